@@ -1,0 +1,58 @@
+# Everything a person or CI does here is one of these targets: `make help` lists them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Homologue needs Python 3.11, 3.12 or 3.13; $(PYTHON) is " + sys.version.split()[0] + ". Say which one to take: make PYTHON=python3.13 ...")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing: sudo apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.PHONY: setup
+setup: $(VENV)/ready ## make .venv with the command `homologue` in it
+
+.PHONY: demo
+demo: setup ## play an event of 16 players on this machine (ONCE=1: end by itself)
+	$(BIN)/homologue demo $(if $(ONCE),--once)
+
+.PHONY: test
+test: setup ## install what the tests need, then linters, types, import rules and all tests
+	@tests/install-system-packages
+	@$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+.PHONY: lint
+lint: setup ## ruff, mypy and the import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: setup ## put the code into the project's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: docs
+docs: setup ## write anew the documents that are generated from the code
+	$(BIN)/python -m broker.contract.asyncapi > docs/asyncapi.json
+	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md
+
+.PHONY: lock
+lock: ## pin the dependencies anew, with hashes (needs uv)
+	uv pip compile --quiet --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+	  --no-emit-find-links --python-version 3.11 pyproject.toml --group dev --output-file requirements.lock
+
+.PHONY: clean
+clean: ## remove the virtual environment and caches (events are kept)
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

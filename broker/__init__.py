@@ -1,0 +1,1 @@
+"""The room's side of the wire: contract, rules, scoring, scorer, desk and brokers."""

@@ -1,0 +1,1 @@
+"""Rules and scoring as commands: JSON lines in, JSON lines out."""

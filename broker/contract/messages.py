@@ -1,0 +1,261 @@
+"""Every message, one struct each. Unknown fields are refused: a newer sender says so in `schema`.
+
+`decode` (beside this file) is the only way in from the wire.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from broker.contract.words import (
+    Code,
+    Count,
+    DealNo,
+    DeviceId,
+    EventName,
+    FineImp,
+    HandValue,
+    Hash,
+    Lifecycle,
+    MessageId,
+    Milliseconds,
+    Name,
+    PlayerId,
+    Points,
+    ProfileId,
+    PublicState,
+    RoundNo,
+    Seat,
+    Seq,
+    Serial,
+    TableNo,
+    Text,
+    Wind,
+    WinKind,
+)
+
+SCHEMA: Literal[1] = 1
+
+
+class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What every message carries."""
+
+    schema: Literal[1] = SCHEMA
+    id: MessageId
+    event: EventName
+
+
+# ---- from a table -------------------------------------------------------------------------------
+
+
+class PlayRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which play a fact is about: one table playing one deal in one round."""
+
+    round: RoundNo
+    deal: DealNo
+
+
+class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
+    """All four trays lie as the deal wants them."""
+
+    verified: bool
+    form: Annotated[Hash, Meta(description="of the serials as they lay: plays of one form are compared")]
+    refusals: Annotated[int, Meta(ge=0, le=9999, description="looks in which a tray was found wrong")]
+
+
+class Confirmed(PlayRef, frozen=True, tag="confirmed", kw_only=True):
+    """All four players have confirmed their tiles; the play has begun."""
+
+
+class Press(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One hu press, by the kernel's edge time."""
+
+    seat: Seat
+    after_ms: Annotated[int, Meta(ge=0, le=60_000, description="since the first press of the claim window")]
+
+
+class Declared(PlayRef, frozen=True, tag="declared", kw_only=True):
+    """The claim window has closed: who pressed, in the order of the edges at the table."""
+
+    presses: Annotated[tuple[Press, ...], Meta(min_length=1, max_length=4)]
+
+
+class Fine(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """IMPs taken off one seat by the arbiter, for instance for a false hu."""
+
+    imp: FineImp
+    reason: Text
+
+
+class Result(PlayRef, frozen=True, tag="result", kw_only=True):
+    """A play's result, accepted by all four seats."""
+
+    profile: ProfileId
+    players: dict[Seat, PlayerId]
+    win: WinKind
+    winners: dict[Seat, HandValue]
+    discarder: Seat | None
+    points: dict[Seat, Points]
+    fines: dict[Seat, Fine]
+
+
+class Call(PlayRef, frozen=True, tag="call", kw_only=True):
+    """The table calls the arbiter, or takes the call back."""
+
+    open: bool
+
+
+Fact = Restored | Confirmed | Declared | Result | Call
+
+
+class LogMessage(Message, frozen=True, kw_only=True):
+    """One accepted fact of one table."""
+
+    table: TableNo
+    seq: Seq
+    at: Annotated[Milliseconds, Meta(description="wall clock of the table, for people; order comes from seq")]
+    fact: Fact
+
+
+class TableState(Message, frozen=True, kw_only=True):
+    """How a table and its device stand."""
+
+    table: TableNo
+    seq: Annotated[Count, Meta(description="last fact accepted at the table")]
+    device: DeviceId
+    lifecycle: Lifecycle
+    state: PublicState
+    round: RoundNo | None
+    deal: DealNo | None
+    unsent: Annotated[Count, Meta(description="facts for which no receipt has come")]
+    calling: bool
+    health: Annotated[
+        dict[str, Text], Meta(max_length=16, description="what is wrong, by device; empty: all well")
+    ]
+
+
+# ---- from the scorer ----------------------------------------------------------------------------
+
+
+class FromScorer(Message, frozen=True, kw_only=True):
+    """What the scorer's messages carry."""
+
+    seq: Annotated[Count, Meta(description="height of the scorer's journal when this was said")]
+
+
+class Refusal(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A fact that the scorer did not take, and why."""
+
+    seq: Seq
+    id: MessageId
+    code: Code
+
+
+class Receipt(FromScorer, frozen=True, kw_only=True):
+    """What of a table's facts is in the scorer's store: all up to `upto` but the `gaps`."""
+
+    table: TableNo
+    upto: Count
+    gaps: Annotated[tuple[Seq, ...], Meta(max_length=1000)]
+    refused: Annotated[tuple[Refusal, ...], Meta(max_length=100)]
+
+
+class Player(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Who sits there."""
+
+    id: PlayerId
+    name: Name
+
+
+Row13 = Annotated[tuple[Serial, ...], Meta(min_length=13, max_length=13)]
+Row11 = Annotated[tuple[Serial, ...], Meta(min_length=11, max_length=11)]
+Row10 = Annotated[tuple[Serial, ...], Meta(min_length=10, max_length=10)]
+Tray = tuple[Row13, Row11, Row10]
+"""One seat's 34 serials: the hand, then the wall in two rows, each from the player's left."""
+
+
+class PlannedPlay(PlayRef, frozen=True, kw_only=True):
+    """One play that a table is to do: never a face, only serials."""
+
+    prevalent_wind: Wind
+    dealer: Seat
+    players: dict[Seat, Player]
+    order: dict[Seat, Tray]
+
+
+class Assignment(FromScorer, frozen=True, kw_only=True):
+    """All plays of one table, so that it can go on offline."""
+
+    table: TableNo
+    profile: ProfileId
+    set: Annotated[int, Meta(ge=1, le=99, description="number of the tile set at the table")]
+    plays: Annotated[tuple[PlannedPlay, ...], Meta(max_length=200)]
+
+
+class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One player's line in a traveller."""
+
+    player: PlayerId
+    points: int
+    imp: int | None
+    fine: int
+
+
+class ComparedPlay(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One play of a deal, beside the others."""
+
+    table: TableNo
+    round: RoundNo
+    form: Hash | None
+    seats: dict[Seat, ComparedSeat]
+
+
+class Traveller(FromScorer, frozen=True, kw_only=True):
+    """All plays of a deal side by side."""
+
+    deal: DealNo
+    complete: bool
+    expected: Count
+    plays: tuple[ComparedPlay, ...]
+
+
+class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One player's line."""
+
+    place: Annotated[int, Meta(ge=1)]
+    player: PlayerId
+    name: Name
+    imp: int
+    fines: int
+    plays: Count
+
+
+class Standings(FromScorer, frozen=True, kw_only=True):
+    """Who leads; `seq` is its version."""
+
+    final: bool
+    plays_in: Count
+    plays_expected: Count
+    rows: tuple[Standing, ...]
+
+
+class Alert(FromScorer, frozen=True, kw_only=True):
+    """Something that an arbiter must know."""
+
+    code: Code
+    table: TableNo | None
+    topic: Annotated[str, Meta(max_length=200)] | None
+    text: Text
+    at: Milliseconds
+
+
+# ---- from the desk ------------------------------------------------------------------------------
+
+
+class Order(Message, frozen=True, kw_only=True):
+    """What the arbiter tells a table to do."""
+
+    table: TableNo
+    seq: Seq
+    command: Literal["clear_call"]
+    author: Name

@@ -1,0 +1,158 @@
+"""One table of topics: what is said there, how, by whom, and who may read it.
+
+Broker permissions, the AsyncAPI document and the pages in docs/ are all made from it.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from broker.contract import messages
+
+Role = Literal["table", "scorer", "desk", "arbiter"]
+"""Who holds credentials: each table its own, the scorer, the desk, and read-only arbiters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One kind of topic. `{event}`, `{table}` and `{deal}` stand for one level each."""
+
+    name: str
+    pattern: str
+    message: type[messages.Message]
+    writer: Role
+    readers: tuple[Role, ...]
+    retain: bool
+    limit: int
+    """Largest payload in bytes."""
+    about: str
+    qos: Literal[1] = 1
+
+    def at(self, event: str, *, table: int | None = None, deal: int | None = None) -> str:
+        """Give the topic for one event, table or deal; a level left out becomes the wildcard `+`."""
+        return self.pattern.format(event=event, table=table or "+", deal=deal or "+")
+
+
+TOPICS: Final[tuple[Topic, ...]] = (
+    Topic(
+        "state",
+        "hm/{event}/table/{table}/state",
+        messages.TableState,
+        "table",
+        ("scorer", "arbiter"),
+        True,
+        4096,
+        "lifecycle, state, deal, unsent count, health; the table's last will says lost",
+    ),
+    Topic(
+        "log",
+        "hm/{event}/table/{table}/log",
+        messages.LogMessage,
+        "table",
+        ("scorer", "arbiter"),
+        False,
+        16_384,
+        "every accepted fact in seq order",
+    ),
+    Topic(
+        "receipt",
+        "hm/{event}/receipt/{table}",
+        messages.Receipt,
+        "scorer",
+        ("table", "arbiter"),
+        True,
+        65_536,
+        "what of a table's facts is safe",
+    ),
+    Topic(
+        "assignment",
+        "hm/{event}/assignment/{table}",
+        messages.Assignment,
+        "scorer",
+        ("table",),
+        True,
+        262_144,
+        "who sits where, which deal, serial order to restore",
+    ),
+    Topic(
+        "order",
+        "hm/{event}/order/{table}",
+        messages.Order,
+        "desk",
+        ("table", "scorer", "arbiter"),
+        False,
+        4096,
+        "what the arbiter tells a table",
+    ),
+    Topic(
+        "traveller",
+        "hm/{event}/traveller/{deal}",
+        messages.Traveller,
+        "scorer",
+        ("desk", "arbiter"),
+        True,
+        262_144,
+        "all plays of a deal side by side, for arbiters",
+    ),
+    Topic(
+        "standings",
+        "hm/{event}/standings",
+        messages.Standings,
+        "scorer",
+        ("desk", "arbiter"),
+        True,
+        262_144,
+        "places, provisional or final",
+    ),
+    Topic(
+        "alert",
+        "hm/{event}/alert",
+        messages.Alert,
+        "scorer",
+        ("desk", "arbiter"),
+        False,
+        4096,
+        "conflicts, gaps, two devices on one table, refused messages",
+    ),
+)
+
+BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS}
+
+STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, ALERT = TOPICS
+
+
+def root(event: str) -> str:
+    """Give the topic that everything of an event lies under."""
+    return f"hm/{event}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A topic read apart."""
+
+    topic: Topic
+    event: str
+    table: int | None = None
+    deal: int | None = None
+
+
+def _expression(topic: Topic) -> re.Pattern[str]:
+    levels = {
+        "event": r"(?P<event>[^/]+)",
+        "table": r"(?P<table>[1-9][0-9]{0,2})",
+        "deal": r"(?P<deal>[1-9][0-9]{0,3})",
+    }
+    return re.compile(topic.pattern.format(**levels))
+
+
+_EXPRESSIONS: Final = tuple((topic, _expression(topic)) for topic in TOPICS)
+
+
+def parse(text: str) -> Place | None:
+    """Read a topic apart; None where it is none of ours."""
+    for topic, expression in _EXPRESSIONS:
+        if match := expression.fullmatch(text):
+            found = match.groupdict()
+            table, deal = found.get("table"), found.get("deal")
+            return Place(topic, found["event"], int(table) if table else None, int(deal) if deal else None)
+    return None

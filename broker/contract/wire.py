@@ -1,0 +1,51 @@
+"""From structs to bytes and back. Whatever comes from the wire passes through `decode` or is refused."""
+
+from typing import TypeVar
+
+import msgspec
+
+from broker.contract.messages import Message
+from broker.contract.topics import Place, parse
+
+M = TypeVar("M", bound=Message)
+
+
+class Refused(Exception):  # noqa: N818 - a verdict over a message, not a failure of ours
+    """A message that is not taken. `code` is stable (docs/codes.md)."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(f"{code}: {text}")
+        self.code = code
+        self.text = text
+
+
+def encode(message: Message) -> bytes:
+    """Give the JSON of a message, in UTF-8."""
+    return msgspec.json.encode(message)
+
+
+def decode_at(topic: str, payload: bytes) -> tuple[Place, Message]:
+    """Read one message that came on a topic.
+
+    Raises Refused with one of the codes `unknown_topic`, `too_large`, `malformed`, `wrong_event`, `wrong_table`.
+    """
+    place = parse(topic)
+    if place is None:
+        raise Refused("unknown_topic", topic[:200])
+    if len(payload) > place.topic.limit:
+        raise Refused("too_large", f"{len(payload)} bytes, at most {place.topic.limit}")
+    message = decode(place.topic.message, payload)
+    if message.event != place.event:
+        raise Refused("wrong_event", f"says {message.event}, came on the topic of {place.event}")
+    table = getattr(message, "table", None)
+    if place.table is not None and table != place.table:
+        raise Refused("wrong_table", f"says table {table}, came on the topic of table {place.table}")
+    return place, message
+
+
+def decode(kind: type[M], payload: bytes) -> M:
+    """Read one message of a known kind. Raises Refused `malformed`."""
+    try:
+        return msgspec.json.decode(payload, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused("malformed", str(error)[:300]) from None

@@ -1,0 +1,49 @@
+"""The words that every message is made of, each with one meaning (RULES.md, "Words")."""
+
+from typing import Annotated, Final, Literal, get_args
+
+from msgspec import Meta
+
+Seat = Literal["east", "south", "west", "north"]
+"""The chair. Turn order is the order of this list."""
+
+SEATS: Final[tuple[Seat, ...]] = get_args(Seat)
+
+Wind = Literal["east", "south", "west", "north"]
+"""A prevalent wind or a seat's wind; never called just "wind" in a message."""
+
+WinKind = Literal["discard", "self_drawn", "draw"]
+"""How a play ended; a draw is a play that nobody won."""
+
+Lifecycle = Literal["init", "ready", "alert", "disconnected", "lost"]
+"""Of a table's device, as in the Homie convention; `lost` is said by its last will."""
+
+PublicState = Literal[
+    "waiting", "restoring", "confirming", "playing", "declared", "accepting", "recorded", "finished"
+]
+"""What a table says of itself. An open claim window is told as `playing`: nothing about a press may show."""
+
+EventName = Annotated[
+    str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", description="an event; no dots (NATS client ids)")
+]
+MessageId = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$", description="unique for ever; a resend keeps it")
+]
+DeviceId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$", description="one kiosk's journal")]
+PlayerId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
+ProfileId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
+Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$", description="stable; listed in docs/codes.md")]
+Text = Annotated[str, Meta(max_length=500)]
+Name = Annotated[str, Meta(min_length=1, max_length=100)]
+Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$", description="SHA-256, lower-case hex")]
+
+TableNo = Annotated[int, Meta(ge=1, le=999)]
+DealNo = Annotated[int, Meta(ge=1, le=9999)]
+RoundNo = Annotated[int, Meta(ge=1, le=999)]
+Seq = Annotated[int, Meta(ge=1, le=2**31 - 1, description="order at the sender, without gaps")]
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+HandValue = Annotated[int, Meta(ge=1, le=999, description="HV, in fan points")]
+Points = Annotated[int, Meta(ge=-9999, le=9999)]
+FineImp = Annotated[int, Meta(ge=1, le=99, description="IMP taken off after conversion")]
+Serial = Annotated[int, Meta(ge=1, le=136)]
+Milliseconds = Annotated[int, Meta(ge=0, le=2**53)]

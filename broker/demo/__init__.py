@@ -1,0 +1,1 @@
+"""A whole event on one machine, over real parts."""

@@ -1,0 +1,1 @@
+"""The head arbiter's web page."""

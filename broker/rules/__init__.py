@@ -1,0 +1,1 @@
+"""Tiles, deals, points and profiles: pure, exact, no clock."""

@@ -1,0 +1,1 @@
+"""From points to IMPs and places: pure and exact."""

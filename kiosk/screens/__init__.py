@@ -1,0 +1,1 @@
+"""What staff and players see: pygame, one file a screen."""

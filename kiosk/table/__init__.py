@@ -1,0 +1,1 @@
+"""The table's rules of procedure: pure, no device, no clock."""

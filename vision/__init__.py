@@ -1,0 +1,1 @@
+"""From a picture of tile backs to serials in order."""
