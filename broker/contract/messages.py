@@ -129,9 +129,7 @@ class TableState(Message, frozen=True, kw_only=True):
     deal: DealNo | None
     unsent: Annotated[Count, Meta(description="facts for which no receipt has come")]
     calling: bool
-    health: Annotated[
-        dict[str, Text], Meta(max_length=16, description="what is wrong, by device; empty: all well")
-    ]
+    health: Annotated[dict[str, Text], Meta(max_length=16, description="what is wrong, by device; empty: all well")]
 
 
 # ---- from the scorer ----------------------------------------------------------------------------
@@ -177,6 +175,7 @@ Tray = tuple[Row13, Row11, Row10]
 class PlannedPlay(PlayRef, frozen=True, kw_only=True):
     """One play that a table is to do: never a face, only serials."""
 
+    set: Annotated[int, Meta(ge=1, le=99, description="number of the tile set in the carrier")]
     prevalent_wind: Wind
     dealer: Seat
     players: dict[Seat, Player]
@@ -188,7 +187,6 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
 
     table: TableNo
     profile: ProfileId
-    set: Annotated[int, Meta(ge=1, le=99, description="number of the tile set at the table")]
     plays: Annotated[tuple[PlannedPlay, ...], Meta(max_length=200)]
 
 

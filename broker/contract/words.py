@@ -18,17 +18,13 @@ WinKind = Literal["discard", "self_drawn", "draw"]
 Lifecycle = Literal["init", "ready", "alert", "disconnected", "lost"]
 """Of a table's device, as in the Homie convention; `lost` is said by its last will."""
 
-PublicState = Literal[
-    "waiting", "restoring", "confirming", "playing", "declared", "accepting", "recorded", "finished"
-]
+PublicState = Literal["waiting", "restoring", "confirming", "playing", "declared", "accepting", "recorded", "finished"]
 """What a table says of itself. An open claim window is told as `playing`: nothing about a press may show."""
 
 EventName = Annotated[
     str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", description="an event; no dots (NATS client ids)")
 ]
-MessageId = Annotated[
-    str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$", description="unique for ever; a resend keeps it")
-]
+MessageId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$", description="unique for ever; a resend keeps it")]
 DeviceId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$", description="one kiosk's journal")]
 PlayerId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
 ProfileId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]

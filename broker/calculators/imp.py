@@ -1,0 +1,45 @@
+"""`homologue imp`: what a difference in points is worth."""
+
+import re
+from fractions import Fraction
+
+import click
+from msgspec import Struct
+
+from broker.calculators.stream import answer_each
+from broker.rules.errors import RuleError
+from broker.rules.profile import DEFAULT, load
+from broker.scoring.imp import imp as imp_of
+
+NUMBER = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12}|/[0-9]{1,12})?", re.ASCII)
+
+
+class Question(Struct, forbid_unknown_fields=True):
+    """A difference: points minus datum."""
+
+    difference: str | int | float
+
+
+def exact(number: str | float) -> Fraction:
+    """Read a decimal ("8.6", 8.6) or a fraction ("43/5") without rounding. Raises RuleError `not_a_number`."""
+    text = str(number).strip().replace("\N{MINUS SIGN}", "-")
+    if not NUMBER.fullmatch(text):
+        raise RuleError("not_a_number", f"{text[:40]!r} is neither a decimal nor a fraction")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise RuleError("not_a_number", f"{text[:40]!r} divides by zero") from None
+
+
+@click.command()
+@click.option("--profile", default=DEFAULT, show_default=True, help="Rule profile whose scale is used.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+)
+def imp(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+    """IMPs for a difference between points and datum.
+
+    \b
+    echo '{"difference": "8.6"}' | homologue imp --json
+    """  # noqa: D301 - click reads the \b
+    answer_each(Question, lambda question: {"imp": imp_of(exact(question.difference), load(profile).imp)})

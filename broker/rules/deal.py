@@ -1,0 +1,81 @@
+"""A deal: 136 tiles in four trays of 34, with its prevalent wind and dealer (MIL)."""
+
+import hashlib
+from collections.abc import Mapping, MutableSequence, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from broker.contract.words import SEATS, Seat, Wind
+from broker.rules.errors import RuleError
+from broker.rules.tiles import FULL_SET, is_full_set
+
+ROWS: Final = (13, 11, 10)
+"""Tiles in a tray's rows: the hand, then the wall of 21 in two rows."""
+
+TRAY: Final = sum(ROWS)
+
+SerialTray = tuple[tuple[int, ...], ...]
+"""One seat's 34 serials by rows, each row from the player's left."""
+
+
+class Shuffler(Protocol):
+    """Who mixes tiles; for an event always a cryptographic generator (`secrets.SystemRandom`)."""
+
+    def shuffle(self, x: MutableSequence[str], /) -> None:
+        """Mix in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """A numbered arrangement of the 136 faces: 34 a seat, hand first, then the wall in drawing order."""
+
+    number: int
+    prevalent_wind: Wind
+    dealer: Seat
+    faces: Mapping[Seat, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        """Raise RuleError `not_a_deal` unless the four trays hold a whole set."""
+        if set(self.faces) != set(SEATS) or any(len(tray) != TRAY for tray in self.faces.values()):
+            raise RuleError("not_a_deal", f"deal {self.number}: four trays of {TRAY} tiles are needed")
+        if not is_full_set([face for seat in SEATS for face in self.faces[seat]]):
+            raise RuleError("not_a_deal", f"deal {self.number}: the tiles are not the 136 of a set")
+
+
+def new_deal(number: int, prevalent_wind: Wind, dealer: Seat, shuffler: Shuffler) -> Deal:
+    """Mix the 136 tiles into a deal."""
+    faces = list(FULL_SET)
+    shuffler.shuffle(faces)
+    trays = {seat: tuple(faces[at * TRAY : (at + 1) * TRAY]) for at, seat in enumerate(SEATS)}
+    return Deal(number, prevalent_wind, dealer, trays)
+
+
+def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
+    """Turn faces into the serials of one set, so that nothing that a kiosk receives holds a face.
+
+    `registry` is the set's secret: serial 1..136 to face. Of equal tiles the lowest serial is laid first.
+    Raises RuleError `not_a_set` where the registry is no whole set.
+    """
+    if set(registry) != set(range(1, 137)) or not is_full_set(list(registry.values())):
+        raise RuleError("not_a_set", "the registry does not give the 136 tiles of a set")
+    free: dict[str, list[int]] = {}
+    for serial in sorted(registry, reverse=True):
+        free.setdefault(registry[serial], []).append(serial)
+    return {seat: in_rows([free[face].pop() for face in deal.faces[seat]]) for seat in SEATS}
+
+
+def in_rows(serials: Sequence[int]) -> SerialTray:
+    """Cut 34 serials into the rows of a tray."""
+    hand, wall = ROWS[0], ROWS[0] + ROWS[1]
+    return tuple(serials[:hand]), tuple(serials[hand:wall]), tuple(serials[wall:])
+
+
+def form_hash(order: Mapping[Seat, SerialTray]) -> str:
+    """Hash the serials as they lie (SHA-256, hex): equal exactly where two plays had the same form."""
+    text = ";".join(f"{seat}:" + "/".join(",".join(map(str, row)) for row in order[seat]) for seat in SEATS)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def seat_wind(seat: Seat, dealer: Seat) -> Wind:
+    """Give a chair's wind in a play; the dealer's is east."""
+    return SEATS[(SEATS.index(seat) - SEATS.index(dealer)) % 4]

@@ -1,0 +1,119 @@
+"""What the desk shows: one immutable picture of the room, and a feed that says when there is a newer one."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+
+from msgspec import Struct
+
+from broker.contract.messages import Standing
+from broker.contract.words import Lifecycle, PublicState, Seat, WinKind
+
+
+class TableView(Struct, frozen=True):
+    """One table as it last said of itself. `lifecycle` is None until it has said anything."""
+
+    table: int
+    lifecycle: Lifecycle | None
+    state: PublicState | None
+    round: int | None
+    deal: int | None
+    unsent: int
+    calling: bool
+    health: dict[str, str]
+    gaps: tuple[int, ...]
+    plays_in: int
+    plays_expected: int
+    players: dict[Seat, str]
+    """Names of those who sit there in the table's present round."""
+
+
+class SeatView(Struct, frozen=True):
+    """One player's line in a play."""
+
+    player: str
+    name: str
+    points: int
+    hand_value: int | None
+    fine: int
+    imp: int | None
+    """IMP after the fine; None while it cannot be said."""
+
+
+class PlayView(Struct, frozen=True):
+    """One result, as it arrived. `provisional` until all tables have played the deal."""
+
+    at: int
+    """Wall clock of the table, ms since 1970 (UTC)."""
+    table: int
+    round: int
+    deal: int
+    win: WinKind
+    discarder: Seat | None
+    seats: dict[Seat, SeatView]
+    provisional: bool
+
+
+class AlertView(Struct, frozen=True):
+    """Something that an arbiter must know."""
+
+    at: int
+    code: str
+    table: int | None
+    text: str
+
+
+class View(Struct, frozen=True):
+    """The whole room. `version` grows with every change."""
+
+    version: int
+    event: str
+    title: str
+    profile: str
+    connected: bool
+    """Whether the scorer is connected with the broker."""
+    final: bool
+    plays_in: int
+    plays_expected: int
+    tables: tuple[TableView, ...]
+    plays: tuple[PlayView, ...]
+    """Newest first."""
+    standings: tuple[Standing, ...]
+    alerts: tuple[AlertView, ...]
+    """Newest first, the last hundred."""
+
+
+class ViewFeed:
+    """Carries views from the scorer's thread to any number of readers in event loops."""
+
+    def __init__(self, first: View) -> None:
+        self._view = first
+        self._lock = threading.Lock()
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    @property
+    def current(self) -> View:
+        """The newest view."""
+        return self._view
+
+    def publish(self, view: View) -> None:
+        """Put a newer view in place and wake the readers. From any thread."""
+        with self._lock:
+            self._view = view
+            for loop, changed in self._waiting:
+                loop.call_soon_threadsafe(changed.set)
+
+    async def views(self) -> AsyncIterator[View]:
+        """Give the newest view now and again whenever it has changed; a slow reader misses the ones between."""
+        changed = asyncio.Event()
+        entry = (asyncio.get_running_loop(), changed)
+        with self._lock:
+            self._waiting.add(entry)
+        try:
+            while True:
+                changed.clear()
+                yield self._view
+                await changed.wait()
+        finally:
+            with self._lock:
+                self._waiting.discard(entry)
