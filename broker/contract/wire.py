@@ -10,7 +10,7 @@ from broker.contract.topics import Place, parse
 M = TypeVar("M", bound=Message)
 
 
-class Refused(Exception):  # noqa: N818 - a verdict over a message, not a failure of ours
+class Refused(Exception):
     """A message that is not taken. `code` is stable (docs/codes.md)."""
 
     def __init__(self, code: str, text: str) -> None:

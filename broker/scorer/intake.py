@@ -1,0 +1,130 @@
+"""The gate: every message from the wire is judged here, and nothing refused changes anything."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from broker.contract.messages import LogMessage, Message, Refusal, Result, TableState
+from broker.contract.wire import Refused, decode_at
+from broker.contract.words import SEATS
+from broker.rules.errors import RuleError
+from broker.rules.points import Outcome, points
+from broker.scorer.event import Event
+
+FURTHEST = 500
+"""How far ahead of what is stored a sequence number may be."""
+
+MOST_LISTED = 100
+"""Refusals of one table that a receipt names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate says of one message: `code` is None where it is taken (or was taken before)."""
+
+    message: Message | None
+    code: str | None = None
+    text: str = ""
+    new: bool = False
+
+
+@dataclass(slots=True)
+class TableBook:
+    """What is known of one table's sequence."""
+
+    taken: dict[int, LogMessage] = field(default_factory=dict)
+    refused: list[Refusal] = field(default_factory=list)
+
+    @property
+    def upto(self) -> int:
+        """The highest sequence number that was taken."""
+        return max(self.taken, default=0)
+
+    def gaps(self) -> tuple[int, ...]:
+        """What is missing below it."""
+        return tuple(seq for seq in range(1, self.upto) if seq not in self.taken)
+
+
+class Intake:
+    """Judges messages against the event and what was taken before."""
+
+    def __init__(self, event: Event, taken: Iterable[LogMessage]) -> None:
+        self._event = event
+        self.books = {table: TableBook() for table in event.tables}
+        self._ids: set[str] = set()
+        self._results: set[tuple[int, int, int]] = set()
+        for message in taken:
+            self.take(message)
+
+    def take(self, message: LogMessage) -> None:
+        """Remember a message that is (about to be) in the journal."""
+        self.books[message.table].taken[message.seq] = message
+        self._ids.add(message.id)
+        if isinstance(message.fact, Result):
+            self._results.add((message.table, message.fact.round, message.fact.deal))
+
+    def judge(self, topic: str, payload: bytes) -> Verdict:
+        """Judge one message. Changes nothing but the list of a table's refusals."""
+        message: Message | None = None
+        try:
+            _, message = decode_at(topic, payload)
+            return self._judge(message)
+        except Refused as refused:
+            if isinstance(message, LogMessage):
+                self._list(message, refused.code)
+            return Verdict(message, refused.code, refused.text)
+
+    def _judge(self, message: Message) -> Verdict:
+        if message.event != self._event.name:
+            raise Refused("wrong_event", f"this is the scorer of {self._event.name}")
+        if not isinstance(message, LogMessage | TableState):
+            raise Refused("not_for_scorer", "the scorer takes no such message")
+        if message.table not in self.books:
+            raise Refused("unknown_table", f"there is no table {message.table} in this event")
+        if isinstance(message, LogMessage):
+            return self._judge_fact(message)
+        return Verdict(message)
+
+    def _judge_fact(self, message: LogMessage) -> Verdict:
+        book = self.books[message.table]
+        before = book.taken.get(message.seq)
+        if before == message:
+            return Verdict(message)
+        if before is not None:
+            raise Refused(
+                "conflict", f"fact {message.seq} of table {message.table} is already there, and says otherwise"
+            )
+        if message.id in self._ids:
+            raise Refused("id_reused", f"id {message.id} was taken with another number")
+        if message.seq > book.upto + FURTHEST:
+            raise Refused("seq_out_of_range", f"fact {message.seq} is too far ahead of {book.upto}")
+        self._check_play(message)
+        return Verdict(message, new=True)
+
+    def _check_play(self, message: LogMessage) -> None:
+        fact = message.fact
+        booking = self._event.bookings.get((message.table, fact.round))
+        if booking is None or booking.deal != fact.deal:
+            raise Refused("not_planned", f"table {message.table} has no deal {fact.deal} in round {fact.round}")
+        if isinstance(fact, Result):
+            self._check_result(message.table, fact)
+
+    def _check_result(self, table: int, result: Result) -> None:
+        if (table, result.round, result.deal) in self._results:
+            raise Refused("already_recorded", f"table {table} has a result for deal {result.deal}")
+        if result.profile != self._event.profile.id:
+            raise Refused("wrong_profile", f"this event is played by {self._event.profile.id}, not {result.profile}")
+        players = set(result.players.values())
+        if set(result.players) != set(SEATS) or len(players) != len(SEATS) or players - set(self._event.players):
+            raise Refused("wrong_players", "four different players of the event are needed, one a seat")
+        try:
+            right = points(Outcome(result.win, result.winners, result.discarder), self._event.profile.payments)
+        except RuleError as error:
+            raise Refused("impossible_result", error.text) from None
+        if right != result.points:
+            raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
+
+    def _list(self, message: LogMessage, code: str) -> None:
+        book = self.books.get(message.table)
+        if book is not None and message.event == self._event.name:
+            refusal = Refusal(seq=message.seq, id=message.id, code=code)
+            book.refused = [*(kept for kept in book.refused if kept != refusal), refusal][-MOST_LISTED:]

@@ -1,0 +1,141 @@
+"""The store: an append-only journal of every accepted message, and of what was refused. All else is derived.
+
+SQLite in WAL mode with synchronous=FULL: what is committed survives kill -9 and a power cut.
+"""
+
+import fcntl
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from broker.contract.messages import LogMessage
+from broker.contract.wire import decode, encode
+from broker.scorer.errors import StoreBroken, StoreInUse
+
+VERSION: Final = 1
+
+MOST_REFUSALS: Final = 10_000
+"""Refused messages are kept up to here, so that nobody can fill the disk with them."""
+
+MOST_BYTES: Final = 16_384
+"""Of a refused message's body."""
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS journal (
+    height      INTEGER PRIMARY KEY,
+    received_at INTEGER NOT NULL,
+    table_no    INTEGER NOT NULL,
+    seq         INTEGER NOT NULL,
+    id          TEXT    NOT NULL UNIQUE,
+    body        BLOB    NOT NULL,
+    UNIQUE (table_no, seq)
+) STRICT;
+CREATE TABLE IF NOT EXISTS refused (
+    number      INTEGER PRIMARY KEY,
+    received_at INTEGER NOT NULL,
+    code        TEXT    NOT NULL,
+    topic       TEXT    NOT NULL,
+    table_no    INTEGER,
+    seq         INTEGER,
+    id          TEXT,
+    body        BLOB    NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TRIGGER IF NOT EXISTS journal_is_never_changed BEFORE UPDATE ON journal
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER IF NOT EXISTS journal_is_never_shortened BEFORE DELETE ON journal
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A message that was not taken."""
+
+    received_at: int
+    code: str
+    topic: str
+    body: bytes
+    table: int | None = None
+    seq: int | None = None
+    id: str | None = None
+
+
+class Journal:
+    """One event's store, open for one scorer at a time."""
+
+    def __init__(self, path: Path, event: str) -> None:
+        """Open or make it. Raises StoreInUse, StoreBroken."""
+        self._lock = path.with_suffix(".lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise StoreInUse(f"another scorer works on {path}") from None
+        try:
+            self._open(path, event)
+        except (sqlite3.DatabaseError, StoreBroken) as error:
+            self.close()
+            raise StoreBroken(f"{path}: {error}") from None
+
+    def _open(self, path: Path, event: str) -> None:
+        self._store = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._store.execute("PRAGMA journal_mode=WAL")
+        self._store.execute("PRAGMA synchronous=FULL")
+        self._store.executescript(SCHEMA)
+        for key, value in (("version", str(VERSION)), ("event", event)):
+            self._store.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, value))
+            (found,) = self._store.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
+            if found != value:
+                raise StoreBroken(f"its {key} is {found}, not {value}")
+
+    def close(self) -> None:
+        """Close it; may be called twice."""
+        if hasattr(self, "_store"):
+            self._store.close()
+        self._lock.close()
+
+    @contextmanager
+    def commit(self) -> Iterator[None]:
+        """Write a batch as one: all of it is durable at the end, or none."""
+        self._store.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._store.execute("ROLLBACK")
+            raise
+        self._store.execute("COMMIT")
+
+    @property
+    def height(self) -> int:
+        """How many messages are in the journal."""
+        (height,) = self._store.execute("SELECT coalesce(max(height), 0) FROM journal").fetchone()
+        return int(height)
+
+    def append(self, message: LogMessage, received_at: int) -> None:
+        """Add one accepted message."""
+        row = (received_at, message.table, message.seq, message.id, encode(message))
+        self._store.execute("INSERT INTO journal (received_at, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?)", row)
+
+    def messages(self) -> Iterator[LogMessage]:
+        """Give all accepted messages in the order in which they were taken."""
+        for (body,) in self._store.execute("SELECT body FROM journal ORDER BY height"):
+            yield decode(LogMessage, body)
+
+    def refuse(self, row: RefusedRow) -> None:
+        """Keep one refused message."""
+        (kept,) = self._store.execute("SELECT count(*) FROM refused").fetchone()
+        if kept < MOST_REFUSALS:
+            self._store.execute(
+                "INSERT INTO refused (received_at, code, topic, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (row.received_at, row.code, row.topic, row.table, row.seq, row.id, row.body[:MOST_BYTES]),
+            )
+
+    def refused(self) -> Iterator[RefusedRow]:
+        """Give all kept refusals, oldest first."""
+        query = "SELECT received_at, code, topic, body, table_no, seq, id FROM refused ORDER BY number"
+        for row in self._store.execute(query):
+            yield RefusedRow(*row)

@@ -1,0 +1,131 @@
+"""What the scorer says, made from the room: receipts, assignments, travellers, standings, alerts."""
+
+import uuid
+from dataclasses import dataclass
+
+from broker.contract import topics
+from broker.contract.messages import (
+    Alert,
+    Assignment,
+    ComparedPlay,
+    ComparedSeat,
+    Message,
+    Receipt,
+    Standings,
+    Traveller,
+)
+from broker.contract.topics import Topic
+from broker.contract.wire import encode
+from broker.scorer.alerts import Concern
+from broker.scorer.event import Event
+from broker.scorer.intake import TableBook
+from broker.scorer.room import Room
+from broker.scorer.standings import rows
+from broker.scoring.compare import Compared
+
+MOST_GAPS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One message, ready to be sent."""
+
+    topic: str
+    payload: bytes
+    retain: bool
+
+
+class Speaker:
+    """Writes the scorer's messages. `seq` is the height of the journal when it speaks."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+
+    def receipt(self, table: int, book: TableBook, seq: int) -> Outgoing:
+        """Say what of a table's facts is safe."""
+        message = Receipt(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            table=table,
+            upto=book.upto,
+            gaps=book.gaps()[:MOST_GAPS],
+            refused=tuple(book.refused),
+        )
+        return self._at(topics.RECEIPT, message, table=table)
+
+    def assignment(self, table: int, seq: int) -> Outgoing:
+        """Tell a table all its plays."""
+        message = Assignment(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            table=table,
+            profile=self._event.profile.id,
+            plays=self._event.plays_of(table),
+        )
+        return self._at(topics.ASSIGNMENT, message, table=table)
+
+    def traveller(self, room: Room, deal: int, seq: int) -> Outgoing:
+        """Put all plays of a deal side by side."""
+        compared = [one for group in room.groups() if group.deal == deal for one in group.plays]
+        message = Traveller(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            deal=deal,
+            complete=room.complete(deal),
+            expected=self._event.expected[deal],
+            plays=tuple(_compared(one, room) for one in sorted(compared, key=lambda one: one.play.table)),
+        )
+        return self._at(topics.TRAVELLER, message, deal=deal)
+
+    def standings(self, room: Room, seq: int) -> Outgoing:
+        """Say who leads."""
+        message = Standings(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            final=room.final,
+            plays_in=len(room.results),
+            plays_expected=len(self._event.plan.plays),
+            rows=rows(room.standings(), self._event.players),
+        )
+        return self._at(topics.STANDINGS, message)
+
+    def alert(self, concern: Concern, now: int, seq: int) -> Outgoing:
+        """Tell the arbiters."""
+        message = Alert(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            code=concern.code,
+            table=concern.table,
+            topic=concern.topic,
+            text=concern.text[:500],
+            at=now,
+        )
+        return self._at(topics.ALERT, message)
+
+    def _at(self, topic: Topic, message: Message, *, table: int | None = None, deal: int | None = None) -> Outgoing:
+        return Outgoing(topic.at(self._event.name, table=table, deal=deal), encode(message), topic.retain)
+
+
+def _compared(one: Compared, room: Room) -> ComparedPlay:
+    play = one.play
+    round_ = next(
+        key[1] for key, message in room.results.items() if key[0] == play.table and message.fact.deal == play.deal
+    )
+    return ComparedPlay(
+        table=play.table,
+        round=round_,
+        form=play.form,
+        seats={
+            seat: ComparedSeat(player=player, points=play.points[seat], imp=one.imp[seat], fine=play.fines.get(seat, 0))
+            for seat, player in play.players.items()
+        },
+    )
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex

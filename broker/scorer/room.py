@@ -1,0 +1,72 @@
+"""The room as the journal tells it: a fold over accepted messages. What it says does not depend on their order."""
+
+from broker.contract.messages import LogMessage, Restored, Result
+from broker.rules.profile import Profile
+from broker.scorer.event import Event
+from broker.scoring import individual
+from broker.scoring.compare import Group, groups
+from broker.scoring.plays import ScoredPlay
+from broker.scoring.ranking import Ranked
+
+PlayKey = tuple[int, int]
+"""Table and round."""
+
+
+class Room:
+    """Results and forms of all plays so far; groups and standings are recomputed from them."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+        self.results: dict[PlayKey, LogMessage] = {}
+        self.forms: dict[PlayKey, str] = {}
+
+    def apply(self, message: LogMessage) -> None:
+        """Add one accepted message."""
+        key = message.table, message.fact.round
+        if isinstance(message.fact, Result):
+            self.results[key] = message
+        elif isinstance(message.fact, Restored):
+            self.forms[key] = message.fact.form
+
+    @property
+    def profile(self) -> Profile:
+        """The rules of the event."""
+        return self._event.profile
+
+    @property
+    def final(self) -> bool:
+        """Whether every play has its result."""
+        return len(self.results) == len(self._event.plan.plays)
+
+    def plays_of(self, deal: int) -> int:
+        """How many results a deal has."""
+        return sum(_result(message).deal == deal for message in self.results.values())
+
+    def complete(self, deal: int) -> bool:
+        """Whether every table has played the deal."""
+        return self.plays_of(deal) == self._event.expected[deal]
+
+    def groups(self) -> tuple[Group, ...]:
+        """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
+        return groups([self._scored(*item) for item in self.results.items()], self.profile)
+
+    def standings(self) -> tuple[Ranked, ...]:
+        """Rank all players of the event."""
+        return individual.standings(self.groups(), self._event.players)
+
+    def _scored(self, key: PlayKey, message: LogMessage) -> ScoredPlay:
+        result = _result(message)
+        return ScoredPlay(
+            deal=result.deal,
+            table=message.table,
+            players=result.players,
+            points=result.points,
+            fines={seat: fine.imp for seat, fine in result.fines.items()},
+            form=self.forms.get(key) or self._event.form(result.deal),
+        )
+
+
+def _result(message: LogMessage) -> Result:
+    if not isinstance(message.fact, Result):
+        raise TypeError(f"not a result: {message.id}")
+    return message.fact

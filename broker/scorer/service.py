@@ -1,0 +1,195 @@
+"""The scorer: takes messages in batches, commits, and only then acknowledges and gives receipts.
+
+One thread alone changes anything: the wire's thread only puts messages on the queue.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from broker.contract import topics
+from broker.contract.link import Acknowledge, Address, Link
+from broker.contract.messages import LogMessage, Restored, Result, TableState
+from broker.scorer.alerts import AlertBook, Concern, TableWatch
+from broker.scorer.event import Event
+from broker.scorer.intake import Intake, Verdict
+from broker.scorer.journal import Journal, RefusedRow
+from broker.scorer.outgoing import Outgoing, Speaker
+from broker.scorer.picture import view_of
+from broker.scorer.room import Room
+from broker.scorer.standings import rows, write_csv
+from broker.scorer.view import View, ViewFeed
+
+MOST_AT_ONCE: Final = 500
+"""Messages in one commit."""
+
+STANDINGS: Final = "standings.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message as it came; nothing is known of it yet."""
+
+    topic: str
+    payload: bytes
+    acknowledge: Acknowledge
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChanged:
+    """The broker accepted us, or was lost."""
+
+    up: bool
+
+
+class Scorer:
+    """One event's scorer. `clock` gives the wall clock in ms; it only ever marks records, for people."""
+
+    def __init__(self, event: Event, journal: Journal, folder: Path, clock: Callable[[], int]) -> None:
+        self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
+        self._queue: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+        self._room = Room(event)
+        taken = list(journal.messages())
+        self._intake = Intake(event, taken)
+        for message in taken:
+            self._room.apply(message)
+        self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event)
+        self._height = journal.height
+        self._connected = False
+        self._version = 0
+        self.feed = ViewFeed(self._view())
+        self._link: Link | None = None
+        write_csv(folder / STANDINGS, self.feed.current.standings)
+
+    def connect(self, address: Address) -> None:
+        """Begin to listen to the broker."""
+        name = self._event.name
+        self._link = Link(
+            address,
+            client_id=f"homologue-{name}-scorer",
+            topics=(topics.LOG.at(name), topics.STATE.at(name)),
+            on_message=lambda topic, payload, ack: self._queue.put(Incoming(topic, payload, ack)),
+            on_up=lambda: self._queue.put(LinkChanged(up=True)),
+            on_down=lambda: self._queue.put(LinkChanged(up=False)),
+        )
+        self._link.start()
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored."""
+        try:
+            while not stop.is_set():
+                self.step(timeout=0.2)
+        finally:
+            if self._link:
+                self._link.stop()
+
+    def step(self, timeout: float) -> None:
+        """Take what has come, in one commit."""
+        try:
+            batch = [self._queue.get(timeout=timeout)]
+        except queue.Empty:
+            return
+        while len(batch) < MOST_AT_ONCE and not self._queue.empty():
+            batch.append(self._queue.get())
+        for change in batch:
+            if isinstance(change, LinkChanged):
+                self._link_changed(change)
+        self._take([one for one in batch if isinstance(one, Incoming)])
+        self._show()
+
+    def _link_changed(self, change: LinkChanged) -> None:
+        """Say everything again on every connection: a broker that lost its store has it back at once."""
+        self._connected = change.up
+        if change.up:
+            for table, book in self._intake.books.items():
+                self._say(self._speaker.receipt(table, book, self._height))
+                self._say(self._speaker.assignment(table, self._height))
+            for deal in self._event.expected:
+                self._say(self._speaker.traveller(self._room, deal, self._height))
+            self._say(self._speaker.standings(self._room, self._height))
+
+    def _take(self, batch: list[Incoming]) -> None:
+        if not batch:
+            return
+        now = self._clock()
+        with self._journal.commit():
+            verdicts = [self._judge(one, now) for one in batch]
+        for one in batch:
+            one.acknowledge()
+        self._height = self._journal.height
+        self._answer(verdicts, now)
+
+    def _judge(self, one: Incoming, now: int) -> Verdict:
+        verdict = self._intake.judge(one.topic, one.payload)
+        fact = verdict.message if isinstance(verdict.message, LogMessage) else None
+        if verdict.code:
+            about = (fact.table, fact.seq, fact.id) if fact else (None, None, None)
+            self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
+        elif fact and verdict.new:
+            self._journal.append(fact, now)
+            self._intake.take(fact)
+        return verdict
+
+    def _answer(self, verdicts: list[Verdict], now: int) -> None:
+        """What follows from a batch once it is safe: receipts, then travellers and standings, then alerts."""
+        new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
+        for message in new:
+            self._room.apply(message)
+        spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
+        for table in sorted(spoke & set(self._intake.books)):
+            self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
+        self._tell_scores({message.fact.deal for message in new if isinstance(message.fact, Restored | Result)})
+        for concern in self._alerts.add(self._concerns(verdicts, new), now):
+            self._say(self._speaker.alert(concern, now, self._height))
+
+    def _tell_scores(self, deals: set[int]) -> None:
+        for deal in sorted(deals):
+            self._say(self._speaker.traveller(self._room, deal, self._height))
+        if deals:
+            self._say(self._speaker.standings(self._room, self._height))
+            write_csv(self._folder / STANDINGS, rows(self._room.standings(), self._event.players))
+
+    def _concerns(self, verdicts: list[Verdict], new: list[LogMessage]) -> Iterable[Concern]:
+        for verdict in verdicts:
+            message = verdict.message
+            if verdict.code:
+                yield Concern(verdict.code, verdict.text, getattr(message, "table", None))
+            elif isinstance(message, TableState) and (concern := self._watch.hear(message)):
+                yield concern
+        for message in new:
+            yield from self._concerns_of(message)
+
+    def _concerns_of(self, message: LogMessage) -> Iterable[Concern]:
+        fact, table = message.fact, message.table
+        if gaps := self._intake.books[table].gaps():
+            yield Concern("gap", f"table {table}: facts {', '.join(map(str, gaps[:10]))} are missing", table)
+        if isinstance(fact, Restored) and fact.form != self._event.form(fact.deal):
+            yield Concern("fouled", f"table {table} plays deal {fact.deal} in another form", table)
+        if isinstance(fact, Restored) and not fact.verified:
+            yield Concern("unverified", f"table {table}: deal {fact.deal} was restored without verification", table)
+        if isinstance(fact, Result):
+            planned = self._event.bookings[table, fact.round].players
+            if dict(fact.players) != dict(planned):
+                yield Concern("seating_differs", f"table {table}, deal {fact.deal}: not seated as planned", table)
+
+    def _say(self, message: Outgoing) -> None:
+        if self._link:
+            self._link.publish(message.topic, message.payload, retain=message.retain)
+
+    def _show(self) -> None:
+        self._version += 1
+        self.feed.publish(self._view())
+
+    def _view(self) -> View:
+        return view_of(
+            self._event,
+            self._room,
+            self._intake,
+            self._watch,
+            self._alerts,
+            version=self._version,
+            connected=self._connected,
+        )

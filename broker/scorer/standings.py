@@ -1,0 +1,51 @@
+"""Standings as messages and as a CSV file that spreadsheets open safely."""
+
+import csv
+import io
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from broker.contract.messages import Player, Standing
+from broker.scoring.ranking import Ranked
+
+HEADER = ("place", "player", "name", "imp", "fines", "plays")
+
+
+def rows(ranked: Iterable[Ranked], players: dict[str, Player]) -> tuple[Standing, ...]:
+    """Give the lines of the standings, with names."""
+    return tuple(
+        Standing(
+            place=line.place,
+            player=line.name,
+            name=players[line.name].name if line.name in players else line.name,
+            imp=line.total.imp,
+            fines=line.total.fines,
+            plays=line.total.plays,
+        )
+        for line in ranked
+    )
+
+
+def as_csv(standings: Iterable[Standing]) -> str:
+    """Write CSV (RFC 4180). A name that a spreadsheet would take for a formula gets an apostrophe before it."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(HEADER)
+    for row in standings:
+        writer.writerow((row.place, _inert(row.player), _inert(row.name), row.imp, row.fines, row.plays))
+    return out.getvalue()
+
+
+def _inert(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def write_csv(path: Path, standings: Iterable[Standing]) -> None:
+    """Put the file in place whole: a reader sees the old one or the new one."""
+    beside = path.with_suffix(".csv.new")
+    with beside.open("w", encoding="utf-8", newline="") as file:
+        file.write(as_csv(standings))
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
