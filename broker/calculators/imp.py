@@ -4,9 +4,9 @@ import re
 from fractions import Fraction
 
 import click
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from broker.calculators.stream import answer_each
+from broker.calculators.stream import answer_each, read_line
 from broker.rules.errors import RuleError
 from broker.rules.profile import DEFAULT, load
 from broker.scoring.imp import imp as imp_of
@@ -15,14 +15,18 @@ NUMBER = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12}|/[0-9]{1,12})?", re.ASCII)
 
 
 class Question(Struct, forbid_unknown_fields=True):
-    """A difference: points minus datum."""
+    """A difference: points minus datum. As it is written, since a float would round it."""
 
-    difference: str | int | float
+    difference: Raw
 
 
-def exact(number: str | float) -> Fraction:
-    """Read a decimal ("8.6", 8.6) or a fraction ("43/5") without rounding. Raises RuleError `not_a_number`."""
-    text = str(number).strip().replace("\N{MINUS SIGN}", "-")
+def exact(written: str) -> Fraction:
+    """Read a decimal ("8.6", 8.6) or a fraction ("43/5") as JSON has it, without rounding.
+
+    Raises RuleError `malformed` or `not_a_number`.
+    """
+    text = read_line(written, str) if written.startswith('"') else written
+    text = text.strip().replace("\N{MINUS SIGN}", "-")
     if not NUMBER.fullmatch(text):
         raise RuleError("not_a_number", f"{text[:40]!r} is neither a decimal nor a fraction")
     try:
@@ -42,4 +46,6 @@ def imp(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag
     \b
     echo '{"difference": "8.6"}' | homologue imp --json
     """  # noqa: D301 - click reads the \b
-    answer_each(Question, lambda question: {"imp": imp_of(exact(question.difference), load(profile).imp)})
+    answer_each(
+        Question, lambda question: {"imp": imp_of(exact(bytes(question.difference).decode()), load(profile).imp)}
+    )

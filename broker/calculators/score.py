@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
 import msgspec
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from broker.calculators.stream import error_of, lines, read_line, write
 from broker.contract.words import SEATS, DealNo, Hash, PlayerId, Points, Seat, TableNo
@@ -16,6 +16,8 @@ from broker.scoring import individual, team
 from broker.scoring.compare import Group, groups
 from broker.scoring.plays import ScoredPlay
 
+Fine = Annotated[int, Meta(ge=0, le=9999, description="IMP; a play may say that there was none")]
+
 
 class Question(Struct, forbid_unknown_fields=True):
     """One play."""
@@ -24,7 +26,7 @@ class Question(Struct, forbid_unknown_fields=True):
     table: TableNo
     players: dict[Seat, PlayerId]
     points: dict[Seat, Points]
-    fines: dict[Seat, int] = field(default_factory=dict)
+    fines: dict[Seat, Fine] = field(default_factory=dict)
     form: Hash | None = None
 
 
@@ -45,8 +47,6 @@ def read_plays(questions: Iterable[str]) -> list[ScoredPlay]:
 def _check(question: Question, seen: set[tuple[int, object]]) -> None:
     if set(question.players) != set(SEATS) or set(question.points) != set(SEATS):
         raise RuleError("malformed", "players and points are needed for all four seats")
-    if any(fine < 0 for fine in question.fines.values()):
-        raise RuleError("malformed", "a fine is not negative")
     if (question.deal, question.table) in seen:
         raise RuleError("duplicate_play", f"table {question.table} has played deal {question.deal} before")
     seen.add((question.deal, question.table))

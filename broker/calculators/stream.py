@@ -11,6 +11,9 @@ from broker.rules.errors import RuleError
 
 Q = TypeVar("Q")
 
+BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
+"""What some editors and shells put before the first line."""
+
 LONGEST_LINE = 1_000_000
 """Characters of one question."""
 
@@ -31,15 +34,28 @@ def read_line(line: str, kind: type[Q]) -> Q:
 
 
 def write(answer: object) -> None:
-    """Write one answer, at once."""
-    sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
-    sys.stdout.flush()
+    """Write one answer, at once, in UTF-8 whatever the locale. Raises ClickException where it cannot be written."""
+    sink = getattr(sys.stdout, "buffer", None)  # sys.stdout is None where the caller has closed it
+    if sink is None:
+        raise click.ClickException("there is no standard output")
+    try:
+        sink.write(msgspec.json.encode(answer) + b"\n")
+        sink.flush()
+    except BrokenPipeError:
+        raise  # click ends quietly when the reader has gone
+    except OSError as error:
+        raise click.ClickException(f"cannot write: {error.strerror}") from None
 
 
 def lines() -> Iterable[str]:
-    """Give the questions on standard input; blank lines ask nothing."""
-    questions = click.get_text_stream("stdin", encoding="utf-8", errors="replace")
-    return (line for line in questions if line.strip())
+    """Give the questions on standard input; blank lines ask nothing. Raises ClickException where it cannot be read."""
+    source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the caller has closed it
+    if source is None:
+        raise click.ClickException("there is no standard input")
+    for raw in source:
+        line = raw.decode("utf-8", errors="replace").removeprefix(BYTE_ORDER_MARK)
+        if line.strip():
+            yield line
 
 
 def answer_each(kind: type[Q], calculate: Callable[[Q], object]) -> None:

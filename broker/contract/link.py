@@ -64,6 +64,7 @@ class Link:
         self._on_message, self._on_up, self._on_down = on_message, on_up, on_down
         self._up = threading.Event()
         self._generation = 0
+        self._last: mqtt.MQTTMessageInfo | None = None
         self._client = mqtt.Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id,
@@ -102,16 +103,23 @@ class Link:
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one message if we are connected; if not, it is the sender's to send again."""
         if self.up:
-            self._client.publish(topic, payload, qos=1, retain=retain)
+            self._last = self._client.publish(topic, payload, qos=1, retain=retain)
+
+    def flush(self, timeout_s: float) -> None:
+        """Wait until the broker has the last message, but not for ever."""
+        if self._last is not None and self.up:
+            self._last.wait_for_publish(timeout_s)
 
     def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         self._generation += 1
         if not reason.is_failure:
             client.subscribe(self._topics)
 
-    def _subscribed(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
-        self._up.set()
-        self._on_up()
+    def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+        """A broker that refuses a subscription would leave us deaf: that is not being connected."""
+        if not any(reason.is_failure for reason in reasons):
+            self._up.set()
+            self._on_up()
 
     def _disconnected(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         if self._up.is_set():

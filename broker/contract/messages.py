@@ -28,6 +28,7 @@ from broker.contract.words import (
     Seat,
     Seq,
     Serial,
+    SetNo,
     TableNo,
     Text,
     Wind,
@@ -149,12 +150,24 @@ class Refusal(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     code: Code
 
 
+class Taken(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A fact that is in the scorer's store."""
+
+    seq: Seq
+    id: MessageId
+
+
 class Receipt(FromScorer, frozen=True, kw_only=True):
-    """What of a table's facts is in the scorer's store: all up to `upto` but the `gaps`."""
+    """What of a table's facts is in the scorer's store: all up to `upto` but the `gaps`.
+
+    `taken` names the last ones by id, so that a device never takes another device's fact of the same number
+    for its own.
+    """
 
     table: TableNo
     upto: Count
     gaps: Annotated[tuple[Seq, ...], Meta(max_length=1000)]
+    taken: Annotated[tuple[Taken, ...], Meta(max_length=100)]
     refused: Annotated[tuple[Refusal, ...], Meta(max_length=100)]
 
 
@@ -175,7 +188,7 @@ Tray = tuple[Row13, Row11, Row10]
 class PlannedPlay(PlayRef, frozen=True, kw_only=True):
     """One play that a table is to do: never a face, only serials."""
 
-    set: Annotated[int, Meta(ge=1, le=99, description="number of the tile set in the carrier")]
+    set: SetNo
     prevalent_wind: Wind
     dealer: Seat
     players: dict[Seat, Player]
@@ -188,6 +201,7 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
     table: TableNo
     profile: ProfileId
     plays: Annotated[tuple[PlannedPlay, ...], Meta(max_length=200)]
+    recorded: Annotated[tuple[RoundNo, ...], Meta(max_length=200, description="rounds whose result is stored")]
 
 
 class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -30,7 +30,9 @@ class Topic:
 
     def at(self, event: str, *, table: int | None = None, deal: int | None = None) -> str:
         """Give the topic for one event, table or deal; a level left out becomes the wildcard `+`."""
-        return self.pattern.format(event=event, table=table or "+", deal=deal or "+")
+        return self.pattern.format(
+            event=event, table="+" if table is None else table, deal="+" if deal is None else deal
+        )
 
 
 TOPICS: Final[tuple[Topic, ...]] = (
@@ -138,7 +140,7 @@ class Place:
 
 def _expression(topic: Topic) -> re.Pattern[str]:
     levels = {
-        "event": r"(?P<event>[^/]+)",
+        "event": r"(?P<event>[a-z0-9][a-z0-9-]{0,31})",
         "table": r"(?P<table>[1-9][0-9]{0,2})",
         "deal": r"(?P<deal>[1-9][0-9]{0,3})",
     }

@@ -1,5 +1,6 @@
 """From structs to bytes and back. Whatever comes from the wire passes through `decode` or is refused."""
 
+import json
 from typing import TypeVar
 
 import msgspec
@@ -27,7 +28,8 @@ def encode(message: Message) -> bytes:
 def decode_at(topic: str, payload: bytes) -> tuple[Place, Message]:
     """Read one message that came on a topic.
 
-    Raises Refused with one of the codes `unknown_topic`, `too_large`, `malformed`, `wrong_event`, `wrong_table`.
+    Raises Refused with one of the codes `unknown_topic`, `too_large`, `malformed`, `wrong_event`, `wrong_table`,
+    `wrong_deal`.
     """
     place = parse(topic)
     if place is None:
@@ -35,11 +37,15 @@ def decode_at(topic: str, payload: bytes) -> tuple[Place, Message]:
     if len(payload) > place.topic.limit:
         raise Refused("too_large", f"{len(payload)} bytes, at most {place.topic.limit}")
     message = decode(place.topic.message, payload)
+    _refuse_doubled_names(payload)
     if message.event != place.event:
         raise Refused("wrong_event", f"says {message.event}, came on the topic of {place.event}")
     table = getattr(message, "table", None)
     if place.table is not None and table != place.table:
         raise Refused("wrong_table", f"says table {table}, came on the topic of table {place.table}")
+    deal = getattr(message, "deal", None)
+    if place.deal is not None and deal != place.deal:
+        raise Refused("wrong_deal", f"says deal {deal}, came on the topic of deal {place.deal}")
     return place, message
 
 
@@ -49,3 +55,16 @@ def decode(kind: type[M], payload: bytes) -> M:
         return msgspec.json.decode(payload, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refused("malformed", str(error)[:300]) from None
+
+
+def _refuse_doubled_names(payload: bytes) -> None:
+    """Refuse an object that says a name twice: msgspec keeps the last, other readers the first."""
+    try:
+        json.loads(payload, object_pairs_hook=_once_each)
+    except ValueError as error:
+        raise Refused("malformed", str(error)[:300]) from None
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> None:
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise ValueError("an object says a name twice")

@@ -21,19 +21,23 @@ Lifecycle = Literal["init", "ready", "alert", "disconnected", "lost"]
 PublicState = Literal["waiting", "restoring", "confirming", "playing", "declared", "accepting", "recorded", "finished"]
 """What a table says of itself. An open claim window is told as `playing`: nothing about a press may show."""
 
+# In Python `$` also matches before a newline at the end, in JSON Schema it does not: `$(?!\n)` is the same in both.
 EventName = Annotated[
-    str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", description="an event; no dots (NATS client ids)")
+    str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)", description="an event; no dots (NATS client ids)")
 ]
-MessageId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$", description="unique for ever; a resend keeps it")]
-DeviceId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$", description="one kiosk's journal")]
-PlayerId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
-ProfileId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
-Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$", description="stable; listed in docs/codes.md")]
+MessageId = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="unique for ever; a resend keeps it")
+]
+DeviceId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="one kiosk's journal")]
+PlayerId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
+ProfileId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)")]
+Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$(?!\n)", description="stable; listed in docs/codes.md")]
 Text = Annotated[str, Meta(max_length=500)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
-Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$", description="SHA-256, lower-case hex")]
+Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]
 
 TableNo = Annotated[int, Meta(ge=1, le=999)]
+SetNo = Annotated[int, Meta(ge=1, le=99, description="number of the tile set in a carrier")]
 DealNo = Annotated[int, Meta(ge=1, le=9999)]
 RoundNo = Annotated[int, Meta(ge=1, le=999)]
 Seq = Annotated[int, Meta(ge=1, le=2**31 - 1, description="order at the sender, without gaps")]

@@ -35,13 +35,13 @@ class Payments(Struct, frozen=True, forbid_unknown_fields=True):
 class FalseHu(Struct, frozen=True, forbid_unknown_fields=True):
     """What a false hu costs, in IMP; the arbiter chooses one of them."""
 
-    fines: Stated[tuple[Annotated[int, Meta(ge=1, le=99)], ...]]
+    fines: Stated[Annotated[tuple[Annotated[int, Meta(ge=1, le=99)], ...], Meta(min_length=1)]]
 
 
 class Imp(Struct, frozen=True, forbid_unknown_fields=True):
     """The scale: the lower bound of each step in points, and where between two steps a fraction belongs."""
 
-    scale: Stated[tuple[Annotated[int, Meta(ge=1)], ...]]
+    scale: Stated[Annotated[tuple[Annotated[int, Meta(ge=1)], ...], Meta(min_length=1)]]
     gap: Stated[Literal["midpoint", "floor"]]
 
 
@@ -76,7 +76,7 @@ def parse(text: str) -> Profile:
     """Read a profile from TOML. Raises RuleError `bad_profile`."""
     try:
         profile = msgspec.toml.decode(text, type=Profile)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec, and a number of thousands of digits
         raise RuleError("bad_profile", str(error)) from None
     scale = profile.imp.scale.value
     if list(scale) != sorted(set(scale)):

@@ -14,7 +14,19 @@ import tomli_w
 from msgspec import Struct
 
 from broker.contract.messages import PlannedPlay, Player
-from broker.contract.words import SEATS, DealNo, EventName, Name, PlayerId, ProfileId, RoundNo, Seat, TableNo, Wind
+from broker.contract.words import (
+    SEATS,
+    DealNo,
+    EventName,
+    Name,
+    PlayerId,
+    ProfileId,
+    RoundNo,
+    Seat,
+    SetNo,
+    TableNo,
+    Wind,
+)
 from broker.rules.deal import Deal, SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
 from broker.rules.profile import Profile, load
@@ -50,7 +62,7 @@ class DealRecord(Struct, frozen=True, forbid_unknown_fields=True):
     """One deal in `deals.json`: faces, and the number of the set that lies in its carrier."""
 
     number: DealNo
-    set: int
+    set: SetNo
     prevalent_wind: Wind
     dealer: Seat
     faces: dict[Seat, tuple[str, ...]]
@@ -67,8 +79,9 @@ class Event:
         """Raise BadEvent, naming every problem, unless it can be played."""
         self.plan = plan
         self.name = plan.name
-        self._deals = {deal.number: deal for deal in deals}
-        problems = list(_problems(plan, self._deals))
+        listed = tuple(deals)
+        self._deals = {deal.number: deal for deal in listed}
+        problems = [*_problems(plan, self._deals), *_twice("deal {0} is listed twice", ((d.number,) for d in listed))]
         if problems:
             raise BadEvent("; ".join(problems))
         try:
@@ -143,7 +156,7 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
     yield from _twice("player {1} plays deal {0} twice", again)
 
 
-def _twice(sentence: str, pairs: Iterable[tuple[object, object]]) -> Iterable[str]:
+def _twice(sentence: str, pairs: Iterable[tuple[object, ...]]) -> Iterable[str]:
     return (sentence.format(*pair) for pair, count in Counter(pairs).items() if count > 1)
 
 
@@ -154,6 +167,7 @@ def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Regist
     for name, secret in ((DEALS, tuple(deals)), (SETS, registry)):
         path = folder / name
         path.touch(mode=0o600)
+        path.chmod(0o600)  # one that was there before keeps the rights it had
         path.write_bytes(msgspec.json.encode(secret))
 
 
@@ -170,5 +184,5 @@ def _read(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untyped-de
         return decode(path.read_bytes(), type=kind)  # type: ignore[no-any-return] # checked by `type`
     except FileNotFoundError:
         raise BadEvent(f"{path.name} is missing in {path.parent}") from None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
         raise BadEvent(f"{path.name}: {error}") from None

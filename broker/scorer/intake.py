@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from broker.contract.messages import LogMessage, Message, Refusal, Result, TableState
+from broker.contract.messages import LogMessage, Message, Refusal, Result, TableState, Taken
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
@@ -14,7 +14,7 @@ FURTHEST = 500
 """How far ahead of what is stored a sequence number may be."""
 
 MOST_LISTED = 100
-"""Refusals of one table that a receipt names."""
+"""Facts of one table, taken or refused, that a receipt names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,19 @@ class TableBook:
 
     taken: dict[int, LogMessage] = field(default_factory=dict)
     refused: list[Refusal] = field(default_factory=list)
+    seen: dict[int, None] = field(default_factory=dict)
+    """Numbers taken or seen again, the latest last."""
+
+    def see(self, seq: int) -> None:
+        """Move a number to the end of those that the next receipt names."""
+        self.seen.pop(seq, None)
+        self.seen[seq] = None
+        while len(self.seen) > MOST_LISTED:
+            del self.seen[next(iter(self.seen))]
+
+    def latest(self) -> tuple[Taken, ...]:
+        """Name the facts that were taken, or seen again, last."""
+        return tuple(Taken(seq=seq, id=self.taken[seq].id) for seq in self.seen)
 
     @property
     def upto(self) -> int:
@@ -57,13 +70,16 @@ class Intake:
 
     def take(self, message: LogMessage) -> None:
         """Remember a message that is (about to be) in the journal."""
-        self.books[message.table].taken[message.seq] = message
+        book = self.books[message.table]
+        book.taken[message.seq] = message
+        book.see(message.seq)
+        book.refused = [kept for kept in book.refused if (kept.seq, kept.id) != (message.seq, message.id)]
         self._ids.add(message.id)
         if isinstance(message.fact, Result):
             self._results.add((message.table, message.fact.round, message.fact.deal))
 
     def judge(self, topic: str, payload: bytes) -> Verdict:
-        """Judge one message. Changes nothing but the list of a table's refusals."""
+        """Judge one message. Changes nothing but what the next receipt names."""
         message: Message | None = None
         try:
             _, message = decode_at(topic, payload)
@@ -88,6 +104,7 @@ class Intake:
         book = self.books[message.table]
         before = book.taken.get(message.seq)
         if before == message:
+            book.see(message.seq)
             return Verdict(message)
         if before is not None:
             raise Refused(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.contract.messages import LogMessage
-from broker.contract.wire import decode, encode
+from broker.contract.wire import Refused, decode, encode
 from broker.scorer.errors import StoreBroken, StoreInUse
 
 VERSION: Final = 1
@@ -121,9 +121,12 @@ class Journal:
         self._store.execute("INSERT INTO journal (received_at, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?)", row)
 
     def messages(self) -> Iterator[LogMessage]:
-        """Give all accepted messages in the order in which they were taken."""
+        """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
         for (body,) in self._store.execute("SELECT body FROM journal ORDER BY height"):
-            yield decode(LogMessage, body)
+            try:
+                yield decode(LogMessage, body)
+            except Refused as error:
+                raise StoreBroken(f"the journal holds what is no message: {error.text}") from None
 
     def refuse(self, row: RefusedRow) -> None:
         """Keep one refused message."""

@@ -42,20 +42,22 @@ class Speaker:
         self._event = event
 
     def receipt(self, table: int, book: TableBook, seq: int) -> Outgoing:
-        """Say what of a table's facts is safe."""
+        """Say what of a table's facts is safe; where not all gaps can be listed, only what lies below the others."""
+        gaps = book.gaps()
         message = Receipt(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
             table=table,
-            upto=book.upto,
-            gaps=book.gaps()[:MOST_GAPS],
+            upto=book.upto if len(gaps) <= MOST_GAPS else gaps[MOST_GAPS] - 1,
+            gaps=gaps[:MOST_GAPS],
+            taken=book.latest(),
             refused=tuple(book.refused),
         )
         return self._at(topics.RECEIPT, message, table=table)
 
-    def assignment(self, table: int, seq: int) -> Outgoing:
-        """Tell a table all its plays."""
+    def assignment(self, table: int, recorded: tuple[int, ...], seq: int) -> Outgoing:
+        """Tell a table all its plays, and which of its rounds have their result."""
         message = Assignment(
             id=_new_id(),
             event=self._event.name,
@@ -63,6 +65,7 @@ class Speaker:
             table=table,
             profile=self._event.profile.id,
             plays=self._event.plays_of(table),
+            recorded=recorded,
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 

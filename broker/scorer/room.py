@@ -18,15 +18,16 @@ class Room:
     def __init__(self, event: Event) -> None:
         self._event = event
         self.results: dict[PlayKey, LogMessage] = {}
-        self.forms: dict[PlayKey, str] = {}
+        self.forms: dict[PlayKey, tuple[int, str]] = {}
 
     def apply(self, message: LogMessage) -> None:
-        """Add one accepted message."""
+        """Add one accepted message. Restored again, a play has the form of the table's last word on it."""
         key = message.table, message.fact.round
         if isinstance(message.fact, Result):
             self.results[key] = message
         elif isinstance(message.fact, Restored):
-            self.forms[key] = message.fact.form
+            restored = message.seq, message.fact.form
+            self.forms[key] = max(restored, self.forms.get(key, restored))
 
     @property
     def profile(self) -> Profile:
@@ -62,7 +63,7 @@ class Room:
             players=result.players,
             points=result.points,
             fines={seat: fine.imp for seat, fine in result.fines.items()},
-            form=self.forms.get(key) or self._event.form(result.deal),
+            form=self.forms[key][1] if key in self.forms else self._event.form(result.deal),
         )
 
 

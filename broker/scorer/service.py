@@ -106,7 +106,7 @@ class Scorer:
         if change.up:
             for table, book in self._intake.books.items():
                 self._say(self._speaker.receipt(table, book, self._height))
-                self._say(self._speaker.assignment(table, self._height))
+                self._assign(table)
             for deal in self._event.expected:
                 self._say(self._speaker.traveller(self._room, deal, self._height))
             self._say(self._speaker.standings(self._room, self._height))
@@ -141,9 +141,16 @@ class Scorer:
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         for table in sorted(spoke & set(self._intake.books)):
             self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
+        for table in sorted({message.table for message in new if isinstance(message.fact, Result)}):
+            self._assign(table)
         self._tell_scores({message.fact.deal for message in new if isinstance(message.fact, Restored | Result)})
         for concern in self._alerts.add(self._concerns(verdicts, new), now):
             self._say(self._speaker.alert(concern, now, self._height))
+
+    def _assign(self, table: int) -> None:
+        """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
+        recorded = tuple(sorted(round_ for at, round_ in self._room.results if at == table))
+        self._say(self._speaker.assignment(table, recorded, self._height))
 
     def _tell_scores(self, deals: set[int]) -> None:
         for deal in sorted(deals):

@@ -9,6 +9,9 @@ from pathlib import Path
 from broker.contract.messages import Player, Standing
 from broker.scoring.ranking import Ranked
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a spreadsheet may take for the beginning of a formula, full width too."""
+
 HEADER = ("place", "player", "name", "imp", "fines", "plays")
 
 
@@ -38,7 +41,7 @@ def as_csv(standings: Iterable[Standing]) -> str:
 
 
 def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def write_csv(path: Path, standings: Iterable[Standing]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -101,7 +102,8 @@ class ViewFeed:
         with self._lock:
             self._view = view
             for loop, changed in self._waiting:
-                loop.call_soon_threadsafe(changed.set)
+                with suppress(RuntimeError):  # a reader whose loop has ended must not end the scorer
+                    loop.call_soon_threadsafe(changed.set)
 
     async def views(self) -> AsyncIterator[View]:
         """Give the newest view now and again whenever it has changed; a slow reader misses the ones between."""

@@ -1,0 +1,165 @@
+// The live half of the desk: takes renderings of the room from the event stream and lays each over the one before.
+// The server renders; nothing is written twice here. What the page shows without this script is right, only still.
+
+const SILENCE_MS = 25_000; // two heartbeats and a half: after that the line is dead, whatever the browser thinks
+const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000]; // between attempts, the last for good
+const AGAIN_MS = 8_000; // how long "live again" is shown
+const NEWS = 4; // at most so many sentences are read aloud at once
+
+const root = document.documentElement;
+const news = document.getElementById("news");
+
+// ---- laying one rendering over another --------------------------------------------------------
+
+const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute("data-key") : null);
+// What the reader or this script has put there and no rendering may take away.
+const OWN = new Set(["data-arrived", "open"]);
+const alike = (one, other) => one.nodeName === other.nodeName && keyOf(one) === keyOf(other);
+
+/** Make `shown` equal to `wanted`, touching only what differs: the same element stays, with its focus and selection. */
+export function lay(wanted, shown, arrived = []) {
+  if (shown.nodeType !== Node.ELEMENT_NODE) {
+    if (shown.nodeValue !== wanted.nodeValue) shown.nodeValue = wanted.nodeValue;
+    return arrived;
+  }
+  layAttributes(wanted, shown);
+  layChildren(wanted, shown, arrived);
+  return arrived;
+}
+
+function layAttributes(wanted, shown) {
+  for (const { name } of [...shown.attributes]) {
+    if (!wanted.hasAttribute(name) && !OWN.has(name)) shown.removeAttribute(name);
+  }
+  for (const { name, value } of wanted.attributes) {
+    if (shown.getAttribute(name) !== value) shown.setAttribute(name, value);
+  }
+}
+
+function layChildren(wanted, shown, arrived) {
+  const staying = new Set([...wanted.children].map(keyOf).filter(Boolean));
+  const keyed = new Map();
+  for (const child of [...shown.children]) {
+    const key = keyOf(child);
+    // Gone ones go first: otherwise every later one would be moved past them, and moving loses focus and selection.
+    if (key && !staying.has(key)) child.remove();
+    else if (key) keyed.set(key, child);
+  }
+  let here = shown.firstChild;
+  for (const child of wanted.childNodes) {
+    const key = keyOf(child);
+    const match = key ? keyed.get(key) : here && alike(here, child) ? here : null;
+    if (match && alike(match, child)) {
+      keyed.delete(key); // two of one key would otherwise become one
+      if (match === here) here = here.nextSibling;
+      else shown.insertBefore(match, here);
+      lay(child, match, arrived);
+    } else {
+      const added = shown.insertBefore(document.importNode(child, true), here);
+      if (key && added.hasAttribute("data-news")) arrived.push(added);
+    }
+  }
+  while (here) {
+    const next = here.nextSibling;
+    here.remove();
+    here = next;
+  }
+}
+
+// ---- time, in the reader's own zone -----------------------------------------------------------
+
+const two = (number) => String(number).padStart(2, "0");
+
+function clock(moment, seconds) {
+  const text = `${two(moment.getHours())}:${two(moment.getMinutes())}`;
+  return seconds ? `${text}:${two(moment.getSeconds())}` : text;
+}
+
+function putTimesIntoZone(part) {
+  for (const time of part.querySelectorAll("time[datetime]")) {
+    const moment = new Date(time.dateTime);
+    time.textContent = clock(moment, time.textContent.trim().length > 5);
+    time.title = moment.toLocaleString(root.lang);
+  }
+}
+
+// ---- the room ---------------------------------------------------------------------------------
+
+function take(html) {
+  const wanted = new DOMParser().parseFromString(html, "text/html").getElementById("room");
+  putTimesIntoZone(wanted);
+  const arrived = lay(wanted, document.getElementById("room"));
+  if (document.title !== wanted.dataset.title) document.title = wanted.dataset.title;
+  for (const element of arrived) element.setAttribute("data-arrived", "");
+  for (const element of arrived.slice(0, NEWS)) say(element.dataset.news);
+}
+
+/** A sentence is added and not put in the place of the one before, which might not have been read aloud yet. */
+function say(text) {
+  const sentence = document.createElement("p");
+  sentence.textContent = text;
+  news.append(sentence);
+  while (news.childElementCount > NEWS) news.firstElementChild.remove();
+}
+
+// ---- the line ---------------------------------------------------------------------------------
+
+let source = null;
+let attempts = 0;
+let lastWord = new Date();
+let nextAttempt = 0;
+let settled = 0;
+let attempted = 0;
+
+function connect() {
+  clearTimeout(nextAttempt);
+  source?.close();
+  attempted = Date.now();
+  source = new EventSource(document.body.dataset.events);
+  source.addEventListener("page", (event) => {
+    heard();
+    take(event.data);
+  });
+  source.addEventListener("beat", heard);
+  source.addEventListener("error", lost);
+}
+
+function heard() {
+  lastWord = new Date();
+  attempts = 0;
+  if (root.dataset.line === "lost") announce("again", lastWord);
+  else if (root.dataset.line === "still") root.dataset.line = "live";
+}
+
+/** The browser's own reconnecting gives up on some answers and never waits longer: so it is done here. */
+function lost() {
+  source.close();
+  if (root.dataset.line !== "lost") announce("lost", lastWord);
+  clearTimeout(nextAttempt);
+  nextAttempt = setTimeout(connect, WAITS_MS[Math.min(attempts, WAITS_MS.length - 1)]);
+  attempts += 1;
+}
+
+function announce(line, since) {
+  const banner = document.getElementById(line);
+  banner.querySelector("time").dateTime = since.toISOString();
+  putTimesIntoZone(banner);
+  root.dataset.line = line;
+  say(banner.textContent);
+  clearTimeout(settled);
+  if (line === "again") settled = setTimeout(() => (root.dataset.line = "live"), AGAIN_MS);
+}
+
+function retryNow() {
+  if (root.dataset.line === "lost" && document.visibilityState === "visible") connect();
+}
+
+if (document.getElementById("room")) {
+  putTimesIntoZone(document.body);
+  connect();
+  addEventListener("online", retryNow);
+  document.addEventListener("visibilitychange", retryNow);
+  setInterval(() => {
+    if (Date.now() - Math.max(lastWord, attempted) > SILENCE_MS) lost();
+  }, 1_000);
+}

@@ -1,0 +1,76 @@
+"""Server-sent events: the newest view at once, then each newer one, with heartbeats in between."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final, NamedTuple
+
+from broker.scorer.view import View, ViewFeed
+
+LINE_END: Final = re.compile(r"\r\n|\r|\n")
+
+# The comment keeps proxies from closing a silent stream. A page cannot see comments, so the event beside it tells the
+# page that the line still stands: without it a reader whose Wi-Fi went away would look at old news for minutes.
+BEAT: Final = b": heartbeat\nevent: beat\ndata:\n\n"
+
+
+class Pace(NamedTuple):
+    """How fast a stream may be."""
+
+    heartbeat_s: float = 10.0
+    gap_s: float = 0.25
+    """At least this between two views to one reader: four a second are more than anyone reads."""
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class Streams:
+    """All open streams of one server, so that they can be told that it ends. Used within one event loop."""
+
+    def __init__(self) -> None:
+        self.ending = False
+        self._wakers: set[asyncio.Event] = set()
+
+    def end(self) -> None:
+        """Let every stream finish by itself: a server that waits for its readers would never end."""
+        self.ending = True
+        for waker in self._wakers:
+            waker.set()
+
+    async def follow(self, feed: ViewFeed, tell: Callable[[View], bytes], pace: Pace) -> AsyncIterator[bytes]:
+        """Give the bytes of one reader's stream until the server ends or the reader goes."""
+        changed = asyncio.Event()
+        self._wakers.add(changed)
+        # A task of its own follows the feed: cutting the feed's iterator short at a heartbeat would end it.
+        following = asyncio.create_task(_wake(feed, changed))
+        try:
+            while True:
+                fresh = await _within(changed, pace.heartbeat_s)
+                if self.ending or following.done():
+                    return
+                yield tell(feed.current) if fresh else BEAT
+                if fresh:
+                    await pace.sleep(pace.gap_s)
+        finally:
+            following.cancel()
+            self._wakers.discard(changed)
+
+
+def event(name: str, version: int, text: str) -> bytes:
+    """Write one event; a line break in the text becomes a further data line."""
+    data = "\n".join(f"data: {line}" for line in LINE_END.split(text))
+    return f"event: {name}\nid: {version}\n{data}\n\n".encode()
+
+
+async def _wake(feed: ViewFeed, changed: asyncio.Event) -> None:
+    async for _ in feed.views():
+        changed.set()
+
+
+async def _within(changed: asyncio.Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await changed.wait()
+    except TimeoutError:
+        return False
+    changed.clear()
+    return True

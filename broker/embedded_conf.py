@@ -1,0 +1,79 @@
+"""The configuration of the embedded broker. nats-server's format takes JSON, so nothing needs quoting of our own."""
+
+import json
+from typing import Any, Final
+
+import bcrypt
+
+from broker.child.settings import PAYLOAD_LIMIT, Settings, Tls
+from broker.permissions import Permissions
+
+ACK_WAIT: Final = "2s"  # what was not acknowledged comes again after this, also after a reconnect: not at once
+MAX_ACK_PENDING: Final = 1024  # a subscription; nats-server allows a session 65,535 over all of its subscriptions
+STORE_BYTES: Final = 4_000_000_000  # explicit: the default is three quarters of what happens to be free
+NOTHING: Final = "nothing"  # a subject without meaning: an empty list of what is allowed allows everything (measured)
+
+Json = dict[str, Any]
+
+
+def configuration(settings: Settings, port: int) -> bytes:
+    """Give the configuration file, UTF-8. It holds passwords: mode 0600."""
+    return json.dumps(_server(settings, port), indent=1).encode()
+
+
+def _server(settings: Settings, port: int) -> Json:
+    return {
+        "server_name": f"homologue-{settings.event}",
+        # The port for NATS clients cannot be switched off: a random one on loopback, and no user may use it.
+        "host": "127.0.0.1",
+        "port": -1,
+        "max_payload": PAYLOAD_LIMIT,
+        "jetstream": {
+            "store_dir": str(settings.folder / "jetstream"),
+            "max_file_store": STORE_BYTES,
+            # A message is acknowledged when it is on the disk, not when the kernel has it.
+            "sync_interval": "always",
+        },
+        "mqtt": _mqtt(settings, port),
+        "authorization": {"users": [_user(settings, name, may) for name, may in settings.permissions().items()]},
+    }
+
+
+def _mqtt(settings: Settings, port: int) -> Json:
+    listener: Json = {
+        "host": settings.host,
+        "port": port,
+        "ack_wait": ACK_WAIT,
+        "max_ack_pending": MAX_ACK_PENDING,
+    }
+    return listener if settings.tls is None else listener | {"tls": _tls(settings.tls)}
+
+
+def _tls(tls: Tls) -> Json:
+    return {"cert_file": str(tls.certificate), "key_file": str(tls.key)}
+
+
+def _user(settings: Settings, name: str, may: Permissions) -> Json:
+    return {
+        "user": name,
+        "password": _hashed(settings.credentials.password(name)),
+        "allowed_connection_types": ["MQTT"],
+        "permissions": {
+            "publish": {"allow": _subjects(may.publish)},
+            "subscribe": {"allow": _subjects(may.subscribe)},
+        },
+    }
+
+
+def _hashed(password: str) -> str:
+    """Hash at the least cost: 192 random bits need no stretching, and every connection costs the server one hash."""
+    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(rounds=4)).decode()
+
+
+def _subjects(topics: tuple[str, ...]) -> list[str]:
+    return [subject(topic) for topic in topics] or [NOTHING]
+
+
+def subject(topic: str) -> str:
+    """Give the NATS subject that an MQTT topic filter of ours becomes (docs.nats.io, MQTT topics and subjects)."""
+    return topic.replace("/", ".").replace("+", "*")

@@ -1,0 +1,25 @@
+"""What can be wrong with the things on the table. Each has a stable code (docs/codes.md)."""
+
+
+class FirmwareError(Exception):
+    """Base of all."""
+
+    code = "firmware_error"
+
+
+class BadAddress(FirmwareError, ValueError):
+    """An address in the configuration that no device answers to."""
+
+    code = "bad_device_address"
+
+
+class PinInUse(FirmwareError, ValueError):
+    """One pin is wired to two things."""
+
+    code = "pin_in_use"
+
+
+class DeviceMissing(FirmwareError, OSError):
+    """The device is not there, or not allowed to us."""
+
+    code = "device_missing"

@@ -1,0 +1,1 @@
+"""Twins of the devices: they behave, bounce and fail like the thing, and are chosen by configuration."""

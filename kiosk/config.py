@@ -1,0 +1,86 @@
+"""One table's configuration: a TOML file. Paths in it are relative to the file."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from broker.contract.link import Address
+from broker.contract.words import EventName, TableNo
+from kiosk.errors import BadConfiguration
+
+Language = Literal["en", "fr", "zh"]
+
+
+class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the broker is; the password stands alone in a file that only the kiosk's user can read."""
+
+    host: str
+    port: Annotated[int, Meta(ge=1, le=65535)]
+    password_file: str
+    ca_file: str | None = None
+
+
+class Devices(Struct, frozen=True, forbid_unknown_fields=True):
+    """Addresses of what is on the table. `people` plays by itself, with simulated devices only."""
+
+    buttons: str
+    camera: str
+    people: str | None = None
+
+
+class Screen(Struct, frozen=True, forbid_unknown_fields=True):
+    """The table's screen: size in pixels; driver as SDL names it (`dummy` shows nothing)."""
+
+    width: Annotated[int, Meta(ge=480, le=3840)] = 800
+    height: Annotated[int, Meta(ge=320, le=2160)] = 480
+    driver: str | None = None
+    fullscreen: bool = False
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """All settings."""
+
+    event: EventName
+    table: TableNo
+    folder: str
+    broker: BrokerSettings
+    devices: Devices
+    screen: Screen = Screen()
+    language: Language = "en"
+
+
+class Settings:
+    """A configuration and where it was read from."""
+
+    def __init__(self, path: Path) -> None:
+        """Raise BadConfiguration."""
+        try:
+            self.config = msgspec.toml.decode(path.read_bytes(), type=Config)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BadConfiguration(f"{path}: {error}") from None
+        self._beside = path.resolve().parent
+        devices = self.config.devices
+        if devices.people and not (devices.buttons.startswith("sim:") and devices.camera.startswith("sim:")):
+            raise BadConfiguration(f"{path}: devices.people plays with simulated buttons and camera only")
+
+    def beside(self, name: str) -> Path:
+        """Give a path that the configuration names."""
+        return self._beside / name
+
+    @property
+    def folder(self) -> Path:
+        """Where the table's journal is kept."""
+        return self.beside(self.config.folder)
+
+    def address(self) -> Address:
+        """Give the broker's address with the password. Raises BadConfiguration."""
+        broker = self.config.broker
+        path = self.beside(broker.password_file)
+        try:
+            password = path.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadConfiguration(f"broker.password_file: {error}") from None
+        ca = self.beside(broker.ca_file) if broker.ca_file else None
+        return Address(broker.host, broker.port, f"table-{self.config.table}", password, ca)

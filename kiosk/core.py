@@ -1,0 +1,38 @@
+"""The table's state with its journal: the only place where state changes, and always journal first."""
+
+from collections.abc import Callable
+
+from broker.contract.messages import LogMessage
+from kiosk.journal import Journal
+from kiosk.table.events import Event, Restarted
+from kiosk.table.machine import handle
+from kiosk.table.state import Table
+
+
+class Core:
+    """One table. `wall` gives ms since 1970, for the record only."""
+
+    def __init__(self, journal: Journal, wall: Callable[[], int]) -> None:
+        self._journal, self._wall = journal, wall
+        self.taken_upto = 0
+        """Facts of this table that the scorer has, by whatever device: ours are numbered after them."""
+        self.state = Table()
+        for event in journal.events():
+            self.state, _ = handle(self.state, event)
+
+    def restarted(self, now: int) -> None:
+        """Tell the table that the clock is another one, where there is a table to tell."""
+        if not self._journal.empty:
+            self.apply(Restarted(at=now))
+
+    def apply(self, event: Event) -> tuple[LogMessage, ...]:
+        """Take one event in and give the facts to send. Raises NotNow, and nothing has changed.
+
+        When this returns, event and facts are durable; what changes nothing is not kept.
+        """
+        state, facts = handle(self.state, event)
+        if state == self.state and not facts:
+            return ()
+        messages = self._journal.record(event, facts, wall=self._wall(), after=self.taken_upto)
+        self.state = state
+        return messages

@@ -1,0 +1,92 @@
+"""Entering a win by keyboard: first each declared hand's value, then who discarded. Pure: a form and keys.
+
+The keys: digits, `enter`, `back` (one step back), `x` (this declaration is false), `d` (self-drawn),
+`e s w n` (the discarder's seat).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from broker.contract.words import SEATS, Seat
+
+SEAT_KEYS: Final[dict[str, Seat]] = {seat[0]: seat for seat in SEATS}
+
+LONGEST: Final = 3
+"""Digits of a hand value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What has been entered so far, for these declarations in their order."""
+
+    declared: tuple[Seat, ...]
+    fines: tuple[int, ...]
+    """What a false hu can cost under the profile, in IMP."""
+    values: tuple[int, ...] = ()
+    digits: str = ""
+    judging: bool = False
+    """A false hu is being fined: the next key chooses how much."""
+
+    @property
+    def seat(self) -> Seat | None:
+        """Whose value is asked; None when all are there and the discarder is asked."""
+        return self.declared[len(self.values)] if len(self.values) < len(self.declared) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Won:
+    """The form is complete; no discarder means self-drawn."""
+
+    winners: dict[Seat, int]
+    discarder: Seat | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFalse:
+    """A declaration was found false."""
+
+    seat: Seat
+    imp: int
+
+
+def press(form: Form, key: str) -> Form | Won | FoundFalse:
+    """Take one key; one that means nothing here leaves the form as it is."""
+    if form.judging:
+        return _judge(form, key)
+    if form.seat is None:
+        return _ask_discarder(form, key)
+    return _ask_value(form, form.seat, key)
+
+
+def _judge(form: Form, key: str) -> Form | FoundFalse:
+    seat = form.seat
+    if seat is not None and key.isdigit() and int(key) in form.fines:
+        return FoundFalse(seat, int(key))
+    return replace(form, judging=False) if key in ("back", "x") else form
+
+
+def _ask_value(form: Form, seat: Seat, key: str) -> Form:
+    if key.isdigit() and len(form.digits) < LONGEST:
+        return replace(form, digits=(form.digits + key).lstrip("0"))
+    if key == "enter" and form.digits:
+        return replace(form, values=(*form.values, int(form.digits)), digits="")
+    if key == "x" and seat in form.declared:
+        return replace(form, judging=True)
+    if key == "back":
+        return _back(form)
+    return form
+
+
+def _back(form: Form) -> Form:
+    if form.digits:
+        return replace(form, digits=form.digits[:-1])
+    return replace(form, values=form.values[:-1])
+
+
+def _ask_discarder(form: Form, key: str) -> Form | Won:
+    winners = dict(zip(form.declared, form.values, strict=True))
+    if key == "d" and len(winners) == 1:
+        return Won(winners, None)
+    if key in SEAT_KEYS and SEAT_KEYS[key] not in winners:
+        return Won(winners, SEAT_KEYS[key])
+    return _back(form) if key == "back" else form

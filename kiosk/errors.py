@@ -1,0 +1,25 @@
+"""What keeps a kiosk from working. Each has a stable code (docs/codes.md)."""
+
+
+class KioskError(Exception):
+    """Base of all."""
+
+    code = "kiosk_error"
+
+
+class BadConfiguration(KioskError, ValueError):
+    """The table's configuration cannot be used."""
+
+    code = "bad_configuration"
+
+
+class JournalInUse(KioskError, OSError):
+    """Another kiosk has this table's journal open."""
+
+    code = "journal_in_use"
+
+
+class JournalBroken(KioskError, OSError):
+    """The journal is of another event or table, or cannot be read."""
+
+    code = "journal_broken"

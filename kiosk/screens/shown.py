@@ -1,0 +1,91 @@
+"""What may be seen of a table. While a play goes on nothing in here knows of presses, so nothing can show them."""
+
+from dataclasses import dataclass, field
+
+from broker.contract.messages import Fine
+from broker.contract.words import PublicState, Seat, Wind, WinKind
+from broker.rules.deal import seat_wind
+from broker.rules.points import points
+from kiosk.entry import Form
+from kiosk.table.state import Check, Phase, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The line at the foot: whether the table is connected, and what has no receipt."""
+
+    up: bool = False
+    unsent: int = 0
+    refused: int = 0
+    health: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Winning:
+    """A result as it is shown to the four seats."""
+
+    win: WinKind
+    winners: dict[Seat, int]
+    discarder: Seat | None
+    points: dict[Seat, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Everything on the screen; equal where the picture is equal."""
+
+    table: int
+    state: PublicState
+    line: Line = Line()
+    round: int | None = None
+    deal: int | None = None
+    prevalent_wind: Wind | None = None
+    players: dict[Seat, str] = field(default_factory=dict)
+    winds: dict[Seat, Wind] = field(default_factory=dict)
+    marked: frozenset[Seat] = frozenset()
+    """Seats with a tick: trays that are right, tiles confirmed, results accepted."""
+    check: Check | None = None
+    declared: tuple[Seat, ...] = ()
+    form: Form | None = None
+    result: Winning | None = None
+    fines: dict[Seat, Fine] = field(default_factory=dict)
+    calling: bool = False
+    problem: str | None = None
+    """Code of what was refused at the keyboard."""
+
+
+def shown(table: int, state: Table, form: Form | None, line: Line, problem: str | None) -> Shown:
+    """Give what is to be seen. An open claim window looks exactly like the play before it."""
+    play = state.play
+    if play is None:
+        return Shown(table=table, state=state.public, line=line, calling=state.calling)
+    quiet = state.phase in (Phase.PLAYING, Phase.CLAIMING)
+    return Shown(
+        table=table,
+        state=state.public,
+        line=line,
+        round=play.round,
+        deal=play.deal,
+        prevalent_wind=play.prevalent_wind,
+        players={seat: player.name for seat, player in play.players.items()},
+        winds={seat: seat_wind(seat, play.dealer) for seat in play.players},
+        marked=frozenset() if quiet else _marked(state),
+        check=state.check,
+        declared=tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else (),
+        form=form,
+        result=_winning(state),
+        fines=dict(state.fines),
+        calling=state.calling,
+        problem=None if quiet else problem,
+    )
+
+
+def _marked(state: Table) -> frozenset[Seat]:
+    return state.verified if state.phase is Phase.RESTORING else state.agreed
+
+
+def _winning(state: Table) -> Winning | None:
+    if state.outcome is None:
+        return None
+    scored = points(state.outcome, state.profile.payments)
+    return Winning(state.outcome.win, dict(state.outcome.winners), state.outcome.discarder, scored)

@@ -1,0 +1,44 @@
+"""Draws the table's states as Mermaid, from the machine's own rules: `python -m kiosk.table.diagram`."""
+
+import re
+from collections.abc import Iterator
+
+from kiosk.table.machine import EVERY, RULES
+
+HEAD = """# The states of a table
+
+Made from `kiosk/table/machine.py` by `make docs`; a test fails when it is stale.
+States are nouns, events are past tense. What is not drawn is refused with a code and changes nothing.
+
+An open claim window (`claiming`) is told to the room, and drawn on the screen, as `playing`.
+"""
+
+
+def diagram() -> str:
+    """Give the document."""
+    return (
+        "\n".join([HEAD, "```mermaid", "stateDiagram-v2", "    [*] --> waiting", *_arrows(), "```", "", *_always()])
+        + "\n"
+    )
+
+
+def _arrows() -> Iterator[str]:
+    for rule in RULES:
+        if rule.phases is EVERY:
+            continue
+        for phase in rule.phases:
+            for target in dict.fromkeys((*rule.leads_to,)) or (phase,):
+                yield f"    {phase.value} --> {target.value}: {_words(rule.event.__name__)}"
+
+
+def _always() -> Iterator[str]:
+    names = [_words(rule.event.__name__) for rule in RULES if rule.phases is EVERY]
+    yield f"In every state: {', '.join(names)}."
+
+
+def _words(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower()
+
+
+if __name__ == "__main__":
+    print(diagram(), end="")

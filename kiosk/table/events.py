@@ -1,0 +1,107 @@
+"""What has happened at a table: frozen, in the past tense, and all that the journal keeps.
+
+Times are nanoseconds of the device's monotonic clock; they come in with the event, nothing here reads a clock.
+"""
+
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta, Struct
+
+from broker.contract.messages import Assignment
+from broker.contract.words import FineImp, HandValue, Seat, Text, WinKind
+
+
+class Happened(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of all events."""
+
+    at: Annotated[int, Meta(ge=0, description="ns, monotonic")]
+
+
+class Assigned(Happened, frozen=True, tag="assigned", kw_only=True):
+    """The scorer said who plays what here."""
+
+    assignment: Assignment
+    first: Annotated[int, Meta(ge=0, description="index of the first play without a result")] = 0
+
+
+class Misplaced(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One place of a tray that is not as it should be."""
+
+    kind: str
+    row: int
+    col: int
+    expected: int
+    found: int | None = None
+    other: tuple[int, int] | None = None
+    """The place that it should be exchanged with, row and column."""
+
+
+class TrayChecked(Happened, frozen=True, tag="tray_checked", kw_only=True):
+    """The camera has read a tray: `rows` as read (None: no serial there), and what is wrong with it."""
+
+    seat: Seat
+    rows: tuple[tuple[int | None, ...], ...]
+    wrong: tuple[Misplaced, ...] = ()
+
+
+class ButtonPressed(Happened, frozen=True, tag="button_pressed", kw_only=True):
+    """A seat button went down; `at` is the time of the kernel's edge."""
+
+    seat: Seat
+
+
+class ClaimWindowElapsed(Happened, frozen=True, tag="claim_window_elapsed", kw_only=True):
+    """The claim window's time is over."""
+
+
+class PlayEndedDrawn(Happened, frozen=True, tag="play_ended_drawn", kw_only=True):
+    """The last tile was discarded and nobody declared."""
+
+
+class FalseHuRuled(Happened, frozen=True, tag="false_hu_ruled", kw_only=True):
+    """The arbiter has found a declaration false; the play goes on for the others (OEDMC)."""
+
+    seat: Seat
+    imp: FineImp
+    reason: Text
+
+
+class ValueEntered(Happened, frozen=True, tag="value_entered", kw_only=True):
+    """How the play was won, and the hand values."""
+
+    win: WinKind
+    winners: dict[Seat, HandValue]
+    discarder: Seat | None = None
+
+
+class ResultRefused(Happened, frozen=True, tag="result_refused", kw_only=True):
+    """Somebody does not accept the result as shown: it is entered again."""
+
+
+class NextDealCalled(Happened, frozen=True, tag="next_deal_called", kw_only=True):
+    """Staff go on to the next deal."""
+
+
+class CallToggled(Happened, frozen=True, tag="call_toggled", kw_only=True):
+    """The table calls the arbiter, or takes the call back; the arbiter's desk can clear it too."""
+
+    open: bool
+
+
+class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
+    """The program has started again; times before this are of another clock."""
+
+
+Event: TypeAlias = (
+    Assigned
+    | TrayChecked
+    | ButtonPressed
+    | ClaimWindowElapsed
+    | PlayEndedDrawn
+    | FalseHuRuled
+    | ValueEntered
+    | ResultRefused
+    | NextDealCalled
+    | CallToggled
+    | Restarted
+)

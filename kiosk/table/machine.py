@@ -1,0 +1,95 @@
+"""The table's state machine: a table of phases and events, no IO.
+
+`handle(state, event)` gives the new state and the facts to be told. An event that the phase does not allow
+raises NotNow and leaves the state as it was. The diagram in docs/ is made from RULES.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from broker.contract.messages import Call, Fact
+from kiosk.table import claim, plan, restore, settle
+from kiosk.table.errors import NotNow
+from kiosk.table.events import (
+    Assigned,
+    ButtonPressed,
+    CallToggled,
+    ClaimWindowElapsed,
+    Event,
+    FalseHuRuled,
+    Happened,
+    NextDealCalled,
+    PlayEndedDrawn,
+    Restarted,
+    ResultRefused,
+    TrayChecked,
+    ValueEntered,
+)
+from kiosk.table.state import Phase, Table
+
+Step = tuple[Table, tuple[Fact, ...]]
+Handler = Callable[[Table, Any], Step]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """In these phases this event is handled so, and leads there (or stays)."""
+
+    phases: tuple[Phase, ...]
+    event: type[Happened]
+    handler: Handler
+    leads_to: tuple[Phase, ...] = ()
+
+
+def _call(state: Table, event: CallToggled) -> Step:
+    if state.play is None:
+        raise NotNow("no_play", "nothing is being played here")
+    if state.calling == event.open:
+        return state, ()
+    fact = Call(round=state.play.round, deal=state.play.deal, open=event.open)
+    return replace(state, calling=event.open), (fact,)
+
+
+def _restarted(state: Table, event: Restarted) -> Step:
+    """Times before this are of another clock: an open claim window begins again, so that nobody loses their time."""
+    return replace(state, since=event.at, declarations=claim.rebased(state.declarations, event.at)), ()
+
+
+EVERY: Final = tuple(Phase)
+BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
+
+RULES: Final = (
+    Rule(BETWEEN, Assigned, plan.assigned, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((Phase.RESTORING,), TrayChecked, restore.checked, (Phase.CONFIRMING,)),
+    Rule((Phase.CONFIRMING,), ButtonPressed, restore.confirmed, (Phase.PLAYING,)),
+    Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.pressed, (Phase.CLAIMING,)),
+    Rule((Phase.PLAYING,), PlayEndedDrawn, settle.drawn, (Phase.ACCEPTING,)),
+    Rule((Phase.CLAIMING,), ClaimWindowElapsed, claim.elapsed, (Phase.DECLARED,)),
+    Rule((Phase.DECLARED,), FalseHuRuled, settle.false_hu, (Phase.PLAYING,)),
+    Rule((Phase.DECLARED,), ValueEntered, settle.valued, (Phase.ACCEPTING,)),
+    Rule((Phase.ACCEPTING,), ButtonPressed, settle.accepted, (Phase.RECORDED,)),
+    Rule((Phase.ACCEPTING,), ResultRefused, settle.refused, (Phase.PLAYING, Phase.DECLARED)),
+    Rule((Phase.RECORDED,), NextDealCalled, plan.next_deal, (Phase.RESTORING, Phase.FINISHED)),
+    Rule(EVERY, CallToggled, _call),
+    Rule(EVERY, Restarted, _restarted),
+)
+
+_HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phase in rule.phases}
+
+_PRESS_REFUSED: Final = {
+    Phase.WAITING: "press_before_play",
+    Phase.RESTORING: "press_before_play",
+    Phase.DECLARED: "press_after_window",
+    Phase.RECORDED: "press_after_play",
+    Phase.FINISHED: "press_after_play",
+}
+
+
+def handle(state: Table, event: Event) -> Step:
+    """Give the state after an event, and the facts to tell. Raises NotNow."""
+    handler = _HANDLERS.get((state.phase, type(event)))
+    if handler is None:
+        code = _PRESS_REFUSED[state.phase] if isinstance(event, ButtonPressed) else "not_now"
+        raise NotNow(code, f"{type(event).__name__} while {state.phase.value}")
+    return handler(state, event)

@@ -1,0 +1,105 @@
+"""The state of one table: frozen; everything else that the kiosk shows or says is derived from it."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from broker.contract.messages import Assignment, Fine, PlannedPlay
+from broker.contract.words import SEATS, PublicState, Seat
+from broker.rules.points import Outcome
+from broker.rules.profile import DEFAULT, Profile, load
+from kiosk.table.events import Misplaced
+
+SETTLE_NS: Final = 1_000_000_000
+"""After a change of phase a press counts only from here on: a second push at a confirmation is no hu."""
+
+
+class Phase(Enum):
+    """Where a table is in its day."""
+
+    WAITING = "waiting"
+    RESTORING = "restoring"
+    CONFIRMING = "confirming"
+    PLAYING = "playing"
+    CLAIMING = "claiming"
+    DECLARED = "declared"
+    ACCEPTING = "accepting"
+    RECORDED = "recorded"
+    FINISHED = "finished"
+
+
+PUBLIC: Final[dict[Phase, PublicState]] = {
+    Phase.WAITING: "waiting",
+    Phase.RESTORING: "restoring",
+    Phase.CONFIRMING: "confirming",
+    Phase.PLAYING: "playing",
+    Phase.CLAIMING: "playing",  # until the claim window closes nothing about a press may show
+    Phase.DECLARED: "declared",
+    Phase.ACCEPTING: "accepting",
+    Phase.RECORDED: "recorded",
+    Phase.FINISHED: "finished",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One press in the claim window, by its edge time."""
+
+    seat: Seat
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The last look at a tray that was found wrong."""
+
+    seat: Seat
+    wrong: tuple[Misplaced, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table. `since` is the time of the event that began the phase."""
+
+    phase: Phase = Phase.WAITING
+    assignment: Assignment | None = None
+    index: int = 0
+    since: int = 0
+    verified: frozenset[Seat] = frozenset()
+    check: Check | None = None
+    refusals: int = 0
+    agreed: frozenset[Seat] = frozenset()
+    """Seats that have confirmed their tiles, or accepted the result."""
+    declarations: tuple[Declaration, ...] = ()
+    outcome: Outcome | None = None
+    fines: dict[Seat, Fine] = field(default_factory=dict)
+    calling: bool = False
+
+    @property
+    def profile(self) -> Profile:
+        """The rules that this table plays by."""
+        return load(self.assignment.profile if self.assignment else DEFAULT)
+
+    @property
+    def play(self) -> PlannedPlay | None:
+        """The present play; None before the first and after the last."""
+        if self.assignment is None or self.index >= len(self.assignment.plays):
+            return None
+        return self.assignment.plays[self.index]
+
+    @property
+    def claim_deadline(self) -> int | None:
+        """When the claim window closes, ns; None where none is open."""
+        if self.phase is not Phase.CLAIMING:
+            return None
+        return self.since + self.profile.claim_window_ms.value * 1_000_000
+
+    @property
+    def public(self) -> PublicState:
+        """What may be told of the phase."""
+        return PUBLIC[self.phase]
+
+    @property
+    def unverified(self) -> tuple[Seat, ...]:
+        """The trays that are still to be shown to the camera, in turn order."""
+        return tuple(seat for seat in SEATS if seat not in self.verified) if self.phase is Phase.RESTORING else ()

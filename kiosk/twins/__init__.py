@@ -1,0 +1,1 @@
+"""The people at a simulated table: staff who lay trays, players who press, somebody at the keyboard."""

@@ -1,0 +1,126 @@
+"""People who play by a script: they look at the table's state and do the next thing, with hands that take time.
+
+They act on the devices' twins alone: trays under the camera, buttons on mock pins, keys in the window's queue.
+Everything they do follows from the state, so they go on after the kiosk was killed.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from broker.contract.messages import PlannedPlay
+from broker.contract.words import SEATS, Seat
+from firmware.twins.fingers import Fingers
+from kiosk.table.state import Phase, Table
+from kiosk.twins.script import Course, Script
+from vision.twins.tray import Laid, TrayTwin
+
+AGAIN_S: Final = 2.0
+"""If nothing has come of what they did, they do it again."""
+
+STEPS_BACK: Final = 8
+"""Backspaces that empty any half-filled form."""
+
+
+class People:
+    """Everybody at one table, on a thread of their own."""
+
+    def __init__(
+        self, script: Script, fingers: Fingers, trays: TrayTwin, type_key: Callable[[str], None], name: str
+    ) -> None:
+        self._script, self._fingers, self._trays, self._type = script, fingers, trays, type_key
+        self._laid: tuple[int, Seat] | None = None
+        self._state: Table | None = None
+        self._changed = threading.Event()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"people at {name}", daemon=True)
+
+    def start(self) -> None:
+        """Sit down."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Leave; may be called twice."""
+        self._stopped.set()
+        self._changed.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
+
+    def see(self, state: Table) -> None:
+        """Look at the table. From the kiosk's loop, whenever the state has changed."""
+        self._state = state
+        self._changed.set()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            self._changed.wait(AGAIN_S)
+            self._changed.clear()
+            state = self._state
+            course = self._script.course(state.play.round) if state and state.play else None
+            if state is not None and state.play is not None and course is not None:
+                self._act(state, state.play, course)
+
+    def _act(self, state: Table, play: PlannedPlay, course: Course) -> None:
+        if state.phase is Phase.RESTORING:
+            self._lay(state, play, course)
+        elif state.phase in (Phase.CONFIRMING, Phase.ACCEPTING):
+            self._react()
+            self._press(seat for seat in SEATS if seat not in state.agreed)
+        elif state.phase in (Phase.PLAYING, Phase.CLAIMING):
+            self._play(state, course)
+        elif state.phase is Phase.DECLARED:
+            self._react()
+            self._enter(state, course)
+        elif state.phase is Phase.RECORDED:
+            self._react()
+            self._type("enter")
+
+    def _react(self) -> None:
+        self._stopped.wait(self._script.reaction_ms / 1000)
+
+    def _press(self, seats: Iterable[Seat]) -> None:
+        for seat in seats:
+            if not self._stopped.is_set():
+                self._fingers.press(seat)
+
+    def _lay(self, state: Table, play: PlannedPlay, course: Course) -> None:
+        """Lay the next tray, slips and all; mend what the screen names."""
+        seat = state.unverified[0]
+        named = state.check is not None and state.check.seat == seat
+        if self._laid == (play.round, seat) and not named:
+            return
+        rows = [list(row) for row in play.order[seat]]
+        if not named:
+            for slip in course.slips:
+                if slip.seat == seat:
+                    (r1, c1), (r2, c2) = slip.one, slip.other
+                    rows[r1][c1], rows[r2][c2] = rows[r2][c2], rows[r1][c1]
+        self._stopped.wait(self._script.reaction_ms / 4000)
+        self._trays.lay([[Laid(set=play.set, serial=serial) for serial in row] for row in rows])
+        self._laid = (play.round, seat)
+
+    def _play(self, state: Table, course: Course) -> None:
+        """First who declares falsely, then who wins; nobody presses twice."""
+        pending = [seat for seat in course.false_hu if seat not in state.fines]
+        pressed = {one.seat for one in state.declarations}
+        pressing = [seat for seat in (pending or course.winners) if seat not in pressed]
+        if state.phase is Phase.PLAYING:
+            self._react()
+        if pressing:
+            self._press(pressing)
+        elif state.phase is Phase.PLAYING and course.win == "draw":
+            self._type("d")
+
+    def _enter(self, state: Table, course: Course) -> None:
+        for _ in range(STEPS_BACK):
+            self._type("back")
+        for one in state.declarations:
+            if one.seat in course.false_hu and one.seat not in state.fines:
+                self._keys("x", str(course.false_hu[one.seat]))
+                return
+            self._keys(*str(course.winners[one.seat]), "enter")
+        self._type(course.discarder[0] if course.discarder else "d")
+
+    def _keys(self, *keys: str) -> None:
+        for key in keys:
+            self._type(key)

@@ -1,0 +1,80 @@
+"""From the outbox to the scorer: a fact is sent until the scorer's receipt names it."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, Protocol
+
+from broker.contract import topics
+from broker.contract.messages import LogMessage, Receipt, TableState
+from broker.contract.wire import encode
+from kiosk.journal import Journal
+
+RESEND_NS: Final = 3_000_000_000
+"""Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
+
+MOST_AT_ONCE: Final = 50
+
+
+class Sender(Protocol):
+    """What the uplink needs of a link."""
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Send one message if connected."""
+
+
+class Uplink:
+    """One table's way to the scorer."""
+
+    def __init__(self, journal: Journal, sender: Sender, event: str, table: int) -> None:
+        self._journal, self._sender = journal, sender
+        self._log = topics.LOG.at(event, table=table)
+        self._state = topics.STATE.at(event, table=table)
+        self._said: TableState | None = None
+        self._sent_at: int | None = None
+        self.unsent = len(journal.unsent())
+        """Facts for which no receipt has come."""
+        self.refused = len(journal.refused())
+        """Facts that the scorer did not take."""
+
+    def send(self, messages: Iterable[LogMessage], now: int) -> None:
+        """Send new facts."""
+        for message in messages:
+            self._sender.publish(self._log, encode(message), retain=topics.LOG.retain)
+            self._sent_at = now
+            self.unsent += 1
+
+    def say(self, state: Callable[[], TableState], *, again: bool = False) -> None:
+        """Publish the table's state where it has changed, or again after a new connection."""
+        new = state()
+        if again or self._said is None or _content(new) != _content(self._said):
+            self._said = new
+            self._sender.publish(self._state, encode(new), retain=topics.STATE.retain)
+
+    def resend(self, now: int) -> None:
+        """Send what is unsent, in order: after a new connection, and when no receipt comes."""
+        for message in self._journal.unsent()[:MOST_AT_ONCE]:
+            self._sender.publish(self._log, encode(message), retain=topics.LOG.retain)
+        self._sent_at = now
+
+    def settle(self, receipt: Receipt) -> None:
+        """Take a receipt in."""
+        self._journal.settle(receipt)
+        self.unsent = len(self._journal.unsent())
+        self.refused = len(self._journal.refused())
+
+    def overdue(self, now: int) -> bool:
+        """Whether a receipt should have come by now."""
+        return bool(self.unsent) and (self._sent_at is None or now - self._sent_at >= RESEND_NS)
+
+
+def _content(state: TableState) -> tuple[object, ...]:
+    """Everything that a state says, but its own id."""
+    return (
+        state.seq,
+        state.lifecycle,
+        state.state,
+        state.round,
+        state.deal,
+        state.unsent,
+        state.calling,
+        tuple(state.health.items()),
+    )

