@@ -1,5 +1,6 @@
 """`homologue kiosk`: one table's program, with the devices that its configuration names."""
 
+import logging
 import signal
 import sys
 import threading
@@ -16,14 +17,20 @@ from kiosk.errors import KioskError
 from kiosk.eyes import Eyes
 from kiosk.journal import Journal, Whose
 from kiosk.program import Program, run
+from kiosk.screens.sentences import places, verdict
+from kiosk.screens.shown import Shown
 from kiosk.screens.window import QUIT, Window, type_key
 from kiosk.screens.words import Words
-from kiosk.table.state import Phase, Table
+from kiosk.table.state import Check, Phase, Table
 from kiosk.twins.people import People
 from kiosk.twins.script import read_script
 from vision.cameras import open_camera
 from vision.errors import VisionError
-from vision.twins.tray import TrayTwin
+from vision.twins.world import TrayTwin
+
+log = logging.getLogger("homologue.kiosk")
+
+ENGLISH = Words("en")
 
 
 @click.command()
@@ -31,6 +38,7 @@ from vision.twins.tray import TrayTwin
 @click.option("--picture", type=click.Path(path_type=Path), help="Keep the present screen as a PNG in this file.")
 def kiosk(config: Path, picture: Path | None) -> None:
     """Run one table: CONFIG is its TOML file (see docs/installer.md)."""
+    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -85,6 +93,8 @@ class Round:
         self._program, self._window, self._eyes, self._people = program, window, eyes, people
         self._stop, self._picture = stop, picture
         self._seen: Table | None = None
+        self._told: tuple[str, int | None] | None = None
+        self._checked: Check | None = None
 
     def __call__(self) -> None:
         """Do one round."""
@@ -99,5 +109,18 @@ class Round:
             self._eyes.look_for(state.play if state.phase is Phase.RESTORING else None)
             if self._people:
                 self._people.see(state)
-        if self._window.show(self._program.shown()) and self._picture:
-            self._window.picture(str(self._picture))
+        shown = self._program.shown()
+        if self._window.show(shown):
+            self._log(shown)
+            if self._picture:
+                self._window.picture(str(self._picture))
+
+    def _log(self, shown: Shown) -> None:
+        """Tell the log what the screen tells the room, and nothing more: a press shows nowhere."""
+        if (shown.state, shown.round) != self._told:
+            self._told = shown.state, shown.round
+            log.info("%s%s", shown.state, f", deal {shown.deal}" if shown.deal else "")
+        if shown.check and shown.check != self._checked:
+            for sentence in (verdict(ENGLISH, shown.check), *places(ENGLISH, shown.check)):
+                log.info("%s", sentence)
+        self._checked = shown.check

@@ -20,6 +20,7 @@ class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     port: Annotated[int, Meta(ge=1, le=65535)]
     password_file: str
     ca_file: str | None = None
+    keepalive_s: Annotated[int, Meta(ge=2, le=300, description="how soon a dead network is noticed")] = 10
 
 
 class Devices(Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,4 +84,4 @@ class Settings:
         except (OSError, UnicodeDecodeError) as error:
             raise BadConfiguration(f"broker.password_file: {error}") from None
         ca = self.beside(broker.ca_file) if broker.ca_file else None
-        return Address(broker.host, broker.port, f"table-{self.config.table}", password, ca)
+        return Address(broker.host, broker.port, f"table-{self.config.table}", password, ca, broker.keepalive_s)

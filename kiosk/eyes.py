@@ -10,8 +10,9 @@ from broker.contract.words import SEATS, Seat
 from kiosk.table.events import Misplaced, TrayChecked
 from vision.cameras import Camera
 from vision.errors import VisionError
-from vision.faults import Fault, compare
-from vision.reader import Reading, read_tray
+from vision.reader import read_tray
+from vision.reading import Fault, Reading
+from vision.verdict import compare
 
 PAUSE_S: Final = 0.2
 """Between two looks."""

@@ -130,7 +130,10 @@ class TableState(Message, frozen=True, kw_only=True):
     deal: DealNo | None
     unsent: Annotated[Count, Meta(description="facts for which no receipt has come")]
     calling: bool
-    health: Annotated[dict[str, Text], Meta(max_length=16, description="what is wrong, by device; empty: all well")]
+    health: Annotated[
+        dict[Annotated[str, Meta(max_length=64)], Text],
+        Meta(max_length=16, description="what is wrong, by device; empty: all well"),
+    ]
 
 
 # ---- from the scorer ----------------------------------------------------------------------------

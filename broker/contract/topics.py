@@ -43,7 +43,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         "table",
         ("scorer", "arbiter"),
         retain=True,
-        limit=4096,
+        limit=65_536,
         about="lifecycle, state, deal, unsent count, health; the table's last will says lost",
     ),
     Topic(
@@ -113,7 +113,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         "scorer",
         ("desk", "arbiter"),
         retain=False,
-        limit=4096,
+        limit=8192,
         about="conflicts, gaps, two devices on one table, refused messages",
     ),
 )

@@ -1,5 +1,6 @@
 """The desk's web server: in a thread beside the scorer, or awaited in a loop of its own."""
 
+import asyncio
 import errno
 import socket
 import threading
@@ -17,6 +18,7 @@ PORT: Final = 8136
 ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised here, never a default
 START_S: Final = 10.0
 STOP_S: Final = 2.0
+FAREWELL_S: Final = 0.5
 
 
 class DeskServer:
@@ -87,14 +89,14 @@ class DeskServer:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_graceful_shutdown=1,  # for readers that take nothing any more and so cannot be told
+            timeout_graceful_shutdown=1,
         )
         self._server = _Server(config, streams)
         return self._server, listener
 
 
 class _Server(uvicorn.Server):
-    """Ends the event streams before it waits for its connections; says when it is up."""
+    """Says when it is up; ends its event streams before it waits for its connections."""
 
     def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
         super().__init__(config)
@@ -107,7 +109,15 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._streams.end()
+        dropping = asyncio.create_task(self._drop())
         await super().shutdown(sockets)
+        dropping.cancel()
+
+    async def _drop(self) -> None:
+        """Cut off those who take nothing any more (a device that sleeps): they cannot be told."""
+        await asyncio.sleep(FAREWELL_S)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -29,7 +29,7 @@ def checked(state: Table, event: TrayChecked) -> tuple[Table, tuple[Fact, ...]]:
 
 def _found_wrong(state: Table, event: TrayChecked) -> Table:
     """Keep what is wrong; the same look again changes nothing. A tray that was right before is no more."""
-    check = Check(event.seat, event.wrong)
+    check = Check(event.seat, event.wrong, sum(serial is None for row in event.rows for serial in row))
     if check == state.check:
         return state
     return replace(

@@ -55,6 +55,8 @@ class Check:
 
     seat: Seat
     wrong: tuple[Misplaced, ...]
+    unread: int = 0
+    """Places where a tile lies that could not be read."""
 
 
 @dataclass(frozen=True, slots=True)

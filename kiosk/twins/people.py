@@ -13,7 +13,7 @@ from broker.contract.words import SEATS, Seat
 from firmware.twins.fingers import Fingers
 from kiosk.table.state import Phase, Table
 from kiosk.twins.script import Course, Script
-from vision.twins.tray import Laid, TrayTwin
+from vision.twins.world import Laid, TrayTwin
 
 AGAIN_S: Final = 2.0
 """If nothing has come of what they did, they do it again."""

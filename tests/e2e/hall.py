@@ -1,0 +1,136 @@
+"""A whole hall on this machine, every part a process of its own, and every part may be killed."""
+
+import json
+import random
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from broker.brokers import Kind, make_broker
+from broker.contract.words import Seat
+from broker.credentials import Credentials
+from broker.demo.audit import Fact, audit, facts
+from broker.demo.children import Child
+from broker.demo.courses import Course, courses
+from broker.demo.event import NAME, make_event, write_kiosk
+from tests.e2e.proxy import Proxy
+
+LONGEST_S = 150.0
+TABLES = (1, 2, 3, 4)
+
+
+class Hall:
+    """Broker, scorer and four kiosks behind proxies, for an event of a few rounds."""
+
+    def __init__(self, folder: Path, kind: Kind, *, rounds: int, seed: int) -> None:
+        self.folder, self.seed = folder, seed
+        self.bookings = make_event(folder, rounds=rounds, seed=seed)
+        credentials = Credentials.load(folder / "credentials.json")
+        self.broker = make_broker(kind, folder / "broker", NAME, credentials, tables=4)
+        self.lines = 0
+        self.log: list[str] = []
+        self._news = threading.Condition()
+        self.proxies: dict[int, Proxy] = {}
+        self.children: dict[str, Child] = {}
+        self._url = ""
+
+    def start(self) -> None:
+        self.broker.start()
+        self.start_scorer()
+        for table in TABLES:
+            self.proxies[table] = Proxy(self.broker.port)
+            self.start_kiosk(table)
+
+    def start_scorer(self) -> None:
+        where = f"127.0.0.1:{self.broker.port}"
+        scorer = Child("scorer", ["scorer", str(self.folder), "--broker", where, "--desk-port", "0"], self._said)
+        self.children["scorer"] = scorer
+        self._url = scorer.wait_for(r"^Desk: (\S+)", 30)
+
+    def start_kiosk(self, table: int) -> None:
+        config = write_kiosk(self.folder, table, self.proxies[table].port)
+        text = config.read_text(encoding="utf-8").replace("[devices]", "keepalive_s = 2\n\n[devices]")
+        config.write_text(text, encoding="utf-8")
+        name = f"table {table}"
+        self.children[name] = Child(name, ["kiosk", str(config)], self._said)
+
+    def _said(self, who: str, line: str) -> None:
+        with self._news:
+            self.lines += 1
+            self.log.append(f"{who}: {line}")
+            self._news.notify_all()
+
+    def wait_for_news(self, count: int) -> None:
+        """Wait until the tables have said so many lines more."""
+        with self._news:
+            goal = self.lines + count
+            assert self._news.wait_for(lambda: self.lines >= goal, LONGEST_S), self.log[-20:]
+
+    def kill_one(self, chance: random.Random) -> str:
+        """SIGKILL the broker, the scorer or a kiosk, and start it again as systemd would."""
+        name = chance.choice(["broker", "scorer", *(f"table {table}" for table in TABLES)])
+        if name == "broker":
+            self.broker.kill()
+            self.broker.start()
+            return name
+        child = self.children[name]
+        child.kill()
+        child.stop()
+        if name == "scorer":
+            self.start_scorer()
+        else:
+            self.start_kiosk(int(name.split()[1]))
+        return name
+
+    def view(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self._url}view.json", timeout=10) as answer:
+            view: dict[str, Any] = json.load(answer)
+        return view
+
+    def play_to_the_end(self) -> dict[str, Any]:
+        """Wait until every result is in and every table has its receipts."""
+        deadline = time.monotonic() + LONGEST_S
+        pause = threading.Event()
+        while time.monotonic() < deadline:
+            view = self.view()
+            if view["final"] and all(table["unsent"] == 0 and table["lifecycle"] for table in view["tables"]):
+                return view
+            for name, child in self.children.items():
+                assert child.exit_code is None, f"{name} ended by itself: {self.log[-20:]}"
+            pause.wait(0.3)
+        raise AssertionError(f"not over: {self.view()['plays_in']} plays in; {self.log[-40:]}")
+
+    def results(self) -> list[Fact]:
+        return [fact for fact in facts(self.folder / "scorer.sqlite") if fact["type"] == "result"]
+
+    def problems(self, view: dict[str, Any]) -> list[str]:
+        return audit(self.folder / "scorer.sqlite", self.folder / "standings.csv", view, len(self.bookings))
+
+    def scripted(self) -> dict[tuple[int, int], tuple[Any, ...]]:
+        """What the people at the tables were told to do, by table and round."""
+        plays = courses(self.bookings, random.Random(self.seed))
+        return {(table, course.round): _ending(course) for table, those in plays.items() for course in those}
+
+    def played(self) -> dict[tuple[int, int], tuple[Any, ...]]:
+        return {
+            (result["table"], result["round"]): (
+                result["win"],
+                result["winners"],
+                result["discarder"],
+                {seat: fine["imp"] for seat, fine in result["fines"].items()},
+            )
+            for result in self.results()
+        }
+
+    def stop(self) -> None:
+        for child in self.children.values():
+            child.stop()
+        for proxy in self.proxies.values():
+            proxy.close()
+        self.broker.stop()
+
+
+def _ending(course: Course) -> tuple[str, dict[Seat, int], Seat | None, dict[Seat, int]]:
+    return course.win, course.winners, course.discarder, course.false_hu

@@ -1,0 +1,49 @@
+"""The promises: whatever is killed or cut, every result is there exactly once and the standings are the same."""
+
+import random
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker.brokers import Kind
+from tests.e2e.hall import TABLES, Hall
+
+ROUNDS = 2
+
+
+@pytest.fixture(params=["embedded", "mosquitto"])
+def hall(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hall]:
+    kind: Kind = request.param
+    hall = Hall(tmp_path / "event", kind, rounds=ROUNDS, seed=20)
+    try:
+        hall.start()
+        yield hall
+    finally:
+        hall.stop()
+
+
+@pytest.mark.timeout(400)
+def test_kills_at_random_moments_lose_and_double_nothing(hall: Hall) -> None:
+    chance = random.Random()
+    killed = []
+    for _ in range(8):
+        hall.wait_for_news(chance.randint(1, 4))
+        threading.Event().wait(chance.random())  # a moment that no line announces: in the middle of things
+        killed.append(hall.kill_one(chance))
+    view = hall.play_to_the_end()
+    assert (hall.problems(view), hall.played()) == ([], hall.scripted()), killed
+
+
+@pytest.mark.timeout(400)
+def test_a_network_that_is_cut_or_swallows_everything_loses_and_doubles_nothing(hall: Hall) -> None:
+    for table in TABLES[:2]:
+        hall.proxies[table].swallow()
+    for table in TABLES[2:]:
+        hall.proxies[table].cut()
+    hall.wait_for_news(10)  # the tables go on meanwhile
+    for proxy in hall.proxies.values():
+        proxy.heal()
+    view = hall.play_to_the_end()
+    assert (hall.problems(view), hall.played()) == ([], hall.scripted())
