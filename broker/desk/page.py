@@ -37,7 +37,7 @@ class Pages:
         # A missing name is a fault of ours and must not be shown as nothing.
         self._environment = Environment(
             loader=PackageLoader("broker.desk"),
-            autoescape=False,
+            autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,

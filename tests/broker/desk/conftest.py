@@ -1,0 +1,46 @@
+"""A desk for one test, and a real browser for one file of tests."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from broker.desk.server import DeskServer
+from broker.scorer.view import ViewFeed
+from tests.broker.desk import sample
+
+ARGS: Final = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture
+def feed() -> ViewFeed:
+    return sample.feed()
+
+
+@pytest.fixture
+def desk(feed: ViewFeed) -> Iterator[DeskServer]:
+    with DeskServer(feed, port=0) as server:
+        yield server
+
+
+# One file at a time: the browser's driver keeps an event loop running in this thread, in which no other may run.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.fail("chromium is missing; install it with: sudo apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=list(ARGS))
+        yield chromium
+        chromium.close()

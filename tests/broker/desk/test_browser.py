@@ -1,0 +1,160 @@
+"""The live page in a real browser."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+
+from broker.desk.server import DeskServer
+from broker.scorer.view import AlertView, View, ViewFeed
+from tests.broker.desk import sample
+
+NARROW = {"width": 360, "height": 740}
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(locale="en-GB", timezone_id="Asia/Shanghai")
+    context.set_default_timeout(10_000)
+    yield context.new_page()
+    context.close()
+
+
+def live(page: Page, desk: DeskServer, query: str = "") -> None:
+    page.goto(desk.url + query)
+    expect(page.locator("html[data-line=live]")).to_be_attached()
+
+
+def publish(page: Page, feed: ViewFeed, view: View) -> None:
+    """Publish and wait until the page shows it."""
+    feed.publish(view)
+    expect(page.locator("#progress")).to_have_attribute("value", str(view.plays_in))
+
+
+def test_a_new_play_comes_first_and_is_read_aloud(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+    live(page, desk)
+    play = replace(feed.current.plays[0], table=4, deal=9)
+    publish(page, feed, sample.newer(feed.current, plays=(play, *feed.current.plays), plays_in=8))
+    expect(page.locator(".play").first).to_contain_text("Deal 9")
+    expect(page.locator("#news")).to_contain_text("Table 4, deal 9: Won on a discard")
+
+
+def test_what_is_being_read_stays_where_it_is(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+    page.set_viewport_size({"width": 1000, "height": 500})
+    live(page, desk)
+    page.evaluate(
+        """() => {
+          const row = document.querySelector('[data-key="play-1-1-1"]');
+          row.scrollIntoView({ block: "center", behavior: "instant" });
+          getSelection().selectAllChildren(row.querySelector(".name"));
+          window.before = { row, top: row.getBoundingClientRect().top };
+        }"""
+    )
+    play = replace(feed.current.plays[0], table=4, deal=9)
+    alert = AlertView(at=sample.NOON, code="gap", table=1, text="Fact 7 of table 1 is missing")
+    view = feed.current
+    changed = sample.newer(view, plays=(play, *view.plays), alerts=(alert, *view.alerts), plays_in=8)
+    publish(page, feed, changed)
+    same, moved, selected = page.evaluate(
+        """() => {
+          const row = document.querySelector('[data-key="play-1-1-1"]');
+          const moved = Math.abs(row.getBoundingClientRect().top - window.before.top);
+          return [row === window.before.row, moved, getSelection().toString()];
+        }"""
+    )
+    assert (same, moved < 2, selected) == (True, True, sample.NAMES["p01"])
+
+
+def test_an_overtaken_player_keeps_the_same_row(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+    live(page, desk)
+    page.evaluate("window.row = document.querySelector('[data-key=player-p06]')")
+    last, others = feed.current.standings[-1], feed.current.standings[:-1]
+    publish(page, feed, sample.newer(feed.current, standings=(replace(last, place=1, imp=40), *others), plays_in=8))
+    expect(page.locator("tbody tr").first).to_contain_text("+40")
+    assert page.evaluate("window.row === document.querySelector('tbody tr')")
+
+
+def test_the_focus_stays_on_a_link_that_still_exists(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+    live(page, desk)
+    page.locator(".call a").focus()
+    publish(page, feed, sample.newer(feed.current, alerts=(), plays_in=8))
+    expect(page.locator(".call a")).to_be_focused()
+
+
+def test_alerts_of_one_moment_are_all_shown(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+    live(page, desk)
+    twin = feed.current.alerts[0]
+    publish(page, feed, sample.newer(feed.current, alerts=(twin, twin, twin), plays_in=8))
+    publish(page, feed, sample.newer(feed.current, alerts=(twin, twin), plays_in=9))
+    expect(page.locator(".note:not(.call)")).to_have_count(2)
+
+
+def test_a_server_that_comes_back_is_found_and_its_news_shown(page: Page, feed: ViewFeed) -> None:
+    desk = DeskServer(feed, port=0)
+    with desk:
+        live(page, desk)
+        expect(page.locator("#lost")).to_be_hidden()
+    expect(page.locator("#lost")).to_be_visible()
+    expect(page.locator("#lost time")).to_have_text(re.compile(r"\d\d:\d\d:\d\d"))
+    expect(page.locator("h1")).to_have_text("Tournoi international de Lille 2026")
+    feed.publish(sample.newer(feed.current, title="After the break", plays_in=9))
+    with desk:
+        expect(page.locator("#again")).to_be_visible()
+        expect(page.locator("#lost")).to_be_hidden()
+        expect(page.locator("h1")).to_have_text("After the break")
+        expect(page.locator("#news")).to_contain_text("Live again since")
+
+
+def test_the_page_has_nothing_to_complain_of(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+    complaints: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        complaints.append(f"{message.type}: {message.text}")
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    live(page, desk)
+    publish(page, feed, sample.newer(sample.empty(), connected=False, final=True, plays_in=8))
+    publish(page, feed, sample.newer(sample.view(), plays_in=9))
+    assert complaints == []
+
+
+def test_a_name_that_is_a_script_does_not_run_when_it_arrives_live(
+    page: Page, desk: DeskServer, feed: ViewFeed
+) -> None:
+    live(page, desk)
+    name = "<img src=x onerror='window.ran=1'><script>window.ran=1</script>"
+    first = replace(feed.current.standings[0], name=name)
+    publish(page, feed, sample.newer(feed.current, standings=(first,), plays_in=8))
+    expect(page.locator("tbody th")).to_have_text(name)
+    assert page.evaluate("window.ran") is None
+
+
+def test_times_are_those_of_the_readers_zone(page: Page, desk: DeskServer) -> None:
+    live(page, desk)
+    expect(page.locator(".play time").first).to_have_text("19:25")
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "zh"])
+def test_nothing_is_wider_than_a_narrow_phone(page: Page, desk: DeskServer, feed: ViewFeed, language: str) -> None:
+    page.set_viewport_size({"width": NARROW["width"], "height": NARROW["height"]})
+    live(page, desk, f"?lang={language}")
+    row = replace(feed.current.standings[0], imp=-1234, fines=99, plays=160)
+    publish(page, feed, sample.newer(feed.current, standings=(row, *feed.current.standings[1:]), plays_in=8))
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll("#room *")]
+             .filter((part) => part.getBoundingClientRect().right > innerWidth || part.scrollWidth > innerWidth)
+             .map((part) => part.outerHTML.slice(0, 80))"""
+    )
+    assert wide == []
+
+
+def test_without_javascript_the_page_is_right_and_says_that_it_is_still(browser: Browser, desk: DeskServer) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(desk.url)
+        expect(page.locator(".play")).to_have_count(7)
+        expect(page.locator("noscript .bar")).to_be_visible()
+        expect(page.locator(".when-live")).to_be_hidden()

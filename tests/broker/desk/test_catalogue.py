@@ -1,0 +1,50 @@
+"""Three languages, the same sentences in each."""
+
+import re
+
+import pytest
+
+from broker.desk.catalogue import LANGUAGES, catalogues, choose
+from broker.desk.signs import SIGNS
+
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_same_keys(language: str) -> None:
+    tables = {str(key): list(catalogue.sentences) for key, catalogue in catalogues().items()}
+    assert tables[language] == tables["en"]
+
+
+@pytest.mark.parametrize("key", catalogues()["en"].sentences)
+def test_a_sentence_is_filled_with_the_same_values_in_every_language(key: str) -> None:
+    wanted = {language: sorted(PLACEHOLDER.findall(one.sentences[key])) for language, one in catalogues().items()}
+    assert set(map(tuple, wanted.values())) == {tuple(wanted["en"])}
+
+
+def test_every_state_has_its_word() -> None:
+    states = {key.removeprefix("state_") for key in catalogues()["en"].sentences if key.startswith("state_")}
+    assert states == set(SIGNS)
+
+
+@pytest.mark.parametrize(
+    ("wish", "accepted", "language"),
+    [
+        ("fr", "zh-CN", "fr"),
+        (None, "zh-CN,zh;q=0.9,en;q=0.8", "zh"),
+        (None, "en;q=0.5, fr-CA;q=0.9", "fr"),
+        (None, "de, it", "en"),
+        ("xx", "fr", "fr"),
+        (None, "fr;q=0, en", "en"),
+        (None, "fr;q=bad", "en"),
+        (None, "", "en"),
+    ],
+)
+def test_the_wish_comes_before_the_browser_and_the_browser_before_english(
+    wish: str | None, accepted: str, language: str
+) -> None:
+    assert choose(wish, accepted).language == language
+
+
+def test_what_is_put_into_a_sentence_is_escaped() -> None:
+    assert str(catalogues()["en"].say("deal", deal="<b>")) == "Deal &lt;b&gt;"
