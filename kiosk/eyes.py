@@ -1,5 +1,6 @@
 """The camera at the table: looks on a thread of its own while trays are being restored, and tells the loop."""
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from vision.errors import VisionError
 from vision.reader import read_tray
 from vision.reading import Fault, Reading
 from vision.verdict import compare
+
+log = logging.getLogger("homologue.eyes")
 
 PAUSE_S: Final = 0.2
 """Between two looks."""
@@ -68,6 +71,10 @@ class Eyes:
                     self._watch(camera)
             except VisionError as error:
                 self._tell(CameraHealth(error.code))
+                self._stopped.wait(AGAIN_S)
+            except Exception:  # a picture that breaks the reader must not leave the table blind for good
+                log.exception("the eyes have failed; they try again")
+                self._tell(CameraHealth("camera_failed"))
                 self._stopped.wait(AGAIN_S)
 
     def _watch(self, camera: Camera) -> None:

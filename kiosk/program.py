@@ -4,6 +4,7 @@ import queue
 import threading
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, cast
@@ -73,6 +74,8 @@ class Program:
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
         self._receipted = not journal.empty
+        self._obeyed: deque[str] = deque(maxlen=100)
+        """Orders that were carried out: the wire may bring one twice, and a new call must not be cleared by it."""
         self._form: Form | None = None
         self._problem: str | None = None
         self._health: dict[str, str] = {}
@@ -161,13 +164,15 @@ class Program:
         except Refused as refused:
             self._health["wire"] = refused.code
         else:
+            self._health.pop("wire", None)
             if isinstance(message, Receipt):
                 self._uplink.settle(message)
                 self._core.taken_upto = max(self._core.taken_upto, message.upto)
                 self._receipted = True
             elif isinstance(message, Assignment):
                 self._offered = message
-            elif isinstance(message, Order):
+            elif isinstance(message, Order) and message.id not in self._obeyed:
+                self._obeyed.append(message.id)
                 self._apply(CallToggled(at=self._clock(), open=False))
         incoming.acknowledge()
 

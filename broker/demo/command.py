@@ -98,7 +98,7 @@ class Demo:
                 lead = view["standings"][0] if view["standings"] else None
                 leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and said else ""
                 self.say("scorer", f"{said} of {plays} plays in{leader}")
-            if view["final"] and all(table["unsent"] == 0 for table in view["tables"]):
+            if view["final"] and all(over(table) for table in view["tables"]):
                 return view
             if problem := self._trouble():
                 self.say("demo", problem)
@@ -140,6 +140,11 @@ class Demo:
         if not problems:
             click.echo(f"All points and IMPs of {plays} plays recomputed from the journal: they agree.")
         return 1 if problems else 0
+
+
+def over(table: dict[str, Any]) -> bool:
+    """Say whether a table has played its last deal and every fact of it is safe."""
+    return bool(table["unsent"] == 0 and table["state"] == "finished")
 
 
 def _free(port: int) -> int:

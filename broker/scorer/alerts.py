@@ -13,6 +13,9 @@ KEPT: Final = 100
 MOST_AT_ONCE: Final = 20
 """Alerts from one batch: a table that floods the wire does not flood the arbiter."""
 
+PAUSE_MS: Final = 1000
+"""The same thing of the same table is told again only after a second without it; the store keeps every refusal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Concern:
@@ -29,11 +32,14 @@ class AlertBook:
 
     def __init__(self) -> None:
         self._kept: deque[AlertView] = deque(maxlen=KEPT)
+        self._last: dict[tuple[str, int | None], int] = {}
 
     def add(self, concerns: Iterable[Concern], now: int) -> tuple[Concern, ...]:
-        """Keep what is new in this batch and give it back: one of a kind and table, and not too many."""
+        """Keep what is new in this batch and give it back: one of a kind and table, and not too many. `now` in ms."""
         one_each = {(concern.code, concern.table): concern for concern in concerns}
-        fresh = tuple(one_each.values())[:MOST_AT_ONCE]
+        quiet = {kind for kind in one_each if now - self._last.get(kind, -PAUSE_MS) < PAUSE_MS}
+        fresh = tuple(concern for kind, concern in one_each.items() if kind not in quiet)[:MOST_AT_ONCE]
+        self._last.update(dict.fromkeys(one_each, now))
         for concern in fresh:
             self._kept.appendleft(AlertView(now, concern.code, concern.table, concern.text))
         return fresh
@@ -50,14 +56,14 @@ class TableWatch:
         self.states: dict[int, TableState] = {}
         self._spoke_twice: set[tuple[int, frozenset[str]]] = set()
 
-    def hear(self, state: TableState) -> Concern | None:
+    def hear(self, state: TableState) -> Iterable[Concern]:
         """Take a state in; give a concern where another device spoke for the table while the first was there."""
         before = self.states.get(state.table)
         self.states[state.table] = state
         if before is None or before.device == state.device:
-            return None
+            return ()
         pair = state.table, frozenset({before.device, state.device})
         if before.lifecycle in ("lost", "disconnected") or pair in self._spoke_twice:
-            return None
+            return ()
         self._spoke_twice.add(pair)
-        return Concern("two_devices", f"two devices speak for table {state.table}", state.table)
+        return (Concern("two_devices", f"two devices speak for table {state.table}", state.table),)

@@ -104,10 +104,13 @@ class Journal:
         self._store.execute("BEGIN IMMEDIATE")
         try:
             yield
-        except BaseException:
-            self._store.execute("ROLLBACK")
+            self._store.execute("COMMIT")
+        except BaseException as error:
+            if self._store.in_transaction:
+                self._store.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise StoreBroken(f"nothing of the batch was kept: {error}") from error
             raise
-        self._store.execute("COMMIT")
 
     @property
     def height(self) -> int:

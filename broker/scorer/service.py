@@ -58,6 +58,7 @@ class Scorer:
             self._room.apply(message)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event)
         self._height = journal.height
+        self._concerned: list[Concern] = []
         self._connected = False
         self._version = 0
         self.feed = ViewFeed(self._view())
@@ -124,6 +125,8 @@ class Scorer:
 
     def _judge(self, one: Incoming, now: int) -> Verdict:
         verdict = self._intake.judge(one.topic, one.payload)
+        if isinstance(verdict.message, TableState) and not verdict.code:
+            self._concerned.extend(self._watch.hear(verdict.message))
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
             about = (fact.table, fact.seq, fact.id) if fact else (None, None, None)
@@ -144,7 +147,9 @@ class Scorer:
         for table in sorted({message.table for message in new if isinstance(message.fact, Result)}):
             self._assign(table)
         self._tell_scores({message.fact.deal for message in new if isinstance(message.fact, Restored | Result)})
-        for concern in self._alerts.add(self._concerns(verdicts, new), now):
+        concerns = [*self._concerned, *self._concerns(verdicts, new)]
+        self._concerned.clear()
+        for concern in self._alerts.add(concerns, now):
             self._say(self._speaker.alert(concern, now, self._height))
 
     def _assign(self, table: int) -> None:
@@ -161,18 +166,15 @@ class Scorer:
 
     def _concerns(self, verdicts: list[Verdict], new: list[LogMessage]) -> Iterable[Concern]:
         for verdict in verdicts:
-            message = verdict.message
             if verdict.code:
-                yield Concern(verdict.code, verdict.text, getattr(message, "table", None))
-            elif isinstance(message, TableState) and (concern := self._watch.hear(message)):
-                yield concern
+                yield Concern(verdict.code, verdict.text, getattr(verdict.message, "table", None))
         for message in new:
             yield from self._concerns_of(message)
 
     def _concerns_of(self, message: LogMessage) -> Iterable[Concern]:
         fact, table = message.fact, message.table
-        if gaps := self._intake.books[table].gaps():
-            yield Concern("gap", f"table {table}: facts {', '.join(map(str, gaps[:10]))} are missing", table)
+        if message.seq > 1 and message.seq - 1 not in self._intake.books[table].taken:
+            yield Concern("gap", f"table {table}: what came before fact {message.seq} is missing", table)
         if isinstance(fact, Restored) and fact.form != self._event.form(fact.deal):
             yield Concern("fouled", f"table {table} plays deal {fact.deal} in another form", table)
         if isinstance(fact, Restored) and not fact.verified:

@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # nothing of pygame's own in our log
+
 import pygame
 
 from kiosk.config import Screen

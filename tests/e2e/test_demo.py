@@ -1,0 +1,23 @@
+"""`make demo ONCE=1` as anybody runs it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from broker.demo.children import COMMAND
+
+
+@pytest.mark.timeout(300)
+def test_the_demo_plays_a_whole_event_and_finds_nothing_off(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [COMMAND, "demo", "--once", "--folder", tmp_path / "event"],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    said = ended.stdout.splitlines()
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert f"Standings: {tmp_path / 'event' / 'standings.csv'}" in said
+    assert said[-1] == "All points and IMPs of 16 plays recomputed from the journal: they agree."
