@@ -1,1 +1,5 @@
-"""From a picture of tile backs to serials in order."""
+"""From a picture of tile backs to serials in order.
+
+`read_tray` reads a picture, `compare` says what is wrong in the tray, `open_camera` (in `vision.cameras`) gives the
+pictures. Everything else is a stage on that way.
+"""

@@ -1,0 +1,106 @@
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from vision.command import read
+
+HERE = Path(__file__).parent / "pictures"
+FAULTY = HERE / "dev_008_tray-faulty.jpg"
+
+
+def lines_of(*arguments: str | Path) -> list[dict[str, Any]]:
+    result = CliRunner().invoke(read, [*map(str, arguments), "--json"])
+    assert result.exit_code == 0
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def code_of(path: Path) -> str:
+    (line,) = lines_of(path)
+    code: str = line["error"]["code"]
+    return code
+
+
+def test_a_picture_gives_one_line_with_every_field_of_the_contract() -> None:
+    (line,) = lines_of(FAULTY)
+    assert list(line) == ["image", "ms", "reads", "faults"]
+    assert list(line["reads"][0]) == [
+        "serial", "set", "quad", "confidence", "seat", "row", "col", "rotation", "face_up",
+    ]  # fmt: skip
+
+
+def test_faults_are_given_where_the_deal_is() -> None:
+    assert lines_of(FAULTY)[0]["faults"] == []
+    (line,) = lines_of(FAULTY, "--expected", FAULTY.with_suffix(".json"))
+    assert line["faults"] == [
+        {"type": "foreign", "seat": None, "row": 0, "col": 4, "expected": 133, "found": 133},
+        {"type": "face-up", "seat": None, "row": 0, "col": 9, "expected": 41},
+    ]
+
+
+def test_a_face_is_seen_and_not_read() -> None:
+    (face,) = (one for one in lines_of(FAULTY)[0]["reads"] if one["face_up"])
+    assert (face["serial"], face["row"], face["col"]) == (None, 0, 9)
+
+
+def test_people_get_rows_and_plain_words() -> None:
+    result = CliRunner().invoke(read, [str(FAULTY), "--expected", str(FAULTY.with_suffix(".json"))])
+    assert "row 1, tile 5: 133 of another set lies here instead of 133" in result.stdout
+
+
+def test_one_bad_picture_stops_no_other(tmp_path: Path) -> None:
+    bad, good = lines_of(tmp_path / "gone.jpg", FAULTY)
+    assert (bad["error"]["code"], len(good["reads"])) == ("picture_missing", 34)
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "picture_empty"),
+        (b"no picture at all", "picture_unreadable"),
+        (b"\xff\xd8\xff", "picture_unreadable"),
+        (b"\xff\xd8\xff" + b"\xff" * 5000, "picture_unreadable"),
+        (b"\x89PNG\r\n\x1a\n", "picture_unreadable"),
+        (b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 60000, 60000), "picture_too_large"),
+        (b"\xff\xd8\xff\xe0\x00\x02\xff\xc0" + struct.pack(">HBHH", 17, 8, 20000, 20000), "picture_too_large"),
+    ],
+)
+def test_rubbish_gets_a_code(content: bytes, code: str, tmp_path: Path) -> None:
+    path = tmp_path / "picture.jpg"
+    path.write_bytes(content)
+    assert code_of(path) == code
+
+
+def test_a_picture_that_is_cut_off_is_not_read_by_half(tmp_path: Path) -> None:
+    path = tmp_path / "cut.jpg"
+    path.write_bytes(FAULTY.read_bytes()[:100_000])
+    assert code_of(path) == "picture_unreadable"
+
+
+def test_a_folder_is_no_picture(tmp_path: Path) -> None:
+    assert code_of(tmp_path) == "picture_unreadable"
+
+
+@pytest.mark.parametrize("level", [0, 255])
+@pytest.mark.parametrize("size", [(1, 1), (900, 1600)])
+def test_a_picture_of_nothing_has_no_reads(level: int, size: tuple[int, int], tmp_path: Path) -> None:
+    path = tmp_path / "nothing.png"
+    cv2.imwrite(str(path), np.full((*size, 3), level, dtype=np.uint8))
+    (line,) = lines_of(path)
+    assert line["reads"] == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[", "[]", "{}", '{"tray": 3}', '{"tray": [[1], [2], [3]]}', '{"expected": null}', '{"tray": [[true]]}'],
+)
+def test_a_bad_deal_gets_a_code_before_any_picture_is_read(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "deal.json"
+    path.write_text(content)
+    result = CliRunner().invoke(read, [str(FAULTY), "--json", "--expected", str(path)])
+    assert (result.exit_code, json.loads(result.stdout)["error"]["code"]) == (1, "expected_invalid")

@@ -1,0 +1,101 @@
+from dataclasses import replace
+
+import pytest
+
+from vision.errors import ExpectedDealError
+from vision.lattice import ROW_LENGTHS, places
+from vision.reading import Fault, FaultType, Place, Read, Reading, State
+from vision.verdict import compare
+
+CORNERS = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+ROWS = (tuple(range(1, 14)), tuple(range(14, 25)), tuple(range(25, 35)))
+Changes = dict[tuple[int, int], Read | State]
+
+
+def read_at(row: int, col: int, serial: int | None, number: str | None = "08", turn: int = 0) -> Read:
+    return Read(serial, number, CORNERS, 0.999, 0.0, row, col, turn=turn)
+
+
+def reading(changes: Changes) -> Reading:
+    """Give a tray that lies as ROWS say, but for some places."""
+    held = []
+    for row, col in places():
+        change = changes.get((row, col), read_at(row, col, ROWS[row][col]))
+        state, read = (change, None) if isinstance(change, State) else (State.BACK, change)
+        held.append(Place(row, col, state, read))
+    return Reading(tuple(place.read for place in held if place.read), tuple(held), None)
+
+
+def test_a_tray_that_lies_as_dealt_has_no_fault() -> None:
+    assert compare(reading({}), ROWS) == ()
+
+
+@pytest.mark.parametrize(
+    ("state", "fault"),
+    [
+        (State.EMPTY, FaultType.MISSING),
+        (State.FACE_UP, FaultType.FACE_UP),
+        (State.OCCLUDED, FaultType.OCCLUDED),
+    ],
+)
+def test_what_the_picture_shows_instead_of_a_back_is_the_fault(state: State, fault: FaultType) -> None:
+    assert compare(reading({(1, 4): state}), ROWS) == (Fault(fault, 1, 4, 18),)
+
+
+@pytest.mark.parametrize(
+    ("turn", "fault"), [(180, FaultType.UPSIDE_DOWN), (90, FaultType.SIDEWAYS), (270, FaultType.SIDEWAYS)]
+)
+def test_a_turned_tile_is_named_by_its_turn(turn: int, fault: FaultType) -> None:
+    assert compare(reading({(0, 0): read_at(0, 0, 1, turn=turn)}), ROWS) == (Fault(fault, 0, 0, 1),)
+
+
+def test_a_tile_that_was_not_read_is_no_fault() -> None:
+    assert compare(reading({(0, 0): read_at(0, 0, None, None)}), ROWS) == ()
+
+
+def test_two_exchanged_tiles_are_one_fault_at_the_first_of_the_two_places() -> None:
+    swapped = reading({(0, 1): read_at(0, 1, 26), (2, 1): read_at(2, 1, 2)})
+    assert compare(swapped, ROWS) == (Fault(FaultType.SWAPPED, 0, 1, 2, found=26, with_=(2, 1)),)
+
+
+def test_a_ring_of_three_has_a_fault_a_place() -> None:
+    ring = reading({(0, 0): read_at(0, 0, 2), (0, 1): read_at(0, 1, 3), (0, 2): read_at(0, 2, 1)})
+    assert [(fault.col, fault.with_) for fault in compare(ring, ROWS)] == [(0, (0, 1)), (1, (0, 2)), (2, (0, 0))]
+
+
+def test_a_serial_of_another_hand_is_told_from_one_of_this() -> None:
+    assert compare(reading({(2, 9): read_at(2, 9, 99)}), ROWS) == (Fault(FaultType.WRONG_HAND, 2, 9, 34, found=99),)
+
+
+def test_another_set_is_foreign_even_with_the_right_serial() -> None:
+    stranger = reading({(0, 4): read_at(0, 4, 5, "31")})
+    assert compare(stranger, ROWS) == (Fault(FaultType.FOREIGN, 0, 4, 5, found=5),)
+
+
+def test_the_set_in_play_decides_when_it_is_told() -> None:
+    assert {fault.type for fault in compare(reading({}), ROWS, set_number=31)} == {FaultType.FOREIGN}
+
+
+def test_without_a_tray_there_is_nothing_to_judge() -> None:
+    assert compare(replace(reading({}), places=()), ROWS) == ()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (),
+        ROWS[:2],
+        (ROWS[1], ROWS[0], ROWS[2]),
+        ((0, *ROWS[0][1:]), *ROWS[1:]),
+        ((137, *ROWS[0][1:]), *ROWS[1:]),
+        ((2, *ROWS[0][1:]), *ROWS[1:]),
+    ],
+)
+def test_a_deal_that_no_tray_can_hold_is_refused(rows: tuple[tuple[int, ...], ...]) -> None:
+    with pytest.raises(ExpectedDealError):
+        compare(reading({}), rows)
+
+
+def test_rows_give_serials_in_order_with_none_where_nothing_was_read() -> None:
+    assert reading({(0, 1): State.EMPTY}).rows == ((1, None, *ROWS[0][2:]), *ROWS[1:])
+    assert tuple(map(len, reading({}).rows)) == ROW_LENGTHS

@@ -1,0 +1,50 @@
+"""`homologue read`: pictures in, serials in order out."""
+
+import json
+import time
+from pathlib import Path
+
+import click
+
+from vision.errors import ExpectedDealError, VisionError
+from vision.expected import Rows, load_expected
+from vision.picture import load_picture
+from vision.reader import read_tray
+from vision.report import error_line, reading_line, reading_text
+from vision.verdict import compare
+
+
+@click.command()
+@click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each picture, errors included.")
+@click.option(
+    "--expected",
+    "expected_file",
+    type=click.Path(path_type=Path),
+    help='What should lie in the tray: {"tray": [[13 serials], [11], [10]]}.',
+)
+def read(pictures: tuple[Path, ...], expected_file: Path | None, *, as_json: bool) -> None:
+    """Read the serials on tile backs, row by row, and name what is wrong in the tray."""
+    try:
+        expected = load_expected(expected_file) if expected_file else None
+    except ExpectedDealError as error:
+        message = {"error": {"code": error.code, "message": str(error)}}
+        click.echo(json.dumps(message) if as_json else f"{error.code}: {error}", err=not as_json)
+        raise click.exceptions.Exit(1) from error
+    for picture in pictures:
+        click.echo(_read_one(picture, expected, as_json=as_json))
+
+
+def _read_one(path: Path, expected: Rows | None, *, as_json: bool) -> str:
+    """Give the lines for one picture; a picture that cannot be read stops no other."""
+    image = path.name
+    began = time.perf_counter()
+    try:
+        reading = read_tray(load_picture(path))
+        faults = compare(reading, expected) if expected else None
+    except VisionError as error:
+        return json.dumps(error_line(image, error)) if as_json else f"{image}: {error} ({error.code})"
+    took = (time.perf_counter() - began) * 1000
+    if as_json:
+        return json.dumps(reading_line(image, took, reading, faults or ()))
+    return reading_text(image, took, reading, faults)

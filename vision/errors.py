@@ -1,0 +1,69 @@
+"""Everything that can go wrong in this room: one base, a stable code each."""
+
+from typing import ClassVar
+
+
+class VisionError(Exception):
+    """Base of the room's errors; `code` is stable and in English, the message is for people."""
+
+    code: ClassVar[str] = "vision"
+
+
+class PictureError(VisionError, ValueError):
+    """A file or an array is no picture that can be read."""
+
+    code: ClassVar[str] = "picture_unreadable"
+
+
+class PictureMissingError(PictureError, FileNotFoundError):
+    """There is no such picture."""
+
+    code: ClassVar[str] = "picture_missing"
+
+
+class PictureEmptyError(PictureError):
+    """The file has no content."""
+
+    code: ClassVar[str] = "picture_empty"
+
+
+class PictureTooLargeError(PictureError):
+    """The picture's header promises more pixels than a table camera can have."""
+
+    code: ClassVar[str] = "picture_too_large"
+
+
+class ExpectedDealError(VisionError, ValueError):
+    """What should lie in the tray is not three rows of 13, 11 and 10 serials."""
+
+    code: ClassVar[str] = "expected_invalid"
+
+
+class CameraError(VisionError, OSError):
+    """A camera gives no pictures."""
+
+    code: ClassVar[str] = "camera_failed"
+
+
+class CameraAddressError(CameraError, ValueError):
+    """No camera can have such an address."""
+
+    code: ClassVar[str] = "camera_address"
+
+
+class CameraMissingError(CameraError, FileNotFoundError):
+    """There is no such camera here, or what drives it is not installed."""
+
+    code: ClassVar[str] = "camera_missing"
+
+
+class CameraUnpluggedError(CameraError, ConnectionError):
+    """The camera was there and is not any more."""
+
+    code: ClassVar[str] = "camera_unplugged"
+
+
+class CameraClosedError(CameraError, ValueError):
+    """A frame was asked of a camera that is closed."""
+
+    code: ClassVar[str] = "camera_closed"

@@ -1,0 +1,64 @@
+"""Points, quads and homographies. Pixels: origin at the top-left corner, first pixel's centre at (0.5, 0.5)."""
+
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]  # shape (n, 2), x right and y down
+Quad = NDArray[np.float64]  # shape (4, 2): top-left, top-right, bottom-right, bottom-left of the thing itself
+Homography = NDArray[np.float64]  # shape (3, 3)
+Picture = NDArray[np.uint8]  # shape (height, width) grey or (height, width, 3) BGR
+
+_PARALLEL = 1e-9
+UNIT_SQUARE: Quad = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+
+
+def project(homography: Homography, points: Points) -> Points:
+    """Map points, shape (n, 2), by a homography."""
+    lifted = np.column_stack([points, np.ones(len(points))]) @ homography.T
+    return np.asarray(lifted[:, :2] / lifted[:, 2:3], dtype=np.float64)
+
+
+def inverse(homography: Homography) -> Homography:
+    """Give the way back of a homography."""
+    return np.asarray(np.linalg.inv(homography), dtype=np.float64)
+
+
+def rectangle(centre: Points, width: float, height: float) -> Quad:
+    """Give the corners of an upright rectangle about `centre`, shape (2,)."""
+    return np.asarray(centre + (UNIT_SQUARE - 0.5) * [width, height], dtype=np.float64)
+
+
+def rotation_degrees(quad: Quad) -> float:
+    """Give the direction of a quad's own left-to-right, 0..360, clockwise on the screen positive."""
+    right = quad[1] + quad[2] - quad[0] - quad[3]
+    return float(np.degrees(np.arctan2(right[1], right[0])) % 360)
+
+
+def diagonal_crossing(quad: Quad) -> Points:
+    """Give where a quad's diagonals cross, shape (2,): the picture of the rectangle's middle."""
+    a, b, c, d = quad
+    along, across = c - a, d - b
+    slant = along[0] * across[1] - along[1] * across[0]
+    if abs(slant) < _PARALLEL:
+        return np.asarray(quad.mean(axis=0))
+    t = ((b - a)[0] * across[1] - (b - a)[1] * across[0]) / slant
+    return np.asarray(a + t * along)
+
+
+def flatten(
+    picture: Picture, plane_to_pixels: Homography, window: tuple[float, float, float, float], scale: float
+) -> Picture:
+    """Cut the plane's window (left, top, right, bottom) out of a picture, `scale` pixels a unit of the plane."""
+    left, top, right, bottom = window
+    size = (max(1, round((right - left) * scale)), max(1, round((bottom - top) * scale)))
+    # OpenCV counts from the middle of the first pixel, this room from its corner: half a pixel each way.
+    to_plane = np.array([[1 / scale, 0, left + 0.5 / scale], [0, 1 / scale, top + 0.5 / scale], [0, 0, 1]])
+    to_opencv = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]])
+    chain: Any = to_opencv @ plane_to_pixels @ to_plane
+    flat = cv2.warpPerspective(
+        picture, chain, size, flags=cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
+    )
+    return np.asarray(flat, dtype=np.uint8)

@@ -1,0 +1,84 @@
+"""A reading in words: one JSON line for scripts, or a few lines for people."""
+
+from typing import Any
+
+from vision.errors import VisionError
+from vision.reading import Fault, FaultType, Read, Reading
+
+_WORDS = {
+    FaultType.MISSING: "{expected:03d} is missing",
+    FaultType.SWAPPED: "{found:03d} lies here and belongs to row {with_row}, tile {with_col}",
+    FaultType.FACE_UP: "a tile lies face up; {expected:03d} belongs here",
+    FaultType.UPSIDE_DOWN: "the tile is turned by half a turn",
+    FaultType.FOREIGN: "{found:03d} of another set lies here instead of {expected:03d}",
+    FaultType.WRONG_HAND: "{found:03d} belongs in another tray; {expected:03d} belongs here",
+    FaultType.OCCLUDED: "something covers the tile",
+    FaultType.SIDEWAYS: "the tile lies askew",
+}
+
+
+def reading_line(image: str, milliseconds: float, reading: Reading, faults: tuple[Fault, ...]) -> dict[str, Any]:
+    """Give the object that `homologue read --json` prints for one picture."""
+    return {
+        "image": image,
+        "ms": round(milliseconds, 1),
+        "reads": [_read_object(read) for read in reading.reads],
+        "faults": [_fault_object(fault) for fault in faults],
+    }
+
+
+def error_line(image: str, error: VisionError) -> dict[str, Any]:
+    """Give the object that `homologue read --json` prints for a picture that cannot be read."""
+    return {"image": image, "error": {"code": error.code, "message": str(error)}}
+
+
+def _read_object(read: Read) -> dict[str, Any]:
+    return {
+        "serial": read.serial,
+        "set": read.set,
+        "quad": [list(corner) for corner in read.quad],
+        "confidence": read.confidence,
+        "seat": read.seat,
+        "row": read.row,
+        "col": read.col,
+        "rotation": read.rotation,
+        "face_up": read.face_up,
+    }
+
+
+def _fault_object(fault: Fault) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "type": fault.type.value,
+        "seat": fault.seat,
+        "row": fault.row,
+        "col": fault.col,
+        "expected": fault.expected,
+    }
+    if fault.found is not None:
+        line["found"] = fault.found
+    if fault.with_ is not None:
+        line["with"] = list(fault.with_)
+    return line
+
+
+def reading_text(image: str, milliseconds: float, reading: Reading, faults: tuple[Fault, ...] | None) -> str:
+    """Give what a person wants to know: the rows, then what is wrong; `faults` is None without an expected deal."""
+    read = sum(one.serial is not None for one in reading.reads)
+    lines = [f"{image}: {read} read, {len(reading.reads) - read} seen but not read ({milliseconds:.0f} ms)"]
+    if reading.places:
+        lines += ["  " + " ".join("---" if one is None else f"{one:03d}" for one in row) for row in reading.rows]
+    else:
+        serials = sorted(one.serial for one in reading.reads if one.serial is not None)
+        lines.append("  no tray found; " + (" ".join(f"{one:03d}" for one in serials) or "no label either"))
+    if faults is not None and reading.places:
+        lines += [f"  {fault_text(fault)}" for fault in faults] or ["  nothing wrong"]
+    return "\n".join(lines)
+
+
+def fault_text(fault: Fault) -> str:
+    """Give a fault in plain words; people count rows and tiles from 1."""
+    with_row, with_col = fault.with_ or (-1, -1)
+    what = _WORDS[fault.type].format(
+        expected=fault.expected, found=fault.found or 0, with_row=with_row + 1, with_col=with_col + 1
+    )
+    return f"row {fault.row + 1}, tile {fault.col + 1}: {what}"

@@ -1,0 +1,74 @@
+"""What lies on the simulated table. Somebody else changes it, any thread may, and the camera sees it at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+
+from vision.lattice import ROW_LENGTHS
+from vision.payload import LAST_SERIAL, LAST_SET
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A tile as it lies: its set 0..99 and serial 1..136, and how it was put down."""
+
+    set: int
+    serial: int
+    face_up: bool = False
+    upside_down: bool = False
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.set <= LAST_SET and 1 <= self.serial <= LAST_SERIAL):
+            raise ValueError(f"no tile has set {self.set} and serial {self.serial}")
+
+
+Rows = tuple[tuple[Laid | None, ...], ...]
+EMPTY: Rows = tuple((None,) * length for length in ROW_LENGTHS)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a camera can see at one instant: rows of 13, 11 and 10 places, a hand over them, light, the cable."""
+
+    rows: Rows = EMPTY
+    covered: bool = False
+    dark: bool = False
+    unplugged: bool = False
+
+
+class TrayTwin:
+    """A tray on a table: `lay` tiles in it, put a hand over it, put out the light, pull the camera's cable."""
+
+    def __init__(self, rows: Sequence[Sequence[Laid | None]] = EMPTY) -> None:
+        self._lock = Lock()
+        self._view = View()
+        self.lay(rows)
+
+    @property
+    def view(self) -> View:
+        """What can be seen now."""
+        with self._lock:
+            return self._view
+
+    def lay(self, rows: Sequence[Sequence[Laid | None]]) -> None:
+        """Lay three rows of 13, 11 and 10 places, row 0 farthest from the player; None is an empty place."""
+        if [len(row) for row in rows] != list(ROW_LENGTHS):
+            raise ValueError("a tray has rows of 13, 11 and 10 places")
+        laid = tuple(tuple(row) for row in rows)
+        with self._lock:
+            self._view = replace(self._view, rows=laid)
+
+    def cover(self, *, covered: bool = True) -> None:
+        """Hold a hand over the middle of the tray, or take it away."""
+        with self._lock:
+            self._view = replace(self._view, covered=covered)
+
+    def darken(self, *, dark: bool = True) -> None:
+        """Put the light out, or on: frames are black while it is out."""
+        with self._lock:
+            self._view = replace(self._view, dark=dark)
+
+    def unplug(self, *, unplugged: bool = True) -> None:
+        """Pull the camera's cable, or put it back: frames raise CameraUnpluggedError meanwhile."""
+        with self._lock:
+            self._view = replace(self._view, unplugged=unplugged)
