@@ -4,9 +4,10 @@
 is a twin with the same code behind it, whose `fingers` press.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from firmware.buttons import OnPress, SeatButtons
 from firmware.errors import BadAddress, PinInUse
@@ -16,6 +17,11 @@ SEATS: Final = ("east", "south", "west", "north")
 
 GPIO_PINS: Final = range(2, 28)
 """The BCM numbers on the header of every 40-pin Pi."""
+
+FINGERS: Final = {"bounces": 2, "hold_ms": 120, "seed": 0}
+"""What can be said of simulated fingers, and what is taken where it is not."""
+
+NUMBER: Final = re.compile(r"[0-9]{1,6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +37,21 @@ def open_buttons(address: str, on_press: OnPress) -> OpenedButtons:
     scheme, _, rest = address.partition(":")
     if scheme == "gpio":
         return OpenedButtons(SeatButtons(pins_of(rest), on_press), None)
-    if scheme == "sim" and urlsplit(address).netloc == "buttons":
+    if scheme == "sim" and rest.partition("?")[0] == "//buttons":
         fingers = _fingers(address)
         return OpenedButtons(SeatButtons(fingers.pins, on_press, factory=fingers.factory), fingers)
     raise BadAddress(f"{address!r} is no address of buttons: gpio:east=5,... or sim://buttons")
 
 
 def _fingers(address: str) -> Fingers:
-    options = {key: values[-1] for key, values in parse_qs(urlsplit(address).query).items()}
-    try:
-        return Fingers(
-            bounces=int(options.pop("bounces", "2")),
-            hold_s=int(options.pop("hold_ms", "120")) / 1000,
-            seed=int(options.pop("seed", "0")),
-        )
-    except ValueError as error:
-        raise BadAddress(f"{address!r}: {error}") from None
+    options = dict(FINGERS)
+    for key, value in parse_qsl(urlsplit(address).query, keep_blank_values=True):
+        if key not in FINGERS:
+            raise BadAddress(f"{address!r}: no setting {key!r}; there are {', '.join(FINGERS)}")
+        if not NUMBER.fullmatch(value):
+            raise BadAddress(f"{address!r}: {key} is no number of at most six digits")
+        options[key] = int(value)
+    return Fingers(bounces=options["bounces"], hold_s=options["hold_ms"] / 1000, seed=options["seed"])
 
 
 def pins_of(text: str) -> dict[str, int]:
@@ -54,7 +59,7 @@ def pins_of(text: str) -> dict[str, int]:
     pins: dict[str, int] = {}
     for part in text.split(","):
         seat, _, number = part.strip().partition("=")
-        if seat not in SEATS or seat in pins or not number.isascii() or not number.isdigit():
+        if seat not in SEATS or seat in pins or not NUMBER.fullmatch(number):
             raise BadAddress(f"{part.strip()!r}: expected one of {', '.join(SEATS)}, each once, and a pin number")
         if int(number) not in GPIO_PINS:
             raise BadAddress(f"there is no pin GPIO{number} on the header: 2 to 27")

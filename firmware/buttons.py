@@ -18,7 +18,7 @@ OnPress = Callable[[str, int], None]
 """Seat, and the time of the edge in ns of the monotonic clock."""
 
 DEBOUNCE_MS: Final = 40
-"""A contact that bounces falls and rises within a few ms; no finger presses twice within 40 ms."""
+"""A contact bounces for a few ms when it closes and when it opens; no finger presses again within 40 ms."""
 
 NS: Final = 1_000_000_000
 
@@ -38,28 +38,42 @@ class SeatButtons:
         """Raise DeviceMissing where there are no such pins or they belong to somebody else."""
         self._on_press, self._debounce_ns, self._clock_ns = on_press, debounce_ms * 1_000_000, clock_ns
         self._last: dict[str, int] = {}
+        """The latest edge of each seat, up or down."""
         self._lock = threading.Lock()
         self._buttons: dict[str, gpiozero.Button] = {}
         try:
             for seat, pin in pins.items():
                 self._buttons[seat] = self._wire(seat, pin, factory)
-        except (gpiozero.GPIOZeroError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - lgpio's own error (a busy pin) derives from Exception alone
             self.close()
             raise DeviceMissing(f"hu button at pin {pin} ({seat}): {error}") from None
 
     def _wire(self, seat: str, pin: int, factory: Factory | None) -> gpiozero.Button:
         button = gpiozero.Button(pin, pull_up=True, pin_factory=factory)
         button.when_pressed = lambda: self._pressed(seat, button)
+        button.when_released = lambda: self._released(seat, button)
         return button
 
     def _pressed(self, seat: str, button: gpiozero.Button) -> None:
-        """Report the first edge of a press; the bounces after it keep its time."""
-        edge = self._clock_ns() - int((button.active_time or 0) * NS)
-        with self._lock:
-            bounced = seat in self._last and edge - self._last[seat] < self._debounce_ns
-            self._last[seat] = edge
-        if not bounced:
+        """Report the first edge of a press; the bounces after it, and those of letting go, report nothing."""
+        edge = self._edge(button.active_time)
+        if self._still_until(seat, edge) >= self._debounce_ns:
             self._on_press(seat, edge)
+
+    def _released(self, seat: str, button: gpiozero.Button) -> None:
+        """Keep the time only: a contact that opens bounces too, which after a long press would be a second one."""
+        self._still_until(seat, self._edge(button.inactive_time))
+
+    def _edge(self, ago: float | None) -> int:
+        """Give the time of an edge that was so many seconds ago."""
+        return self._clock_ns() - int((ago or 0) * NS)
+
+    def _still_until(self, seat: str, edge: int) -> int:
+        """Take in an edge and give for how long, in ns, there was none before it."""
+        with self._lock:
+            before = self._last.get(seat, edge - self._debounce_ns)
+            self._last[seat] = edge
+        return edge - before
 
     def close(self) -> None:
         """Let the pins go; may be called twice."""

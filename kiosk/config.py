@@ -83,5 +83,9 @@ class Settings:
             password = path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise BadConfiguration(f"broker.password_file: {error}") from None
+        if not password:
+            raise BadConfiguration(f"broker.password_file: {path} is empty")
         ca = self.beside(broker.ca_file) if broker.ca_file else None
+        if ca and not ca.is_file():
+            raise BadConfiguration(f"broker.ca_file: there is no file {ca}")
         return Address(broker.host, broker.port, f"table-{self.config.table}", password, ca, broker.keepalive_s)

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from broker.contract.messages import LogMessage
+from kiosk.errors import JournalBroken
 from kiosk.journal import Journal
+from kiosk.table.errors import NotNow
 from kiosk.table.events import Event, Restarted
 from kiosk.table.machine import handle
 from kiosk.table.state import Table
@@ -13,12 +15,16 @@ class Core:
     """One table. `wall` gives ms since 1970, for the record only."""
 
     def __init__(self, journal: Journal, wall: Callable[[], int]) -> None:
+        """Raise JournalBroken."""
         self._journal, self._wall = journal, wall
         self.taken_upto = 0
         """Facts of this table that the scorer has, by whatever device: ours are numbered after them."""
         self.state = Table()
-        for event in journal.events():
-            self.state, _ = handle(self.state, event)
+        try:
+            for event in journal.events():
+                self.state, _ = handle(self.state, event)
+        except NotNow as refusal:
+            raise JournalBroken(f"it holds what the table does not allow: {refusal}") from None
 
     def restarted(self, now: int) -> None:
         """Tell the table that the clock is another one, where there is a table to tell."""

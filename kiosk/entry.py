@@ -9,6 +9,9 @@ from typing import Final
 
 from broker.contract.words import SEATS, Seat
 
+DIGITS: Final = frozenset("0123456789")
+"""Not `isdigit`, which takes more for digits than `int` does."""
+
 SEAT_KEYS: Final[dict[str, Seat]] = {seat[0]: seat for seat in SEATS}
 
 LONGEST: Final = 3
@@ -60,13 +63,13 @@ def press(form: Form, key: str) -> Form | Won | FoundFalse:
 
 def _judge(form: Form, key: str) -> Form | FoundFalse:
     seat = form.seat
-    if seat is not None and key.isdigit() and int(key) in form.fines:
+    if seat is not None and key in DIGITS and int(key) in form.fines:
         return FoundFalse(seat, int(key))
     return replace(form, judging=False) if key in ("back", "x") else form
 
 
 def _ask_value(form: Form, seat: Seat, key: str) -> Form:
-    if key.isdigit() and len(form.digits) < LONGEST:
+    if key in DIGITS and len(form.digits) < LONGEST:
         return replace(form, digits=(form.digits + key).lstrip("0"))
     if key == "enter" and form.digits:
         return replace(form, values=(*form.values, int(form.digits)), digits="")

@@ -8,6 +8,7 @@ import fcntl
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,9 +54,12 @@ class Journal:
 
     def __init__(self, path: Path, whose: Whose) -> None:
         """Open or make it. Raises JournalInUse, JournalBroken."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._whose = whose
-        self._lock = path.with_suffix(".lock").open("w")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = path.with_suffix(".lock").open("w")
+        except OSError as error:
+            raise JournalBroken(f"{path}: {error}") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -91,9 +95,24 @@ class Journal:
         self._lock.close()
 
     def events(self) -> Iterator[Event]:
-        """Give all accepted events, oldest first."""
-        for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number"):
-            yield _EVENTS.decode(event)
+        """Give all accepted events, oldest first. Raises JournalBroken."""
+        try:
+            for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number"):
+                yield _EVENTS.decode(event)
+        except (sqlite3.DatabaseError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise JournalBroken(f"an event cannot be read: {error}") from None
+
+    @contextmanager
+    def _as_one(self) -> Iterator[None]:
+        """Commit all or nothing; a commit that fails leaves nothing open either."""
+        self._store.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._store.execute("COMMIT")
+        except BaseException:
+            if self._store.in_transaction:  # some errors make sqlite roll back by itself
+                self._store.execute("ROLLBACK")
+            raise
 
     @property
     def empty(self) -> bool:
@@ -103,8 +122,7 @@ class Journal:
     def record(self, event: Event, facts: Iterable[Fact], *, wall: int, after: int) -> tuple[LogMessage, ...]:
         """Make an event and its facts durable, as one. `wall` is ms since 1970; `after` a seq known to be taken."""
         messages: list[LogMessage] = []
-        self._store.execute("BEGIN IMMEDIATE")
-        try:
+        with self._as_one():
             encoded = msgspec.json.encode(event)
             self._store.execute("INSERT INTO happened (wall, event) VALUES (?, ?)", (wall, encoded))
             for seq, fact in enumerate(facts, max(self.last_seq, after) + 1):
@@ -112,10 +130,6 @@ class Journal:
                 row = (seq, message.id, encode(message))
                 self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
                 messages.append(message)
-        except BaseException:
-            self._store.execute("ROLLBACK")
-            raise
-        self._store.execute("COMMIT")
         return tuple(messages)
 
     def _message(self, seq: int, fact: Fact, wall: int) -> LogMessage:
@@ -143,8 +157,7 @@ class Journal:
 
         A number that was taken under another id is another device's fact: ours is a conflict, kept and shown.
         """
-        self._store.execute("BEGIN IMMEDIATE")
-        try:
+        with self._as_one():
             for refusal in receipt.refused:
                 self._close(refusal.seq, refusal.id, "refused", refusal.code)
             for taken in receipt.taken:
@@ -153,10 +166,6 @@ class Journal:
                     "UPDATE outbox SET state = 'refused', code = 'conflict' WHERE seq = ? AND state = 'open'",
                     (taken.seq,),
                 )
-        except BaseException:
-            self._store.execute("ROLLBACK")
-            raise
-        self._store.execute("COMMIT")
 
     def _close(self, seq: int, message_id: str, state: str, code: str | None) -> None:
         self._store.execute(

@@ -6,6 +6,7 @@
 import json
 import re
 import sys
+from inspect import cleandoc
 from typing import Any, Final
 
 import msgspec
@@ -106,7 +107,10 @@ def _schemas() -> Document:
     _, schemas = msgspec.json.schema_components(
         (topic.message for topic in TOPICS), ref_template="#/components/schemas/{name}"
     )
-    return dict(sorted(schemas.items()))
+    # Python 3.13 takes the indentation out of docstrings, earlier ones leave it in.
+    return {
+        name: {**schema, "description": cleandoc(schema["description"])} for name, schema in sorted(schemas.items())
+    }
 
 
 def _reference(*way: str) -> dict[str, str]:

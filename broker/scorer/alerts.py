@@ -37,7 +37,8 @@ class AlertBook:
     def add(self, concerns: Iterable[Concern], now: int) -> tuple[Concern, ...]:
         """Keep what is new in this batch and give it back: one of a kind and table, and not too many. `now` in ms."""
         one_each = {(concern.code, concern.table): concern for concern in concerns}
-        quiet = {kind for kind in one_each if now - self._last.get(kind, -PAUSE_MS) < PAUSE_MS}
+        # A wall clock that was put back must not silence anything: only what was told just before `now` is quiet.
+        quiet = {kind for kind in one_each if 0 <= now - self._last.get(kind, -PAUSE_MS) < PAUSE_MS}
         fresh = tuple(concern for kind, concern in one_each.items() if kind not in quiet)[:MOST_AT_ONCE]
         self._last.update(dict.fromkeys(one_each, now))
         for concern in fresh:

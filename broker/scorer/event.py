@@ -140,6 +140,8 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
     known = {player.id for player in plan.players}
     if len(known) != len(plan.players):
         yield "a player is listed twice"
+    if not plan.plays:
+        yield "no play is planned"
     for play in plan.plays:
         where = f"round {play.round} table {play.table}"
         if set(play.players) != set(SEATS) or len(set(play.players.values())) != len(SEATS):

@@ -8,6 +8,7 @@ from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, points
+from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
 
 FURTHEST = 500
@@ -61,12 +62,24 @@ class Intake:
     """Judges messages against the event and what was taken before."""
 
     def __init__(self, event: Event, taken: Iterable[LogMessage]) -> None:
+        """Start from what is stored. Raises BadEvent where that is of another plan."""
         self._event = event
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
         self._results: set[tuple[int, int, int]] = set()
         for message in taken:
+            if not self._fits(message):
+                raise BadEvent(
+                    f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
+                )
             self.take(message)
+
+    def _fits(self, message: LogMessage) -> bool:
+        """Say whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
+        fact = message.fact
+        booking = self._event.bookings.get((message.table, fact.round))
+        known = not isinstance(fact, Result) or set(fact.players.values()) <= set(self._event.players)
+        return booking is not None and booking.deal == fact.deal and known
 
     def take(self, message: LogMessage) -> None:
         """Remember a message that is (about to be) in the journal."""

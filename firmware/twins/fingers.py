@@ -1,4 +1,4 @@
-"""Fingers on gpiozero's mock pins: a press bounces as a real contact does."""
+"""Fingers on gpiozero's mock pins: a contact bounces when it closes and when it opens, as a real one does."""
 
 import random
 import time
@@ -33,11 +33,15 @@ class Fingers:
     def press(self, seat: str) -> None:
         """Press one button and let it go."""
         pin = self.factory.pin(self.pins[seat])
-        for _ in range(self._random.randint(0, self._bounces)):
-            pin.drive_low()
-            self._sleep(BOUNCE_S)
-            pin.drive_high()
-            self._sleep(BOUNCE_S)
-        pin.drive_low()
+        self._bounce(pin.drive_low, pin.drive_high)
         self._sleep(self._hold_s)
-        pin.drive_high()
+        self._bounce(pin.drive_high, pin.drive_low)
+
+    def _bounce(self, there: Callable[[], None], back: Callable[[], None]) -> None:
+        """Change a contact, not cleanly."""
+        for _ in range(self._random.randint(0, self._bounces)):
+            there()
+            self._sleep(BOUNCE_S)
+            back()
+            self._sleep(BOUNCE_S)
+        there()

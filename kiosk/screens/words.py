@@ -18,6 +18,10 @@ class Words:
         """Give a sentence."""
         return self._sentences[key].format(**names)
 
+    def problem(self, code: str) -> str:
+        """Say what was refused at the keyboard: in a sentence where there is one, by its code where not."""
+        return self._sentences.get(f"problem_{code}") or self("problem", code=code)
+
     def seat(self, seat: str) -> str:
         """Give a seat's or wind's name."""
         return self._sentences[seat]

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from broker.contract.messages import Declared, Fact, Press
+from broker.contract.words import SEATS
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, ClaimWindowElapsed
 from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table
@@ -16,13 +17,20 @@ def pressed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]
         raise NotNow("press_of_dead_hand", f"{event.seat} has declared a false hu in this play")
     if state.phase is Phase.PLAYING:
         return _opened(state, event)
-    if any(one.seat == event.seat for one in state.declarations):
+    if any(one.seat == event.seat and one.at <= event.at for one in state.declarations):
         raise NotNow("press_again", f"{event.seat} has declared already")
     deadline = state.claim_deadline
     if deadline is not None and event.at >= deadline:
         raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
-    declarations = sorted((*state.declarations, Declaration(event.seat, event.at)), key=lambda one: one.at)
-    return replace(state, declarations=tuple(declarations), since=min(state.since, event.at)), ()
+    return _told_late(replace(state, since=min(state.since, event.at)), Declaration(event.seat, event.at)), ()
+
+
+def _told_late(state: Table, new: Declaration) -> Table:
+    """Put a press in its place. An earlier one moves the window, and whoever falls out of it has not declared."""
+    others = [one for one in state.declarations if one.seat != new.seat]
+    ordered = sorted((*others, new), key=lambda one: (one.at, SEATS.index(one.seat)))
+    deadline = state.claim_deadline
+    return replace(state, declarations=tuple(one for one in ordered if deadline is None or one.at < deadline))
 
 
 def _opened(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:

@@ -26,7 +26,7 @@ from kiosk.table.events import (
     TrayChecked,
     ValueEntered,
 )
-from kiosk.table.state import Phase, Table
+from kiosk.table.state import SETTLE_NS, Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
 Handler = Callable[[Table, Any], Step]
@@ -52,8 +52,12 @@ def _call(state: Table, event: CallToggled) -> Step:
 
 
 def _restarted(state: Table, event: Restarted) -> Step:
-    """Times before this are of another clock: an open claim window begins again, so that nobody loses their time."""
-    return replace(state, since=event.at, declarations=claim.rebased(state.declarations, event.at)), ()
+    """Times before this are of another clock: an open claim window begins again, so that nobody loses their time.
+
+    Elsewhere presses count at once: whoever has waited for the restart is not pushing twice.
+    """
+    since = event.at if state.phase is Phase.CLAIMING else event.at - SETTLE_NS
+    return replace(state, since=since, declarations=claim.rebased(state.declarations, event.at)), ()
 
 
 EVERY: Final = tuple(Phase)

@@ -1,6 +1,7 @@
 """Restoring the walls and confirming them: a deal that was not verified is not played (MIL)."""
 
 from dataclasses import replace
+from typing import Final
 
 from broker.contract.messages import Confirmed, Fact, Restored
 from broker.contract.words import SEATS
@@ -8,6 +9,9 @@ from broker.rules.deal import form_hash
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, TrayChecked
 from kiosk.table.state import SETTLE_NS, Check, Phase, Table
+
+MOST_REFUSALS: Final = 9999
+"""As many as a fact can tell; a tray left under a flickering lamp must not make one that nobody can read."""
 
 
 def checked(state: Table, event: TrayChecked) -> tuple[Table, tuple[Fact, ...]]:
@@ -32,9 +36,8 @@ def _found_wrong(state: Table, event: TrayChecked) -> Table:
     check = Check(event.seat, event.wrong, sum(serial is None for row in event.rows for serial in row))
     if check == state.check:
         return state
-    return replace(
-        state, check=check, verified=state.verified - {event.seat}, refusals=state.refusals + bool(event.wrong)
-    )
+    refusals = min(state.refusals + bool(event.wrong), MOST_REFUSALS)
+    return replace(state, check=check, verified=state.verified - {event.seat}, refusals=refusals)
 
 
 def confirmed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:

@@ -68,6 +68,14 @@ class Hall:
             goal = self.lines + count
             assert self._news.wait_for(lambda: self.lines >= goal, LONGEST_S), self.log[-20:]
 
+    def wait_for_plans(self) -> None:
+        """Wait until every table knows who plays there: what has no plan yet cannot go on without a network."""
+        with self._news:
+            assert self._news.wait_for(self._all_planned, LONGEST_S), self.log[-20:]
+
+    def _all_planned(self) -> bool:
+        return {f"table {table}" for table in TABLES} <= {line.split(":")[0] for line in self.log if "deal" in line}
+
     def kill_one(self, chance: random.Random) -> str:
         """SIGKILL the broker, the scorer or a kiosk, and start it again as systemd would."""
         name = chance.choice(["broker", "scorer", *(f"table {table}" for table in TABLES)])

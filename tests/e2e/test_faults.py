@@ -38,6 +38,7 @@ def test_kills_at_random_moments_lose_and_double_nothing(hall: Hall) -> None:
 
 @pytest.mark.timeout(400)
 def test_a_network_that_is_cut_or_swallows_everything_loses_and_doubles_nothing(hall: Hall) -> None:
+    hall.wait_for_plans()
     for table in TABLES[:2]:
         hall.proxies[table].swallow()
     for table in TABLES[2:]:

@@ -1,0 +1,105 @@
+"""Writes lines of text: made smaller where they are too long, cut only where nobody could read them any more."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+import pygame
+
+from kiosk.screens import style
+
+Align = Literal["left", "centre", "right"]
+
+SMALLER: Final = 0.94
+
+CUT: Final = "…"
+
+
+class Said(NamedTuple):
+    """One line: its height as a share of the screen's."""
+
+    text: str
+    share: float
+    colour: style.Colour
+
+
+class Pen:
+    """Writes on screens of one language and size."""
+
+    def __init__(self, language: str, size: tuple[int, int]) -> None:
+        """Raise BadConfiguration where the language has no font here."""
+        self._height = size[1]
+        self._type = style.Type(language, size[1])
+
+    def height(self, text: str, share: float, width: int) -> int:
+        """Give how high a line will be."""
+        return self._fitting(text, share, width)[1].get_height()
+
+    def high(self, lines: Sequence[Said], width: int, leading: int = 0) -> int:
+        """Give how high lines will be together."""
+        return sum(self.height(line.text, line.share, width) for line in lines) + (len(lines) - 1) * leading
+
+    def share(self, texts: Iterable[str], share: float, width: int) -> float:
+        """Give a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
+        return next(
+            size
+            for size in _sizes(share)
+            if size == style.SMALLEST or all(self._type.font(text, size).size(text)[0] <= width for text in texts)
+        )
+
+    def fit(self, lines: list[Said], width: int, room: int, leading: int = 0) -> list[Said]:
+        """Make lines smaller until they fit in height; the smallest size is small enough for as many as there are."""
+        while self.high(lines, width, leading) > room and any(line.share > style.SMALLEST for line in lines):
+            lines = [line._replace(share=max(line.share * SMALLER, style.SMALLEST)) for line in lines]
+        return lines
+
+    def write(
+        self,
+        surface: pygame.Surface,
+        text: str,
+        at: tuple[int, int],
+        share: float,
+        colour: style.Colour,
+        width: int,
+        align: Align = "left",
+    ) -> pygame.Rect:
+        """Write one line from its upper left corner, middle or upper right corner, and give where it stands."""
+        text, font = self._fitting(text, share, width)
+        picture = font.render(text, True, colour)  # noqa: FBT003 - pygame's own argument: antialias
+        left = {"left": 0, "centre": picture.get_width() // 2, "right": picture.get_width()}[align]
+        return surface.blit(picture, (at[0] - left, at[1]))
+
+    def in_two(self, text: str, share: float, width: int) -> tuple[str, ...]:
+        """Break a name at a blank or hyphen, so that the longer half is short, if it does not fit into one line."""
+        text = _printable(text)
+        font = self._type.font(text, share)
+        halves = [(text[: at + 1].strip(), text[at + 1 :].strip()) for at, one in enumerate(text[:-1]) if one in " -"]
+        if font.size(text)[0] <= width or not halves:
+            return (text,)
+        return min(halves, key=lambda two: max(font.size(half)[0] for half in two))
+
+    def _fitting(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
+        """Give a text and the largest font up to that share in which it is no wider."""
+        text = _printable(text)
+        for size in _sizes(share):
+            font = self._type.font(text, size)
+            if font.size(text)[0] <= width:
+                return text, font
+        return _cut(text, font, width), font
+
+
+def _printable(text: str) -> str:
+    """Make a blank of what no font can draw: a name may hold anything."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _sizes(share: float) -> Iterator[float]:
+    while share > style.SMALLEST:
+        yield share
+        share *= SMALLER
+    yield style.SMALLEST
+
+
+def _cut(text: str, font: pygame.font.Font, width: int) -> str:
+    while text and font.size(text + CUT)[0] > width:
+        text = text[:-1]
+    return text.rstrip() + CUT

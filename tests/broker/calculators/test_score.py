@@ -1,0 +1,195 @@
+"""`homologue score --json`: all plays in, one object out."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from broker.contract.words import SEATS, Seat
+from tests.broker.calculators.asking import ask, code
+from tests.broker.contract.laws import FEW
+from tests.broker.rules.variants import seats
+from tests.broker.scoring import oracle
+from tests.broker.scoring.events import individual_events, team_events
+
+
+def play(table: int, points: Mapping[Seat, int], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+    players = {seat: f"p{table}{seat[0]}" for seat in SEATS}
+    return {"deal": 1, "table": table, "players": players, "points": dict(points)} | more
+
+
+def asked(told: oracle.Play) -> dict[str, Any]:
+    """Give an oracle's play as a line."""
+    fines = {seat: line.fine for seat, line in told.lines.items() if line.fine}
+    return {
+        "deal": told.deal,
+        "table": told.table,
+        "players": {seat: line.player.replace(" ", "-") for seat, line in told.lines.items()},
+        "points": {seat: line.points for seat, line in told.lines.items()},
+        **({"fines": fines} if fines else {}),
+        **({"form": told.form} if told.form else {}),
+    }
+
+
+TWO = [play(1, seats(42, -8, -8, -26), fines={"south": 4}), play(2, seats(-11, 33, -11, -11))]
+
+
+def test_two_plays_are_answered_with_exactly_this() -> None:
+    assert ask("score", *TWO) == [
+        {
+            "travellers": [
+                {
+                    "deal": 1,
+                    "groups": [
+                        {
+                            "datum": {"east": "31/2", "south": "25/2", "west": "-19/2", "north": "-37/2"},
+                            "plays": [
+                                {"table": 1, "points": seats(42, -8, -8, -26), "imp": seats(7, -5, 1, -2)},
+                                {"table": 2, "points": seats(-11, 33, -11, -11), "imp": seats(-7, 5, -1, 2)},
+                            ],
+                        }
+                    ],
+                }
+            ],
+            "standings": [
+                {"place": 1, "player": "p1e", "imp": 7, "fines": 0},
+                {"place": 2, "player": "p2s", "imp": 5, "fines": 0},
+                {"place": 3, "player": "p2n", "imp": 2, "fines": 0},
+                {"place": 4, "player": "p1w", "imp": 1, "fines": 0},
+                {"place": 5, "player": "p2w", "imp": -1, "fines": 0},
+                {"place": 6, "player": "p1n", "imp": -2, "fines": 0},
+                {"place": 7, "player": "p2e", "imp": -7, "fines": 0},
+                {"place": 8, "player": "p1s", "imp": -9, "fines": 4},
+            ],
+        }
+    ]
+
+
+def test_a_fine_of_nothing_is_no_fine() -> None:
+    assert ask("score", TWO[0] | {"fines": {"south": 4, "east": 0}}, TWO[1]) == ask("score", *TWO)
+
+
+def test_no_plays_have_empty_lists() -> None:
+    assert ask("score") == [{"travellers": [], "standings": []}]
+
+
+def test_two_forms_of_a_deal_are_two_groups() -> None:
+    (answer,) = ask("score", *(one | {"form": letter * 64} for one, letter in zip(TWO, "ab", strict=True)))
+    (traveller,) = answer["travellers"]
+    assert [group["datum"]["east"] for group in traveller["groups"]] == ["42", "-11"]
+    assert {row["player"]: row["imp"] for row in answer["standings"] if row["imp"]} == {"p1s": -4}
+
+
+@given(individual_events())
+@FEW
+def test_standings_are_what_the_oracle_says_in_any_order_of_lines(plays: list[oracle.Play]) -> None:
+    sums = oracle.individual(plays)
+    placed = oracle.places(sums)
+    expected = sorted((placed[n], n, own.imp, own.fines) for n, own in sums.items())
+    for lines in (plays, plays[::-1]):
+        (answer,) = ask("score", *map(asked, lines))
+        assert [tuple(row.values()) for row in answer["standings"]] == expected
+
+
+def teams_file(folder: Path, team_of: Mapping[str, str]) -> Path:
+    teams: dict[str, list[str]] = {}
+    for player, name in team_of.items():
+        teams.setdefault(name, []).append(player)
+    path = folder / "teams.json"
+    path.write_text(json.dumps(teams))
+    return path
+
+
+def test_standings_of_teams_are_what_the_oracle_says(tmp_path: Path) -> None:
+    @given(team_events())
+    @FEW
+    def law(event: tuple[list[oracle.Play], dict[str, str]]) -> None:
+        plays, team_of = event
+        sums = oracle.teams(plays, team_of)
+        placed = oracle.places(sums)
+        options = ("--event", "team", "--teams", str(teams_file(tmp_path, team_of)))
+        (answer,) = ask("score", *map(asked, plays), options=options)
+        assert answer["standings"] == [
+            {"place": place, "team": name, "imp": sums[name].imp, "fines": sums[name].fines}
+            for place, name in sorted((placed[name], name) for name in sums)
+        ]
+
+    law()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"deal": 0}, "malformed"),
+        ({"table": "1"}, "malformed"),
+        ({"players": {"east": "a"}}, "malformed"),
+        ({"players": seats(1, 2, 3, 4)}, "malformed"),
+        ({"points": {"east": 0, "south": 0, "west": 0}}, "malformed"),
+        ({"points": seats(0, 0, 0, 10_000)}, "malformed"),
+        ({"fines": {"east": -4}}, "malformed"),
+        ({"fines": {"east": 2**70}}, "malformed"),
+        ({"fines": {"east": 4.5}}, "malformed"),
+        ({"fines": {"up": 4}}, "malformed"),
+        ({"form": "a"}, "malformed"),
+        ({"colour": "red"}, "malformed"),
+        ({"table": 1}, "duplicate_play"),
+        ({"players": {"east": "p1e", "south": "b", "west": "c", "north": "d"}}, "player_twice"),
+        ({"players": {"east": "a", "south": "a", "west": "c", "north": "d"}}, "player_twice"),
+    ],
+    ids=lambda part: str(part)[:40],
+)
+def test_a_bad_play_is_never_left_out_silently(change: dict[str, Any], expected: str) -> None:
+    (answer,) = ask("score", TWO[0], TWO[1] | change)
+    assert code(answer) == expected
+    assert answer["error"]["message"].startswith("play 2: ")
+
+
+def test_a_line_that_is_no_json_is_told_by_its_number() -> None:
+    (answer,) = ask("score", TWO[0], "", "?")
+    assert code(answer) == "malformed"
+    assert answer["error"]["message"].startswith("play 2: ")
+
+
+def test_an_unknown_profile_is_an_error() -> None:
+    assert [code(answer) for answer in ask("score", *TWO, options=("--profile", "none"))] == ["unknown_profile"]
+
+
+def test_a_team_event_needs_its_teams() -> None:
+    assert [code(answer) for answer in ask("score", options=("--event", "team"))] == ["teams_missing"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [b"", b"[]", b'{"a": "p1"}', b'{"a": ["p 1"]}', b"\xff", b'{"a": [1]}', b'{"a":' + b"[" * 5000, None],
+    ids=lambda part: str(part)[:20],
+)
+def test_a_file_that_holds_no_teams_is_an_error(tmp_path: Path, written: bytes | None) -> None:
+    path = tmp_path / "teams.json"
+    if written is not None:
+        path.write_bytes(written)
+    (answer,) = ask("score", *TWO, options=("--event", "team", "--teams", str(path)))
+    assert code(answer) == "bad_teams"
+    assert answer["error"]["message"].startswith("teams.json: ")
+
+
+@pytest.mark.parametrize(
+    ("team_of", "expected"),
+    [
+        ({"p1e": "a", "p1s": "a"}, "player_without_team"),
+        ({f"p{t}{seat[0]}": "a" for t in (1, 2) for seat in SEATS}, "team_incomplete"),
+    ],
+    ids=["no team", "one team"],
+)
+def test_teams_that_do_not_fit_the_plays_are_an_error(tmp_path: Path, team_of: dict[str, str], expected: str) -> None:
+    options = ("--event", "team", "--teams", str(teams_file(tmp_path, team_of)))
+    assert [code(answer) for answer in ask("score", *TWO, options=options)] == [expected]
+
+
+def test_a_player_of_two_teams_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "teams.json"
+    path.write_text('{"a": ["p1e"], "b": ["p1e"]}')
+    answers = ask("score", *TWO, options=("--event", "team", "--teams", str(path)))
+    assert [code(answer) for answer in answers] == ["player_in_two_teams"]

@@ -1,0 +1,164 @@
+"""136 tiles, nothing lost, nothing double, and one hash for one order."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.contract.words import SEATS, Seat
+from broker.rules.deal import Deal, SerialTray, form_hash, in_rows, new_deal, order_of, seat_wind
+from broker.rules.errors import RuleError
+from broker.rules.tiles import FULL_SET, KINDS, is_full_set
+from tests.broker.contract.laws import FEW, LAW
+
+SEED = st.integers(0, 2**32)
+
+
+def mixed(seed: int) -> Deal:
+    return new_deal(1, "east", "south", Random(seed))
+
+
+def registry(seed: int) -> dict[int, str]:
+    """Give a set: which face each serial has."""
+    faces = list(FULL_SET)
+    Random(seed).shuffle(faces)
+    return dict(enumerate(faces, 1))
+
+
+def in_turn(start: int = 1) -> dict[Seat, SerialTray]:
+    """Give the 136 serials in order, from `start` on."""
+    serials = [(serial + start - 2) % 136 + 1 for serial in range(1, 137)]
+    return {seat: in_rows(serials[at * 34 : at * 34 + 34]) for at, seat in enumerate(SEATS)}
+
+
+def flat(order: dict[Seat, SerialTray]) -> list[int]:
+    return [serial for seat in SEATS for row in order[seat] for serial in row]
+
+
+def test_a_set_is_four_of_each_of_34_faces() -> None:
+    assert (len(KINDS), len(set(KINDS)), len(FULL_SET)) == (34, 34, 136)
+    assert {FULL_SET.count(face) for face in KINDS} == {4}
+
+
+@given(SEED)
+@FEW
+def test_mixing_loses_no_tile(seed: int) -> None:
+    deal = mixed(seed)
+    assert {len(tray) for tray in deal.faces.values()} == {34}
+    assert sorted(face for seat in SEATS for face in deal.faces[seat]) == sorted(FULL_SET)
+
+
+def test_mixing_keeps_what_the_organiser_planned() -> None:
+    deal = new_deal(7, "north", "west", Random(1))
+    assert (deal.number, deal.prevalent_wind, deal.dealer) == (7, "north", "west")
+
+
+@given(SEED, SEED)
+@FEW
+def test_an_order_is_the_deal_told_in_serials(of_deal: int, of_set: int) -> None:
+    deal, faces = mixed(of_deal), registry(of_set)
+    order = order_of(deal, faces)
+    assert sorted(flat(order)) == list(range(1, 137))
+    assert {seat: tuple(faces[s] for row in order[seat] for s in row) for seat in SEATS} == dict(deal.faces)
+
+
+@given(SEED)
+@FEW
+def test_of_equal_tiles_the_lowest_serial_is_laid_first(seed: int) -> None:
+    faces = registry(seed)
+    laid = flat(order_of(mixed(seed), faces))
+    assert [[s for s in laid if faces[s] == face] for face in KINDS] == [
+        sorted(s for s in laid if faces[s] == face) for face in KINDS
+    ]
+
+
+def test_rows_are_the_hand_and_the_wall_in_two() -> None:
+    assert in_rows(range(1, 35)) == (tuple(range(1, 14)), tuple(range(14, 25)), tuple(range(25, 35)))
+
+
+def test_the_hash_of_the_serials_in_order_is_pinned() -> None:
+    # Plays of one deal are compared by this value, over devices and releases: it must never change.
+    assert form_hash(in_turn()) == "722a7960920d6f00cf0eec448940ee579d0ea0e648b2861a9764bc7bda07d476"
+
+
+@given(st.permutations(range(1, 137)), st.integers(0, 135), st.integers(0, 135))
+@LAW
+def test_two_orders_have_one_hash_exactly_where_they_are_equal(serials: list[int], one: int, other: int) -> None:
+    changed = list(serials)
+    changed[one], changed[other] = changed[other], changed[one]
+    first = {seat: in_rows(serials[at * 34 : at * 34 + 34]) for at, seat in enumerate(SEATS)}
+    second = {seat: in_rows(changed[at * 34 : at * 34 + 34]) for at, seat in enumerate(SEATS)}
+    assert (form_hash(first) == form_hash(second)) == (one == other)
+
+
+def test_the_hash_knows_which_seat_has_which_tray() -> None:
+    order = in_turn()
+    assert form_hash({**order, "east": order["south"], "south": order["east"]}) != form_hash(order)
+
+
+def test_the_hash_does_not_care_in_which_order_seats_are_told() -> None:
+    order = in_turn()
+    assert form_hash({seat: order[seat] for seat in reversed(SEATS)}) == form_hash(order)
+
+
+def test_the_hash_knows_where_a_row_ends() -> None:
+    order = in_turn()
+    hand, far, near = order["east"]
+    assert form_hash({**order, "east": (hand + far[:1], far[1:], near)}) != form_hash(order)
+
+
+def test_each_chair_has_another_wind_and_the_dealer_east() -> None:
+    assert {dealer: [seat_wind(seat, dealer) for seat in SEATS] for dealer in SEATS} == {
+        "east": ["east", "south", "west", "north"],
+        "south": ["north", "east", "south", "west"],
+        "west": ["west", "north", "east", "south"],
+        "north": ["south", "west", "north", "east"],
+    }
+
+
+def trays(faces: list[str]) -> dict[Seat, tuple[str, ...]]:
+    return {seat: tuple(faces[at * 34 : at * 34 + 34]) for at, seat in enumerate(SEATS)}
+
+
+@pytest.mark.parametrize(
+    "faces",
+    [
+        {},
+        dict.fromkeys(SEATS, ()),
+        trays(list(FULL_SET[:-1])),
+        trays([*FULL_SET[:-1], "1m"]),
+        trays([*FULL_SET[:-1], "8z"]),
+        trays([*FULL_SET[:-1], "0m"]),
+        {seat: tray for seat, tray in trays(list(FULL_SET)).items() if seat != "north"},
+        {**trays(list(FULL_SET)), "east": FULL_SET[:33], "south": FULL_SET[33:68]},
+    ],
+)
+def test_what_is_not_four_trays_of_a_whole_set_is_no_deal(faces: dict[Seat, tuple[str, ...]]) -> None:
+    with pytest.raises(RuleError) as refused:
+        Deal(3, "east", "east", faces)
+    assert refused.value.code == "not_a_deal"
+    assert refused.value.text.startswith("deal 3: ")
+
+
+@pytest.mark.parametrize(
+    "faces",
+    [
+        {},
+        dict(enumerate(FULL_SET)),
+        dict(enumerate(FULL_SET[:-1], 1)),
+        dict(enumerate([*FULL_SET[:-1], "1m"], 1)),
+        dict(enumerate([*FULL_SET, "1m"], 1)),
+    ],
+    ids=["none", "from 0", "one missing", "five of a face", "137"],
+)
+def test_a_registry_that_gives_no_whole_set_is_refused(faces: dict[int, str]) -> None:
+    with pytest.raises(RuleError) as refused:
+        order_of(mixed(1), faces)
+    assert refused.value.code == "not_a_set"
+
+
+def test_a_set_is_a_set_in_any_order() -> None:
+    assert is_full_set(FULL_SET[::-1])
+    assert not is_full_set(FULL_SET[1:])
+    assert not is_full_set([*FULL_SET, "1m"])

@@ -1,0 +1,33 @@
+"""The shipped rules, and what their settings can be turned to."""
+
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from broker.contract.words import SEATS, Seat
+from broker.rules.profile import Payments, Stated, load
+
+OEDMC: Final = load("oedmc-2020").payments
+
+TURNED: Final = "assumption: turned for a test"
+
+
+def payments(
+    *,
+    self_drawn: Literal["third_rounded_up", "full"] = "third_rounded_up",
+    several_hu: Literal["base_once", "base_each", "nearest"] = "base_once",
+) -> Payments:
+    """Give OEDMC's payments with settings turned."""
+    return replace(OEDMC, self_drawn=Stated(self_drawn, TURNED), several_hu=Stated(several_hu, TURNED))
+
+
+MAHJONGSOFT: Final = payments(several_hu="base_each")
+"""Winners also pay each other."""
+
+MCR: Final = payments(self_drawn="full", several_hu="nearest")
+"""One winner, and a self-drawn win is paid in full by each."""
+
+
+def seats(east: int, south: int, west: int, north: int) -> dict[Seat, int]:
+    """Give four numbers by seat, in turn order."""
+    return dict(zip(SEATS, (east, south, west, north), strict=True))

@@ -1,0 +1,105 @@
+"""A scorer without a wire: messages are put on its queue, and what it says is heard."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from broker.contract.link import Link
+from broker.contract.messages import LogMessage, Message, TableState
+from broker.contract.wire import decode_at
+from broker.scorer.event import Event
+from broker.scorer.journal import Journal
+from broker.scorer.service import Incoming, LinkChanged, Scorer
+from tests.broker.scorer.small import NAME, event, sent
+
+NOW = 1_800_000_000_000
+
+
+@contextmanager
+def open_journal(folder: Path, name: str = NAME) -> Iterator[Journal]:
+    """Give the store in a folder, and close it."""
+    journal = Journal(folder / "store.sqlite3", name)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+class Ear(Link):
+    """In the wire's place: remembers what is said, in order, and who was acknowledged when."""
+
+    def __init__(self) -> None:
+        self.story: list[str] = []
+        self.said: list[tuple[str, bytes, bool]] = []
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Hear what is said."""
+        self.story.append(topic)
+        self.said.append((topic, payload, retain))
+
+    def stop(self) -> None:
+        """Nothing was started."""
+        self.story.append("stopped")
+
+    def heard(self, end: str) -> list[Message]:
+        """Give the messages said on topics that end so; each must be one that its readers take."""
+        return [decode_at(topic, payload)[1] for topic, payload, _ in self.said if topic.endswith(end)]
+
+    def told(self, end: str) -> Any:  # noqa: ANN401 - any JSON
+        """Give the last message said on a topic that ends so, as JSON."""
+        return json.loads([payload for topic, payload, _ in self.said if topic.endswith(end)][-1])
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.story.clear()
+        self.said.clear()
+
+
+@dataclass(frozen=True)
+class Hall:
+    """A scorer, its store, its folder, and what is heard of it."""
+
+    scorer: Scorer
+    journal: Journal
+    folder: Path
+    ear: Ear
+
+    def hear(self, *messages: LogMessage | TableState) -> None:
+        """Let messages arrive, and the scorer take them in one batch."""
+        put(self.scorer, *messages, ear=self.ear)
+        self.scorer.step(timeout=0)
+
+    def arrive(self, topic: str, payload: bytes) -> None:
+        """Let any bytes arrive on any topic."""
+        self.scorer._queue.put(Incoming(topic, payload, partial(self.ear.story.append, "acknowledged")))
+        self.scorer.step(timeout=0)
+
+    def connect(self, *, up: bool) -> None:
+        """Let the broker accept the scorer, or be lost."""
+        self.scorer._queue.put(LinkChanged(up=up))
+        self.scorer.step(timeout=0)
+
+    def alerts(self) -> list[tuple[str, int | None]]:
+        """Give code and table of the alerts that were published."""
+        return [
+            (json.loads(body)["code"], json.loads(body)["table"]) for t, body, _ in self.ear.said if t.endswith("alert")
+        ]
+
+
+def put(scorer: Scorer, *messages: LogMessage | TableState, ear: Ear | None = None) -> None:
+    """Put messages on a scorer's queue; an ear hears that they are acknowledged."""
+    for message in messages:
+        topic, payload = sent(message)
+        story = ear.story if ear else []
+        scorer._queue.put(Incoming(topic, payload, partial(story.append, "acknowledged")))
+
+
+def make_hall(folder: Path, journal: Journal, of: Event | None = None) -> Hall:
+    """Start a scorer on a store."""
+    scorer, ear = Scorer(of or event(), journal, folder, lambda: NOW), Ear()
+    scorer._link = ear
+    return Hall(scorer, journal, folder, ear)

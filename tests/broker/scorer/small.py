@@ -1,0 +1,149 @@
+"""A small event with everything in it: 16 players, 4 tables, 4 deals; and what its tables say."""
+
+from collections.abc import Mapping
+from functools import cache
+from random import Random
+from typing import Final
+
+from broker.contract import topics
+from broker.contract.messages import (
+    Call,
+    Confirmed,
+    Declared,
+    Fact,
+    Fine,
+    LogMessage,
+    Player,
+    Press,
+    Restored,
+    Result,
+    TableState,
+)
+from broker.contract.wire import encode
+from broker.contract.words import SEATS, Lifecycle, Seat
+from broker.rules.deal import new_deal
+from broker.rules.movement import sixteen_players
+from broker.rules.points import Outcome, points
+from broker.rules.profile import load
+from broker.rules.tiles import FULL_SET
+from broker.scorer.event import Booking, DealRecord, Event, Plan, Registry
+
+NAME: Final = "cup"
+
+OTHER_FORM: Final = "f" * 64
+
+OUTCOMES: Final = (
+    Outcome("draw", {}),
+    Outcome("discard", {"east": 18}, "north"),
+    Outcome("self_drawn", {"south": 10}),
+    Outcome("discard", {"south": 12, "north": 12}, "east"),
+    Outcome("discard", {"west": 8}, "south"),
+)
+
+
+@cache
+def plan() -> Plan:
+    """Give the plan of the movement for sixteen."""
+    players = tuple(Player(id=f"p{number:02}", name=f"Player {number}") for number in range(1, 17))
+    plays = tuple(
+        Booking(b.round, b.table, b.deal, {seat: f"p{number:02}" for seat, number in b.players.items()})
+        for b in sixteen_players()
+    )
+    return Plan(name=NAME, title="A small cup", profile="oedmc-2020", players=players, plays=plays)
+
+
+@cache
+def deals() -> tuple[DealRecord, ...]:
+    """Give four deals, always the same."""
+    made = [new_deal(number, SEATS[number - 1], SEATS[number - 1], Random(number)) for number in range(1, 5)]
+    return tuple(DealRecord(d.number, d.number, d.prevalent_wind, d.dealer, dict(d.faces)) for d in made)
+
+
+@cache
+def registry() -> Registry:
+    """Give four sets: which face each serial has."""
+    return {number: dict(enumerate(Random(-number).sample(FULL_SET, 136), 1)) for number in range(1, 5)}
+
+
+@cache
+def event() -> Event:
+    """Give the checked event."""
+    return Event(plan(), deals(), registry())
+
+
+def fact(table: int, seq: int, said: Fact, *, id_: str | None = None, at: int = 1000) -> LogMessage:
+    """Give one message of a table's log."""
+    return LogMessage(id=id_ or f"t{table}-fact-{seq}", event=NAME, table=table, seq=seq, at=at, fact=said)
+
+
+def result(
+    table: int, round_: int = 1, outcome: Outcome = OUTCOMES[1], fines: Mapping[Seat, Fine] | None = None
+) -> Result:
+    """Give the result of a planned play."""
+    booking = event().bookings[table, round_]
+    return Result(
+        round=round_,
+        deal=booking.deal,
+        profile="oedmc-2020",
+        players=dict(booking.players),
+        win=outcome.win,
+        winners=dict(outcome.winners),
+        discarder=outcome.discarder,
+        points=points(outcome, load("oedmc-2020").payments),
+        fines=dict(fines or {}),
+    )
+
+
+def restored(table: int, round_: int = 1, form: str | None = None, *, verified: bool = True) -> Restored:
+    """Give the record that a planned play's trays were restored."""
+    deal = event().bookings[table, round_].deal
+    return Restored(round=round_, deal=deal, verified=verified, form=form or event().form(deal), refusals=0)
+
+
+def whole_log(table: int) -> list[LogMessage]:
+    """Give all that a table says in the event; at table 3 a deal is restored twice, and then lies otherwise."""
+    said: list[Fact] = []
+    for round_ in range(1, 5):
+        deal = event().bookings[table, round_].deal
+        said.append(restored(table, round_))
+        if (table, round_) == (3, 2):
+            said.append(restored(table, round_, OTHER_FORM))
+        said.append(Confirmed(round=round_, deal=deal))
+        if round_ == table:
+            said += [Call(round=round_, deal=deal, open=True), Call(round=round_, deal=deal, open=False)]
+        outcome = OUTCOMES[(table + round_) % len(OUTCOMES)]
+        if outcome.winners:
+            presses = tuple(Press(seat=seat, after_ms=at * 40) for at, seat in enumerate(outcome.winners))
+            said.append(Declared(round=round_, deal=deal, presses=presses))
+        fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if round_ == 3 else {}
+        said.append(result(table, round_, outcome, fines))
+    return [fact(table, seq, one) for seq, one in enumerate(said, 1)]
+
+
+def whole_event() -> list[LogMessage]:
+    """Give all that the tables say, table by table."""
+    return [message for table in event().tables for message in whole_log(table)]
+
+
+def state(table: int, *, device: str = "kiosk-0001", lifecycle: Lifecycle = "ready", seq: int = 0) -> TableState:
+    """Give what a table says of itself."""
+    return TableState(
+        id=f"state-{table}-{seq}-{lifecycle}",
+        event=NAME,
+        table=table,
+        seq=seq,
+        device=device,
+        lifecycle=lifecycle,
+        state="playing",
+        round=1,
+        deal=event().bookings[table, 1].deal,
+        unsent=0,
+        calling=False,
+        health={},
+    )
+
+
+def sent(message: LogMessage | TableState) -> tuple[str, bytes]:
+    """Give topic and payload of what a table says."""
+    topic = topics.LOG if isinstance(message, LogMessage) else topics.STATE
+    return topic.at(message.event, table=message.table), encode(message)

@@ -1,0 +1,123 @@
+"""Alerts: each thing once, and never a flood."""
+
+import pytest
+from msgspec.structs import replace
+
+from broker.contract.words import Lifecycle
+from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook, Concern, TableWatch
+from broker.scorer.service import Incoming
+from tests.broker.scorer.hall import NOW, Hall
+from tests.broker.scorer.small import OTHER_FORM, event, fact, restored, result, state
+
+
+def test_of_one_kind_and_table_one_alert_is_made_of_a_batch() -> None:
+    book = AlertBook()
+    concerns = [Concern("gap", "2", 1), Concern("gap", "2, 3", 1), Concern("gap", "9", 2), Concern("fouled", "x", 1)]
+    assert book.add(concerns, 7) == (Concern("gap", "2, 3", 1), Concern("gap", "9", 2), Concern("fouled", "x", 1))
+
+
+def test_a_flood_of_alerts_is_cut_short() -> None:
+    book = AlertBook()
+    assert len(book.add([Concern("gap", "", table) for table in range(1, 100)], 7)) == MOST_AT_ONCE
+
+
+def test_the_last_alerts_are_kept_newest_first() -> None:
+    book = AlertBook()
+    for table in range(1, KEPT + 6):
+        book.add([Concern("gap", "", table)], 7)
+    assert [alert.table for alert in book.newest_first()] == list(range(KEPT + 5, 5, -1))
+
+
+def test_the_same_thing_is_told_again_only_after_a_pause_without_it() -> None:
+    book = AlertBook()
+    times = [0, PAUSE_MS - 1, 2 * PAUSE_MS - 2, 3 * PAUSE_MS - 2, 3 * PAUSE_MS - 1]
+    assert [len(book.add([Concern("gap", "", 1)], now)) for now in times] == [1, 0, 0, 1, 0]
+
+
+def test_another_thing_or_another_table_does_not_wait() -> None:
+    book = AlertBook()
+    told = [
+        book.add([Concern(code, "", table)], 7) for code, table in (("gap", 1), ("gap", 2), ("fouled", 1), ("gap", 1))
+    ]
+    assert [len(one) for one in told] == [1, 1, 1, 0]
+
+
+def test_a_clock_that_is_put_back_silences_nothing() -> None:
+    book = AlertBook()
+    assert [len(book.add([Concern("gap", "", 1)], now)) for now in (3_600_000, 0)] == [1, 1]
+
+
+def test_a_flood_of_rubbish_is_one_alert(hall: Hall) -> None:
+    for _ in range(30):
+        hall.scorer._queue.put(Incoming("hm/cup/table/1/log", b"?", lambda: None))
+    hall.scorer.step(timeout=0)
+    hall.arrive("hm/cup/table/1/log", b"?")
+    assert hall.alerts() == [("malformed", None)]
+
+
+def test_an_alert_says_when_and_why(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1, form=OTHER_FORM)))
+    told = hall.ear.told("alert")
+    assert {key: told[key] for key in ("at", "code", "table", "topic", "text", "event")} == {
+        "at": NOW,
+        "code": "fouled",
+        "table": 1,
+        "topic": None,
+        "text": "table 1 plays deal 1 in another form",
+        "event": "cup",
+    }
+    assert [(one.at, one.code, one.table) for one in hall.scorer.feed.current.alerts] == [(NOW, "fouled", 1)]
+
+
+def test_what_goes_well_alerts_nobody(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)), fact(1, 2, result(1)), state(1), state(2))
+    assert hall.alerts() == []
+
+
+def test_each_thing_that_an_arbiter_must_know_has_its_code(hall: Hall) -> None:
+    seated = result(2)
+    swapped = {**seated.players, "east": seated.players["south"], "south": seated.players["east"]}
+    hall.hear(
+        fact(1, 2, restored(1)),
+        fact(2, 1, restored(2, verified=False)),
+        fact(2, 2, replace(seated, players=swapped)),
+        fact(3, 1, restored(3, form=OTHER_FORM)),
+        fact(4, 1, restored(4)),
+        fact(4, 1, restored(4), at=2),
+        state(3),
+        state(3, device="kiosk-0002"),
+    )
+    assert sorted(hall.alerts()) == [
+        ("conflict", 4),
+        ("fouled", 3),
+        ("gap", 1),
+        ("seating_differs", 2),
+        ("two_devices", 3),
+        ("unverified", 2),
+    ]
+
+
+def test_two_devices_at_one_table_are_told_once() -> None:
+    watch = TableWatch()
+    first, second = state(1), state(1, device="kiosk-0002")
+    third = state(1, device="kiosk-0003")
+    told = [list(watch.hear(one)) for one in (first, second, first, second, third)]
+    concern = Concern("two_devices", "two devices speak for table 1", 1)
+    assert told == [[], [concern], [], [], [concern]]
+
+
+@pytest.mark.parametrize("end", ["lost", "disconnected"])
+def test_a_device_in_place_of_one_that_has_gone_is_no_alert(end: Lifecycle) -> None:
+    watch = TableWatch()
+    watch.hear(state(1, lifecycle=end))
+    assert list(watch.hear(state(1, device="kiosk-0002"))) == []
+    assert watch.states[1].device == "kiosk-0002"
+
+
+def test_the_desk_sees_what_a_table_last_said(hall: Hall) -> None:
+    before = hall.scorer.feed.current.tables[0]
+    assert (before.lifecycle, before.state, before.players) == (None, None, {})
+    hall.hear(state(1))
+    table = hall.scorer.feed.current.tables[0]
+    names = {seat: f"Player {int(player[1:])}" for seat, player in event().bookings[1, 1].players.items()}
+    assert (table.lifecycle, table.state, table.round, table.players) == ("ready", "playing", 1, names)

@@ -1,0 +1,222 @@
+"""The gate: each reason to refuse, and that nothing refused changes anything."""
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from broker.contract import topics
+from broker.contract.messages import Confirmed, Fact, LogMessage, Order, Result
+from broker.contract.wire import encode
+from broker.rules.points import Outcome
+from broker.scorer.intake import FURTHEST, MOST_LISTED, Intake, Verdict
+from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
+
+FIRST = fact(1, 1, restored(1))
+RESULT = fact(1, 2, result(1))
+
+
+@pytest.fixture
+def intake() -> Intake:
+    return Intake(event(), [])
+
+
+def said(intake: Intake, message: LogMessage) -> Verdict:
+    """Judge a message, and take it in where it is new, as the scorer does."""
+    verdict = intake.judge(*sent(message))
+    if verdict.new:
+        intake.take(message)
+    return verdict
+
+
+def contents(intake: Intake) -> object:
+    """Give all that decides over messages to come."""
+    return ({table: dict(book.taken) for table, book in intake.books.items()}, set(intake._ids), set(intake._results))
+
+
+def refused(intake: Intake, message: LogMessage) -> str | None:
+    """Give the code of a refusal that changed nothing."""
+    before = contents(intake)
+    verdict = said(intake, message)
+    assert (verdict.new, contents(intake)) == (False, before)
+    assert verdict.text != ""
+    return verdict.code
+
+
+def test_a_fact_is_taken(intake: Intake) -> None:
+    assert said(intake, FIRST) == Verdict(FIRST, new=True)
+    assert intake.books[1].taken == {1: FIRST}
+
+
+def test_a_table_s_state_is_heard_and_never_new(intake: Intake) -> None:
+    message = state(1)
+    assert intake.judge(*sent(message)) == Verdict(message)
+
+
+def test_a_resend_is_silent(intake: Intake) -> None:
+    said(intake, FIRST)
+    before = contents(intake)
+    assert said(intake, FIRST) == Verdict(FIRST)
+    assert contents(intake) == before
+    assert intake.books[1].refused == []
+
+
+def test_of_two_facts_with_one_number_the_first_is_kept(intake: Intake) -> None:
+    said(intake, FIRST)
+    assert refused(intake, fact(1, 1, restored(1), id_="another-id")) == "conflict"
+    assert refused(intake, fact(1, 1, restored(1, form="0" * 64))) == "conflict"
+    assert refused(intake, fact(1, 1, restored(1), at=1001)) == "conflict"
+    assert intake.books[1].taken == {1: FIRST}
+
+
+def test_an_id_that_was_taken_is_taken_with_no_other_number(intake: Intake) -> None:
+    said(intake, FIRST)
+    assert refused(intake, fact(1, 2, restored(1), id_=FIRST.id)) == "id_reused"
+    assert refused(intake, fact(2, 1, restored(2), id_=FIRST.id)) == "id_reused"
+
+
+def test_a_number_may_be_so_far_ahead_and_no_further(intake: Intake) -> None:
+    assert refused(intake, fact(1, FURTHEST + 1, restored(1))) == "seq_out_of_range"
+    assert said(intake, fact(1, FURTHEST, restored(1))).new
+    assert refused(intake, fact(1, 2 * FURTHEST + 1, restored(1))) == "seq_out_of_range"
+    assert said(intake, fact(1, 2 * FURTHEST, restored(1))).new
+
+
+def test_a_table_that_does_not_play_is_unknown(intake: Intake) -> None:
+    assert refused(intake, fact(9, 1, restored(1))) == "unknown_table"
+    assert intake.judge(*sent(replace(state(1), table=9))).code == "unknown_table"
+
+
+def test_a_message_of_another_event_is_refused(intake: Intake) -> None:
+    assert refused(intake, replace(FIRST, event="other")) == "wrong_event"
+    assert intake.books[1].refused == []
+
+
+@pytest.mark.parametrize(
+    "said_of", [Confirmed(round=1, deal=2), Confirmed(round=5, deal=1), Confirmed(round=2, deal=9)]
+)
+def test_a_play_that_is_not_planned_is_refused(intake: Intake, said_of: Fact) -> None:
+    assert refused(intake, fact(1, 1, said_of)) == "not_planned"
+
+
+def test_a_second_result_of_a_play_is_refused(intake: Intake) -> None:
+    said(intake, RESULT)
+    assert refused(intake, fact(1, 3, result(1))) == "already_recorded"
+    assert refused(intake, fact(1, 3, result(1, outcome=OUTCOMES[0]))) == "already_recorded"
+    assert said(intake, fact(1, 3, result(1, round_=2))).new
+
+
+PLAYERS = result(1).players
+ONE, TWO, THREE, FOUR = PLAYERS.values()
+
+
+@pytest.mark.parametrize(
+    ("code", "change"),
+    [
+        ("wrong_profile", lambda r: replace(r, profile="mcr")),
+        ("wrong_players", lambda r: replace(r, players={})),
+        ("wrong_players", lambda r: replace(r, players={s: p for s, p in PLAYERS.items() if s != "north"})),
+        ("wrong_players", lambda r: replace(r, players={**PLAYERS, "north": ONE})),
+        ("wrong_players", lambda r: replace(r, players={**PLAYERS, "north": "nobody"})),
+        ("impossible_result", lambda r: replace(r, winners={"east": 7})),
+        ("impossible_result", lambda r: replace(r, winners={})),
+        ("impossible_result", lambda r: replace(r, discarder=None)),
+        ("impossible_result", lambda r: replace(r, discarder="east")),
+        ("impossible_result", lambda r: replace(r, win="draw")),
+        ("impossible_result", lambda r: replace(r, win="self_drawn")),
+        ("wrong_points", lambda r: replace(r, points={**r.points, "south": -7})),
+        ("wrong_points", lambda r: replace(r, points={})),
+        ("wrong_points", lambda r: replace(r, winners={"east": 19})),
+    ],
+)
+def test_a_result_that_cannot_be_is_refused(intake: Intake, code: str, change: Callable[[Result], Result]) -> None:
+    assert refused(intake, fact(1, 2, change(result(1)))) == code
+    assert [(one.seq, one.code) for one in intake.books[1].refused] == [(2, code)]
+
+
+def test_players_may_sit_otherwise_than_planned(intake: Intake) -> None:
+    swapped = replace(result(1), players={**PLAYERS, "east": TWO, "south": ONE})
+    assert said(intake, fact(1, 1, swapped)).new
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda o: f"{o.win}, {len(o.winners)}")
+def test_every_kind_of_result_is_taken(intake: Intake, outcome: Outcome) -> None:
+    assert said(intake, fact(1, 1, result(1, outcome=outcome))).new
+
+
+def test_what_others_say_is_not_for_the_scorer(intake: Intake) -> None:
+    order = Order(id="order-0001", event=NAME, table=1, seq=1, command="clear_call", author="Ana")
+    assert intake.judge(topics.ORDER.at(NAME, table=1), encode(order)).code == "not_for_scorer"
+
+
+@pytest.mark.parametrize(
+    ("topic", "payload", "code"),
+    [
+        ("hm/cup/table/1/log", b"?", "malformed"),
+        ("hm/cup/table/1/log", b" " * 20_000, "too_large"),
+        ("hm/cup/table/2/log", encode(FIRST), "wrong_table"),
+        ("hm/cap/table/1/log", encode(FIRST), "wrong_event"),
+        ("hm/cup/tables/1/log", encode(FIRST), "unknown_topic"),
+    ],
+)
+def test_what_the_contract_refuses_is_refused_with_its_code(
+    intake: Intake, topic: str, payload: bytes, code: str
+) -> None:
+    before = contents(intake)
+    verdict = intake.judge(topic, payload)
+    assert (verdict.message, verdict.code, verdict.new) == (None, code, False)
+    assert contents(intake) == before
+
+
+def test_a_refusal_is_listed_once_however_often_it_is_sent(intake: Intake) -> None:
+    for _ in range(3):
+        refused(intake, fact(1, 2, Confirmed(round=5, deal=1)))
+    assert [(one.seq, one.code) for one in intake.books[1].refused] == [(2, "not_planned")]
+
+
+def test_only_the_latest_refusals_are_listed(intake: Intake) -> None:
+    for seq in range(1, MOST_LISTED + 11):
+        refused(intake, fact(1, seq, Confirmed(round=5, deal=1)))
+    assert [one.seq for one in intake.books[1].refused] == list(range(11, MOST_LISTED + 11))
+
+
+def test_a_fact_that_was_too_early_is_refused_no_more_once_it_is_taken(intake: Intake) -> None:
+    late = fact(1, FURTHEST + 1, restored(1))
+    assert refused(intake, late) == "seq_out_of_range"
+    said(intake, FIRST)
+    assert said(intake, late).new
+    assert intake.books[1].refused == []
+
+
+def test_gaps_are_what_is_missing_below_the_highest_number(intake: Intake) -> None:
+    book = intake.books[1]
+    assert (book.upto, book.gaps()) == (0, ())
+    for seq in (5, 2, 1):
+        said(intake, fact(1, seq, restored(1)))
+    assert (book.upto, book.gaps()) == (5, (3, 4))
+
+
+def test_the_latest_facts_are_named_in_the_order_in_which_they_were_last_seen(intake: Intake) -> None:
+    for seq in (1, 3, 2, 1):
+        said(intake, fact(1, seq, restored(1)))
+    assert [(one.seq, one.id) for one in intake.books[1].latest()] == [
+        (3, "t1-fact-3"),
+        (2, "t1-fact-2"),
+        (1, "t1-fact-1"),
+    ]
+
+
+def test_so_many_of_the_latest_are_named_and_no_more(intake: Intake) -> None:
+    for seq in range(1, MOST_LISTED + 3):
+        said(intake, fact(1, seq, restored(1)))
+    assert [one.seq for one in intake.books[1].latest()] == list(range(3, MOST_LISTED + 3))
+    said(intake, fact(1, 1, restored(1)))
+    assert [one.seq for one in intake.books[1].latest()][-1] == 1
+
+
+def test_a_gate_made_from_the_journal_judges_as_the_one_that_filled_it(intake: Intake) -> None:
+    for message in (FIRST, RESULT):
+        said(intake, message)
+    again = Intake(event(), [FIRST, RESULT])
+    assert contents(again) == contents(intake)
+    assert refused(again, fact(1, 3, result(1))) == "already_recorded"

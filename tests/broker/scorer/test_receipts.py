@@ -1,0 +1,89 @@
+"""Receipts: what they call safe is in the store, always."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker.contract.messages import Receipt
+from broker.contract.wire import decode_at
+from broker.scorer.intake import FURTHEST, Intake
+from broker.scorer.outgoing import MOST_GAPS, Speaker
+from tests.broker.contract.laws import FEW
+from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.small import event, fact, restored, sent
+
+
+def receipt(*seqs: int) -> Receipt:
+    """Give the receipt of a table of which these facts have come."""
+    intake = Intake(event(), [])
+    for seq in seqs:
+        told = fact(1, seq, restored(1))
+        verdict = intake.judge(*sent(told))
+        assert verdict.new
+        intake.take(told)
+    said = Speaker(event()).receipt(1, intake.books[1], 7)
+    _, message = decode_at(said.topic, said.payload)
+    assert isinstance(message, Receipt)
+    assert (said.topic, said.retain, message.seq, message.table) == ("hm/cup/receipt/1", True, 7, 1)
+    return message
+
+
+def safe(message: Receipt) -> set[int]:
+    """Give the numbers that a receipt calls safe."""
+    return set(range(1, message.upto + 1)) - set(message.gaps)
+
+
+def test_before_anything_nothing_is_safe() -> None:
+    message = receipt()
+    assert (message.upto, message.gaps, message.taken, message.refused) == (0, (), (), ())
+
+
+def test_all_up_to_the_highest_but_the_gaps_is_safe() -> None:
+    message = receipt(1, 2, 5, 7)
+    assert (message.upto, message.gaps) == (7, (3, 4, 6))
+    assert [one.seq for one in message.taken] == [1, 2, 5, 7]
+
+
+def test_where_there_are_more_gaps_than_can_be_listed_nothing_beyond_them_is_called_safe() -> None:
+    message = receipt(1, FURTHEST, 2 * FURTHEST, 3 * FURTHEST)
+    assert len(message.gaps) == MOST_GAPS
+    assert safe(message) == {1, FURTHEST}
+
+
+def test_a_receipt_lists_as_many_gaps_as_it_can() -> None:
+    message = receipt(FURTHEST, FURTHEST + 2)
+    assert (len(message.gaps), message.upto) == (MOST_GAPS, FURTHEST + 2)
+    assert safe(message) == {FURTHEST, FURTHEST + 2}
+
+
+@given(st.lists(st.integers(1, FURTHEST), min_size=1, max_size=6))
+@settings(FEW, max_examples=40)
+def test_what_a_receipt_calls_safe_has_been_taken(steps: list[int]) -> None:
+    seqs = [sum(steps[: at + 1]) for at in range(len(steps))]
+    message = receipt(*seqs)
+    assert safe(message) <= set(seqs)
+    if seqs[-1] - len(seqs) <= MOST_GAPS:
+        assert safe(message) == set(seqs)
+
+
+def test_a_batch_with_many_facts_of_a_table_gives_it_one_receipt(hall: Hall) -> None:
+    hall.hear(*(fact(table, seq, restored(table)) for seq in (1, 2, 4) for table in (1, 2)))
+    receipts = [message for message in hall.ear.heard("receipt/1") if isinstance(message, Receipt)]
+    assert [(one.upto, one.gaps, [t.seq for t in one.taken]) for one in receipts] == [(4, (3,), [1, 2, 4])]
+
+
+def test_a_gap_that_is_filled_is_no_gap(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)), fact(1, 3, restored(1)))
+    assert hall.ear.told("receipt/1")["gaps"] == [2]
+    hall.hear(fact(1, 2, restored(1)))
+    assert (hall.ear.told("receipt/1")["gaps"], hall.ear.told("receipt/1")["upto"]) == ([], 3)
+
+
+def test_a_receipt_says_how_high_the_journal_is(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)), fact(2, 1, restored(2)))
+    hall.hear(fact(1, 2, restored(1)))
+    assert [hall.ear.told(f"receipt/{table}")["seq"] for table in (1, 2)] == [3, 2]
+
+
+def test_a_table_that_said_nothing_gets_no_receipt_until_the_next_connection(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)))
+    assert hall.ear.heard("receipt/2") == []

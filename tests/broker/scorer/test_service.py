@@ -1,0 +1,279 @@
+"""The scorer at work: it commits, then acknowledges, then speaks; and says nothing of what it did not store."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from broker.contract.messages import Fine, Message, Player
+from broker.scorer.errors import BadEvent, StoreBroken
+from broker.scorer.event import Event
+from broker.scorer.journal import Journal
+from broker.scorer.service import MOST_AT_ONCE
+from broker.scorer.view import View
+from tests.broker.scorer.hall import Hall, make_hall, open_journal, put
+from tests.broker.scorer.small import (
+    NAME,
+    OUTCOMES,
+    deals,
+    event,
+    fact,
+    plan,
+    registry,
+    restored,
+    result,
+    sent,
+    state,
+    whole_event,
+    whole_log,
+)
+
+FIRST = fact(1, 1, restored(1))
+RESULT = fact(1, 2, result(1))
+
+
+def test_a_result_is_committed_then_acknowledged_then_told(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = hall.journal.commit
+
+    @contextmanager
+    def telling() -> Iterator[None]:
+        with commit():
+            yield
+        hall.ear.story.append("committed")
+
+    monkeypatch.setattr(hall.journal, "commit", telling)
+    hall.hear(FIRST, RESULT)
+    assert hall.ear.story == [
+        "committed",
+        "acknowledged",
+        "acknowledged",
+        "hm/cup/receipt/1",
+        "hm/cup/assignment/1",
+        "hm/cup/traveller/1",
+        "hm/cup/standings",
+    ]
+
+
+class FullDisk:
+    """In the place of SQLite's connection: everything works but the commit."""
+
+    def __init__(self, store: sqlite3.Connection) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def execute(self, statement: str, values: tuple[str | bytes | int | None, ...] = ()) -> sqlite3.Cursor:
+        """Fail as SQLite does when the disk is full."""
+        if statement == "COMMIT":
+            raise sqlite3.OperationalError("database or disk is full")
+        return self._store.execute(statement, values)
+
+
+def test_nothing_is_acknowledged_or_told_when_the_commit_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_journal(tmp_path) as journal:
+        hall = make_hall(tmp_path, journal)
+        hall.hear(FIRST)
+        hall.ear.forget()
+        before = hall.scorer.feed.current
+        monkeypatch.setattr(journal, "_store", FullDisk(journal._store))
+        with pytest.raises(StoreBroken):
+            hall.hear(RESULT)
+        assert hall.ear.story == []
+        assert hall.scorer.feed.current is before
+    with open_journal(tmp_path) as journal:
+        assert list(journal.messages()) == [FIRST]
+
+
+def test_a_scorer_that_cannot_store_ends_and_leaves_the_broker(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hall.journal, "_store", FullDisk(hall.journal._store))
+    put(hall.scorer, FIRST, ear=hall.ear)
+    with pytest.raises(StoreBroken):
+        hall.scorer.run(threading.Event())
+    assert hall.ear.story == ["stopped"]
+
+
+def test_a_scorer_that_is_told_to_stop_leaves_the_broker(hall: Hall) -> None:
+    stop = threading.Event()
+    stop.set()
+    hall.scorer.run(stop)
+    assert hall.ear.story == ["stopped"]
+
+
+def test_nothing_to_do_changes_nothing(hall: Hall) -> None:
+    before = hall.scorer.feed.current
+    hall.scorer.step(timeout=0)
+    assert hall.scorer.feed.current is before
+
+
+def test_a_fact_that_is_sent_again_is_acknowledged_again_and_gets_its_receipt(hall: Hall) -> None:
+    hall.hear(FIRST)
+    hall.ear.forget()
+    hall.hear(FIRST)
+    assert hall.ear.story == ["acknowledged", "hm/cup/receipt/1"]
+    assert hall.journal.height == 1
+
+
+def test_a_refused_fact_is_acknowledged_kept_apart_and_told(hall: Hall) -> None:
+    wrong = fact(1, 1, replace(result(1), profile="mcr"))
+    hall.hear(wrong)
+    assert hall.ear.story == ["acknowledged", "hm/cup/receipt/1", "hm/cup/alert"]
+    assert hall.ear.told("receipt/1")["refused"] == [{"seq": 1, "id": wrong.id, "code": "wrong_profile"}]
+    (row,) = hall.journal.refused()
+    assert (row.code, row.topic, row.body, row.table, row.seq, row.id) == (
+        "wrong_profile",
+        *sent(wrong),
+        1,
+        1,
+        wrong.id,
+    )
+    assert (hall.journal.height, hall.scorer.feed.current.plays_in) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("topic", "payload", "code"),
+    [
+        ("hm/cup/table/1/log", b"\xff?", "malformed"),
+        ("hm/cup/table/1/log", b"x" * 20_000, "too_large"),
+        ("", b"", "unknown_topic"),
+        ("hm/cup/table/1/state", b"", "malformed"),
+    ],
+)
+def test_rubbish_is_acknowledged_and_kept_apart(hall: Hall, topic: str, payload: bytes, code: str) -> None:
+    hall.arrive(topic, payload)
+    assert hall.ear.story == ["acknowledged", "hm/cup/alert"]
+    (row,) = hall.journal.refused()
+    assert (row.code, row.topic, row.table) == (code, topic, None)
+    assert payload.startswith(row.body)
+
+
+def test_one_bad_message_does_not_spoil_the_good_ones_of_its_batch(hall: Hall) -> None:
+    hall.hear(FIRST, fact(1, 2, result(2)), fact(2, 1, restored(2)))
+    assert list(hall.journal.messages()) == [FIRST, fact(2, 1, restored(2))]
+
+
+def test_more_messages_than_one_commit_holds_are_taken_in_the_next_ones(hall: Hall) -> None:
+    put(hall.scorer, *[FIRST] * (MOST_AT_ONCE + 1), ear=hall.ear)
+    hall.scorer.step(timeout=0)
+    assert hall.ear.story.count("acknowledged") == MOST_AT_ONCE
+    hall.scorer.step(timeout=0)
+    assert hall.ear.story.count("acknowledged") == MOST_AT_ONCE + 1
+
+
+def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> None:
+    hall.hear(*whole_log(1))
+    hall.ear.forget()
+    hall.connect(up=False)
+    assert (hall.ear.story, hall.scorer.feed.current.connected) == ([], False)
+    hall.connect(up=True)
+    assert hall.scorer.feed.current.connected
+    assert sorted(hall.ear.story) == sorted(
+        [f"hm/cup/{kind}/{table}" for kind in ("receipt", "assignment") for table in range(1, 5)]
+        + [f"hm/cup/traveller/{deal}" for deal in range(1, 5)]
+        + ["hm/cup/standings"]
+    )
+    assert {retain for _, _, retain in hall.ear.said} == {True}
+
+
+def test_a_scorer_started_again_says_what_the_first_one_said(tmp_path: Path) -> None:
+    heard: list[tuple[list[Message], View]] = []
+    with open_journal(tmp_path) as journal:
+        hall = make_hall(tmp_path, journal)
+        hall.hear(*whole_event())
+    for _ in range(2):
+        with open_journal(tmp_path) as journal:
+            hall = make_hall(tmp_path, journal)
+            hall.connect(up=True)
+            said = [replace(message, id="00000000") for message in hall.ear.heard("")]
+            heard.append((said, hall.scorer.feed.current))
+    assert heard[0] == heard[1]
+    assert (heard[0][1].final, heard[0][1].plays_in) == (True, 16)
+
+
+def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) -> None:
+    hall.connect(up=True)
+    hall.hear(*whole_event(), fact(1, 1, restored(1), at=5), state(1), state(1, device="kiosk-0002"))
+    said = hall.ear.heard("")
+    assert {type(message).__name__ for message in said} == {"Receipt", "Assignment", "Traveller", "Standings", "Alert"}
+    assert {message.event for message in said} == {NAME}
+    assert len({message.id for message in said}) == len(said)
+
+
+def test_a_play_with_its_result_is_named_in_the_assignment(hall: Hall) -> None:
+    hall.hear(*whole_log(2))
+    assert [one["round"] for one in hall.ear.told("assignment/2")["plays"]] == [1, 2, 3, 4]
+    assert hall.ear.told("assignment/2")["recorded"] == [1, 2, 3, 4]
+
+
+def test_a_traveller_has_all_plays_of_a_deal_and_says_when_it_is_whole(hall: Hall) -> None:
+    hall.hear(*whole_log(1))
+    first = hall.ear.told("traveller/1")
+    assert (first["complete"], first["expected"], len(first["plays"])) == (False, 4, 1)
+    hall.hear(*whole_event())
+    last = hall.ear.told("traveller/1")
+    assert (last["complete"], [play["table"] for play in last["plays"]]) == (True, [1, 2, 3, 4])
+
+
+def test_a_traveller_tells_imps_and_fines_apart(hall: Hall) -> None:
+    fined = result(1, fines={"east": Fine(imp=8, reason="false hu")})
+    other = next(table for table in (2, 3, 4) for r in (2, 3, 4) if event().bookings[table, r].deal == fined.deal)
+    round_ = next(r for r in (2, 3, 4) if event().bookings[other, r].deal == fined.deal)
+    hall.hear(fact(1, 1, fined), fact(other, 1, result(other, round_, OUTCOMES[0])))
+    plays = {play["table"]: play["seats"]["east"] for play in hall.ear.told(f"traveller/{fined.deal}")["plays"]}
+    # 42 and 0 points: the datum is 21, which is worth 5 (from 17 on) to each side.
+    assert (plays[1]["imp"], plays[1]["fine"], plays[other]["imp"], plays[other]["fine"]) == (5, 8, -5, 0)
+    standing = {row["player"]: (row["imp"], row["fines"]) for row in hall.ear.told("standings")["rows"]}
+    assert standing[fined.players["east"]] == (-3, 8)
+
+
+def test_standings_are_final_when_every_play_is_in(hall: Hall) -> None:
+    *before, last = whole_event()
+    hall.hear(*before)
+    assert (hall.ear.told("standings")["final"], hall.ear.told("standings")["plays_in"]) == (False, 15)
+    hall.hear(last)
+    told = hall.ear.told("standings")
+    assert (told["final"], told["plays_in"], told["plays_expected"], len(told["rows"])) == (True, 16, 16, 16)
+
+
+def test_the_file_of_standings_follows(hall: Hall) -> None:
+    file = hall.folder / "standings.csv"
+    assert len(file.read_text().splitlines()) == 17
+    before = file.read_bytes()
+    hall.hear(*whole_event())
+    assert file.read_bytes() != before
+    assert file.read_text().splitlines()[1].startswith("1,")
+
+
+def without_table_4() -> Event:
+    return Event(replace(plan(), plays=tuple(play for play in plan().plays if play.table != 4)), deals(), registry())
+
+
+def without_the_last_player() -> Event:
+    """Give the plan with p17 in the place of p16."""
+    players = (*plan().players[:-1], Player(id="p17", name="Player 17"))
+    plays = tuple(
+        replace(play, players={seat: "p17" if player == "p16" else player for seat, player in play.players.items()})
+        for play in plan().plays
+    )
+    return Event(replace(plan(), players=players, plays=plays), deals(), registry())
+
+
+@pytest.mark.parametrize("changed", [without_table_4, without_the_last_player])
+def test_a_plan_that_has_no_place_for_what_is_stored_is_refused_at_the_start(
+    tmp_path: Path, journal: Journal, changed: Callable[[], Event]
+) -> None:
+    make_hall(tmp_path, journal).hear(*whole_event())
+    with pytest.raises(BadEvent, match="which the plan has no place for"):
+        make_hall(tmp_path, journal, changed())
+
+
+def test_the_view_s_version_grows_with_every_step(hall: Hall) -> None:
+    versions = [hall.scorer.feed.current.version]
+    for message in whole_log(1):
+        hall.hear(message)
+        versions.append(hall.scorer.feed.current.version)
+    assert versions == list(range(len(whole_log(1)) + 1))

@@ -1,0 +1,86 @@
+"""Standings as a file: one that spreadsheets open safely, and that is there whole or not yet."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.contract.messages import Player, Standing
+from broker.scorer.standings import as_csv, rows, write_csv
+from broker.scoring.ranking import Total, rank
+from tests.broker.contract.laws import LAW
+
+
+def row(name: str, player: str = "p01") -> Standing:
+    return Standing(place=1, player=player, name=name, imp=-3, fines=4, plays=2)
+
+
+def name_in(text: str) -> str:
+    """Give the name in the second line of a CSV file."""
+    _, (_, _, name, *_) = csv.reader(io.StringIO(text, newline=""))
+    return name
+
+
+def test_a_file_is_this_to_the_byte() -> None:
+    assert as_csv([row("Ana")]) == "place,player,name,imp,fines,plays\r\n1,p01,Ana,-3,4,2\r\n"
+
+
+def test_nobody_leaves_the_header() -> None:
+    assert as_csv([]) == "place,player,name,imp,fines,plays\r\n"
+
+
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_a_name_that_would_be_a_formula_is_made_text(first: str) -> None:
+    assert name_in(as_csv([row(f"{first}1+1")])) == f"'{first}1+1"
+
+
+def test_a_player_s_id_that_would_be_a_formula_is_made_text() -> None:
+    assert as_csv([row("Ana", player="-1")]).splitlines()[1] == "1,'-1,Ana,-3,4,2"
+
+
+def test_numbers_stay_numbers() -> None:
+    assert as_csv([row("Ana")]).splitlines()[1].split(",")[3] == "-3"
+
+
+@pytest.mark.parametrize("name", ["Li, Wei", 'Ana "Tiger" Silva', "two\nlines", "李伟", "Zoë", "a'b", "x=1", " =1"])
+def test_any_other_name_comes_back_as_it_was(name: str) -> None:
+    assert name_in(as_csv([row(name)])) == name
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
+@LAW
+def test_no_cell_with_a_name_begins_a_formula_and_no_name_is_lost(name: str) -> None:
+    cell = name_in(as_csv([row(name)]))
+    assert cell in {name, f"'{name}"}
+    assert cell[0] not in "=+-@\t\r\n＝＋－＠"
+
+
+def test_lines_have_the_names_of_the_players() -> None:
+    ranked = rank({"p01": Total(3, 4, 2), "p02": Total(1, 0, 2), "gone": Total(0, 0, 1)})
+    named = rows(ranked, {"p01": Player(id="p01", name="Ana"), "p02": Player(id="p02", name="Ben")})
+    assert [(one.place, one.player, one.name, one.imp, one.fines, one.plays) for one in named] == [
+        (1, "p01", "Ana", 3, 4, 2),
+        (2, "p02", "Ben", 1, 0, 2),
+        (3, "gone", "gone", 0, 0, 1),
+    ]
+
+
+def test_a_reader_of_the_old_file_reads_it_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "standings.csv"
+    write_csv(path, [row("Ana")])
+    with path.open(encoding="utf-8", newline="") as reader:
+        write_csv(path, [row("Ben")])
+        assert reader.read() == as_csv([row("Ana")])
+    assert path.read_bytes().decode("utf-8") == as_csv([row("Ben")])
+    assert [file.name for file in tmp_path.iterdir()] == ["standings.csv"]
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "standings.csv"
+    write_csv(path, [row("Ana")])
+    with pytest.raises(UnicodeEncodeError):
+        write_csv(path, [row("half a character: \ud800")])
+    assert path.read_bytes().decode() == as_csv([row("Ana")])

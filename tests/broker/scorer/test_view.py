@@ -1,0 +1,101 @@
+"""The feed: readers get the newest view, and none of them can end the scorer."""
+
+import asyncio
+import threading
+
+import pytest
+
+from broker.scorer.view import View, ViewFeed
+from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event
+
+
+def view(version: int) -> View:
+    return View(
+        version=version,
+        event="cup",
+        title="Cup",
+        profile="oedmc-2020",
+        connected=True,
+        final=False,
+        plays_in=0,
+        plays_expected=0,
+        tables=(),
+        plays=(),
+        standings=(),
+        alerts=(),
+    )
+
+
+def test_a_reader_gets_the_newest_view_now_and_the_next_when_it_comes() -> None:
+    async def read() -> list[int]:
+        feed = ViewFeed(view(1))
+        views = feed.views()
+        seen = [(await anext(views)).version]
+        feed.publish(view(2))
+        feed.publish(view(3))
+        seen.append((await anext(views)).version)
+        threading.Thread(target=feed.publish, args=[view(4)]).start()
+        seen.append((await anext(views)).version)
+        await views.aclose()  # type: ignore[attr-defined] # an async generator, told as its simplest kind
+        return seen
+
+    assert asyncio.run(read()) == [1, 3, 4]
+
+
+def test_all_readers_are_woken_and_one_who_left_is_forgotten() -> None:
+    async def read() -> list[int]:
+        feed = ViewFeed(view(1))
+        readers = [feed.views() for _ in range(3)]
+        for reader in readers:
+            await anext(reader)
+        await readers[0].aclose()  # type: ignore[attr-defined] # an async generator, told as its simplest kind
+        assert len(feed._waiting) == 2
+        feed.publish(view(2))
+        seen = [(await anext(reader)).version for reader in readers[1:]]
+        for reader in readers[1:]:
+            await reader.aclose()  # type: ignore[attr-defined] # an async generator, told as its simplest kind
+        return seen
+
+    assert asyncio.run(read()) == [2, 2]
+
+
+def test_a_reader_whose_loop_has_ended_does_not_end_the_scorer() -> None:
+    feed = ViewFeed(view(1))
+    loop = asyncio.new_event_loop()
+    feed._waiting.add((loop, asyncio.Event()))
+    loop.close()
+    feed.publish(view(2))
+    assert feed.current.version == 2
+
+
+def test_plays_come_newest_first_and_stay_provisional_until_their_deal_is_whole(hall: Hall) -> None:
+    results = [message for message in whole_event() if hasattr(message.fact, "winners")]
+    for message in results[:-1]:
+        hall.hear(message)
+    plays = hall.scorer.feed.current.plays
+    assert [(play.table, play.round) for play in plays] == [(m.table, m.fact.round) for m in results[-2::-1]]
+    last = results[-1].fact.deal
+    assert {play.deal for play in plays if play.provisional} == {last}
+    hall.hear(results[-1])
+    assert [play for play in hall.scorer.feed.current.plays if play.provisional] == []
+
+
+def test_a_line_of_a_play_has_the_imp_after_the_fine(hall: Hall) -> None:
+    hall.hear(fact(1, 1, result(1, outcome=OUTCOMES[1])))
+    (play,) = hall.scorer.feed.current.plays
+    assert {seat: (line.points, line.hand_value, line.fine, line.imp) for seat, line in play.seats.items()} == {
+        "east": (42, 18, 0, 0),
+        "south": (-8, None, 0, 0),
+        "west": (-8, None, 0, 0),
+        "north": (-26, None, 0, 0),
+    }
+    assert (play.win, play.discarder, play.at) == ("discard", "north", 1000)
+
+
+@pytest.mark.parametrize("table", [1, 2, 3, 4])
+def test_a_table_s_plays_are_counted(hall: Hall, table: int) -> None:
+    hall.hear(fact(table, 1, result(table)), fact(table, 4, result(table, 2)))
+    seen = hall.scorer.feed.current.tables[table - 1]
+    assert (seen.table, seen.plays_in, seen.plays_expected, seen.gaps) == (table, 2, 4, (2, 3))
+    assert hall.scorer.feed.current.plays_expected == len(event().plan.plays)

@@ -1,0 +1,78 @@
+"""Events for tests: plays for the oracle, and the same plays for broker.scoring."""
+
+from collections.abc import Iterable, Mapping
+from itertools import count
+
+from hypothesis import strategies as st
+
+from broker.contract.words import SEATS, Seat
+from broker.scoring.plays import ScoredPlay
+from tests.broker.scoring.oracle import Line, Play
+
+
+def scored(play: Play) -> ScoredPlay:
+    """Give an oracle's play as broker.scoring has it."""
+    return ScoredPlay(
+        deal=play.deal,
+        table=play.table,
+        players={seat: play.lines[seat].player for seat in SEATS},
+        points={seat: play.lines[seat].points for seat in SEATS},
+        fines={seat: play.lines[seat].fine for seat in SEATS if play.lines[seat].fine},
+        form=play.form or None,
+    )
+
+
+def made(points: Iterable[Mapping[Seat, int]], deal: int = 1, form: str | None = None) -> list[ScoredPlay]:
+    """Give the plays of one deal at tables 1, 2, 3, ... from their points."""
+    return [
+        ScoredPlay(deal, table, {seat: f"p{table}{seat[0]}" for seat in SEATS}, dict(of_seat), form=form)
+        for table, of_seat in enumerate(points, 1)
+    ]
+
+
+POINTS = st.one_of(st.integers(-60, 120), st.integers(-999, 999), st.sampled_from([-8, 0, 32, 42]))
+FINES = st.sampled_from([0, 0, 0, 0, 4, 8])
+
+
+@st.composite
+def individual_events(draw: st.DrawFn) -> list[Play]:
+    """Give any event: some deals, some tables, in several forms, everybody once a deal."""
+    tables = draw(st.integers(1, 5))
+    everybody = [f"p{number:02}" for number in range(1, 4 * tables + 1)]
+    plays = []
+    for deal in range(1, draw(st.integers(1, 4)) + 1):
+        sitting = iter(draw(st.permutations(everybody)))
+        for table in draw(st.lists(st.integers(1, tables), unique=True)):
+            lines = {seat: Line(next(sitting), draw(POINTS), draw(FINES)) for seat in SEATS}
+            plays.append(Play(deal, table, lines, draw(st.sampled_from(["", "a" * 64, "b" * 64]))))
+    return plays
+
+
+@st.composite
+def team_events(draw: st.DrawFn) -> tuple[list[Play], dict[str, str]]:
+    """Give any event of two to five teams of four: in each deal a team sits once at each wind."""
+    names = [f"team {letter}" for letter in "abcde"[: draw(st.integers(2, 5))]]
+    members = {name: [f"{name[-1]}{number}" for number in range(1, 5)] for name in names}
+    plays = []
+    for deal in range(1, draw(st.integers(1, 3)) + 1):
+        at_seat = {seat: draw(st.permutations(names)) for seat in SEATS}
+        member = {(n, seat): m for n in names for seat, m in zip(SEATS, draw(st.permutations(members[n])), strict=True)}
+        for table in range(1, len(names) + 1):
+            who = {seat: member[at_seat[seat][table - 1], seat] for seat in SEATS}
+            lines = {seat: Line(who[seat], draw(POINTS), draw(FINES)) for seat in SEATS}
+            plays.append(Play(deal, table, lines))
+    return plays, {player: name for name, players in members.items() for player in players}
+
+
+def four_teams(tables: int = 4) -> tuple[list[ScoredPlay], dict[str, list[str]]]:
+    """Give one deal in which teams 1, 2, 3, ... sit once at each wind, everybody with 0 points."""
+    teams: dict[str, list[str]] = {f"team {number}": [] for number in range(1, tables + 1)}
+    number = count(1)
+    plays = []
+    for table in range(tables):
+        players: dict[Seat, str] = {}
+        for at, seat in enumerate(SEATS):
+            players[seat] = f"p{next(number):02}"
+            teams[f"team {(table + at) % tables + 1}"].append(players[seat])
+        plays.append(ScoredPlay(1, table + 1, players, dict.fromkeys(SEATS, 0)))
+    return plays, teams

@@ -1,0 +1,25 @@
+"""A table's journal in a folder of the test's own. A busy machine is no failure: single examples have no deadline."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from kiosk.journal import Journal
+from tests.kiosk.journals import OURS
+
+settings.register_profile("homologue", deadline=None)
+settings.load_profile("homologue")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "of a table" / "table.sqlite"
+
+
+@pytest.fixture
+def journal(path: Path) -> Iterator[Journal]:
+    made = Journal(path, OURS)
+    yield made
+    made.close()

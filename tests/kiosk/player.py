@@ -1,0 +1,26 @@
+"""A process that plays a table's day into a journal, an event for each line that it reads, and can be killed at it."""
+
+import sys
+from pathlib import Path
+
+from kiosk.journal import Journal
+from kiosk.table.state import Phase
+from tests.kiosk.journals import OURS, core
+from tests.kiosk.tables import sitting_in
+
+
+def main(path: Path) -> None:
+    """Play what is left of the day."""
+    journal = Journal(path, OURS)
+    table = core(journal)
+    left = sitting_in(Phase.FINISHED).events[len([*journal.events()]) :]
+    print("ready", flush=True)
+    for event in left:
+        if not sys.stdin.readline():
+            return
+        table.apply(event)
+        print("accepted", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,168 @@
+"""Everything that the table's screen can be asked to show, with the names that break layouts."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from broker.contract.messages import PlannedPlay, Player
+from broker.contract.words import SEATS, Seat
+from kiosk.entry import Form
+from kiosk.screens.shown import Line, Shown, shown
+from kiosk.table.events import Misplaced, TrayChecked
+from kiosk.table.state import Phase
+from tests.kiosk.tables import TABLE, Sitting, play, sitting_in, swapped
+from vision.reading import FaultType
+
+ONLINE: Final = Line(up=True)
+TROUBLED: Final = Line(up=False, unsent=128, refused=3, health=("camera: camera_unplugged", "plan: plan_rewrites_past"))
+
+LONG: Final[dict[Seat, str]] = {
+    "east": "Wojciech Brzęczyszczykiewicz-Słowacki",
+    "south": "Ouyang Xiuzhu 欧阳修竹",
+    "west": "Wolfeschlegelsteinhausenbergerdorff",
+    "north": "Élodie Château-Thierry de Montmorency-Laval",
+}
+CHINESE: Final[dict[Seat, str]] = {"east": "欧阳修竹", "south": "李伟", "west": "王秀英", "north": "司马相如"}
+LONGEST: Final[dict[Seat, str]] = {"east": "W" * 100, "south": "龍" * 100, "west": "i" * 100, "north": "x"}
+
+
+def named(names: dict[Seat, str], round_: int = 1) -> PlannedPlay:
+    """Plan a play of players with these names."""
+    players = {seat: Player(id=f"p{at + 1:02}", name=names[seat]) for at, seat in enumerate(SEATS)}
+    return msgspec.structs.replace(play(round_), players=players, dealer="south", deal=9999, round=999)
+
+
+def seen(sitting: Sitting, line: Line = ONLINE, form: Form | None = None, problem: str | None = None) -> Shown:
+    """Give what is to be seen of a table."""
+    return shown(TABLE, sitting.table, form, line, problem)
+
+
+def faults(count: int) -> Shown:
+    """A tray with faults of every kind that the camera can name, and then some."""
+    sitting = Sitting(play(1))
+    kinds = [kind.value for kind in FaultType]
+    wrong = tuple(
+        Misplaced(
+            kind=kinds[at % len(kinds)],
+            row=at % 3,
+            col=at % 10,
+            expected=100 + at,
+            found=130 - at,
+            other=((at + 1) % 3, 9 - at % 10),
+        )
+        for at in range(count)
+    )
+    sitting.take(TrayChecked(at=sitting.wait(), seat="west", rows=(), wrong=wrong))
+    return seen(sitting)
+
+
+def unread(count: int) -> Shown:
+    """A tray with places that could not be read."""
+    sitting = Sitting(play(1))
+    hand, *walls = sitting.play.order["north"]
+    rows = ((*(None for _ in range(count)), *hand[count:]), *walls)
+    sitting.take(TrayChecked(at=sitting.wait(), seat="north", rows=rows))
+    return seen(sitting)
+
+
+def half_restored() -> Shown:
+    sitting = Sitting(play(1))
+    sitting.restore(["east", "north"])
+    sitting.take(swapped(sitting.play, "south", sitting.wait()))
+    return seen(sitting)
+
+
+def half_confirmed() -> Shown:
+    sitting = sitting_in(Phase.CONFIRMING)
+    sitting.press("east", "west")
+    return seen(sitting)
+
+
+def fined(line: Line = ONLINE) -> Shown:
+    sitting = Sitting(named(LONG))
+    sitting.declare("south")
+    sitting.false_hu("south")
+    return seen(sitting, line)
+
+
+def entering(form: Form, problem: str | None = None, names: dict[Seat, str] = LONG) -> Shown:
+    sitting = Sitting(named(names))
+    sitting.declare(*form.declared)
+    return seen(sitting, form=form, problem=problem)
+
+
+def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> Shown:
+    """Three winners after a false hu, the widest result there is."""
+    sitting = Sitting(named(names))
+    sitting.declare("east")
+    sitting.false_hu("east")
+    sitting.declare("south", "west", "north")
+    sitting.value("east", south=999, west=888, north=88)
+    sitting.press(*accepting)
+    return seen(sitting)
+
+
+def small_result(*accepting: Seat) -> Shown:
+    sitting = Sitting(play(4, deal=7, dealer="west"))
+    sitting.declare("west")
+    sitting.value("north", west=18)
+    sitting.press(*accepting)
+    return seen(sitting)
+
+
+def drawn() -> Shown:
+    sitting = Sitting(named(CHINESE))
+    sitting.begin()
+    sitting.draw()
+    return seen(sitting)
+
+
+def self_drawn() -> Shown:
+    sitting = Sitting(named(CHINESE))
+    sitting.declare("north")
+    sitting.value(north=88)
+    return seen(sitting)
+
+
+def calling() -> Shown:
+    return replace(seen(sitting_in(Phase.PLAYING), replace(TROUBLED, up=True)), calling=True)
+
+
+SCENES: Final[dict[str, Callable[[], Shown]]] = {
+    "waiting": lambda: seen(sitting_in(Phase.WAITING)),
+    "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), Line()),
+    "restoring": lambda: seen(sitting_in(Phase.RESTORING)),
+    "restoring, half": half_restored,
+    "restoring, one fault": lambda: faults(1),
+    "restoring, many faults": lambda: faults(12),
+    "restoring, unread": lambda: unread(3),
+    "confirming": half_confirmed,
+    "confirming, longest names": lambda: seen(named_in(LONGEST)),
+    "playing": lambda: seen(sitting_in(Phase.PLAYING)),
+    "playing, Chinese names": lambda: seen(named_in(CHINESE, Phase.PLAYING)),
+    "playing, fined and offline": lambda: fined(TROUBLED),
+    "playing, calling": calling,
+    "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
+    "declared, value": lambda: entering(Form(("west", "east"), (4, 8))),
+    "declared, refused": lambda: entering(Form(("west",), (4, 8), digits="7"), problem="below_minimum"),
+    "declared, all four": lambda: entering(Form(SEATS, (4, 8), (8, 8, 8), "888")),
+    "declared, false hu": lambda: entering(Form(("west", "east"), (4, 8), judging=True)),
+    "declared, discarder": lambda: entering(Form(("west",), (4, 8), (18,)), names=CHINESE),
+    "accepting": lambda: small_result("east", "north"),
+    "accepting, three winners": lambda: result("east", "south", "west"),
+    "accepting, drawn": drawn,
+    "accepting, self-drawn": self_drawn,
+    "recorded": lambda: small_result(*SEATS),
+    "finished": lambda: seen(sitting_in(Phase.FINISHED)),
+}
+
+
+def named_in(names: dict[Seat, str], phase: Phase = Phase.CONFIRMING) -> Sitting:
+    """Give a table of players with these names."""
+    sitting = Sitting(named(names))
+    sitting.restore()
+    if phase is not Phase.CONFIRMING:
+        sitting.press(*SEATS)
+    return sitting

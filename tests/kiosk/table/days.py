@@ -1,0 +1,156 @@
+"""Random days at a table: sensible steps, mistakes and nonsense, in any order."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Final
+
+from hypothesis import strategies as st
+
+from broker.contract.messages import Fact
+from broker.contract.words import SEATS, Seat
+from kiosk.table.errors import NotNow
+from kiosk.table.events import (
+    Assigned,
+    ButtonPressed,
+    CallToggled,
+    ClaimWindowElapsed,
+    Event,
+    FalseHuRuled,
+    NextDealCalled,
+    PlayEndedDrawn,
+    Restarted,
+    ResultRefused,
+    TrayChecked,
+    ValueEntered,
+)
+from kiosk.table.machine import handle
+from kiosk.table.state import Phase, Table
+from tests.kiosk.tables import MS, S, plan, play, right, swapped
+
+PLAN: Final = plan(play(1), play(2, dealer="south"))
+LONGER: Final = plan(*PLAN.plays, play(3))
+REWRITTEN: Final = plan(play(1, deal=9), play(2, dealer="south"))
+STRANGE: Final = plan(play(1), profile="nobody-knows-it")
+
+
+@dataclass(frozen=True)
+class Move:
+    """What somebody does, before it is known what the table makes of it."""
+
+    kind: str
+    seat: Seat
+    wait: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One event and what came of it; `code` where it was refused."""
+
+    before: Table
+    event: Event
+    after: Table
+    facts: tuple[Fact, ...]
+    code: str | None
+
+
+def _look(of: Callable[..., TrayChecked]) -> Callable[[Table, Move, int], Event]:
+    def look(state: Table, move: Move, now: int) -> Event:
+        return of(state.play or play(1), move.seat, now)
+
+    return look
+
+
+def _unread(state: Table, move: Move, now: int) -> Event:
+    rows = (state.play or play(1)).order[move.seat]
+    return TrayChecked(at=now, seat=move.seat, rows=((None, *rows[0][1:]), *rows[1:]))
+
+
+def _press(_: Table, move: Move, now: int) -> Event:
+    return ButtonPressed(at=now, seat=move.seat)
+
+
+def _late(state: Table, move: Move, now: int) -> Event:
+    """A press that comes after the one that followed it."""
+    return ButtonPressed(at=max(0, (state.since or now) - move.wait // 40), seat=move.seat)
+
+
+def _due(state: Table, _: Move, now: int) -> Event:
+    return ClaimWindowElapsed(at=max(now, state.claim_deadline or now))
+
+
+def _win(state: Table, move: Move, now: int) -> Event:
+    winners = {one.seat: 8 + at for at, one in enumerate(state.declarations)}
+    others = [seat for seat in SEATS if seat not in winners]
+    alone = len(winners) == 1 and move.wait % 2 == 0
+    discarder = None if alone or not others else others[0]
+    return ValueEntered(at=now, win="discard" if discarder else "self_drawn", winners=winners, discarder=discarder)
+
+
+def _nonsense(_: Table, move: Move, now: int) -> Event:
+    return ValueEntered(at=now, win="discard", winners={move.seat: 7}, discarder=move.seat)
+
+
+def _forward(state: Table, move: Move, now: int) -> Event:
+    """Do what the table waits for."""
+    if state.phase is Phase.WAITING:
+        return Assigned(at=now, assignment=PLAN)
+    if state.phase is Phase.RESTORING and state.play:
+        return right(state.play, state.unverified[0], now)
+    if state.phase is Phase.RECORDED:
+        return NextDealCalled(at=now)
+    if event := {Phase.CLAIMING: _due, Phase.DECLARED: _win}.get(state.phase):
+        return event(state, move, now)
+    missing = [seat for seat in SEATS if seat not in state.agreed]
+    return ButtonPressed(at=now, seat=missing[0] if state.phase is not Phase.PLAYING else move.seat)
+
+
+MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
+    "forward": _forward,
+    "right": _look(right),
+    "wrong": _look(swapped),
+    "unread": _unread,
+    "press": _press,
+    "late": _late,
+    "due": _due,
+    "early": lambda _s, _m, now: ClaimWindowElapsed(at=now),
+    "draw": lambda _s, _m, now: PlayEndedDrawn(at=now),
+    "false": lambda _s, move, now: FalseHuRuled(at=now, seat=move.seat, imp=8, reason="why"),
+    "false, odd": lambda _s, move, now: FalseHuRuled(at=now, seat=move.seat, imp=5, reason="why"),
+    "win": _win,
+    "nonsense": _nonsense,
+    "refuse": lambda _s, _m, now: ResultRefused(at=now),
+    "next": lambda _s, _m, now: NextDealCalled(at=now),
+    "call": lambda state, _m, now: CallToggled(at=now, open=not state.calling),
+    "call, again": lambda state, _m, now: CallToggled(at=now, open=state.calling),
+    "restart": lambda _s, _m, now: Restarted(at=now),
+    "plan": lambda _s, _m, now: Assigned(at=now, assignment=PLAN),
+    "longer plan": lambda _s, _m, now: Assigned(at=now, assignment=LONGER),
+    "rewritten plan": lambda _s, _m, now: Assigned(at=now, assignment=REWRITTEN),
+    "strange plan": lambda _s, _m, now: Assigned(at=now, assignment=STRANGE),
+}
+
+_KINDS: Final = [*["forward"] * 4 * len(MOVES), *["press"] * 6, *MOVES]
+
+moves = st.builds(
+    Move, kind=st.sampled_from(_KINDS), seat=st.sampled_from(SEATS), wait=st.sampled_from([0, MS, 400 * MS, S, 2 * S])
+)
+
+
+def walk(day: list[Move], start: Table | None = None) -> list[Step]:
+    """Let a day happen; every state is kept as it was, copied, lest somebody changes it later."""
+    state, now, steps = start or Table(), 50 * S, []
+    for move in day:
+        now += move.wait
+        event = MOVES[move.kind](state, move, now)
+        before, code = deepcopy(state), None
+        facts: tuple[Fact, ...] = ()
+        try:
+            state, facts = handle(state, event)
+        except NotNow as refused:
+            code = refused.code
+        steps.append(Step(before, event, state, facts, code))
+    return steps
+
+
+days = st.lists(moves, min_size=30, max_size=90).map(walk)

@@ -1,0 +1,154 @@
+"""The silent claim: who has declared is decided by the edges' times, never by the order in which they come."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.contract.messages import Declared, Press
+from broker.contract.words import SEATS, Seat
+from kiosk.table.errors import NotNow
+from kiosk.table.events import ButtonPressed, ClaimWindowElapsed, Restarted
+from kiosk.table.machine import handle
+from kiosk.table.state import Declaration, Phase, Table
+from tests.kiosk.tables import MS, SETTLE, WINDOW, S, Sitting, sitting_in
+
+
+def pressed(table: Table, presses: list[tuple[Seat, int]]) -> tuple[Declaration, ...]:
+    """Give who has declared after these presses, refused ones and all."""
+    for seat, at in presses:
+        try:
+            table, _ = handle(table, ButtonPressed(at=at, seat=seat))
+        except NotNow:
+            continue
+    return table.declarations
+
+
+def test_a_first_press_opens_the_window_and_tells_nothing() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    at = sitting.wait()
+    assert sitting.take(ButtonPressed(at=at, seat="west")) == ()
+    assert sitting.table.phase is Phase.CLAIMING
+    assert sitting.table.claim_deadline == at + WINDOW
+
+
+def test_the_window_closes_at_the_profiles_time_and_not_before() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    first = sitting.wait()
+    sitting.take(ButtonPressed(at=first, seat="west"))
+    assert sitting.refusal(ClaimWindowElapsed(at=first + WINDOW - 1)) == "window_still_open"
+    (fact,) = sitting.take(ClaimWindowElapsed(at=first + WINDOW))
+    assert fact == Declared(round=1, deal=1, presses=(Press(seat="west", after_ms=0),))
+
+
+def test_declarations_are_told_in_the_order_of_their_edges() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    first = sitting.wait()
+    presses_as_they_come: list[tuple[Seat, int]] = [("north", 700 * MS), ("east", 0), ("west", 2_999 * MS)]
+    for seat, after in presses_as_they_come:
+        sitting.take(ButtonPressed(at=first + after, seat=seat))
+    (fact,) = sitting.close_window()
+    presses = (Press(seat="east", after_ms=0), Press(seat="north", after_ms=700), Press(seat="west", after_ms=2999))
+    assert fact == Declared(round=1, deal=1, presses=presses)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(SEATS), st.integers(SETTLE, SETTLE + 2 * WINDOW)), min_size=1, max_size=5),
+    st.data(),
+)
+def test_the_order_of_arrival_does_not_matter(presses: list[tuple[Seat, int]], data: st.DataObject) -> None:
+    table = sitting_in(Phase.PLAYING).table
+    at_edges = [(seat, table.since + after) for seat, after in presses]
+    arrived = data.draw(st.permutations(at_edges))
+    assert pressed(table, arrived) == pressed(table, sorted(at_edges, key=lambda one: (one[1], SEATS.index(one[0]))))
+
+
+def test_two_presses_of_the_same_instant_stand_in_turn_order_however_they_come() -> None:
+    table = sitting_in(Phase.PLAYING).table
+    at = table.since + 5 * S
+    both = (Declaration("south", at), Declaration("north", at))
+    presses: list[tuple[Seat, int]] = [("south", at), ("north", at)]
+    assert pressed(table, presses) == pressed(table, presses[::-1]) == both
+
+
+def test_an_earlier_press_that_comes_late_moves_the_window_and_puts_out_who_was_too_late() -> None:
+    table = sitting_in(Phase.PLAYING).table
+    early, late = table.since + 2 * S, table.since + 2 * S + WINDOW
+    assert pressed(table, [("west", late), ("east", early)]) == (Declaration("east", early),)
+
+
+def test_a_second_press_of_a_seat_is_refused() -> None:
+    sitting = sitting_in(Phase.CLAIMING)
+    assert sitting.refusal(ButtonPressed(at=sitting.wait(MS), seat="west")) == "press_again"
+
+
+def test_a_press_just_inside_the_window_counts_and_one_at_its_end_does_not() -> None:
+    sitting = sitting_in(Phase.CLAIMING)
+    deadline = sitting.table.claim_deadline
+    assert deadline is not None
+    assert sitting.refusal(ButtonPressed(at=deadline, seat="east")) == "press_after_window"
+    sitting.take(ButtonPressed(at=deadline - 1, seat="east"))
+    assert [one.seat for one in sitting.table.declarations] == ["west", "north", "east"]
+
+
+@pytest.mark.parametrize(
+    ("phase", "code"),
+    [
+        (Phase.WAITING, "press_before_play"),
+        (Phase.RESTORING, "press_before_play"),
+        (Phase.DECLARED, "press_after_window"),
+        (Phase.RECORDED, "press_after_play"),
+        (Phase.FINISHED, "press_after_play"),
+    ],
+)
+def test_a_press_out_of_time_says_why(phase: Phase, code: str) -> None:
+    sitting = sitting_in(phase)
+    assert sitting.refusal(ButtonPressed(at=sitting.wait(), seat="east")) == code
+
+
+def test_a_second_push_at_the_confirmation_is_no_hu() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    begun = sitting.table.since
+    assert sitting.refusal(ButtonPressed(at=begun + SETTLE - 1, seat="north")) == "press_too_soon"
+    sitting.take(ButtonPressed(at=begun + SETTLE, seat="north"))
+    assert sitting.table.declarations == (Declaration("north", begun + SETTLE),)
+
+
+def test_a_hand_that_was_found_false_is_dead_for_the_play() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.declare("south")
+    sitting.false_hu("south")
+    assert sitting.refusal(ButtonPressed(at=sitting.wait(), seat="south")) == "press_of_dead_hand"
+    sitting.press("east")
+    assert sitting.refusal(ButtonPressed(at=sitting.wait(MS), seat="south")) == "press_of_dead_hand"
+
+
+def test_a_restart_in_the_window_gives_everybody_the_whole_window_again() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    first = sitting.wait()
+    sitting.take(ButtonPressed(at=first, seat="east"))
+    sitting.take(ButtonPressed(at=first + 2 * S, seat="west"))
+    sitting.take(Restarted(at=7 * S))  # another clock, younger than the old
+    assert sitting.table.claim_deadline == 7 * S + WINDOW
+    sitting.take(ButtonPressed(at=9 * S, seat="north"))
+    (fact,) = sitting.take(ClaimWindowElapsed(at=7 * S + WINDOW))
+    presses = (Press(seat="east", after_ms=0), Press(seat="west", after_ms=2000), Press(seat="north", after_ms=4000))
+    assert fact == Declared(round=1, deal=1, presses=presses)
+
+
+def test_a_press_right_after_a_restart_is_not_lost() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.take(Restarted(at=0))
+    sitting.take(ButtonPressed(at=1, seat="east"))
+    assert sitting.table.declarations == (Declaration("east", 1),)
+
+
+def test_all_four_can_declare() -> None:
+    sitting = Sitting()
+    (fact,) = sitting.declare(*SEATS)
+    assert isinstance(fact, Declared)
+    assert [(press.seat, press.after_ms) for press in fact.presses] == [
+        ("east", 0),
+        ("south", 100),
+        ("west", 200),
+        ("north", 300),
+    ]

@@ -1,0 +1,113 @@
+"""Which play comes next, and calls of the arbiter between and during plays."""
+
+import pytest
+
+from broker.contract.messages import Assignment, Call
+from broker.rules import profile as profiles
+from broker.rules.profile import Profile
+from kiosk.table import plan as rules_of_plan
+from kiosk.table import state as table_state
+from kiosk.table.events import Assigned, CallToggled, NextDealCalled
+from kiosk.table.machine import handle
+from kiosk.table.state import Phase, Table
+from tests.kiosk.tables import Sitting, plan, play, sitting_in
+
+
+def begun(assignment: Assignment, first: int = 0) -> Table:
+    table, facts = handle(Table(), Assigned(at=1, assignment=assignment, first=first))
+    assert facts == ()
+    return table
+
+
+def test_a_plan_begins_with_the_first_play_that_has_no_result() -> None:
+    table = begun(plan(play(1), play(2), play(3)), first=1)
+    assert table.play == play(2)
+    assert table.phase is Phase.RESTORING
+
+
+@pytest.mark.parametrize("first", [1, 2, 200])
+def test_a_plan_in_which_all_is_played_is_the_end(first: int) -> None:
+    table = begun(plan(play(1)), first=first)
+    assert (table.phase, table.play) == (Phase.FINISHED, None)
+
+
+def test_the_next_deal_begins_with_nothing_of_the_one_before() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    sitting.next_deal()
+    expected = Table(
+        phase=Phase.RESTORING, assignment=sitting.table.assignment, index=1, since=sitting.now, calling=False
+    )
+    assert sitting.table == expected
+
+
+def test_an_open_call_stays_open_over_the_end_of_a_play() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    sitting.take(CallToggled(at=sitting.wait(), open=True))
+    sitting.next_deal()
+    assert sitting.table.calling
+
+
+def test_after_the_last_play_comes_the_end() -> None:
+    sitting = sitting_in(Phase.FINISHED)
+    assert sitting.table.play is None
+    assert sitting.refusal(NextDealCalled(at=sitting.wait())) == "not_now"
+
+
+def test_a_plan_renewed_between_plays_gives_the_next_one() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    recorded = sitting.table
+    sitting.take(Assigned(at=sitting.wait(), assignment=plan(play(1), play(2, deal=8), play(3))))
+    assert (sitting.table.phase, sitting.table.outcome) == (Phase.RECORDED, recorded.outcome)
+    sitting.next_deal()
+    assert sitting.table.play == play(2, deal=8)
+
+
+def test_a_plan_that_grows_after_the_end_goes_on() -> None:
+    sitting = sitting_in(Phase.FINISHED)
+    sitting.take(Assigned(at=sitting.wait(), assignment=plan(play(1), play(2), play(3))))
+    assert (sitting.table.phase, sitting.table.play) == (Phase.RESTORING, play(3))
+
+
+def test_a_plan_that_rewrites_what_was_played_here_is_refused() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    rewritten = Assigned(at=sitting.wait(), assignment=plan(play(1, deal=9), play(2)))
+    assert sitting.refusal(rewritten) == "plan_rewrites_past"
+
+
+@pytest.mark.parametrize(
+    "phase", [phase for phase in Phase if phase not in (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)]
+)
+def test_a_play_in_progress_keeps_its_plan(phase: Phase) -> None:
+    sitting = sitting_in(phase)
+    assert sitting.refusal(Assigned(at=sitting.wait(), assignment=plan(play(1), play(3)))) == "not_now"
+
+
+def test_a_plan_by_rules_that_this_kiosk_has_not_is_refused_before_the_journal_keeps_it() -> None:
+    strange = Assigned(at=1, assignment=plan(play(1), profile="nobody-knows-it"))
+    waiting = sitting_in(Phase.WAITING)
+    assert waiting.refusal(strange) == "unknown_profile"
+
+
+def test_results_that_stand_are_not_brought_under_other_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    def any_profile(_: str = profiles.DEFAULT) -> Profile:
+        return profiles.load(profiles.DEFAULT)
+
+    monkeypatch.setattr(rules_of_plan, "load", any_profile)
+    monkeypatch.setattr(table_state, "load", any_profile)
+    other = Assigned(at=10**12, assignment=plan(play(1), play(2), profile="another"))
+    assert sitting_in(Phase.RECORDED).refusal(other) == "plan_rewrites_past"
+    assert sitting_in(Phase.WAITING).refusal(other) == ""
+
+
+def test_a_call_is_told_when_it_opens_and_when_it_is_cleared() -> None:
+    sitting = Sitting()
+    assert sitting.take(CallToggled(at=sitting.wait(), open=True)) == (Call(round=1, deal=1, open=True),)
+    assert sitting.take(CallToggled(at=sitting.wait(), open=True)) == ()
+    assert sitting.take(CallToggled(at=sitting.wait(), open=False)) == (Call(round=1, deal=1, open=False),)
+    assert not sitting.table.calling
+
+
+@pytest.mark.parametrize("phase", [Phase.WAITING, Phase.FINISHED])
+def test_without_a_play_there_is_nothing_to_call_about(phase: Phase) -> None:
+    sitting = sitting_in(phase)
+    assert sitting.refusal(CallToggled(at=sitting.wait(), open=True)) == "no_play"

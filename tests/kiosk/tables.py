@@ -1,0 +1,186 @@
+"""A table with four players and a plan, for tests: told of events by hand, in a time that it is given."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, cast
+
+from broker.contract.messages import Assignment, Fact, PlannedPlay, Player, Tray
+from broker.contract.words import SEATS, RoundNo, Seat, WinKind
+from broker.rules.deal import TRAY, in_rows
+from kiosk.table.errors import NotNow
+from kiosk.table.events import (
+    Assigned,
+    ButtonPressed,
+    ClaimWindowElapsed,
+    Event,
+    FalseHuRuled,
+    Misplaced,
+    NextDealCalled,
+    PlayEndedDrawn,
+    TrayChecked,
+    ValueEntered,
+)
+from kiosk.table.machine import handle
+from kiosk.table.state import Phase, Table
+
+EVENT = "cup-2026"
+TABLE = 3
+
+MS = 1_000_000
+S = 1_000 * MS
+
+WINDOW = 3 * S  # of the default profile
+SETTLE = 1 * S
+
+NAMES = {"east": "Anna Lind", "south": "Wei Li", "west": "Tom Beck", "north": "Inès Roy"}
+
+
+def play(round_: RoundNo, *, deal: int | None = None, dealer: Seat = "east") -> PlannedPlay:
+    """Plan one play; each round lays the set in another order."""
+    serials = [(number + 7 * round_) % 136 + 1 for number in range(136)]
+    return PlannedPlay(
+        round=round_,
+        deal=round_ if deal is None else deal,
+        set=1,
+        prevalent_wind="east",
+        dealer=dealer,
+        players={seat: Player(id=f"p{at + 1:02}", name=NAMES[seat]) for at, seat in enumerate(SEATS)},
+        order={seat: cast("Tray", in_rows(serials[at * TRAY : (at + 1) * TRAY])) for at, seat in enumerate(SEATS)},
+    )
+
+
+def plan(*plays: PlannedPlay, profile: str = "oedmc-2020", recorded: tuple[RoundNo, ...] = ()) -> Assignment:
+    """Plan a table's day; one play if nothing else is said."""
+    return Assignment(
+        id="assignment-1",
+        event=EVENT,
+        seq=1,
+        table=TABLE,
+        profile=profile,
+        plays=plays or (play(1),),
+        recorded=recorded,
+    )
+
+
+def right(of: PlannedPlay, seat: Seat, at: int) -> TrayChecked:
+    """Look at a tray in which all is well."""
+    return TrayChecked(at=at, seat=seat, rows=of.order[seat])
+
+
+def swapped(of: PlannedPlay, seat: Seat, at: int) -> TrayChecked:
+    """Look at a tray whose first two tiles have changed places."""
+    (one, two, *hand), *walls = of.order[seat]
+    wrong = Misplaced(kind="swapped", row=0, col=0, expected=one, found=two, other=(0, 1))
+    return TrayChecked(at=at, seat=seat, rows=((two, one, *hand), *walls), wrong=(wrong,))
+
+
+class Sitting:
+    """One table and its time."""
+
+    def __init__(self, *plays: PlannedPlay) -> None:
+        self.table = Table()
+        self.facts: list[Fact] = []
+        self.events: list[Event] = []
+        self.now = 100 * S
+        self.take(Assigned(at=self.now, assignment=plan(*plays)))
+
+    def take(self, event: Event) -> tuple[Fact, ...]:
+        """Let an event happen and give what is told."""
+        self.table, facts = handle(self.table, event)
+        self.events.append(event)
+        self.facts.extend(facts)
+        self.now = max(self.now, event.at)
+        return facts
+
+    def refusal(self, event: Event) -> str:
+        """Give the code with which an event is refused; "" where it is not."""
+        try:
+            handle(self.table, event)
+        except NotNow as refused:
+            return refused.code
+        return ""
+
+    @property
+    def play(self) -> PlannedPlay:
+        """The play that is going on."""
+        assert self.table.play is not None
+        return self.table.play
+
+    def wait(self, ns: int = 2 * S) -> int:
+        """Let time pass."""
+        self.now += ns
+        return self.now
+
+    def restore(self, seats: Iterable[Seat] = SEATS) -> None:
+        """Show right trays to the camera."""
+        for seat in seats:
+            self.take(right(self.play, seat, self.wait()))
+
+    def press(self, *seats: Seat, every: int = 100 * MS) -> None:
+        """Push buttons one after the other, having waited till the screen stands still."""
+        self.wait()
+        for seat in seats:
+            self.take(ButtonPressed(at=self.wait(every), seat=seat))
+
+    def begin(self) -> None:
+        """Come to a play in progress."""
+        self.restore()
+        self.press(*SEATS)
+
+    def declare(self, *seats: Seat) -> tuple[Fact, ...]:
+        """Play until these have declared and the window has closed."""
+        if self.table.phase is Phase.RESTORING:
+            self.begin()
+        self.press(*seats)
+        return self.close_window()
+
+    def close_window(self) -> tuple[Fact, ...]:
+        """Let the claim window run out."""
+        deadline = self.table.claim_deadline
+        assert deadline is not None
+        return self.take(ClaimWindowElapsed(at=deadline))
+
+    def value(self, discarder: Seat | None = None, **winners: int) -> None:
+        """Enter a win."""
+        named: dict[Seat, int] = {seat: winners[seat] for seat in SEATS if seat in winners}
+        win: WinKind = "discard" if discarder else "self_drawn"
+        self.take(ValueEntered(at=self.wait(), win=win, winners=named, discarder=discarder))
+
+    def false_hu(self, seat: Seat, imp: int = 8) -> None:
+        """Rule a declaration false."""
+        self.take(FalseHuRuled(at=self.wait(), seat=seat, imp=imp, reason="not enough fan"))
+
+    def draw(self) -> None:
+        """End the play with no winner."""
+        self.take(PlayEndedDrawn(at=self.wait()))
+
+    def next_deal(self) -> None:
+        """Go on."""
+        self.take(NextDealCalled(at=self.wait()))
+
+
+def sitting_in(phase: Phase) -> Sitting:
+    """Give a table in a phase; the first of two plays, but for the last phase."""
+    sitting = Sitting(play(1), play(2))
+    if phase is Phase.WAITING:
+        sitting.table, sitting.events = Table(), []
+        return sitting
+    for step in _DAY:
+        if sitting.table.phase is phase:
+            break
+        step(sitting)
+    return sitting
+
+
+_DAY: Final[tuple[Callable[[Sitting], object], ...]] = (
+    Sitting.restore,
+    lambda sitting: sitting.press(*SEATS),
+    lambda sitting: sitting.press("west", "north"),
+    Sitting.close_window,
+    lambda sitting: sitting.value("east", west=12, north=8),
+    lambda sitting: sitting.press(*SEATS),
+    Sitting.next_deal,
+    Sitting.begin,
+    Sitting.draw,
+    lambda sitting: sitting.press(*SEATS),
+    Sitting.next_deal,
+)

@@ -1,0 +1,140 @@
+"""A table's configuration: what is wrong is said, and where."""
+
+from pathlib import Path
+
+import pytest
+
+from broker.contract.link import Address
+from kiosk.config import BrokerSettings, Config, Devices, Screen, Settings
+from kiosk.errors import BadConfiguration
+
+GOOD = """
+event = "cup-2026"
+table = 3
+folder = "state"
+
+[broker]
+host = "scorer.local"
+port = 8883
+password_file = "password"
+ca_file = "ca.pem"
+keepalive_s = 20
+
+[devices]
+buttons = "gpio:east=5,south=6,west=13,north=19"
+camera = "picamera:0"
+"""
+
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "password").write_text(PASSWORD + "\n", encoding="utf-8")
+    (tmp_path / "ca.pem").write_text("a certificate", encoding="utf-8")
+    written = tmp_path / "table-3.toml"
+    written.write_text(GOOD, encoding="utf-8")
+    return written
+
+
+def refusal(file: Path, text: str | bytes) -> str:
+    """Give what is said of a configuration."""
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(BadConfiguration) as refused:
+        Settings(file)
+    assert refused.value.code == "bad_configuration"
+    return str(refused.value).removeprefix(f"{file}: ")
+
+
+def test_a_good_file_is_read_whole(file: Path) -> None:
+    assert Settings(file).config == Config(
+        event="cup-2026",
+        table=3,
+        folder="state",
+        broker=BrokerSettings("scorer.local", 8883, "password", "ca.pem", 20),
+        devices=Devices("gpio:east=5,south=6,west=13,north=19", "picamera:0"),
+        screen=Screen(800, 480, None, fullscreen=False),
+        language="en",
+    )
+
+
+def test_paths_are_beside_the_file_and_absolute_ones_stay(file: Path) -> None:
+    settings = Settings(file)
+    assert settings.folder == file.parent / "state"
+    assert settings.beside("/etc/ca.pem") == Path("/etc/ca.pem")
+
+
+def test_the_broker_is_reached_as_this_table_with_the_password_of_the_file(file: Path) -> None:
+    expected = Address("scorer.local", 8883, "table-3", PASSWORD, file.parent / "ca.pem", 20)
+    assert Settings(file).address() == expected
+
+
+def test_without_a_certificate_authority_the_connection_is_plain(file: Path) -> None:
+    file.write_text(GOOD.replace('ca_file = "ca.pem"\n', ""), encoding="utf-8")
+    assert Settings(file).address().ca is None
+
+
+def test_a_password_shows_nowhere(file: Path) -> None:
+    settings = Settings(file)
+    address = settings.address()
+    assert PASSWORD not in f"{address!r} {address} {settings.config!r} {vars(settings)!r}"
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadConfiguration, match=r"nowhere\.toml.*No such file"):
+        Settings(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("table = 3", "table = 0", "Expected `int` >= 1 - at `$.table`"),
+        ("table = 3", 'table = "3"', "Expected `int`, got `str` - at `$.table`"),
+        ("table = 3\n", "", "Object missing required field `table`"),
+        ('event = "cup-2026"', 'event = "The Cup"', "at `$.event`"),
+        ("port = 8883", "port = 70000", "Expected `int` <= 65535 - at `$.broker.port`"),
+        ("keepalive_s = 20", "keepalive_s = 1", "Expected `int` >= 2 - at `$.broker.keepalive_s`"),
+        ('host = "scorer.local"', 'hots = "scorer.local"', "at `$.broker`"),
+        ("[devices]", "[screen]\nwidth = 3\n[devices]", "Expected `int` >= 480 - at `$.screen.width`"),
+        ("[devices]", "[colours]\n[devices]", "Object contains unknown field `colours`"),
+        ("table = 3", 'table = 3\nlanguage = "de"', "Invalid enum value 'de' - at `$.language`"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(file: Path, old: str, new: str, said: str) -> None:
+    assert GOOD.count(old) == 1
+    assert refusal(file, GOOD.replace(old, new)).endswith(said)
+
+
+@pytest.mark.parametrize("text", ["table = = 3", b"\xff\xfe", "a = 1\na = 2"])
+def test_what_is_no_toml_is_said(file: Path, text: str | bytes) -> None:
+    assert refusal(file, text)
+
+
+@pytest.mark.parametrize(
+    ("buttons", "camera"), [("gpio:east=5,south=6,west=13,north=19", "sim://tray"), ("sim://buttons", "picamera:0")]
+)
+def test_people_play_by_themselves_with_simulated_devices_only(file: Path, buttons: str, camera: str) -> None:
+    head = GOOD.partition("[devices]")[0]
+    devices = f'[devices]\nbuttons = "{buttons}"\ncamera = "{camera}"\npeople = "script.json"\n'
+    said = "devices.people plays with simulated buttons and camera only"
+    assert refusal(file, head + devices) == said
+    file.write_text(head + devices.replace(buttons, "sim://buttons").replace(camera, "sim://tray"), encoding="utf-8")
+    assert Settings(file).config.devices.people == "script.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("password", None, "broker.password_file: .*No such file"),
+        ("password", b" \n", "broker.password_file: .*is empty"),
+        ("password", b"\xff\xfe", "broker.password_file: "),
+        ("ca.pem", None, "broker.ca_file: there is no file"),
+    ],
+)
+def test_a_credential_that_cannot_be_used_is_named_and_not_shown(
+    file: Path, name: str, content: bytes | None, said: str
+) -> None:
+    beside = file.parent / name
+    beside.unlink() if content is None else beside.write_bytes(content)
+    with pytest.raises(BadConfiguration, match=said):
+        Settings(file).address()
