@@ -6,7 +6,7 @@ from typing import ClassVar
 class VisionError(Exception):
     """Base of the room's errors; `code` is stable and in English, the message is for people."""
 
-    code: ClassVar[str] = "vision"
+    code: ClassVar[str] = "vision_error"
 
 
 class PictureError(VisionError, ValueError):

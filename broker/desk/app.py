@@ -17,11 +17,14 @@ from starlette.staticfiles import StaticFiles
 from broker.desk.catalogue import Catalogue, choose
 from broker.desk.headers import Guarded
 from broker.desk.page import Pages
-from broker.desk.standings import as_csv
 from broker.desk.stream import Pace, Streams, event
+from broker.scorer.standings import as_csv
 from broker.scorer.view import View, ViewFeed
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+BYTE_ORDER_MARK: Final = "\ufeff"
+"""Without it Excel garbles Chinese names."""
+
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
 
@@ -89,7 +92,8 @@ class Desk:
         """The standings as a file."""
         view = self._feed.current
         attachment = f'attachment; filename="standings-{view.event}-{view.version}.csv"'
-        return Response(as_csv(view), media_type="text/csv", headers={"Content-Disposition": attachment})
+        text = BYTE_ORDER_MARK + as_csv(view.standings)
+        return Response(text, media_type="text/csv", headers={"Content-Disposition": attachment})
 
     async def health(self, _request: Request) -> Response:
         """Whether the desk answers, and what it knows of the line behind it."""

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from broker.contract.messages import TableState
@@ -19,12 +20,17 @@ PAUSE_MS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """One thing that an arbiter must know."""
+    """One thing that an arbiter must know. `about` sets it apart from others of its code at its table."""
 
     code: str
     text: str
     table: int | None = None
     topic: str | None = None
+    about: int | None = None
+
+
+Kind = tuple[str, int | None, int | None]
+"""Code, table and what it is about."""
 
 
 class AlertBook:
@@ -32,18 +38,23 @@ class AlertBook:
 
     def __init__(self) -> None:
         self._kept: deque[AlertView] = deque(maxlen=KEPT)
-        self._last: dict[tuple[str, int | None], int] = {}
+        self._last: dict[Kind, int] = {}
 
     def add(self, concerns: Iterable[Concern], now: int) -> tuple[Concern, ...]:
-        """Keep what is new in this batch and give it back: one of a kind and table, and not too many. `now` in ms."""
-        one_each = {(concern.code, concern.table): concern for concern in concerns}
+        """Keep what is new in this batch and give it back: one of a kind, and not too many. `now` in ms.
+
+        What was one too many counts as not told: it is told when it comes again.
+        """
+        one_each = {(concern.code, concern.table, concern.about): concern for concern in concerns}
         # A wall clock that was put back must not silence anything: only what was told just before `now` is quiet.
-        quiet = {kind for kind in one_each if 0 <= now - self._last.get(kind, -PAUSE_MS) < PAUSE_MS}
-        fresh = tuple(concern for kind, concern in one_each.items() if kind not in quiet)[:MOST_AT_ONCE]
-        self._last.update(dict.fromkeys(one_each, now))
-        for concern in fresh:
+        self._last = {kind: at for kind, at in self._last.items() if 0 <= now - at < PAUSE_MS}
+        quiet = one_each.keys() & self._last.keys()
+        fresh = {kind: concern for kind, concern in one_each.items() if kind not in quiet}
+        told = dict(islice(fresh.items(), MOST_AT_ONCE))
+        self._last.update(dict.fromkeys((*quiet, *told), now))
+        for concern in told.values():
             self._kept.appendleft(AlertView(now, concern.code, concern.table, concern.text))
-        return fresh
+        return tuple(told.values())
 
     def newest_first(self) -> tuple[AlertView, ...]:
         """Give what is kept."""

@@ -10,6 +10,7 @@ from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, points
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
+from broker.scorer.journal import RefusedRow
 
 FURTHEST = 500
 """How far ahead of what is stored a sequence number may be."""
@@ -61,12 +62,15 @@ class TableBook:
 class Intake:
     """Judges messages against the event and what was taken before."""
 
-    def __init__(self, event: Event, taken: Iterable[LogMessage]) -> None:
+    def __init__(self, event: Event, taken: Iterable[LogMessage], refused: Iterable[RefusedRow] = ()) -> None:
         """Start from what is stored. Raises BadEvent where that is of another plan."""
         self._event = event
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
         self._results: set[tuple[int, int, int]] = set()
+        for row in refused:
+            if row.seq is not None and row.id is not None and row.table in self.books and row.code != "wrong_event":
+                self._list(row.table, Refusal(seq=row.seq, id=row.id, code=row.code))
         for message in taken:
             if not self._fits(message):
                 raise BadEvent(
@@ -98,8 +102,8 @@ class Intake:
             _, message = decode_at(topic, payload)
             return self._judge(message)
         except Refused as refused:
-            if isinstance(message, LogMessage):
-                self._list(message, refused.code)
+            if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
+                self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
             return Verdict(message, refused.code, refused.text)
 
     def _judge(self, message: Message) -> Verdict:
@@ -153,8 +157,6 @@ class Intake:
         if right != result.points:
             raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
 
-    def _list(self, message: LogMessage, code: str) -> None:
-        book = self.books.get(message.table)
-        if book is not None and message.event == self._event.name:
-            refusal = Refusal(seq=message.seq, id=message.id, code=code)
-            book.refused = [*(kept for kept in book.refused if kept != refusal), refusal][-MOST_LISTED:]
+    def _list(self, table: int, refusal: Refusal) -> None:
+        book = self.books[table]
+        book.refused = [*(kept for kept in book.refused if kept != refusal), refusal][-MOST_LISTED:]

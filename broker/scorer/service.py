@@ -53,7 +53,7 @@ class Scorer:
         self._queue: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
-        self._intake = Intake(event, taken)
+        self._intake = Intake(event, taken, journal.refused())
         for message in taken:
             self._room.apply(message)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event)
@@ -121,6 +121,8 @@ class Scorer:
         for one in batch:
             one.acknowledge()
         self._height = self._journal.height
+        for one, verdict in zip(batch, verdicts, strict=True):
+            self._concerned.extend(self._concern(one, verdict))
         self._answer(verdicts, now)
 
     def _judge(self, one: Incoming, now: int) -> Verdict:
@@ -147,10 +149,11 @@ class Scorer:
         for table in sorted({message.table for message in new if isinstance(message.fact, Result)}):
             self._assign(table)
         self._tell_scores({message.fact.deal for message in new if isinstance(message.fact, Restored | Result)})
-        concerns = [*self._concerned, *self._concerns(verdicts, new)]
-        self._concerned.clear()
-        for concern in self._alerts.add(concerns, now):
+        for message in new:
+            self._concerned.extend(self._concerns_of(message))
+        for concern in self._alerts.add(self._concerned, now):
             self._say(self._speaker.alert(concern, now, self._height))
+        self._concerned.clear()
 
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
@@ -164,25 +167,30 @@ class Scorer:
             self._say(self._speaker.standings(self._room, self._height))
             write_csv(self._folder / STANDINGS, rows(self._room.standings(), self._event.players))
 
-    def _concerns(self, verdicts: list[Verdict], new: list[LogMessage]) -> Iterable[Concern]:
-        for verdict in verdicts:
-            if verdict.code:
-                yield Concern(verdict.code, verdict.text, getattr(verdict.message, "table", None))
-        for message in new:
-            yield from self._concerns_of(message)
+    def _concern(self, one: Incoming, verdict: Verdict) -> Iterable[Concern]:
+        """Name what was refused by the topic that it came on: a broker lets a table write on no other's."""
+        if verdict.code:
+            place, fact = topics.parse(one.topic), verdict.message
+            # Each fact that two devices tell differently counts; of rubbish there may be any amount.
+            about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
+            yield Concern(verdict.code, verdict.text, place.table if place else None, one.topic[:200], about)
 
     def _concerns_of(self, message: LogMessage) -> Iterable[Concern]:
         fact, table = message.fact, message.table
         if message.seq > 1 and message.seq - 1 not in self._intake.books[table].taken:
-            yield Concern("gap", f"table {table}: what came before fact {message.seq} is missing", table)
+            text = f"table {table}: what came before fact {message.seq} is missing"
+            yield Concern("gap", text, table, about=message.seq)
         if isinstance(fact, Restored) and fact.form != self._event.form(fact.deal):
-            yield Concern("fouled", f"table {table} plays deal {fact.deal} in another form", table)
+            text = f"table {table}: deal {fact.deal} is played in another form"
+            yield Concern("fouled", text, table, about=message.seq)
         if isinstance(fact, Restored) and not fact.verified:
-            yield Concern("unverified", f"table {table}: deal {fact.deal} was restored without verification", table)
+            text = f"table {table}: deal {fact.deal} was restored without verification"
+            yield Concern("unverified", text, table, about=message.seq)
         if isinstance(fact, Result):
             planned = self._event.bookings[table, fact.round].players
             if dict(fact.players) != dict(planned):
-                yield Concern("seating_differs", f"table {table}, deal {fact.deal}: not seated as planned", table)
+                text = f"table {table}: not seated as planned for deal {fact.deal}"
+                yield Concern("seating_differs", text, table, about=message.seq)
 
     def _say(self, message: Outgoing) -> None:
         if self._link:

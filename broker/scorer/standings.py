@@ -5,14 +5,15 @@ import io
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from broker.contract.messages import Player, Standing
 from broker.scoring.ranking import Ranked
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """What a spreadsheet may take for the beginning of a formula, full width too."""
 
-HEADER = ("place", "player", "name", "imp", "fines", "plays")
+HEADER: Final = ("place", "player", "name", "imp", "fines", "plays")
 
 
 def rows(ranked: Iterable[Ranked], players: dict[str, Player]) -> tuple[Standing, ...]:
@@ -41,7 +42,7 @@ def as_csv(standings: Iterable[Standing]) -> str:
 
 
 def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA) else text
 
 
 def write_csv(path: Path, standings: Iterable[Standing]) -> None:

@@ -81,19 +81,21 @@ RULES: Final = (
 
 _HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phase in rule.phases}
 
-_PRESS_REFUSED: Final = {
-    Phase.WAITING: "press_before_play",
-    Phase.RESTORING: "press_before_play",
-    Phase.DECLARED: "press_after_window",
-    Phase.RECORDED: "press_after_play",
-    Phase.FINISHED: "press_after_play",
-}
-
 
 def handle(state: Table, event: Event) -> Step:
     """Give the state after an event, and the facts to tell. Raises NotNow."""
     handler = _HANDLERS.get((state.phase, type(event)))
     if handler is None:
-        code = _PRESS_REFUSED[state.phase] if isinstance(event, ButtonPressed) else "not_now"
-        raise NotNow(code, f"{type(event).__name__} while {state.phase.value}")
+        raise _refusal(state.phase, event)
     return handler(state, event)
+
+
+def _refusal(phase: Phase, event: Event) -> NotNow:
+    text = f"{type(event).__name__} while {phase.value}"
+    if not isinstance(event, ButtonPressed):
+        return NotNow("not_now", text)
+    if phase in (Phase.WAITING, Phase.RESTORING):
+        return NotNow("press_before_play", text)
+    if phase is Phase.DECLARED:
+        return NotNow("press_after_window", text)
+    return NotNow("press_after_play", text)

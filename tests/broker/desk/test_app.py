@@ -1,5 +1,7 @@
 """The routes and what every answer says of itself."""
 
+import csv
+import io
 from collections.abc import Iterator
 
 import httpx
@@ -43,6 +45,20 @@ def test_the_standings_come_as_a_named_file(still: DeskServer) -> None:
         "text/csv; charset=utf-8",
         'attachment; filename="standings-lille-2026-41.csv"',
     )
+
+
+def test_the_file_has_one_row_a_player_in_order_of_place(still: DeskServer) -> None:
+    rows = list(csv.reader(io.StringIO(get(still, "standings.csv").content.decode("utf-8-sig"))))
+    assert rows[:3] + rows[-1:] == [
+        ["place", "player", "name", "imp", "fines", "plays"],
+        ["1", "p02", "欧阳修竹", "17", "0", "2"],
+        ["2", "p11", "司马相如", "5", "0", "2"],
+        ["16", "p06", "Søren Kjær", "-10", "8", "2"],
+    ]
+
+
+def test_the_file_begins_with_the_mark_by_which_excel_knows_utf_8(still: DeskServer) -> None:
+    assert get(still, "standings.csv").content.startswith(b"\xef\xbb\xbfplace,")
 
 
 @pytest.mark.parametrize("path", PATHS)

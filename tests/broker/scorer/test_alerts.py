@@ -52,7 +52,35 @@ def test_a_flood_of_rubbish_is_one_alert(hall: Hall) -> None:
         hall.scorer._queue.put(Incoming("hm/cup/table/1/log", b"?", lambda: None))
     hall.scorer.step(timeout=0)
     hall.arrive("hm/cup/table/1/log", b"?")
-    assert hall.alerts() == [("malformed", None)]
+    assert hall.alerts() == [("malformed", 1)]
+
+
+def test_rubbish_of_one_table_hides_not_that_of_another(hall: Hall) -> None:
+    for table in (1, 2):
+        hall.arrive(f"hm/cup/table/{table}/log", b"?")
+    assert hall.alerts() == [("malformed", 1), ("malformed", 2)]
+
+
+def test_a_refused_message_is_named_by_its_topic(hall: Hall) -> None:
+    hall.arrive("hm/cup/table/3/log", b"?")
+    assert hall.ear.told("alert")["topic"] == "hm/cup/table/3/log"
+
+
+def test_two_fouled_deals_of_one_table_are_two_alerts(hall: Hall) -> None:
+    hall.hear(*(fact(1, round_, restored(1, round_, OTHER_FORM)) for round_ in (1, 2)))
+    assert hall.alerts() == [("fouled", 1), ("fouled", 1)]
+
+
+def test_each_fact_that_is_told_in_two_ways_is_an_alert(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)), fact(1, 2, restored(1, 2)))
+    hall.hear(fact(1, 1, restored(1), at=2), fact(1, 2, restored(1, 2), at=2))
+    assert hall.alerts() == [("conflict", 1), ("conflict", 1)]
+
+
+def test_what_was_one_too_many_is_told_when_it_comes_again() -> None:
+    book = AlertBook()
+    flood = [Concern("gap", "", table) for table in range(1, MOST_AT_ONCE + 2)]
+    assert [len(book.add(flood, now)) for now in (7, 8)] == [MOST_AT_ONCE, 1]
 
 
 def test_an_alert_says_when_and_why(hall: Hall) -> None:
@@ -63,7 +91,7 @@ def test_an_alert_says_when_and_why(hall: Hall) -> None:
         "code": "fouled",
         "table": 1,
         "topic": None,
-        "text": "table 1 plays deal 1 in another form",
+        "text": "table 1: deal 1 is played in another form",
         "event": "cup",
     }
     assert [(one.at, one.code, one.table) for one in hall.scorer.feed.current.alerts] == [(NOW, "fouled", 1)]

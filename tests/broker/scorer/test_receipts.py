@@ -8,7 +8,7 @@ from broker.contract.wire import decode_at
 from broker.scorer.intake import FURTHEST, Intake
 from broker.scorer.outgoing import MOST_GAPS, Speaker
 from tests.broker.contract.laws import FEW
-from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import event, fact, restored, sent
 
 
@@ -87,3 +87,19 @@ def test_a_receipt_says_how_high_the_journal_is(hall: Hall) -> None:
 def test_a_table_that_said_nothing_gets_no_receipt_until_the_next_connection(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1)))
     assert hall.ear.heard("receipt/2") == []
+
+
+def test_what_was_refused_is_still_named_after_a_restart(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)), fact(1, 1, restored(1), id_="t1-another"))
+    again = make_hall(hall.folder, hall.journal)
+    again.connect(up=True)
+    assert [(one["seq"], one["code"]) for one in again.ear.told("receipt/1")["refused"]] == [(1, "conflict")]
+
+
+def test_what_was_refused_first_and_taken_later_is_not_named_after_a_restart(hall: Hall) -> None:
+    far = fact(1, FURTHEST + 1, restored(1))
+    hall.hear(far)
+    hall.hear(fact(1, 1, restored(1)), far)
+    again = make_hall(hall.folder, hall.journal)
+    again.connect(up=True)
+    assert again.ear.told("receipt/1")["refused"] == []

@@ -32,7 +32,7 @@ def test_nobody_leaves_the_header() -> None:
     assert as_csv([]) == "place,player,name,imp,fines,plays\r\n"
 
 
-@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", " =", "\u3000＝"])
 def test_a_name_that_would_be_a_formula_is_made_text(first: str) -> None:
     assert name_in(as_csv([row(f"{first}1+1")])) == f"'{first}1+1"
 
@@ -45,7 +45,9 @@ def test_numbers_stay_numbers() -> None:
     assert as_csv([row("Ana")]).splitlines()[1].split(",")[3] == "-3"
 
 
-@pytest.mark.parametrize("name", ["Li, Wei", 'Ana "Tiger" Silva', "two\nlines", "李伟", "Zoë", "a'b", "x=1", " =1"])
+@pytest.mark.parametrize(
+    "name", ["Li, Wei", 'Ana "Tiger" Silva', "two\nlines", "李伟", "Zoë", "a'b", "x=1", "O’Neill - Tom"]
+)
 def test_any_other_name_comes_back_as_it_was(name: str) -> None:
     assert name_in(as_csv([row(name)])) == name
 
@@ -56,6 +58,7 @@ def test_no_cell_with_a_name_begins_a_formula_and_no_name_is_lost(name: str) -> 
     cell = name_in(as_csv([row(name)]))
     assert cell in {name, f"'{name}"}
     assert cell[0] not in "=+-@\t\r\n＝＋－＠"
+    assert cell.lstrip()[:1] not in {*"=+-@＝＋－＠"}
 
 
 def test_lines_have_the_names_of_the_players() -> None:
