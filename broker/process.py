@@ -29,7 +29,7 @@ MQTT_PORT = 1883
 ELSEWHERE = re.compile(r"(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})")
 
 
-@click.command()
+@click.command(short_help="Run an event's scorer, broker and desk.")
 @click.argument("event", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--broker",

@@ -33,7 +33,7 @@ log = logging.getLogger("homologue.kiosk")
 ENGLISH = Words("en")
 
 
-@click.command()
+@click.command(short_help="Run one table.")
 @click.argument("config", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--picture", type=click.Path(path_type=Path), help="Keep the present screen as a PNG in this file.")
 def kiosk(config: Path, picture: Path | None) -> None:

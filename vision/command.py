@@ -14,7 +14,7 @@ from vision.report import error_line, reading_line, reading_text
 from vision.verdict import compare
 
 
-@click.command()
+@click.command(short_help="Read pictures of tile backs.")
 @click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each picture, errors included.")
 @click.option(

@@ -35,7 +35,7 @@ def exact(written: str) -> Fraction:
         raise RuleError("not_a_number", f"{text[:40]!r} divides by zero") from None
 
 
-@click.command()
+@click.command(short_help="IMPs for a difference.")
 @click.option("--profile", default=DEFAULT, show_default=True, help="Rule profile whose scale is used.")
 @click.option(
     "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."

@@ -24,7 +24,7 @@ def _answer(question: Question) -> dict[str, dict[Seat, int]]:
     return {"points": points_of(outcome, load(question.profile).payments)}
 
 
-@click.command()
+@click.command(short_help="Points of the four seats for an outcome.")
 @click.option(
     "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
 )

@@ -81,7 +81,7 @@ def _read_teams(path: Path) -> team.Teams:
         raise RuleError("bad_teams", f"{path.name}: {error}") from None
 
 
-@click.command()
+@click.command(short_help="Travellers and standings from all plays.")
 @click.option("--profile", "profile_id", default=DEFAULT, show_default=True, help="Rule profile.")
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
 @click.option("--teams", type=click.Path(path_type=Path), help='Team events: a JSON file {"team": ["p01", ...]}.')

@@ -25,7 +25,7 @@ START_S: Final = 30.0
 LONGEST_S: Final = 300.0
 
 
-@click.command()
+@click.command(short_help="Play a whole event on this machine.")
 @click.option("--once", is_flag=True, help="End by itself when the event is over; non-zero if anything was off.")
 @click.option("--folder", type=click.Path(path_type=Path), help="Where the event is kept [default: var/demo-<time>].")
 @click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
