@@ -1,0 +1,61 @@
+"""The pages for staff and players say what the screen says, word by word."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.rules.profile import DEFAULT, load
+from kiosk.screens.words import CATALOGUE
+from vision.reading import FaultType
+
+DOCS: Final = Path(__file__).parents[2] / "docs"
+WORDS: Final = CATALOGUE["en"]
+NAMES: Final = {"row": 2, "col": 5, "row2": 3, "col2": 1, "found": 117, "expected": 64}
+
+
+def page(name: str) -> str:
+    """Give a page as one line."""
+    return " ".join((DOCS / name).read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("kind", FaultType)
+def test_staff_are_told_every_fault_as_the_screen_names_it(kind: FaultType) -> None:
+    assert f"| {WORDS[f'misplaced_{kind.value}'].format(**NAMES)} |" in page("staff.md")
+
+
+@pytest.mark.parametrize("key", ["waiting", "restoring", "confirming", "playing", "accepting", "recorded", "finished"])
+def test_staff_are_told_every_state_in_its_word(key: str) -> None:
+    assert f"| **{WORDS[key]}** |" in page("staff.md")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        WORDS["value_of"].format(seat="West"),
+        WORDS["tray_wrong"].format(seat="West"),
+        WORDS["tray_unread"].format(seat="North", count=3),
+        WORDS["more"].format(count=3),
+        WORDS["unsent"].format(count=2),
+        WORDS["refused"].format(count="").strip(),
+        *(WORDS[key] for key in ("online", "offline", "discarder", "restoring_marked", "problem_below_minimum")),
+    ],
+)
+def test_staff_read_the_screens_own_sentences(sentence: str) -> None:
+    assert sentence in page("staff.md")
+
+
+@pytest.mark.parametrize("key", ["confirming_help", "playing_help", "offline", "calling", "has_declared", "recorded"])
+def test_players_read_the_screens_own_sentences(key: str) -> None:
+    assert WORDS[key] in page("player.md")
+
+
+def test_the_numbers_told_are_the_profiles() -> None:
+    profile = load(DEFAULT)
+    assert profile.claim_window_ms.value == 3000
+    assert "claim window, three seconds" in page("player.md")
+    assert profile.false_hu.fines.value == (4, 8)
+    assert "4 or 8 IMP" in page("player.md")
+    assert "4 or 8" in page("staff.md")
+    assert profile.payments.minimum.value == 8
+    assert "8 at least" in page("player.md")

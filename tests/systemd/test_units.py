@@ -1,0 +1,165 @@
+"""The units are what systemd takes, shut off what they do not need, and start commands that exist."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from broker.demo.event import make_event, write_kiosk
+from broker.process import scorer
+from kiosk.command import kiosk
+from tests.systemd.units import (
+    HERE,
+    INSTALLED,
+    ROOT,
+    UNITS,
+    allowed_calls,
+    analyze,
+    as_installed,
+    command_line,
+    unit,
+    values,
+)
+
+KIOSK: Final = unit("homologue-kiosk@.service")
+SCORER: Final = unit("homologue-scorer@.service")
+MOSQUITTO: Final = unit("homologue-mosquitto.service")
+
+EXPOSURE: Final = {KIOSK: 15, SCORER: 12, MOSQUITTO: 11}
+"""The most that `systemd-analyze security` may find, in tenths: devices cost the kiosk something."""
+
+FILTERED: Final = Path(__file__).with_name("filtered.py")
+
+every_unit = pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+
+
+def test_each_unit_is_known_here() -> None:
+    assert sorted(EXPOSURE) == UNITS
+
+
+@every_unit
+def test_systemd_has_no_complaint(path: Path, tmp_path: Path) -> None:
+    verified = analyze("verify", "--man=no", str(as_installed(path, tmp_path)))
+    assert (verified.returncode, verified.stdout, verified.stderr) == (0, "", "")
+
+
+@every_unit
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("Restart=always", "Restart=sometimes", "Failed to parse service restart specifier"),
+        ("ProtectSystem=", "ProtectedSystem=", "Unknown key 'ProtectedSystem'"),
+        ("ExecStart=/", "ExecStart=/nowhere/", "is not executable"),
+    ],
+)
+def test_systemd_complains_of_a_broken_unit(path: Path, tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    verified = analyze("verify", "--man=no", str(as_installed(path, tmp_path, old, new)))
+    assert complaint in verified.stderr
+
+
+@every_unit
+def test_little_is_left_open(path: Path, tmp_path: Path) -> None:
+    copy = as_installed(path, tmp_path)
+    judged = analyze("security", "--offline=true", "--no-pager", f"--threshold={EXPOSURE[path]}", str(copy))
+    assert judged.returncode == 0, judged.stdout
+
+
+@every_unit
+def test_a_unit_with_more_open_is_seen(path: Path, tmp_path: Path) -> None:
+    copy = as_installed(path, tmp_path, "NoNewPrivileges=yes\n")
+    judged = analyze("security", "--offline=true", "--no-pager", f"--threshold={EXPOSURE[path]}", str(copy))
+    assert judged.returncode != 0
+
+
+@every_unit
+def test_it_comes_back_after_every_end_and_never_gives_up(path: Path) -> None:
+    asked = {key: values(path, key) for key in ("Restart", "StartLimitIntervalSec", "WantedBy")}
+    assert asked == {"Restart": ["always"], "StartLimitIntervalSec": ["0"], "WantedBy": ["multi-user.target"]}
+
+
+@every_unit
+def test_each_has_a_user_of_its_own_that_is_not_root(path: Path) -> None:
+    users = [name for each in UNITS for name in values(each, "User")]
+    assert len(values(path, "User")) == 1
+    assert len({*users} - {"root"}) == len(UNITS)
+
+
+def test_a_kiosk_does_not_wait_for_the_network() -> None:
+    assert "network-online.target" not in " ".join(values(KIOSK, "After") + values(KIOSK, "Wants"))
+
+
+def parsed(command: click.Command, words: list[str]) -> dict[str, object]:
+    """Give what the command makes of its line; it refuses what it does not know."""
+    program, name, *arguments = words
+    assert program == f"{INSTALLED}homologue"
+    assert name == command.name
+    return command.make_context(name, arguments).params
+
+
+def test_the_kiosk_takes_its_command_line() -> None:
+    assert parsed(kiosk, command_line(KIOSK))["config"] == Path("/etc/homologue/table-3.toml")
+
+
+@pytest.mark.parametrize("options", ["", "--broker localhost:8883 --ca /etc/homologue/ca.crt --desk-name desk.local"])
+def test_the_scorer_takes_its_command_line(options: str) -> None:
+    assert parsed(scorer, command_line(SCORER, options))["event"] == Path("/var/lib/homologue-scorer/table-3")
+
+
+def test_the_scorers_options_in_the_installers_page_are_options() -> None:
+    page = (ROOT / "docs" / "installer.md").read_text(encoding="utf-8")
+    told = re.findall(r"^OPTIONS=(.+)$", page, re.MULTILINE)
+    assert len(told) >= 2
+    for options in told:
+        parsed(scorer, command_line(SCORER, options))
+
+
+def test_the_state_is_where_the_commands_write() -> None:
+    assert command_line(SCORER)[-1] == f"/var/lib/{values(SCORER, 'StateDirectory')[0].replace('%i', 'table-3')}"
+
+
+def under(path: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start `homologue` with a unit's system calls and no others."""
+    calls = ",".join(sorted(allowed_calls(path)))
+    command = [sys.executable, str(FILTERED), calls, str(HERE / "homologue"), *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def said(process: subprocess.Popen[str], wanted: str) -> list[str]:
+    """Read until a line begins so, or to the end; then let the process end in order."""
+    lines = []
+    for line in process.stdout or ():
+        lines.append(line.rstrip())
+        if line.startswith(wanted):
+            process.terminate()
+    process.wait(30)
+    if process.stdout:
+        process.stdout.close()
+    return lines
+
+
+def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path) -> None:
+    make_event(tmp_path)
+    everywhere = ("--host", "0.0.0.0")  # noqa: S104 - as docs/installer.md has it for a club evening
+    process = under(SCORER, "scorer", str(tmp_path), *everywhere, "--mqtt-port", "0", "--desk-port", "0")
+    lines = said(process, "Desk: ")
+    assert [line.split(":")[0] for line in lines] == ["Broker", "Desk"]
+    assert process.returncode == 0
+
+
+def test_a_kiosk_works_with_the_units_system_calls(tmp_path: Path) -> None:
+    make_event(tmp_path)
+    process = under(KIOSK, "kiosk", str(write_kiosk(tmp_path, 1, 1)))
+    assert said(process, "waiting") == ["waiting"]
+    assert process.returncode == 0
+
+
+def test_a_filter_that_is_too_narrow_stops_them(tmp_path: Path) -> None:
+    narrow = tmp_path / SCORER.name
+    narrow.write_text(SCORER.read_text(encoding="utf-8").replace("SystemCallFilter=capset\n", ""), encoding="utf-8")
+    make_event(tmp_path)
+    process = under(narrow, "scorer", str(tmp_path), "--mqtt-port", "0", "--desk-port", "0")
+    assert "broker_start_failed" in "\n".join(said(process, "Desk: "))

@@ -1,0 +1,74 @@
+"""The units, read as systemd reads them: the few parts that the tests ask for."""
+
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+
+UNITS: Final = sorted((ROOT / "systemd").glob("*.service"))
+
+INSTALLED: Final = "/opt/homologue/.venv/bin/"
+"""Where docs/installer.md puts the commands."""
+
+HERE: Final = Path(sys.executable).parent
+
+INSTANCE: Final = "table-3"
+
+SPECIFIERS: Final = {"%i": INSTANCE, "%S": "/var/lib", "%t": "/run"}
+
+
+def unit(name: str) -> Path:
+    """Give a unit by its name, without instance."""
+    return ROOT / "systemd" / name
+
+
+def values(path: Path, key: str) -> list[str]:
+    """Give all values of a setting, in their order."""
+    return re.findall(rf"^{key}=(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def command_line(path: Path, options: str = "") -> list[str]:
+    """Give what is run, with specifiers and $OPTIONS filled in."""
+    (line,) = values(path, "ExecStart")
+    for specifier, value in SPECIFIERS.items():
+        line = line.replace(specifier, value)
+    assert "%" not in line
+    return shlex.split(line.replace("$OPTIONS", options))
+
+
+def as_installed(path: Path, folder: Path, old: str = "", new: str = "") -> Path:
+    """Copy a unit with this machine's commands in the place of the installed ones, and one text exchanged."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    copy = folder / path.name
+    copy.write_text(text.replace(INSTALLED, f"{HERE}/").replace(old, new), encoding="utf-8")
+    return copy
+
+
+def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Ask systemd-analyze."""
+    return subprocess.run(["systemd-analyze", *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+def allowed_calls(path: Path) -> set[str]:
+    """Give the system calls that a unit allows: lists in their order, those with ~ taken away."""
+    allowed = set(_calls("@default"))
+    for value in values(path, "SystemCallFilter"):
+        named = {call for name in value.removeprefix("~").split() for call in _calls(name)}
+        allowed = allowed - named if value.startswith("~") else allowed | named
+    return allowed
+
+
+@cache
+def _calls(name: str) -> frozenset[str]:
+    if not name.startswith("@"):
+        return frozenset({name})
+    listed = analyze("syscall-filter", name).stdout.splitlines()[1:]
+    words = [line.strip() for line in listed if line.strip() and not line.strip().startswith("#")]
+    assert words != []
+    return frozenset(call for word in words for call in _calls(word))

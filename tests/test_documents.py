@@ -1,0 +1,65 @@
+"""What the documents say is there is there: commands, files, topics, targets."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.command import GROUP
+from broker.reference import PAGES
+
+ROOT: Final = Path(__file__).parents[1]
+LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+COMMAND: Final = re.compile(r"^\| `homologue (\w+)", re.MULTILINE)
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Give the files that the repository keeps."""
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, check=True)
+    return [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+
+
+def documents() -> list[Path]:
+    """Give all pages for people."""
+    return [path for path in tracked("*.md") if path.is_file()]
+
+
+def test_the_readme_lists_the_commands_that_there_are() -> None:
+    assert sorted(COMMAND.findall((ROOT / "README.md").read_text(encoding="utf-8"))) == [
+        *sorted(point.name for point in entry_points(group=GROUP))
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_that_is_made_from_the_code_is_up_to_date(page: str) -> None:
+    # In a process of its own, as `make docs` does: click keeps a command's help as it was first asked for.
+    made = subprocess.run([sys.executable, "-m", "broker.reference", page], capture_output=True, text=True, check=True)
+    assert (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") == made.stdout, "make docs"
+
+
+@pytest.mark.parametrize("page", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_page_points_to_is_there(page: Path) -> None:
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("room", ["broker", "firmware", "kiosk", "systemd", "vision"])
+def test_every_room_has_its_readme(room: str) -> None:
+    assert (ROOT / room / "README.md").is_file()
+
+
+def test_every_make_target_explains_itself() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^\.PHONY: (\S+)$", makefile, re.MULTILINE)
+    assert [target for target in targets if not re.search(rf"^{target}:.* ## \S", makefile, re.MULTILINE)] == []
+
+
+def test_the_lock_file_pins_by_hash_and_names_no_place() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    pins = re.split(r"\n(?=\S)", lock.strip())
+    assert [pin for pin in pins if "--hash=sha256:" not in pin] == []
+    assert re.findall(r"https?:|--index|--find-links|--extra", lock) == []
