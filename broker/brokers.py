@@ -33,6 +33,9 @@ class Broker(Protocol):
     def alive(self) -> bool:
         """Tell whether the process runs."""
 
+    def check(self) -> None:
+        """Raise BrokerDied where the process has ended without being told to."""
+
     def start(self) -> None:
         """Start, and return once a client with real credentials is let in; a running broker is left alone.
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from broker.errors import CredentialsExposed, CredentialsMalformed, UserUnknown
+from broker.errors import CredentialsExposed, CredentialsMalformed, CredentialsMissing, UserUnknown
 from broker.permissions import table_user, users
 
 PASSWORD_BYTES: Final = 24  # 192 bits: nobody needs to remember them, nobody can guess them
@@ -42,9 +42,13 @@ class Credentials:
     def load(cls, path: Path) -> "Credentials":
         """Read a file that `save` wrote.
 
-        Raises FileNotFoundError, CredentialsExposed where others may read it, CredentialsMalformed.
+        Raises CredentialsMissing, CredentialsExposed where others may read it, CredentialsMalformed.
         """
-        with path.open("rb") as file:
+        try:
+            opened = path.open("rb")
+        except OSError as error:
+            raise CredentialsMissing(f"{path}: {error.strerror}") from None
+        with opened as file:
             if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise CredentialsExposed(f"others may read {path}: chmod 600 it, or make new passwords")
             content = file.read()

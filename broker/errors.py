@@ -33,6 +33,12 @@ class StartFailed(BrokerError, RuntimeError):
     code = "broker_start_failed"
 
 
+class BrokerDied(BrokerError, RuntimeError):
+    """The broker ended while it was needed."""
+
+    code = "broker_died"
+
+
 class NotReady(BrokerError, TimeoutError):
     """The broker runs but takes no connection within the time; the text has the last lines of its log."""
 
@@ -49,6 +55,12 @@ class CredentialsMalformed(BrokerError, ValueError):
     """The file of credentials is not what `Credentials.save` writes."""
 
     code = "broker_credentials_malformed"
+
+
+class CredentialsMissing(BrokerError, FileNotFoundError):
+    """There is no file of credentials that we may read."""
+
+    code = "broker_credentials_missing"
 
 
 class CredentialsExposed(BrokerError, PermissionError):

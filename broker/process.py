@@ -1,5 +1,7 @@
 """`homologue scorer`: the scorer's process, put together from broker, store, scorer and desk."""
 
+import logging
+import os
 import re
 import signal
 import sys
@@ -11,8 +13,8 @@ from typing import cast, get_args
 
 import click
 
-from broker.brokers import Kind, make_broker
-from broker.contract.link import Address
+from broker.brokers import Broker, Kind, make_broker
+from broker.contract.link import HOST, Address
 from broker.credentials import Credentials
 from broker.desk.errors import DeskError
 from broker.desk.server import PORT, DeskServer
@@ -25,8 +27,10 @@ from broker.scorer.service import Scorer
 CREDENTIALS = "credentials.json"
 STORE = "scorer.sqlite"
 MQTT_PORT = 1883
+LAST_PORT = 65_535
+FILE = click.Path(dir_okay=False, path_type=Path)
 
-ELSEWHERE = re.compile(r"(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})")
+ELSEWHERE = re.compile(rf"(?P<host>{HOST.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\]):(?P<port>[0-9]{{1,5}})")
 
 
 @click.command(short_help="Run an event's scorer, broker and desk.")
@@ -37,15 +41,28 @@ ELSEWHERE = re.compile(r"(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-
     show_default=True,
     help="embedded (nats-server), mosquitto (if installed), or HOST:PORT of a broker that runs already.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address that broker and desk listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address that the broker started here listens on.")
 @click.option("--mqtt-port", default=MQTT_PORT, show_default=True, help="Port of the broker that is started here.")
+@click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address that the arbiter's page listens on.")
 @click.option("--desk-port", default=PORT, show_default=True, help="Port of the arbiter's page.")
 @click.option("--desk-name", multiple=True, help="Further host name under which the page may be opened.")
-@click.option("--ca", type=click.Path(path_type=Path), help="Certificate authority of a broker with TLS.")
-def scorer(
-    event: Path, broker: str, host: str, mqtt_port: int, desk_port: int, desk_name: tuple[str, ...], ca: Path | None
+@click.option("--ca", type=FILE, help="Certificate authority of a broker with TLS.")
+@click.option("--credentials", type=FILE, help="Passwords that the broker knows [default: EVENT/credentials.json].")
+def scorer(  # noqa: PLR0913 - one parameter an option
+    *,
+    event: Path,
+    broker: str,
+    host: str,
+    mqtt_port: int,
+    desk_host: str,
+    desk_port: int,
+    desk_name: tuple[str, ...],
+    ca: Path | None,
+    credentials: Path | None,
 ) -> None:
     """Take results in, keep them, and show the arbiter: EVENT is the event's folder."""
+    os.umask(0o077)  # results, passwords and the broker's store are nobody else's
+    logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -55,32 +72,44 @@ def scorer(
             journal = Journal(event / STORE, checked.name)
             running.callback(journal.close)
             work = Scorer(checked, journal, event, lambda: time.time_ns() // 1_000_000)
-            address = _address(running, checked, event, broker, (host, mqtt_port), ca)
-            desk = running.enter_context(DeskServer(work.feed, host, desk_port, hosts=desk_name))
+            passwords = credentials or event / CREDENTIALS
+            if broker in get_args(Kind):
+                child = _start(running, cast("Kind", broker), checked, event, passwords, (host, mqtt_port))
+                address = Address(child.host, child.port, "scorer", Credentials.load(passwords).password("scorer"))
+                watch = child.check
+            else:
+                address, watch = _elsewhere(broker, passwords, ca), _nothing
+            desk = running.enter_context(DeskServer(work.feed, desk_host, desk_port, hosts=desk_name))
             click.echo(f"Desk: {desk.url}")
             work.connect(address)
-            work.run(stop)
+            work.run(stop, watch)
     except (ScorerError, BrokerError, DeskError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
         sys.exit(1)
 
 
-def _address(
-    running: ExitStack, event: Event, folder: Path, broker: str, listen: tuple[str, int], ca: Path | None
-) -> Address:
-    """Give the broker's address, having started it if it is ours to start."""
+def _start(
+    running: ExitStack, kind: Kind, event: Event, folder: Path, passwords: Path, listen: tuple[str, int]
+) -> Broker:
+    """Start a broker for this event; passwords that are not there yet are made."""
     tables = max(event.tables)
-    credentials = Credentials.ensure(folder / CREDENTIALS, tables)
-    password = credentials.password("scorer")
-    if broker in get_args(Kind):
-        kind = cast("Kind", broker)
-        child = make_broker(
-            kind, folder / "broker", event.name, credentials, tables=tables, host=listen[0], port=listen[1]
-        )
-        running.enter_context(child)
-        click.echo(f"Broker: {broker}, port {child.port}")
-        return Address(child.host, child.port, "scorer", password)
+    known = Credentials.ensure(passwords, tables)
+    child = make_broker(kind, folder / "broker", event.name, known, tables=tables, host=listen[0], port=listen[1])
+    running.enter_context(child)
+    click.echo(f"Broker: {kind}, port {child.port}")
+    return child
+
+
+def _elsewhere(broker: str, passwords: Path, ca: Path | None) -> Address:
+    """Give the address of a broker that runs already; new passwords would be none that it knows."""
     found = ELSEWHERE.fullmatch(broker)
-    if not found:
+    if not found or not 1 <= int(found["port"]) <= LAST_PORT:
         raise click.UsageError("--broker is embedded, mosquitto, or HOST:PORT")
+    if ca and not ca.is_file():
+        raise click.UsageError(f"--ca: there is no file {ca}")
+    password = Credentials.load(passwords).password("scorer")
     return Address(found["host"].strip("[]"), int(found["port"]), "scorer", password, ca)
+
+
+def _nothing() -> None:
+    """Look after nothing: a broker elsewhere is somebody else's to restart."""

@@ -1,7 +1,9 @@
 """`homologue kiosk`: one table's program, with the devices that its configuration names."""
 
 import logging
+import os
 import signal
+import sqlite3
 import sys
 import threading
 import time
@@ -13,7 +15,7 @@ import click
 from firmware.addresses import OpenedButtons, open_buttons
 from firmware.errors import FirmwareError
 from kiosk.config import Settings
-from kiosk.errors import KioskError
+from kiosk.errors import JournalBroken, KioskError
 from kiosk.eyes import Eyes
 from kiosk.journal import Journal, Whose
 from kiosk.program import Program, run
@@ -38,6 +40,7 @@ ENGLISH = Words("en")
 @click.option("--picture", type=click.Path(path_type=Path), help="Keep the present screen as a PNG in this file.")
 def kiosk(config: Path, picture: Path | None) -> None:
     """Run one table: CONFIG is its TOML file (see docs/installer.md)."""
+    os.umask(0o077)  # the journal holds presses while a claim window is open
     logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -46,6 +49,9 @@ def kiosk(config: Path, picture: Path | None) -> None:
         serve(Settings(config), stop, picture)
     except (KioskError, FirmwareError, VisionError) as error:
         click.echo(f"homologue kiosk: {error.code}: {error}", err=True)
+        sys.exit(1)
+    except sqlite3.Error as error:
+        click.echo(f"homologue kiosk: {JournalBroken.code}: {error}", err=True)
         sys.exit(1)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.contract.link import Address
+from broker.contract.link import HOST, Address
 from broker.contract.words import EventName, TableNo
 from kiosk.errors import BadConfiguration
 
@@ -16,7 +16,7 @@ Language = Literal["en", "fr", "zh"]
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the broker is; the password stands alone in a file that only the kiosk's user can read."""
 
-    host: str
+    host: Annotated[str, Meta(pattern=f"^(?:{HOST})$(?!\\n)", description="name or address")]
     port: Annotated[int, Meta(ge=1, le=65535)]
     password_file: str
     ca_file: str | None = None

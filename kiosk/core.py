@@ -17,8 +17,6 @@ class Core:
     def __init__(self, journal: Journal, wall: Callable[[], int]) -> None:
         """Raise JournalBroken."""
         self._journal, self._wall = journal, wall
-        self.taken_upto = 0
-        """Facts of this table that the scorer has, by whatever device: ours are numbered after them."""
         self.state = Table()
         try:
             for event in journal.events():
@@ -39,6 +37,6 @@ class Core:
         state, facts = handle(self.state, event)
         if state == self.state and not facts:
             return ()
-        messages = self._journal.record(event, facts, wall=self._wall(), after=self.taken_upto)
+        messages = self._journal.record(event, facts, wall=self._wall())
         self.state = state
         return messages

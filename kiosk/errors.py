@@ -13,6 +13,18 @@ class BadConfiguration(KioskError, ValueError):
     code = "bad_configuration"
 
 
+class ScreenMissing(KioskError, OSError):
+    """There is no screen to draw on, or none by that driver."""
+
+    code = "screen_missing"
+
+
+class DiskLow(KioskError, OSError):
+    """The journal's disk is nearly full. Told while there is time; nothing raises it."""
+
+    code = "disk_low"
+
+
 class JournalInUse(KioskError, OSError):
     """Another kiosk has this table's journal open."""
 

@@ -5,6 +5,7 @@ any instant the journal is played again and the table stands where it stood.
 """
 
 import fcntl
+import shutil
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.messages import Fact, LogMessage, Receipt
+from broker.contract.messages import Fact, LogMessage, Receipt, Result
 from broker.contract.wire import decode, encode
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.table.events import Event
@@ -54,7 +55,7 @@ class Journal:
 
     def __init__(self, path: Path, whose: Whose) -> None:
         """Open or make it. Raises JournalInUse, JournalBroken."""
-        self._whose = whose
+        self._whose, self._folder = whose, path.parent
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = path.with_suffix(".lock").open("w")
@@ -80,6 +81,12 @@ class Journal:
         self._about("event", self._whose.event, self._whose.event)
         self._about("table", str(self._whose.table), str(self._whose.table))
         self.device = self._about("device", uuid.uuid4().hex)
+        self.start = int(self._about("start", "0")) + 1
+        self._tell("start", str(self.start))
+        self.store = self._about("store", "") or None
+        """The scorer's store that receipts came from last."""
+        self._upto = int(self._about("upto", "0"))
+        """Facts of this table that are in that store, by whatever device: ours are numbered after them."""
 
     def _about(self, key: str, first: str, must_be: str | None = None) -> str:
         self._store.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, first))
@@ -87,6 +94,9 @@ class Journal:
         if must_be is not None and value != must_be:
             raise JournalBroken(f"its {key} is {value}, not {must_be}")
         return str(value)
+
+    def _tell(self, key: str, value: str) -> None:
+        self._store.execute("UPDATE about SET value = ? WHERE key = ?", (value, key))
 
     def close(self) -> None:
         """Close it; may be called twice."""
@@ -115,17 +125,22 @@ class Journal:
             raise
 
     @property
+    def room(self) -> int:
+        """Bytes that are free on its disk."""
+        return shutil.disk_usage(self._folder).free
+
+    @property
     def empty(self) -> bool:
         """Whether nothing has ever happened here."""
         return self._store.execute("SELECT 1 FROM happened LIMIT 1").fetchone() is None
 
-    def record(self, event: Event, facts: Iterable[Fact], *, wall: int, after: int) -> tuple[LogMessage, ...]:
-        """Make an event and its facts durable, as one. `wall` is ms since 1970; `after` a seq known to be taken."""
+    def record(self, event: Event, facts: Iterable[Fact], *, wall: int) -> tuple[LogMessage, ...]:
+        """Make an event and its facts durable, as one. `wall` is ms since 1970."""
         messages: list[LogMessage] = []
         with self._as_one():
             encoded = msgspec.json.encode(event)
             self._store.execute("INSERT INTO happened (wall, event) VALUES (?, ?)", (wall, encoded))
-            for seq, fact in enumerate(facts, max(self.last_seq, after) + 1):
+            for seq, fact in enumerate(facts, max(self.last_seq, self._upto) + 1):
                 message = self._message(seq, fact, wall)
                 row = (seq, message.id, encode(message))
                 self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
@@ -152,23 +167,62 @@ class Journal:
         rows = self._store.execute("SELECT seq, code FROM outbox WHERE state = 'refused' ORDER BY seq")
         return tuple((int(seq), str(code)) for seq, code in rows)
 
-    def settle(self, receipt: Receipt) -> None:
-        """Mark what the scorer names as taken or refused; what was once safe stays so.
+    def results(self) -> frozenset[int]:
+        """Give the rounds whose results were accepted here."""
+        rows = self._store.execute("SELECT body FROM outbox")
+        facts = [decode(LogMessage, body).fact for (body,) in rows]
+        return frozenset(fact.round for fact in facts if isinstance(fact, Result))
 
-        A number that was taken under another id is another device's fact: ours is a conflict, kept and shown.
+    def settle(self, receipt: Receipt) -> None:
+        """Mark what the scorer names as taken or refused; what it should have and has not is open again.
+
+        That happens when its store was lost, or replaced by an older copy: the tables still have everything.
         """
         with self._as_one():
+            if receipt.store != self.store:
+                self._store.execute("UPDATE outbox SET state = 'open', code = NULL")
+            upto = receipt.upto if receipt.store != self.store else max(receipt.upto, self._upto)
+            self._tell("store", receipt.store)
+            self._tell("upto", str(upto))
+            self._reopen(receipt)
             for refusal in receipt.refused:
                 self._close(refusal.seq, refusal.id, "refused", refusal.code)
             for taken in receipt.taken:
                 self._close(taken.seq, taken.id, "safe", None)
-                self._store.execute(
-                    "UPDATE outbox SET state = 'refused', code = 'conflict' WHERE seq = ? AND state = 'open'",
-                    (taken.seq,),
-                )
+            self._renumber([taken.seq for taken in receipt.taken], upto)
+        self.store, self._upto = receipt.store, upto
+
+    def _reopen(self, receipt: Receipt) -> None:
+        self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq > ?", (receipt.upto,))
+        for seq in receipt.gaps:
+            self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq = ?", (seq,))
 
     def _close(self, seq: int, message_id: str, state: str, code: str | None) -> None:
+        """Mark one fact. Whatever was said of it before, what is taken is safe."""
         self._store.execute(
-            "UPDATE outbox SET state = ?, code = ? WHERE seq = ? AND id = ? AND state = 'open'",
-            (state, code, seq, message_id),
+            "UPDATE outbox SET state = ?, code = ? WHERE seq = ? AND id = ? AND (state = 'open' OR ? = 'safe')",
+            (state, code, seq, message_id, state),
+        )
+
+    def _renumber(self, used: Iterable[int], upto: int) -> None:
+        """Give new numbers to facts whose numbers another device has used; their ids keep them from counting twice."""
+        clashing = {seq for (seq,) in self._store.execute("SELECT seq FROM outbox WHERE code = 'conflict'")}
+        for seq in used:
+            clashing.update(
+                found
+                for (found,) in self._store.execute("SELECT seq FROM outbox WHERE seq = ? AND state = 'open'", (seq,))
+            )
+        for new, seq in enumerate(sorted(clashing), max(self.last_seq, upto) + 1):
+            (body,) = self._store.execute("SELECT body FROM outbox WHERE seq = ?", (seq,)).fetchone()
+            message = msgspec.structs.replace(decode(LogMessage, body), seq=new)
+            self._store.execute(
+                "UPDATE outbox SET seq = ?, body = ?, state = 'open', code = NULL WHERE seq = ?",
+                (new, encode(message), seq),
+            )
+
+    def reconsider(self) -> None:
+        """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
+        self._store.execute(
+            "UPDATE outbox SET state = 'open', code = NULL "
+            "WHERE state = 'refused' AND code NOT IN ('already_recorded', 'id_reused')"
         )

@@ -1,5 +1,6 @@
 """One table's program: threads put events on one queue, one loop alone changes state and shows what follows."""
 
+import logging
 import queue
 import threading
 import time
@@ -10,13 +11,14 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from broker.contract import topics
-from broker.contract.link import Acknowledge, Link, Will
+from broker.contract.link import Acknowledge, Link, LinkRefused, Will
 from broker.contract.messages import Assignment, Order, Receipt, TableState
 from broker.contract.wire import Refused, decode_at, encode
 from broker.contract.words import Lifecycle, Seat
 from kiosk.config import Settings
 from kiosk.core import Core
 from kiosk.entry import Form, FoundFalse, Won, press
+from kiosk.errors import DiskLow
 from kiosk.eyes import CameraHealth
 from kiosk.journal import Journal
 from kiosk.screens.shown import Line, Shown, shown
@@ -38,8 +40,15 @@ from kiosk.table.machine import BETWEEN
 from kiosk.table.state import Phase, Table
 from kiosk.uplink import Uplink
 
+log = logging.getLogger("homologue.kiosk")
+
 GRACE_NS: Final = 150_000_000
 """After the claim window's end, for edges that are still on their way from the pins; they count by their time."""
+
+DISK_EVERY_NS: Final = 30_000_000_000
+
+ENOUGH_ROOM: Final = 100_000_000
+"""Bytes: a day's journal takes less than one hundredth of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +62,10 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """The broker accepted us, or was lost."""
+    """The broker accepted us, was lost, or does not let us in."""
 
     up: bool
+    refused: LinkRefused | None = None
 
 
 Item = Incoming | LinkChanged | TrayChecked | CameraHealth | ButtonPressed
@@ -73,18 +83,17 @@ class Program:
         self._link = self._make_link(settings)
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
-        self._receipted = not journal.empty
         self._obeyed: deque[str] = deque(maxlen=100)
         """Orders that were carried out: the wire may bring one twice, and a new call must not be cleared by it."""
         self._form: Form | None = None
         self._problem: str | None = None
         self._health: dict[str, str] = {}
         self._lifecycle: Lifecycle = "ready"
+        self._look_at_disk = clock()
 
     def _make_link(self, settings: Settings) -> Link:
         name, table = self._config.event, self._config.table
-        self._lifecycle = "lost"
-        will = Will(topics.STATE.at(name, table=table), encode(self._table_state()))
+        will = Will(topics.STATE.at(name, table=table), encode(self._stands("lost", 0, {})))
         return Link(
             settings.address(),
             client_id=f"homologue-{name}-table-{table}",
@@ -92,6 +101,7 @@ class Program:
             on_message=lambda topic, payload, ack: self._queue.put(Incoming(topic, payload, ack)),
             on_up=lambda: self._queue.put(LinkChanged(up=True)),
             on_down=lambda: self._queue.put(LinkChanged(up=False)),
+            on_refused=lambda why: self._queue.put(LinkChanged(up=False, refused=why)),
             will=will,
         )
 
@@ -119,7 +129,7 @@ class Program:
     def stop(self) -> None:
         """Say that we go, and go."""
         self._lifecycle = "disconnected"
-        self._uplink.say(self._table_state)
+        self._uplink.say(self._now)
         self._link.flush(2.0)
         self._link.stop()
 
@@ -140,13 +150,17 @@ class Program:
             case Incoming():
                 self._message(item)
             case LinkChanged():
-                self._link_changed(up=item.up)
-            case CameraHealth(code=None):
-                self._health.pop("camera", None)
-            case CameraHealth(code=str() as code):
-                self._health["camera"] = code
+                self._link_changed(item)
+            case CameraHealth(code=code):
+                self._healthy("camera", code)
             case TrayChecked() | ButtonPressed():
                 self._apply(item)
+
+    def _healthy(self, what: str, code: str | None) -> None:
+        """Remember what is wrong with a part of the device; None: nothing."""
+        self._health.pop(what, None)
+        if code:
+            self._health[what] = code
 
     def _apply(self, event: Event) -> str | None:
         """Take one event in; give the code if it was not to be."""
@@ -162,13 +176,11 @@ class Program:
         try:
             _, message = decode_at(incoming.topic, incoming.payload)
         except Refused as refused:
-            self._health["wire"] = refused.code
+            self._healthy("wire", refused.code)
         else:
-            self._health.pop("wire", None)
+            self._healthy("wire", None)
             if isinstance(message, Receipt):
                 self._uplink.settle(message)
-                self._core.taken_upto = max(self._core.taken_upto, message.upto)
-                self._receipted = True
             elif isinstance(message, Assignment):
                 self._offered = message
             elif isinstance(message, Order) and message.id not in self._obeyed:
@@ -176,30 +188,46 @@ class Program:
                 self._apply(CallToggled(at=self._clock(), open=False))
         incoming.acknowledge()
 
-    def _link_changed(self, *, up: bool) -> None:
-        if up:
-            self._uplink.say(self._table_state, again=True)
-            self._uplink.resend(self._clock())
+    def _link_changed(self, change: LinkChanged) -> None:
+        if change.refused:
+            log.warning("%s: %s", change.refused.code, change.refused)
+            self._healthy("broker", change.refused.code)
+        if change.up:
+            self._healthy("broker", None)
+            self._uplink.say(self._now, again=True)
+            self._uplink.reconnected(self._clock())
 
     def _due(self, now: int) -> None:
         deadline = self.state.claim_deadline
         if deadline is not None and now >= deadline + GRACE_NS:
             self._apply(ClaimWindowElapsed(at=now))
-        if self._offered and self._receipted and self.state.phase in BETWEEN:
+        if self._offered and self._may_assign(self._offered):
             self._assign(self._offered, now)
         if self._link.up and self._uplink.overdue(now):
             self._uplink.resend(now)
+        if now >= self._look_at_disk:
+            self._look_at_disk = now + DISK_EVERY_NS
+            self._healthy("disk", DiskLow.code if self._journal.room < ENOUGH_ROOM else None)
+
+    def _may_assign(self, offered: Assignment) -> bool:
+        """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
+
+        A broker may keep the plan of a rehearsal. So a play for which staff only lay trays gives way to the plan of
+        another store; any other play is finished first.
+        """
+        if offered.store != self._journal.store:
+            return False
+        had, phase = self.state.assignment, self.state.phase
+        return phase in BETWEEN or (phase is Phase.RESTORING and had is not None and had.store != offered.store)
 
     def _assign(self, offered: Assignment, now: int) -> None:
         self._offered = None
         had = self.state.assignment
-        if had is None or (had.plays, had.profile) != (offered.plays, offered.profile):
-            done = set(offered.recorded)
+        if had is None or (had.plays, had.profile, had.store) != (offered.plays, offered.profile, offered.store):
+            done = self._journal.results().union(offered.recorded)
             first = next((at for at, play in enumerate(offered.plays) if play.round not in done), len(offered.plays))
             code = self._apply(Assigned(at=now, assignment=offered, first=first))
-            self._health.pop("plan", None)
-            if code:
-                self._health["plan"] = code
+            self._healthy("plan", code)
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
@@ -210,7 +238,7 @@ class Program:
         elif self._form is None or self._form.declared != declared:
             self._form = Form(declared, state.profile.false_hu.fines.value)
         if self._link.up:
-            self._uplink.say(self._table_state)
+            self._uplink.say(self._now)
 
     # ---- the keyboard -----------------------------------------------------------------------
 
@@ -219,6 +247,7 @@ class Program:
         now, phase = self._clock(), self.state.phase
         plain: dict[tuple[Phase, str], Event] = {
             (Phase.PLAYING, "d"): PlayEndedDrawn(at=now),
+            (Phase.CLAIMING, "d"): PlayEndedDrawn(at=now),
             (Phase.ACCEPTING, "r"): ResultRefused(at=now),
             (Phase.RECORDED, "enter"): NextDealCalled(at=now),
         }
@@ -253,10 +282,15 @@ class Program:
     def shown(self) -> Shown:
         """Give what is to be seen."""
         health = tuple(f"{device}: {code}" for device, code in sorted(self._health.items()))
-        line = Line(self._link.up, self._uplink.unsent, self._uplink.refused, health)
+        line = Line(self._link.up, self._uplink.unsent, len(self._uplink.refused), health)
         return shown(self._config.table, self.state, self._form, line, self._problem)
 
-    def _table_state(self) -> TableState:
+    def _now(self) -> TableState:
+        """What the table says of itself."""
+        refused = {"refused": self._uplink.refused[-1][1]} if self._uplink.refused else {}
+        return self._stands(self._lifecycle, self._uplink.unsent, {**self._health, **refused})
+
+    def _stands(self, lifecycle: Lifecycle, unsent: int, health: dict[str, str]) -> TableState:
         state = self.state
         return TableState(
             id=uuid.uuid4().hex,
@@ -264,13 +298,15 @@ class Program:
             table=self._config.table,
             seq=self._journal.last_seq,
             device=self._journal.device,
-            lifecycle=self._lifecycle,
+            start=self._journal.start,
+            count=0,
+            lifecycle=lifecycle,
             state=state.public,
             round=state.play.round if state.play else None,
             deal=state.play.deal if state.play else None,
-            unsent=self._uplink.unsent if self._lifecycle != "lost" else 0,
+            unsent=unsent,
             calling=state.calling,
-            health=dict(self._health) if self._lifecycle != "lost" else {},
+            health=health,
         )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
+from msgspec.structs import replace
+
 from broker.contract import topics
 from broker.contract.messages import LogMessage, Receipt, TableState
 from broker.contract.wire import encode
@@ -29,11 +31,12 @@ class Uplink:
         self._log = topics.LOG.at(event, table=table)
         self._state = topics.STATE.at(event, table=table)
         self._said: TableState | None = None
+        self._states = 0
         self._sent_at: int | None = None
         self.unsent = len(journal.unsent())
         """Facts for which no receipt has come."""
-        self.refused = len(journal.refused())
-        """Facts that the scorer did not take."""
+        self.refused = journal.refused()
+        """Facts that the scorer did not take: number and code."""
 
     def send(self, messages: Iterable[LogMessage], now: int) -> None:
         """Send new facts."""
@@ -46,8 +49,16 @@ class Uplink:
         """Publish the table's state where it has changed, or again after a new connection."""
         new = state()
         if again or self._said is None or _content(new) != _content(self._said):
+            self._states += 1
+            new = replace(new, count=self._states)
             self._said = new
             self._sender.publish(self._state, encode(new), retain=topics.STATE.retain)
+
+    def reconnected(self, now: int) -> None:
+        """Send all again that is not safe, what was refused as well: the scorer's plan may have been put right."""
+        self._journal.reconsider()
+        self._count()
+        self.resend(now)
 
     def resend(self, now: int) -> None:
         """Send what is unsent, in order: after a new connection, and when no receipt comes."""
@@ -58,8 +69,11 @@ class Uplink:
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
         self._journal.settle(receipt)
+        self._count()
+
+    def _count(self) -> None:
         self.unsent = len(self._journal.unsent())
-        self.refused = len(self._journal.refused())
+        self.refused = self._journal.refused()
 
     def overdue(self, now: int) -> bool:
         """Whether a receipt should have come by now."""

@@ -23,7 +23,7 @@ class Leashed:
 
     def __init__(self, command: Sequence[str], *, log: Path, keep: Sequence[int] = ()) -> None:
         """Start the command. Raises ProgramMissing, and OSError or ValueError where it cannot be run or logged."""
-        self._command = [_setpriv(), "--pdeathsig", "KILL", "sh", "-c", STILL_OURS, str(os.getpid()), *command]
+        self._command = [setpriv(), "--pdeathsig", "KILL", "sh", "-c", STILL_OURS, str(os.getpid()), *command]
         self._log = log
         self._keep = tuple(keep)
         self._process: subprocess.Popen[bytes] | None = None
@@ -86,7 +86,8 @@ class Leashed:
             )
 
 
-def _setpriv() -> str:
+def setpriv() -> str:
+    """Find the program that arms the signal. Raises ProgramMissing."""
     found = shutil.which("setpriv")
     if found is None:
         raise ProgramMissing("setpriv is not installed: it comes with Debian's package util-linux")

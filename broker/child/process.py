@@ -15,7 +15,7 @@ from typing import Final, Self
 from broker.child.leash import Leashed
 from broker.child.probe import refusal
 from broker.child.settings import Settings
-from broker.errors import NotReady, PortTaken, StartFailed, StoreLocked
+from broker.errors import BrokerDied, NotReady, PortTaken, StartFailed, StoreLocked
 
 READY_S: Final = 20.0  # a Raspberry Pi with a slow card needs some seconds for a large store
 STOP_S: Final = 10.0
@@ -66,6 +66,11 @@ class ChildBroker(ABC):
     def alive(self) -> bool:
         """Tell whether the process runs."""
         return self.pid is not None
+
+    def check(self) -> None:
+        """Raise BrokerDied where the process has ended without being told to."""
+        if self._child is not None and not self._child.running():
+            raise BrokerDied(f"{self.name} ended; its log is {self.log}")
 
     def start(self) -> None:
         """Start, and return once clients are let in."""

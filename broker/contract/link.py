@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
@@ -39,6 +39,15 @@ class Will:
     payload: bytes
 
 
+class LinkRefused(Exception):
+    """The broker is there, and does not let us in or listen. We go on trying."""
+
+    code: ClassVar[str] = "broker_refused"
+
+
+HOST: Final = r"[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63}){0,15}\.?|[0-9A-Fa-f:]{2,45}"
+"""A broker's name or address. Other names make the resolver raise on the client's own thread, which then ends."""
+
 Acknowledge = Callable[[], None]
 OnMessage = Callable[[str, bytes, Acknowledge], None]
 
@@ -49,7 +58,7 @@ class Link:
     Callbacks come on the client's own thread: they must only put things on a queue.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one callback an event
         self,
         address: Address,
         client_id: str,
@@ -58,10 +67,11 @@ class Link:
         on_message: OnMessage,
         on_up: Callable[[], None],
         on_down: Callable[[], None],
+        on_refused: Callable[[LinkRefused], None] = lambda _: None,
         will: Will | None = None,
     ) -> None:
         self._topics = [(topic, 1) for topic in topics]
-        self._on_message, self._on_up, self._on_down = on_message, on_up, on_down
+        self._on_message, self._on_up, self._on_down, self._on_refused = on_message, on_up, on_down, on_refused
         self._up = threading.Event()
         self._generation = 0
         self._last: mqtt.MQTTMessageInfo | None = None
@@ -112,12 +122,16 @@ class Link:
 
     def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         self._generation += 1
-        if not reason.is_failure:
+        if reason.is_failure:
+            self._on_refused(LinkRefused(str(reason)))
+        else:
             client.subscribe(self._topics)
 
     def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         """A broker that refuses a subscription would leave us deaf: that is not being connected."""
-        if not any(reason.is_failure for reason in reasons):
+        if any(reason.is_failure for reason in reasons):
+            self._on_refused(LinkRefused("no right to listen where we must"))
+        else:
             self._up.set()
             self._on_up()
 

@@ -29,6 +29,7 @@ from broker.contract.words import (
     Seq,
     Serial,
     SetNo,
+    StoreId,
     TableNo,
     Text,
     Wind,
@@ -124,6 +125,8 @@ class TableState(Message, frozen=True, kw_only=True):
     table: TableNo
     seq: Annotated[Count, Meta(description="last fact accepted at the table")]
     device: DeviceId
+    start: Annotated[Count, Meta(description="how often the device's program has been started")]
+    count: Annotated[Count, Meta(description="of this start's states; an older state may arrive later")]
     lifecycle: Lifecycle
     state: PublicState
     round: RoundNo | None
@@ -161,13 +164,14 @@ class Taken(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Receipt(FromScorer, frozen=True, kw_only=True):
-    """What of a table's facts is in the scorer's store: all up to `upto` but the `gaps`.
+    """What of a table's facts is in the scorer's store: all up to `upto` but the `gaps`, and nothing beyond.
 
     `taken` names the last ones by id, so that a device never takes another device's fact of the same number
     for its own.
     """
 
     table: TableNo
+    store: StoreId
     upto: Count
     gaps: Annotated[tuple[Seq, ...], Meta(max_length=1000)]
     taken: Annotated[tuple[Taken, ...], Meta(max_length=100)]
@@ -202,6 +206,7 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
     """All plays of one table, so that it can go on offline."""
 
     table: TableNo
+    store: StoreId
     profile: ProfileId
     plays: Annotated[tuple[PlannedPlay, ...], Meta(max_length=200)]
     recorded: Annotated[tuple[RoundNo, ...], Meta(max_length=200, description="rounds whose result is stored")]

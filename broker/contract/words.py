@@ -29,6 +29,7 @@ MessageId = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="unique for ever; a resend keeps it")
 ]
 DeviceId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="one kiosk's journal")]
+StoreId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="one scorer's store")]
 PlayerId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
 ProfileId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)")]
 Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$(?!\n)", description="stable; listed in docs/codes.md")]
@@ -46,4 +47,4 @@ HandValue = Annotated[int, Meta(ge=1, le=999, description="HV, in fan points")]
 Points = Annotated[int, Meta(ge=-9999, le=9999)]
 FineImp = Annotated[int, Meta(ge=1, le=99, description="IMP taken off after conversion")]
 Serial = Annotated[int, Meta(ge=1, le=136)]
-Milliseconds = Annotated[int, Meta(ge=0, le=2**53)]
+Milliseconds = Annotated[int, Meta(ge=0, le=7_258_118_400_000, description="since 1970, to the year 2200")]

@@ -30,7 +30,7 @@ def audit(store: Path, standings: Path, view: dict[str, Any], plays: int) -> lis
     """Give everything that is off, in words; nothing where all is right."""
     journal = facts(store)
     results = [fact for fact in journal if fact["type"] == "result"]
-    problems = list(_counts(journal, results, plays))
+    problems = [*_counts(journal, results, plays), *_fouled(journal)]
     problems.extend(
         f"points of {_where(result)}: {result['points']}, should be {points_of(result)}"
         for result in results
@@ -54,6 +54,14 @@ def _counts(journal: list[Fact], results: list[Fact], plays: int) -> Iterator[st
         found = {(fact["table"], fact["round"]) for fact in journal if fact["type"] == kind}
         if found != set(times):
             yield f"not every play was {kind}"
+
+
+def _fouled(journal: list[Fact]) -> Iterator[str]:
+    """Name deals that lay in several forms: here all plays of a deal are compared with each other."""
+    forms = {(fact["deal"], fact["form"]) for fact in journal if fact["type"] == "restored"}
+    for deal, count in Counter(deal for deal, _ in forms).items():
+        if count > 1:
+            yield f"deal {deal} was played in {count} forms"
 
 
 def points_of(result: Fact) -> dict[str, int]:

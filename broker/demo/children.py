@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from broker.child.leash import setpriv
+
 COMMAND: Final = Path(sys.executable).with_name("homologue")
 
 STOP_S: Final = 8.0
@@ -24,7 +26,8 @@ class Child:
         self._seen: list[str] = []
         self._news = threading.Condition()
         self._process = subprocess.Popen(
-            [str(COMMAND), *arguments],
+            # Ended with us, even if we are killed. (The signal comes when the thread ends that started it: our first.)
+            [setpriv(), "--pdeathsig", "TERM", str(COMMAND), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -54,7 +57,7 @@ class Child:
         return self._process.poll()
 
     def wait_for(self, pattern: str, timeout: float) -> str:
-        """Wait until it has said something, and give the first group. Raises TimeoutError."""
+        """Wait until it has said something; give the first group, or all of it. Raises TimeoutError."""
 
         def found() -> re.Match[str] | None:
             return next((match for line in self._seen if (match := re.search(pattern, line))), None)
@@ -64,7 +67,13 @@ class Child:
             match = found()
         if match is None:
             raise TimeoutError(f"{self.name} did not say {pattern!r}: {self._seen[-5:]}")
-        return match[1]
+        return match[1] if match.lastindex else match[0]
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end and give its exit code. Raises TimeoutExpired."""
+        code = self._process.wait(timeout)
+        self._reader.join(timeout)
+        return code
 
     def kill(self) -> None:
         """End it with SIGKILL, as a power cut would."""

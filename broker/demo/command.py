@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import sys
 import threading
 import time
@@ -73,14 +72,21 @@ class Demo:
         return code
 
     def _start(self, running: ExitStack) -> None:
-        ports = ["--mqtt-port", "0", "--desk-port", str(_free(PORT))]
-        scorer = self._child(running, "scorer", ["scorer", str(self._folder), "--broker", self._broker, *ports])
-        port = int(scorer.wait_for(r"^Broker: .* port (\d+)", START_S))
-        self._url = scorer.wait_for(r"^Desk: (\S+)", START_S)
+        port = self._start_scorer(running)
         for table in range(1, 5):
             config = write_kiosk(self._folder, table, port)
             picture = self._folder / f"table-{table}.png"
             self._child(running, f"table {table}", ["kiosk", str(config), "--picture", str(picture)])
+
+    def _start_scorer(self, running: ExitStack) -> int:
+        """Start the scorer, its page on the usual port if nobody has it; give the broker's port."""
+        arguments = ["scorer", str(self._folder), "--broker", self._broker, "--mqtt-port", "0", "--desk-port"]
+        scorer = self._child(running, "scorer", [*arguments, str(PORT)])
+        if "desk_port_taken" in scorer.wait_for(r"^Desk: |desk_port_taken", START_S):
+            self._children.remove(scorer)
+            scorer = self._child(running, "scorer", [*arguments, "0"])
+        self._url = scorer.wait_for(r"^Desk: (\S+)", START_S)
+        return int(scorer.wait_for(r"^Broker: .* port (\d+)", START_S))
 
     def _child(self, running: ExitStack, name: str, arguments: list[str]) -> Child:
         child = Child(name, arguments, self.say)
@@ -145,14 +151,3 @@ class Demo:
 def over(table: dict[str, Any]) -> bool:
     """Say whether a table has played its last deal and every fact of it is safe."""
     return bool(table["unsent"] == 0 and table["state"] == "finished")
-
-
-def _free(port: int) -> int:
-    """Give the usual port if nobody has it, else 0: any."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return 0
-    return port

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from msgspec.structs import replace
+
 from broker.contract.messages import TableState
 from broker.scorer.view import AlertView
 
@@ -15,7 +17,7 @@ MOST_AT_ONCE: Final = 20
 """Alerts from one batch: a table that floods the wire does not flood the arbiter."""
 
 PAUSE_MS: Final = 1000
-"""The same thing of the same table is told again only after a second without it; the store keeps every refusal."""
+"""The same thing of the same table is told again only after a second without it; the store keeps what was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,24 @@ class TableWatch:
         self._spoke_twice: set[tuple[int, frozenset[str]]] = set()
 
     def hear(self, state: TableState) -> Iterable[Concern]:
-        """Take a state in; give a concern where another device spoke for the table while the first was there."""
+        """Take a state in; give a concern where another device spoke for the table while the first was there.
+
+        A broker may bring an old state after a newer one. A last will was written when its device started: it tells
+        only that the device is lost, and what the device said last stays.
+        """
         before = self.states.get(state.table)
-        self.states[state.table] = state
-        if before is None or before.device == state.device:
+        if before is None or before.device != state.device:
+            self.states[state.table] = state
+            return self._another(before, state)
+        if state.lifecycle == "lost":
+            if state.start >= before.start:
+                self.states[state.table] = replace(before, lifecycle="lost")
+        elif (state.start, state.count) >= (before.start, before.count):
+            self.states[state.table] = state
+        return ()
+
+    def _another(self, before: TableState | None, state: TableState) -> Iterable[Concern]:
+        if before is None:
             return ()
         pair = state.table, frozenset({before.device, state.device})
         if before.lifecycle in ("lost", "disconnected") or pair in self._spoke_twice:

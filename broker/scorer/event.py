@@ -152,6 +152,7 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
             yield f"{where}: there is no deal {play.deal}"
     yield from _twice("table {1} has two plays in round {0}", ((p.round, p.table) for p in plan.plays))
     yield from _twice("deal {1} is at two tables in round {0}", ((p.round, p.deal) for p in plan.plays))
+    yield from _twice("table {0} has deal {1} twice", ((p.table, p.deal) for p in plan.plays))
     at_once = ((p.round, player) for p in plan.plays for player in p.players.values())
     yield from _twice("player {1} sits twice in round {0}", at_once)
     again = ((p.deal, player) for p in plan.plays for player in p.players.values())

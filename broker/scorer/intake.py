@@ -12,8 +12,8 @@ from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
 from broker.scorer.journal import RefusedRow
 
-FURTHEST = 500
-"""How far ahead of what is stored a sequence number may be."""
+MOST_MISSING = 500
+"""Facts of one table that may be missing below a new one."""
 
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
@@ -129,8 +129,8 @@ class Intake:
             )
         if message.id in self._ids:
             raise Refused("id_reused", f"id {message.id} was taken with another number")
-        if message.seq > book.upto + FURTHEST:
-            raise Refused("seq_out_of_range", f"fact {message.seq} is too far ahead of {book.upto}")
+        if message.seq > len(book.taken) + MOST_MISSING:
+            raise Refused("seq_out_of_range", f"fact {message.seq} is too far ahead: {len(book.taken)} were taken")
         self._check_play(message)
         return Verdict(message, new=True)
 
@@ -147,9 +147,12 @@ class Intake:
             raise Refused("already_recorded", f"table {table} has a result for deal {result.deal}")
         if result.profile != self._event.profile.id:
             raise Refused("wrong_profile", f"this event is played by {self._event.profile.id}, not {result.profile}")
-        players = set(result.players.values())
-        if set(result.players) != set(SEATS) or len(players) != len(SEATS) or players - set(self._event.players):
-            raise Refused("wrong_players", "four different players of the event are needed, one a seat")
+        planned = sorted(self._event.bookings[table, result.round].players.values())
+        if set(result.players) != set(SEATS) or sorted(result.players.values()) != planned:
+            raise Refused("wrong_players", f"{', '.join(planned)} play here, one a seat")
+        fines = {fine.imp for fine in result.fines.values()}
+        if fines - set(self._event.profile.false_hu.fines.value):
+            raise Refused("fine_not_in_profile", f"the profile has no fines of {sorted(fines)} IMP")
         try:
             right = points(Outcome(result.win, result.winners, result.discarder), self._event.profile.payments)
         except RuleError as error:

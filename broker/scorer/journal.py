@@ -5,6 +5,8 @@ SQLite in WAL mode with synchronous=FULL: what is committed survives kill -9 and
 
 import fcntl
 import sqlite3
+import uuid
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,8 +19,8 @@ from broker.scorer.errors import StoreBroken, StoreInUse
 
 VERSION: Final = 1
 
-MOST_REFUSALS: Final = 10_000
-"""Refused messages are kept up to here, so that nobody can fill the disk with them."""
+MOST_REFUSALS: Final = 1_000
+"""Of one table (or of none); beyond it they are only told, so that nobody can fill the disk with them."""
 
 MOST_BYTES: Final = 16_384
 """Of a refused message's body."""
@@ -43,6 +45,7 @@ CREATE TABLE IF NOT EXISTS refused (
     id          TEXT,
     body        BLOB    NOT NULL
 ) STRICT;
+CREATE INDEX IF NOT EXISTS refused_by_id ON refused (id);
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TRIGGER IF NOT EXISTS journal_is_never_changed BEFORE UPDATE ON journal
     BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
@@ -91,6 +94,10 @@ class Journal:
             (found,) = self._store.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
             if found != value:
                 raise StoreBroken(f"its {key} is {found}, not {value}")
+        counted = self._store.execute("SELECT table_no, count(*) FROM refused GROUP BY table_no")
+        self._refusals = Counter({table: int(count) for table, count in counted})
+        self._store.execute("INSERT OR IGNORE INTO about VALUES ('store', ?)", (uuid.uuid4().hex,))
+        (self.store,) = self._store.execute("SELECT value FROM about WHERE key = 'store'").fetchone()
 
     def close(self) -> None:
         """Close it; may be called twice."""
@@ -132,9 +139,12 @@ class Journal:
                 raise StoreBroken(f"the journal holds what is no message: {error.text}") from None
 
     def refuse(self, row: RefusedRow) -> None:
-        """Keep one refused message."""
-        (kept,) = self._store.execute("SELECT count(*) FROM refused").fetchone()
-        if kept < MOST_REFUSALS:
+        """Keep one refused message; the same refusal of the same fact is kept once."""
+        same = "SELECT 1 FROM refused WHERE id = ? AND code = ? AND body = ?"
+        if row.id and self._store.execute(same, (row.id, row.code, row.body[:MOST_BYTES])).fetchone():
+            return
+        if self._refusals[row.table] < MOST_REFUSALS:
+            self._refusals[row.table] += 1
             self._store.execute(
                 "INSERT INTO refused (received_at, code, topic, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (row.received_at, row.code, row.topic, row.table, row.seq, row.id, row.body[:MOST_BYTES]),

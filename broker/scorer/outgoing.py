@@ -23,8 +23,6 @@ from broker.scorer.room import Room
 from broker.scorer.standings import rows
 from broker.scoring.compare import Compared
 
-MOST_GAPS = 500
-
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
@@ -36,21 +34,21 @@ class Outgoing:
 
 
 class Speaker:
-    """Writes the scorer's messages. `seq` is the height of the journal when it speaks."""
+    """Writes the scorer's messages. `seq` is the height of the journal when it speaks, `store` whose height that is."""
 
-    def __init__(self, event: Event) -> None:
-        self._event = event
+    def __init__(self, event: Event, store: str) -> None:
+        self._event, self._store = event, store
 
     def receipt(self, table: int, book: TableBook, seq: int) -> Outgoing:
-        """Say what of a table's facts is safe; where not all gaps can be listed, only what lies below the others."""
-        gaps = book.gaps()
+        """Say what of a table's facts is safe."""
         message = Receipt(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
             table=table,
-            upto=book.upto if len(gaps) <= MOST_GAPS else gaps[MOST_GAPS] - 1,
-            gaps=gaps[:MOST_GAPS],
+            store=self._store,
+            upto=book.upto,
+            gaps=book.gaps(),
             taken=book.latest(),
             refused=tuple(book.refused),
         )
@@ -63,6 +61,7 @@ class Speaker:
             event=self._event.name,
             seq=seq,
             table=table,
+            store=self._store,
             profile=self._event.profile.id,
             plays=self._event.plays_of(table),
             recorded=recorded,

@@ -18,16 +18,16 @@ class Room:
     def __init__(self, event: Event) -> None:
         self._event = event
         self.results: dict[PlayKey, LogMessage] = {}
-        self.forms: dict[PlayKey, tuple[int, str]] = {}
+        self._forms: dict[PlayKey, dict[int, str]] = {}
+        """Of each play the forms that were restored, by the number of the fact."""
 
     def apply(self, message: LogMessage) -> None:
-        """Add one accepted message. Restored again, a play has the form of the table's last word on it."""
+        """Add one accepted message."""
         key = message.table, message.fact.round
         if isinstance(message.fact, Result):
             self.results[key] = message
         elif isinstance(message.fact, Restored):
-            restored = message.seq, message.fact.form
-            self.forms[key] = max(restored, self.forms.get(key, restored))
+            self._forms.setdefault(key, {})[message.seq] = message.fact.form
 
     @property
     def profile(self) -> Profile:
@@ -63,8 +63,14 @@ class Room:
             players=result.players,
             points=result.points,
             fines={seat: fine.imp for seat, fine in result.fines.items()},
-            form=self.forms[key][1] if key in self.forms else self._event.form(result.deal),
+            form=self._form(key, message),
         )
+
+    def _form(self, key: PlayKey, result: LogMessage) -> str:
+        """Give the table's last word on how the tiles lay, before the result: what is said after it changes no IMP."""
+        forms = self._forms.get(key, {})
+        last = max((seq for seq in forms if seq < result.seq), default=None)
+        return self._event.form(result.fact.deal) if last is None else forms[last]
 
 
 def _result(message: LogMessage) -> Result:

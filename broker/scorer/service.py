@@ -3,6 +3,7 @@
 One thread alone changes anything: the wire's thread only puts messages on the queue.
 """
 
+import logging
 import queue
 import threading
 from collections.abc import Callable, Iterable
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.contract import topics
-from broker.contract.link import Acknowledge, Address, Link
+from broker.contract.link import Acknowledge, Address, Link, LinkRefused
 from broker.contract.messages import LogMessage, Restored, Result, TableState
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.event import Event
@@ -22,6 +23,8 @@ from broker.scorer.picture import view_of
 from broker.scorer.room import Room
 from broker.scorer.standings import rows, write_csv
 from broker.scorer.view import View, ViewFeed
+
+log = logging.getLogger("homologue.scorer")
 
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
@@ -40,9 +43,10 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """The broker accepted us, or was lost."""
+    """The broker accepted us, was lost, or does not let us in."""
 
     up: bool
+    refused: LinkRefused | None = None
 
 
 class Scorer:
@@ -56,14 +60,14 @@ class Scorer:
         self._intake = Intake(event, taken, journal.refused())
         for message in taken:
             self._room.apply(message)
-        self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event)
+        self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._connected = False
         self._version = 0
         self.feed = ViewFeed(self._view())
         self._link: Link | None = None
-        write_csv(folder / STANDINGS, self.feed.current.standings)
+        self._write_standings()
 
     def connect(self, address: Address) -> None:
         """Begin to listen to the broker."""
@@ -75,13 +79,18 @@ class Scorer:
             on_message=lambda topic, payload, ack: self._queue.put(Incoming(topic, payload, ack)),
             on_up=lambda: self._queue.put(LinkChanged(up=True)),
             on_down=lambda: self._queue.put(LinkChanged(up=False)),
+            on_refused=lambda why: self._queue.put(LinkChanged(up=False, refused=why)),
         )
         self._link.start()
 
-    def run(self, stop: threading.Event) -> None:
-        """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored."""
+    def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
+        """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
+
+        `each_round` may raise, which ends it as well: it looks after what the scorer cannot do without.
+        """
         try:
             while not stop.is_set():
+                each_round()
                 self.step(timeout=0.2)
         finally:
             if self._link:
@@ -104,6 +113,8 @@ class Scorer:
     def _link_changed(self, change: LinkChanged) -> None:
         """Say everything again on every connection: a broker that lost its store has it back at once."""
         self._connected = change.up
+        if change.refused:
+            log.warning("%s: %s", change.refused.code, change.refused)
         if change.up:
             for table, book in self._intake.books.items():
                 self._say(self._speaker.receipt(table, book, self._height))
@@ -131,7 +142,8 @@ class Scorer:
             self._concerned.extend(self._watch.hear(verdict.message))
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
-            about = (fact.table, fact.seq, fact.id) if fact else (None, None, None)
+            place = topics.parse(one.topic)
+            about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
             self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
         elif fact and verdict.new:
             self._journal.append(fact, now)
@@ -165,7 +177,14 @@ class Scorer:
             self._say(self._speaker.traveller(self._room, deal, self._height))
         if deals:
             self._say(self._speaker.standings(self._room, self._height))
+            self._write_standings()
+
+    def _write_standings(self) -> None:
+        """Write the file anew. It is made from the store: that it cannot be written is no reason to stop."""
+        try:
             write_csv(self._folder / STANDINGS, rows(self._room.standings(), self._event.players))
+        except OSError as error:
+            self._concerned.append(Concern("standings_unwritten", f"{STANDINGS}: {error.strerror}"))
 
     def _concern(self, one: Incoming, verdict: Verdict) -> Iterable[Concern]:
         """Name what was refused by the topic that it came on: a broker lets a table write on no other's."""

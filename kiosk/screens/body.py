@@ -28,7 +28,7 @@ def said(words: Words, shown: Shown) -> Iterator[Said]:
         yield Said(words(shown.state), 0.15, style.TEXT)
         yield Said(words(f"{shown.state}_help"), 0.06, style.QUIET)
     if shown.state == "playing":
-        yield Said(words("draw_help"), 0.05, style.QUIET)
+        yield Said(words("ended" if shown.ended else "draw_help"), 0.05, style.QUIET)
     if shown.problem:
         yield Said(words.problem(shown.problem), 0.06, style.ATTENTION)
 

@@ -50,6 +50,8 @@ class Shown:
     result: Winning | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
+    ended: bool = False
+    """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
     problem: str | None = None
     """Code of what was refused at the keyboard."""
 
@@ -76,6 +78,7 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
         result=_winning(state),
         fines=dict(state.fines),
         calling=state.calling,
+        ended=state.ended,
         problem=None if quiet else problem,
     )
 

@@ -9,6 +9,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # nothing of pygame's 
 import pygame
 
 from kiosk.config import Screen
+from kiosk.errors import ScreenMissing
 from kiosk.screens.shown import Shown
 from kiosk.screens.table import TableScreen
 from kiosk.screens.words import Words
@@ -28,13 +29,17 @@ class Window:
     """One window for one table. Context-managed; `close` may be called twice."""
 
     def __init__(self, settings: Screen, words: Words) -> None:
+        """Raise ScreenMissing, and BadConfiguration where the language has no font here."""
         if settings.driver:
             os.environ["SDL_VIDEODRIVER"] = settings.driver
         os.environ["SDL_AUDIODRIVER"] = "dummy"  # no sound ever (MIL)
-        pygame.display.init()
-        pygame.font.init()
         size = (settings.width, settings.height)
-        self._surface = pygame.display.set_mode(size, pygame.FULLSCREEN if settings.fullscreen else 0)
+        try:
+            pygame.display.init()
+            self._surface = pygame.display.set_mode(size, pygame.FULLSCREEN if settings.fullscreen else 0)
+        except pygame.error as error:
+            raise ScreenMissing(str(error)) from None
+        pygame.font.init()
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)
         self._screen = TableScreen(words, size)

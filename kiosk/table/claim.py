@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from broker.contract.messages import Declared, Fact, Press
 from broker.contract.words import SEATS
+from broker.rules.points import Outcome
+from kiosk.table import settle
 from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, ClaimWindowElapsed
+from kiosk.table.events import ButtonPressed, ClaimWindowElapsed, PlayEndedDrawn
 from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table
 
 NS_PER_MS = 1_000_000
@@ -22,7 +24,17 @@ def pressed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]
     deadline = state.claim_deadline
     if deadline is not None and event.at >= deadline:
         raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
-    return _told_late(replace(state, since=min(state.since, event.at)), Declaration(event.seat, event.at)), ()
+    since = min(state.since, event.at) if state.declarations else event.at
+    return _told_late(replace(state, since=since), Declaration(event.seat, event.at)), ()
+
+
+def ended(state: Table, event: PlayEndedDrawn) -> tuple[Table, tuple[Fact, ...]]:
+    """Nobody won, it is said: wait in silence for whoever presses on the last discard, and as if nobody had before.
+
+    The same is seen whether or not somebody has pressed already, so that the key tells nothing.
+    """
+    since = event.at if state.phase is Phase.PLAYING else state.since
+    return replace(state, phase=Phase.CLAIMING, since=since, ended=True), ()
 
 
 def _told_late(state: Table, new: Declaration) -> Table:
@@ -46,14 +58,16 @@ def rebased(declarations: tuple[Declaration, ...], now: int) -> tuple[Declaratio
 
 
 def elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, tuple[Fact, ...]]:
-    """Close the window and tell who declared."""
+    """Close the window and tell who declared; where the play was said to be over and nobody did, it is a draw."""
     deadline, play = state.claim_deadline, state.play
     if deadline is None or play is None or event.at < deadline:
         raise NotNow("window_still_open")
+    if not state.declarations:
+        return settle.show(state, Outcome("draw", {}), event.at), ()
     first = state.declarations[0].at
     presses = tuple(
         Press(seat=one.seat, after_ms=max(0, min(one.at - first, 60_000 * NS_PER_MS)) // NS_PER_MS)
         for one in state.declarations
     )
     fact = Declared(round=play.round, deal=play.deal, presses=presses)
-    return replace(state, phase=Phase.DECLARED, since=event.at), (fact,)
+    return replace(state, phase=Phase.DECLARED, since=event.at, ended=False), (fact,)

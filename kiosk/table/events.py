@@ -55,7 +55,7 @@ class ClaimWindowElapsed(Happened, frozen=True, tag="claim_window_elapsed", kw_o
 
 
 class PlayEndedDrawn(Happened, frozen=True, tag="play_ended_drawn", kw_only=True):
-    """The last tile was discarded and nobody declared."""
+    """Somebody at the table says that the last tile was discarded and nobody won."""
 
 
 class FalseHuRuled(Happened, frozen=True, tag="false_hu_ruled", kw_only=True):

@@ -64,12 +64,12 @@ EVERY: Final = tuple(Phase)
 BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
-    Rule(BETWEEN, Assigned, plan.assigned, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((*BETWEEN, Phase.RESTORING), Assigned, plan.assigned, (Phase.RESTORING, Phase.FINISHED)),
     Rule((Phase.RESTORING,), TrayChecked, restore.checked, (Phase.CONFIRMING,)),
     Rule((Phase.CONFIRMING,), ButtonPressed, restore.confirmed, (Phase.PLAYING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.pressed, (Phase.CLAIMING,)),
-    Rule((Phase.PLAYING,), PlayEndedDrawn, settle.drawn, (Phase.ACCEPTING,)),
-    Rule((Phase.CLAIMING,), ClaimWindowElapsed, claim.elapsed, (Phase.DECLARED,)),
+    Rule((Phase.PLAYING, Phase.CLAIMING), PlayEndedDrawn, claim.ended, (Phase.CLAIMING,)),
+    Rule((Phase.CLAIMING,), ClaimWindowElapsed, claim.elapsed, (Phase.DECLARED, Phase.ACCEPTING)),
     Rule((Phase.DECLARED,), FalseHuRuled, settle.false_hu, (Phase.PLAYING,)),
     Rule((Phase.DECLARED,), ValueEntered, settle.valued, (Phase.ACCEPTING,)),
     Rule((Phase.ACCEPTING,), ButtonPressed, settle.accepted, (Phase.RECORDED,)),

@@ -13,16 +13,27 @@ from kiosk.table.state import Phase, Table
 def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     """Take the plan in. What has been recorded here stays recorded; the next play comes from the new plan."""
     _refuse_unknown(event.assignment.profile)
-    if state.assignment is None:
-        return _begin(replace(state, assignment=event.assignment), event.first, event.at), ()
+    had = state.assignment
+    if had is None or had.store != event.assignment.store:
+        return _from_another_store(state, event), ()
+    if state.phase is Phase.RESTORING:
+        raise NotNow("not_now", "the trays of a play are being laid")
     done = state.index + (state.phase is Phase.RECORDED)
-    kept = state.assignment.plays[:done]
-    if event.assignment.plays[:done] != kept:
+    if event.assignment.plays[:done] != had.plays[:done]:
         raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
-    if done and event.assignment.profile != state.assignment.profile:
+    if done and event.assignment.profile != had.profile:
         raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
     renewed = replace(state, assignment=event.assignment)
     return (renewed if state.phase is Phase.RECORDED else _begin(renewed, done, event.at)), ()
+
+
+def _from_another_store(state: Table, event: Assigned) -> Table:
+    """Begin where that store says; where that is where we are, the table stays as it is."""
+    renewed = replace(state, assignment=event.assignment)
+    we_are_at = {Phase.RESTORING: state.index, Phase.RECORDED: state.index + 1}.get(state.phase)
+    if event.first == we_are_at and renewed.play == state.play:
+        return renewed
+    return _begin(renewed, event.first, event.at)
 
 
 def _refuse_unknown(profile: str) -> None:

@@ -7,13 +7,8 @@ from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, check, points
 from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, FalseHuRuled, PlayEndedDrawn, ResultRefused, ValueEntered
+from kiosk.table.events import ButtonPressed, FalseHuRuled, ResultRefused, ValueEntered
 from kiosk.table.state import SETTLE_NS, Phase, Table
-
-
-def drawn(state: Table, event: PlayEndedDrawn) -> tuple[Table, tuple[Fact, ...]]:
-    """Nobody won: everyone scores 0, and everyone accepts that."""
-    return _show(state, Outcome("draw", {}), event.at), ()
 
 
 def false_hu(state: Table, event: FalseHuRuled) -> tuple[Table, tuple[Fact, ...]]:
@@ -40,11 +35,12 @@ def valued(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fact, ...]]:
         check(outcome, state.profile.payments)
     except RuleError as error:
         raise NotNow(error.code, error.text) from None
-    return _show(state, outcome, event.at), ()
+    return show(state, outcome, event.at), ()
 
 
-def _show(state: Table, outcome: Outcome, at: int) -> Table:
-    return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, agreed=frozenset())
+def show(state: Table, outcome: Outcome, at: int) -> Table:
+    """Put a result before the four seats."""
+    return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, agreed=frozenset(), ended=False)
 
 
 def refused(state: Table, event: ResultRefused) -> tuple[Table, tuple[Fact, ...]]:

@@ -76,6 +76,8 @@ class Table:
     outcome: Outcome | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
+    ended: bool = False
+    """Somebody at the table has said that nobody won; the claim window decides."""
 
     @property
     def profile(self) -> Profile:

@@ -8,7 +8,7 @@ from kiosk.core import Core
 from kiosk.journal import Journal, Whose
 from kiosk.table.events import NextDealCalled
 from kiosk.table.state import Table
-from tests.kiosk.tables import EVENT, TABLE
+from tests.kiosk.tables import EVENT, STORE, TABLE
 
 OURS = Whose(EVENT, TABLE)
 CONFIRMED = Confirmed(round=1, deal=1)
@@ -31,20 +31,29 @@ def played(path: Path) -> Table:
 
 def told(journal: Journal, count: int) -> list[LogMessage]:
     """Put facts into the outbox, one an event."""
-    return [journal.record(HAPPENED, [CONFIRMED], wall=5, after=0)[0] for _ in range(count)]
+    return [journal.record(HAPPENED, [CONFIRMED], wall=5)[0] for _ in range(count)]
 
 
 def receipt(
-    *, taken: dict[int, str] | None = None, refused: dict[int, tuple[str, str]] | None = None, upto: int = 0
+    *,
+    taken: dict[int, str] | None = None,
+    refused: dict[int, tuple[str, str]] | None = None,
+    upto: int | None = None,
+    gaps: tuple[int, ...] = (),
+    store: str = STORE,
 ) -> Receipt:
-    """Give a receipt that names these numbers: ids of what was taken, ids and codes of what was not."""
+    """Give a receipt that names these numbers: ids of what was taken, ids and codes of what was not.
+
+    `upto` is the highest number taken, if nothing else is said.
+    """
     return Receipt(
         id="receipt-1",
         event=EVENT,
         seq=1,
         table=TABLE,
-        upto=upto,
-        gaps=(),
+        store=store,
+        upto=max(taken or {}, default=0) if upto is None else upto,
+        gaps=gaps,
         taken=tuple(Taken(seq=seq, id=one) for seq, one in (taken or {}).items()),
         refused=tuple(Refusal(seq=seq, id=one, code=code) for seq, (one, code) in (refused or {}).items()),
     )

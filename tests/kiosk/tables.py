@@ -24,6 +24,7 @@ from kiosk.table.state import Phase, Table
 
 EVENT = "cup-2026"
 TABLE = 3
+STORE = "store-0001"
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -48,13 +49,16 @@ def play(round_: RoundNo, *, deal: int | None = None, dealer: Seat = "east") -> 
     )
 
 
-def plan(*plays: PlannedPlay, profile: str = "oedmc-2020", recorded: tuple[RoundNo, ...] = ()) -> Assignment:
+def plan(
+    *plays: PlannedPlay, profile: str = "oedmc-2020", recorded: tuple[RoundNo, ...] = (), store: str = STORE
+) -> Assignment:
     """Plan a table's day; one play if nothing else is said."""
     return Assignment(
         id="assignment-1",
         event=EVENT,
         seq=1,
         table=TABLE,
+        store=store,
         profile=profile,
         plays=plays or (play(1),),
         recorded=recorded,
@@ -152,6 +156,7 @@ class Sitting:
     def draw(self) -> None:
         """End the play with no winner."""
         self.take(PlayEndedDrawn(at=self.wait()))
+        self.close_window()
 
     def next_deal(self) -> None:
         """Go on."""

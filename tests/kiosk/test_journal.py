@@ -11,7 +11,7 @@ from kiosk.journal import Journal, Whose
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, Restarted
 from kiosk.table.state import Phase, Table
-from tests.kiosk.journals import CONFIRMED, HAPPENED, OURS, Broken, core, played, told
+from tests.kiosk.journals import CONFIRMED, HAPPENED, OURS, Broken, core, played, receipt, told
 from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
 
 
@@ -39,19 +39,45 @@ def test_facts_are_numbered_from_one_without_gaps(journal: Journal) -> None:
 
 
 def test_a_fact_says_whose_it_is_and_when(journal: Journal) -> None:
-    (message,) = journal.record(HAPPENED, [CONFIRMED], wall=1_604_142_000_000, after=0)
+    (message,) = journal.record(HAPPENED, [CONFIRMED], wall=1_604_142_000_000)
     assert (message.event, message.table, message.seq, message.at) == (EVENT, TABLE, 1, 1_604_142_000_000)
     assert message.fact == CONFIRMED
 
 
-def test_numbers_go_on_after_those_that_the_scorer_has_of_this_table(journal: Journal) -> None:
+def test_numbers_go_on_after_those_that_the_scorer_has_of_this_table(path: Path) -> None:
+    """A new card in the table's device; and even if the power fails before the first fact."""
+    journal = Journal(path, OURS)
+    journal.settle(receipt(upto=41))
+    journal.settle(receipt(upto=3))
+    journal.close()
+    again = Journal(path, OURS)
+    again.record(HAPPENED, [CONFIRMED, CONFIRMED], wall=5)
+    again.record(HAPPENED, [CONFIRMED], wall=5)
+    assert [message.seq for message in again.unsent()] == [42, 43, 44]
+    again.close()
+
+
+def test_the_numbers_of_another_store_count_no_more(journal: Journal) -> None:
+    journal.settle(receipt(upto=41, store="of-a-rehearsal"))
+    journal.settle(receipt(upto=2))
+    assert [message.seq for message in told(journal, 2)] == [3, 4]
+
+
+def test_each_start_of_the_program_has_its_number(path: Path) -> None:
+    starts = []
+    for _ in range(3):
+        journal = Journal(path, OURS)
+        starts.append(journal.start)
+        journal.close()
+    assert starts == [1, 2, 3]
+
+
+def test_the_rounds_whose_results_were_accepted_here_are_known(journal: Journal) -> None:
     lived = core(journal)
-    lived.taken_upto = 41
-    for event in Sitting().events:
+    assert journal.results() == frozenset()
+    for event in sitting_in(Phase.FINISHED).events:
         lived.apply(event)
-    journal.record(HAPPENED, [CONFIRMED, CONFIRMED], wall=5, after=lived.taken_upto)
-    journal.record(HAPPENED, [CONFIRMED], wall=5, after=3)
-    assert [message.seq for message in journal.unsent()] == [42, 43, 44]
+    assert journal.results() == {1, 2}
 
 
 @pytest.mark.parametrize(
@@ -64,10 +90,10 @@ def test_an_error_in_the_middle_leaves_neither_event_nor_facts_and_the_journal_u
     whole = journal._store
     journal._store = Broken(whole, word, nth)  # type: ignore[assignment] # stands in for a failing disk
     with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
-        journal.record(HAPPENED, [CONFIRMED, CONFIRMED], wall=5, after=0)
+        journal.record(HAPPENED, [CONFIRMED, CONFIRMED], wall=5)
     journal._store = whole
     assert ([*journal.events()], journal.unsent()) == ([], ())
-    assert [message.seq for message in journal.record(HAPPENED, [CONFIRMED], wall=5, after=0)] == [1]
+    assert [message.seq for message in journal.record(HAPPENED, [CONFIRMED], wall=5)] == [1]
     assert len([*journal.events()]) == 1
     journal.close()
 
@@ -92,7 +118,7 @@ def test_a_sqlite_that_rolls_back_by_itself_hides_no_error(journal: Journal) -> 
 
     journal._store = RolledBack(whole, "", 0)  # type: ignore[assignment] # stands in for a full disk
     with pytest.raises(sqlite3.OperationalError, match="full"):
-        journal.record(HAPPENED, [CONFIRMED], wall=5, after=0)
+        journal.record(HAPPENED, [CONFIRMED], wall=5)
 
 
 def test_a_refused_event_is_not_kept(journal: Journal) -> None:

@@ -55,6 +55,8 @@ STATE_NOW = TableState(
     table=TABLE,
     seq=4,
     device="device-1",
+    start=1,
+    count=0,
     lifecycle="ready",
     state="playing",
     round=1,
@@ -97,7 +99,7 @@ def test_after_a_new_connection_all_that_is_open_goes_out_in_order(
     sender.up = True
     uplink.resend(now=11)
     assert sender.numbers() == [1, 3, 5]
-    assert (uplink.unsent, uplink.refused) == (3, 1)
+    assert (uplink.unsent, uplink.refused) == (3, ((4, "wrong_round"),))
 
 
 def test_a_long_day_offline_goes_out_in_portions_oldest_first(
@@ -117,7 +119,7 @@ def test_what_a_former_run_could_not_send_is_due_at_once(journal: Journal, sende
     (one, two) = told(journal, 2)
     journal.settle(receipt(refused={1: (one.id, "wrong_round")}))
     uplink = Uplink(journal, sender, EVENT, TABLE)
-    assert (uplink.unsent, uplink.refused, uplink.overdue(0)) == (1, 1, True)
+    assert (uplink.unsent, uplink.refused, uplink.overdue(0)) == (1, ((1, "wrong_round"),), True)
     uplink.resend(0)
     assert sender.numbers() == [two.seq]
 
@@ -127,6 +129,24 @@ def test_a_refused_fact_is_not_sent_again(journal: Journal, sender: FakeSender, 
     uplink.settle(receipt(refused={1: (one.id, "wrong_round")}))
     uplink.resend(now=10)
     assert (sender.numbers(), uplink.overdue(10**15)) == ([], False)
+
+
+def test_what_was_refused_is_sent_once_more_after_a_new_connection(
+    journal: Journal, sender: FakeSender, uplink: Uplink
+) -> None:
+    """The plan may have been put right; only a result that is there already needs no second try."""
+    one, two, three = told(journal, 3)
+    refusals = {1: (one.id, "not_planned"), 2: (two.id, "already_recorded")}
+    uplink.settle(receipt(taken={3: three.id}, refused=refusals))
+    uplink.reconnected(now=10)
+    assert (sender.numbers(), uplink.unsent, uplink.refused) == ([1], 1, ((2, "already_recorded"),))
+
+
+def test_states_are_counted_as_they_are_published(sender: FakeSender, uplink: Uplink) -> None:
+    for seq in (4, 4, 5):
+        uplink.say(saying(replace(STATE_NOW, seq=seq)))
+    counts = [decode_at(topic, payload)[1] for topic, payload, _ in sender.sent]
+    assert [state.count for state in counts if isinstance(state, TableState)] == [1, 2]
 
 
 def saying(state: TableState) -> Callable[[], TableState]:
@@ -141,7 +161,7 @@ def test_a_state_is_published_once_and_retained_until_it_changes(sender: FakeSen
         uplink.say(say)
     ((topic, payload, retain),) = sender.sent
     assert (topic, retain) == (STATE, True)
-    assert decode_at(topic, payload)[1] == replace(STATE_NOW, id="state-10000")
+    assert decode_at(topic, payload)[1] == replace(STATE_NOW, id="state-10000", count=1)
 
 
 CHANGES: list[dict[str, Any]] = [

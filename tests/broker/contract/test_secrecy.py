@@ -31,11 +31,13 @@ def test_every_text_that_a_table_reads_is_a_name_or_a_code() -> None:
     assert set(text_fields()) == {
         "receipt: id",
         "receipt: event",
+        "receipt: store",
         "receipt: taken[].id",
         "receipt: refused[].id",
         "receipt: refused[].code",
         "assignment: id",
         "assignment: event",
+        "assignment: store",
         "assignment: profile",
         "assignment: plays[].players{}.id",
         "assignment: plays[].players{}.name",

@@ -118,8 +118,9 @@ def test_what_is_not_exactly_one_json_object_of_ours_is_malformed(payload: bytes
 
 
 def test_a_name_said_twice_deep_inside_is_malformed() -> None:
-    said = b'{"schema":1,"id":"state-001","event":"cup","table":3,"seq":0,"device":"kiosk-03","lifecycle":"ready",'
-    said += b'"state":"waiting","round":null,"deal":null,"unsent":0,"calling":false,"health":{"camera":"dark"%s}}'
+    said = b'{"schema":1,"id":"state-001","event":"cup","table":3,"seq":0,"device":"kiosk-03","start":1,"count":1,'
+    said += b'"lifecycle":"ready","state":"waiting","round":null,"deal":null,"unsent":0,"calling":false,'
+    said += b'"health":{"camera":"dark"%s}}'
     assert decode_at("hm/cup/table/3/state", said % b"")[1].id == "state-001"
     assert refusal("hm/cup/table/3/state", said % b',"camera":"gone"') == "malformed"
 

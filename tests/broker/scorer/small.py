@@ -125,7 +125,16 @@ def whole_event() -> list[LogMessage]:
     return [message for table in event().tables for message in whole_log(table)]
 
 
-def state(table: int, *, device: str = "kiosk-0001", lifecycle: Lifecycle = "ready", seq: int = 0) -> TableState:
+def state(
+    table: int,
+    *,
+    device: str = "kiosk-0001",
+    lifecycle: Lifecycle = "ready",
+    seq: int = 0,
+    start: int = 1,
+    count: int = 1,
+    calling: bool = False,
+) -> TableState:
     """Give what a table says of itself."""
     return TableState(
         id=f"state-{table}-{seq}-{lifecycle}",
@@ -133,12 +142,14 @@ def state(table: int, *, device: str = "kiosk-0001", lifecycle: Lifecycle = "rea
         table=table,
         seq=seq,
         device=device,
+        start=start,
+        count=count,
         lifecycle=lifecycle,
         state="playing",
         round=1,
         deal=event().bookings[table, 1].deal,
         unsent=0,
-        calling=False,
+        calling=calling,
         health={},
     )
 

@@ -149,3 +149,37 @@ def test_the_desk_sees_what_a_table_last_said(hall: Hall) -> None:
     table = hall.scorer.feed.current.tables[0]
     names = {seat: f"Player {int(player[1:])}" for seat, player in event().bookings[1, 1].players.items()}
     assert (table.lifecycle, table.state, table.round, table.players) == ("ready", "playing", 1, names)
+
+
+def test_a_state_that_comes_late_changes_nothing() -> None:
+    """A broker may bring what was not acknowledged after what it keeps."""
+    watch = TableWatch()
+    for count in (2, 1):
+        watch.hear(state(1, count=count, calling=count == 2))
+    assert watch.states[1].calling
+    watch.hear(state(1, start=2, count=1))
+    assert not watch.states[1].calling
+
+
+def test_a_lost_device_keeps_what_it_said_last() -> None:
+    watch = TableWatch()
+    watch.hear(state(1, count=5, calling=True))
+    watch.hear(replace(state(1, lifecycle="lost", count=0), state="waiting", round=None, deal=None))
+    last = watch.states[1]
+    assert (last.lifecycle, last.state, last.round, last.calling) == ("lost", "playing", 1, True)
+    watch.hear(state(1, count=6))
+    assert watch.states[1].lifecycle == "ready"
+
+
+def test_the_will_of_a_start_before_this_one_is_not_believed() -> None:
+    watch = TableWatch()
+    watch.hear(state(1, start=2))
+    watch.hear(state(1, lifecycle="lost", start=1, count=0))
+    assert watch.states[1].lifecycle == "ready"
+
+
+def test_a_file_of_standings_that_cannot_be_written_is_an_alert_and_no_more(hall: Hall) -> None:
+    (hall.folder / "standings.csv.new").mkdir()
+    hall.hear(fact(1, 1, restored(1)), fact(1, 2, result(1)))
+    assert hall.alerts() == [("standings_unwritten", None)]
+    assert hall.scorer.feed.current.plays_in == 1

@@ -129,6 +129,11 @@ def test_a_player_who_plays_a_deal_twice_is_named() -> None:
     assert f"player {again} plays deal 2 twice" in found
 
 
+def test_a_table_that_has_a_deal_twice_is_named() -> None:
+    later = next(play for play in plan().plays if play.table == 2 and play.round == 2)
+    assert f"table 2 has deal {later.deal} twice" in problems(with_play(1, deal=later.deal))
+
+
 def test_a_deal_that_is_listed_twice_is_named() -> None:
     assert problems(plan(), (*deals(), deals()[2])) == ["deal 3 is listed twice"]
 
@@ -210,7 +215,7 @@ def strings(part: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
 
 @pytest.mark.parametrize("table", [1, 2, 3, 4])
 def test_what_a_table_is_told_holds_no_face_and_the_whole_order(table: int) -> None:
-    said = Speaker(event()).assignment(table, (), 0)
+    said = Speaker(event(), "store-0001").assignment(table, (), 0)
     found = json.loads(said.payload)
     assert decode_at(said.topic, said.payload)[0].table == table
     assert set(strings(found)).isdisjoint({*KINDS, "0m", "0p", "0s", "faces"})

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from broker.contract import topics
-from broker.contract.messages import Confirmed, Fact, LogMessage, Order, Result
+from broker.contract.messages import Confirmed, Fact, Fine, LogMessage, Order, Result
 from broker.contract.wire import encode
 from broker.rules.points import Outcome
-from broker.scorer.intake import FURTHEST, MOST_LISTED, Intake, Verdict
+from broker.scorer.intake import MOST_LISTED, MOST_MISSING, Intake, Verdict
 from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
 
 FIRST = fact(1, 1, restored(1))
@@ -76,10 +76,10 @@ def test_an_id_that_was_taken_is_taken_with_no_other_number(intake: Intake) -> N
 
 
 def test_a_number_may_be_so_far_ahead_and_no_further(intake: Intake) -> None:
-    assert refused(intake, fact(1, FURTHEST + 1, restored(1))) == "seq_out_of_range"
-    assert said(intake, fact(1, FURTHEST, restored(1))).new
-    assert refused(intake, fact(1, 2 * FURTHEST + 1, restored(1))) == "seq_out_of_range"
-    assert said(intake, fact(1, 2 * FURTHEST, restored(1))).new
+    assert refused(intake, fact(1, MOST_MISSING + 1, restored(1))) == "seq_out_of_range"
+    assert said(intake, fact(1, MOST_MISSING, restored(1))).new
+    assert refused(intake, fact(1, MOST_MISSING + 2, restored(1))) == "seq_out_of_range"
+    assert said(intake, fact(1, MOST_MISSING + 1, restored(1))).new
 
 
 def test_a_table_that_does_not_play_is_unknown(intake: Intake) -> None:
@@ -181,7 +181,7 @@ def test_only_the_latest_refusals_are_listed(intake: Intake) -> None:
 
 
 def test_a_fact_that_was_too_early_is_refused_no_more_once_it_is_taken(intake: Intake) -> None:
-    late = fact(1, FURTHEST + 1, restored(1))
+    late = fact(1, MOST_MISSING + 1, restored(1))
     assert refused(intake, late) == "seq_out_of_range"
     said(intake, FIRST)
     assert said(intake, late).new
@@ -220,3 +220,14 @@ def test_a_gate_made_from_the_journal_judges_as_the_one_that_filled_it(intake: I
     again = Intake(event(), [FIRST, RESULT])
     assert contents(again) == contents(intake)
     assert refused(again, fact(1, 3, result(1))) == "already_recorded"
+
+
+def test_a_fine_that_the_profile_has_not_is_refused(intake: Intake) -> None:
+    assert refused(intake, fact(1, 1, result(1, fines={"east": Fine(imp=99, reason="spite")}))) == "fine_not_in_profile"
+    allowed = event().profile.false_hu.fines.value[0]
+    assert said(intake, fact(1, 1, result(1, fines={"east": Fine(imp=allowed, reason="false hu")}))).new
+
+
+def test_a_result_of_players_who_sit_elsewhere_is_refused(intake: Intake) -> None:
+    elsewhere = replace(result(1), players=result(2).players)
+    assert refused(intake, fact(1, 1, elsewhere)) == "wrong_players"

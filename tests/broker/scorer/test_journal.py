@@ -182,6 +182,23 @@ def test_nobody_fills_the_disk_with_refused_messages(journal: Journal) -> None:
     assert len(list(journal.refused())) == MOST_REFUSALS
 
 
+def test_one_table_cannot_take_the_room_of_another_s_refusals(journal: Journal) -> None:
+    other = RefusedRow(9, "conflict", "hm/cup/table/2/log", b"{}", 2, 2, "id-00001")
+    with journal.commit():
+        for _ in range(MOST_REFUSALS + 5):
+            journal.refuse(ROW)
+        journal.refuse(other)
+    assert list(journal.refused())[-1] == other
+
+
+def test_the_same_refusal_is_kept_once_however_often_it_comes(journal: Journal) -> None:
+    row = RefusedRow(9, "conflict", "hm/cup/table/2/log", b"{}", 2, 2, "id-00001")
+    with journal.commit():
+        for _ in range(3):
+            journal.refuse(row)
+    assert list(journal.refused()) == [row]
+
+
 def test_what_was_committed_survives_kill_9_and_what_was_not_is_gone(tmp_path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.broker.scorer.victim", tmp_path], cwd=ROOT, stdout=subprocess.PIPE, text=True
@@ -215,4 +232,4 @@ def test_errors_of_the_store_are_ours_and_the_system_s(error: Callable[[], Excep
 def test_the_name_of_the_event_is_kept_in_the_store(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         about = dict(journal._store.execute("SELECT key, value FROM about"))
-    assert about == {"version": "1", "event": NAME}
+        assert about == {"version": "1", "event": NAME, "store": journal.store}

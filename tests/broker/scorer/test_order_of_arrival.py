@@ -14,7 +14,7 @@ from broker.scorer.room import Room
 from broker.scorer.service import Scorer
 from tests.broker.contract.laws import FEW, LAW
 from tests.broker.scorer.hall import open_journal, put
-from tests.broker.scorer.small import event, sent, whole_event
+from tests.broker.scorer.small import OTHER_FORM, event, fact, restored, sent, whole_event
 
 TOLD = whole_event()
 
@@ -46,7 +46,8 @@ def summary(intake: Intake, room: Room) -> object:
     return books, room.groups(), room.standings(), room.final, [room.complete(deal) for deal in event().expected]
 
 
-STRAIGHT = summary(*heard(TOLD))
+STRAIGHT_INTAKE, STRAIGHT_ROOM = heard(TOLD)
+STRAIGHT = summary(STRAIGHT_INTAKE, STRAIGHT_ROOM)
 
 
 def test_the_event_of_these_tests_is_whole() -> None:
@@ -90,3 +91,9 @@ def test_a_scorer_ends_the_same_in_any_order_and_in_any_batches(arriving: list[L
         assert list(journal.refused()) == []
         again = Scorer(event(), journal, Path(folder), lambda: 0)
         assert summary(again._intake, again._room) == STRAIGHT
+
+
+def test_what_is_said_of_the_tiles_after_the_result_changes_no_imp() -> None:
+    late = fact(1, 99, restored(1, 1, OTHER_FORM))
+    _, room = heard([*TOLD, late])
+    assert room.groups() == STRAIGHT_ROOM.groups()

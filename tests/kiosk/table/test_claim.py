@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from broker.contract.messages import Declared, Press
 from broker.contract.words import SEATS, Seat
+from broker.rules.points import Outcome
+from kiosk.screens.shown import Line, shown
 from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, ClaimWindowElapsed, Restarted
+from kiosk.table.events import ButtonPressed, ClaimWindowElapsed, PlayEndedDrawn, Restarted, ResultRefused
 from kiosk.table.machine import handle
 from kiosk.table.state import Declaration, Phase, Table
 from tests.kiosk.tables import MS, SETTLE, WINDOW, S, Sitting, sitting_in
@@ -152,3 +154,53 @@ def test_all_four_can_declare() -> None:
         ("west", 200),
         ("north", 300),
     ]
+
+
+# ---- "nobody won" -----------------------------------------------------------------------------------
+
+
+def test_a_draw_is_shown_only_when_the_claim_window_has_closed() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    at = sitting.wait()
+    assert sitting.take(PlayEndedDrawn(at=at)) == ()
+    assert (sitting.table.public, sitting.table.claim_deadline) == ("playing", at + WINDOW)
+    assert sitting.close_window() == ()
+    assert sitting.table.phase is Phase.ACCEPTING
+    assert sitting.table.outcome == Outcome("draw", {})
+
+
+def test_a_press_after_nobody_won_was_said_is_a_declaration_with_a_window_of_its_own() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.take(PlayEndedDrawn(at=sitting.wait()))
+    pressed_at = sitting.wait(WINDOW - 1)
+    sitting.take(ButtonPressed(at=pressed_at, seat="south"))
+    assert sitting.table.claim_deadline == pressed_at + WINDOW
+    (fact,) = sitting.close_window()
+    assert fact == Declared(round=1, deal=1, presses=(Press(seat="south", after_ms=0),))
+    assert (sitting.table.phase, sitting.table.ended) == (Phase.DECLARED, False)
+
+
+def test_that_nobody_won_is_seen_alike_whether_or_not_somebody_has_pressed() -> None:
+    """Else the key would be a way to ask who has."""
+    seen = []
+    for pressing in ((), ("west",), ("north", "east")):
+        sitting = sitting_in(Phase.PLAYING)
+        sitting.press(*pressing)
+        sitting.take(PlayEndedDrawn(at=sitting.wait(100 * MS)))
+        seen.append(shown(1, sitting.table, None, Line(), None))
+    assert seen[0].ended
+    assert seen[1:] == [seen[0], seen[0]]
+
+
+def test_an_open_window_is_not_made_longer_by_saying_that_nobody_won() -> None:
+    sitting = sitting_in(Phase.CLAIMING)
+    before = sitting.table.claim_deadline
+    sitting.take(PlayEndedDrawn(at=sitting.wait(100 * MS)))
+    assert (sitting.table.claim_deadline, sitting.table.ended) == (before, True)
+
+
+def test_a_draw_that_is_not_accepted_goes_back_to_the_play() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.draw()
+    sitting.take(ResultRefused(at=sitting.wait()))
+    assert (sitting.table.phase, sitting.table.ended) == (Phase.PLAYING, False)

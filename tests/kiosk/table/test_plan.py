@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.contract.messages import Assignment, Call
+from broker.contract.messages import Assignment, Call, PlannedPlay
 from broker.rules import profile as profiles
 from broker.rules.profile import Profile
 from kiosk.table import plan as rules_of_plan
@@ -80,6 +80,38 @@ def test_a_plan_that_rewrites_what_was_played_here_is_refused() -> None:
 def test_a_play_in_progress_keeps_its_plan(phase: Phase) -> None:
     sitting = sitting_in(phase)
     assert sitting.refusal(Assigned(at=sitting.wait(), assignment=plan(play(1), play(3)))) == "not_now"
+
+
+def other_store(*plays: PlannedPlay, first: int, at: int = 10**12) -> Assigned:
+    return Assigned(at=at, assignment=plan(*plays, store="another-store"), first=first)
+
+
+def test_a_table_on_the_plan_of_a_rehearsal_takes_the_real_one() -> None:
+    """Its trays are being laid, or it thinks that all is played."""
+    for phase in (Phase.RESTORING, Phase.FINISHED):
+        sitting = sitting_in(phase)
+        sitting.take(other_store(play(1, deal=5), play(2, deal=6), first=0))
+        assert (sitting.table.phase, sitting.table.play) == (Phase.RESTORING, play(1, deal=5))
+
+
+def test_trays_that_lie_right_stay_so_when_another_store_plans_the_same() -> None:
+    sitting = sitting_in(Phase.RESTORING)
+    sitting.restore(["east"])
+    sitting.take(other_store(play(1), play(2), first=0))
+    assert sitting.table.verified == {"east"}
+
+
+def test_a_recorded_play_waits_for_staff_under_another_store_too() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    sitting.take(other_store(play(1), play(2), first=1))
+    assert sitting.table.phase is Phase.RECORDED
+    sitting.next_deal()
+    assert sitting.table.play == play(2)
+
+
+@pytest.mark.parametrize("phase", [Phase.CONFIRMING, Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING])
+def test_no_store_breaks_into_a_play(phase: Phase) -> None:
+    assert sitting_in(phase).refusal(other_store(play(1), first=0)) == "not_now"
 
 
 def test_a_plan_by_rules_that_this_kiosk_has_not_is_refused_before_the_journal_keeps_it() -> None:

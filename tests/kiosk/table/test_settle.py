@@ -18,7 +18,7 @@ from kiosk.table.events import (
     ValueEntered,
 )
 from kiosk.table.state import Phase
-from tests.kiosk.tables import SETTLE, S, Sitting, sitting_in
+from tests.kiosk.tables import SETTLE, Sitting, sitting_in
 
 PLAYERS: dict[Seat, str] = {"east": "p01", "south": "p02", "west": "p03", "north": "p04"}
 
@@ -186,8 +186,3 @@ def test_nobody_accepts_by_time_out(at: int, accepted: tuple[Seat, ...]) -> None
         assert sitting.table.phase is Phase.ACCEPTING
     refused = ClaimWindowElapsed(at=now), PlayEndedDrawn(at=now), NextDealCalled(at=now)
     assert [sitting.refusal(event) for event in refused] == ["not_now"] * 3
-
-
-def test_a_play_is_not_ended_while_a_claim_is_open() -> None:
-    sitting = sitting_in(Phase.CLAIMING)
-    assert sitting.refusal(PlayEndedDrawn(at=sitting.wait(S))) == "not_now"

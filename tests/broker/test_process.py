@@ -1,0 +1,84 @@
+"""`homologue scorer` as a process: it says what is wrong, and does not go on without what it cannot do without."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from broker.brokers import make_broker
+from broker.credentials import Credentials
+from broker.demo.children import Child
+from broker.demo.event import NAME, make_event
+
+SOON_S = 30.0
+
+Start = Callable[..., Child]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give an event's folder."""
+    make_event(tmp_path / "event", seed=1)
+    return tmp_path / "event"
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Start]:
+    """Start scorers, and end them."""
+    children = []
+
+    def begin(*options: str) -> Child:
+        child = Child("scorer", ["scorer", str(folder), "--desk-port", "0", *options], lambda *_: None)
+        children.append(child)
+        return child
+
+    yield begin
+    for child in children:
+        child.stop()
+
+
+def children_of(pid: int) -> list[int]:
+    """Give the processes that a process has started."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text(encoding="ascii").split()]
+
+
+def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_started_again(start: Start) -> None:
+    scorer = start("--mqtt-port", "0")
+    scorer.wait_for(r"^Desk: ", SOON_S)
+    (broker,) = children_of(scorer.pid)
+    os.kill(broker, signal.SIGKILL)
+    scorer.wait_for(r"broker_died", SOON_S)
+    assert scorer.wait(SOON_S) == 1
+
+
+def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(folder: Path, start: Start) -> None:
+    (folder / "credentials.json").unlink()
+    scorer = start("--broker", "127.0.0.1:1883")
+    assert scorer.wait(SOON_S) == 1
+    scorer.wait_for(r"broker_credentials_missing", SOON_S)
+    assert not (folder / "credentials.json").exists()
+
+
+def test_a_broker_that_lets_us_not_in_is_told(folder: Path, start: Start, tmp_path: Path) -> None:
+    Credentials.create(4).save(tmp_path / "others.json")
+    known = Credentials.load(folder / "credentials.json")
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=4) as broker:
+        scorer = start("--broker", f"127.0.0.1:{broker.port}", "--credentials", str(tmp_path / "others.json"))
+        assert "ot authorized" in scorer.wait_for(r"^broker_refused: (.*)", SOON_S)
+
+
+@pytest.mark.parametrize("broker", ["broker..local:1883", "-:x", "host", "host:0", "host:65536", "[1:2:1883"])
+def test_an_address_that_is_none_is_refused(start: Start, broker: str) -> None:
+    assert start("--broker", broker).wait(SOON_S) == 2
+
+
+def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start) -> None:
+    before = {*folder.rglob("*")}
+    scorer = start("--mqtt-port", "0")
+    scorer.wait_for(r"^Desk: ", SOON_S)
+    made = {*folder.rglob("*")} - before
+    assert [path.name for path in made if path.stat().st_mode & 0o077] == []
+    assert {"scorer.sqlite", "standings.csv", "nats-server.log"} <= {path.name for path in made}
