@@ -16,6 +16,8 @@ KEPT: Final = 100
 MOST_AT_ONCE: Final = 20
 """Alerts from one batch: a table that floods the wire does not flood the arbiter."""
 
+GONE: Final = ("lost", "disconnected")
+
 PAUSE_MS: Final = 1000
 """The same thing of the same table is told again only after a second without it; the store keeps what was refused."""
 
@@ -70,6 +72,15 @@ class TableWatch:
         self.states: dict[int, TableState] = {}
         self._spoke_twice: set[tuple[int, frozenset[str]]] = set()
 
+    def is_hello(self, state: TableState) -> bool:
+        """Tell whether a device has just connected: it begins to speak, or says again what it said."""
+        before = self.states.get(state.table)
+        if state.lifecycle in GONE:
+            return False
+        if before is None or before.lifecycle in GONE or (before.device, before.start) != (state.device, state.start):
+            return True
+        return replace(before, id=state.id, count=state.count) == state
+
     def hear(self, state: TableState) -> Iterable[Concern]:
         """Take a state in; give a concern where another device spoke for the table while the first was there.
 
@@ -91,7 +102,7 @@ class TableWatch:
         if before is None:
             return ()
         pair = state.table, frozenset({before.device, state.device})
-        if before.lifecycle in ("lost", "disconnected") or pair in self._spoke_twice:
+        if before.lifecycle in GONE or pair in self._spoke_twice:
             return ()
         self._spoke_twice.add(pair)
         return (Concern("two_devices", f"two devices speak for table {state.table}", state.table),)

@@ -63,6 +63,7 @@ class Scorer:
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._height = journal.height
         self._concerned: list[Concern] = []
+        self._greeting: set[int] = set()
         self._connected = False
         self._version = 0
         self.feed = ViewFeed(self._view())
@@ -139,6 +140,8 @@ class Scorer:
     def _judge(self, one: Incoming, now: int) -> Verdict:
         verdict = self._intake.judge(one.topic, one.payload)
         if isinstance(verdict.message, TableState) and not verdict.code:
+            if self._watch.is_hello(verdict.message):
+                self._greeting.add(verdict.message.table)
             self._concerned.extend(self._watch.hear(verdict.message))
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
@@ -156,10 +159,12 @@ class Scorer:
         for message in new:
             self._room.apply(message)
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
-        for table in sorted(spoke & set(self._intake.books)):
+        for table in sorted((spoke | self._greeting) & set(self._intake.books)):
             self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
-        for table in sorted({message.table for message in new if isinstance(message.fact, Result)}):
+        # What is published while a device subscribes may pass it by (docs/brokers.md): whoever says hello is answered.
+        for table in sorted({message.table for message in new if isinstance(message.fact, Result)} | self._greeting):
             self._assign(table)
+        self._greeting.clear()
         self._tell_scores({message.fact.deal for message in new if isinstance(message.fact, Restored | Result)})
         for message in new:
             self._concerned.extend(self._concerns_of(message))

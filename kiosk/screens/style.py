@@ -51,6 +51,10 @@ class Type:
         """
         return self._sized(min(self._faces(), key=lambda path: _lacking(path, text)), share)
 
+    def covers(self, text: str) -> bool:
+        """Say whether a font here has every letter of a text."""
+        return any(_lacking(path, text) == 0 for path in self._faces())
+
     def _faces(self) -> Iterator[Path | None]:
         """Give font files in the order of trying; None is pygame's own, for most European languages."""
         if not self._chinese_first:

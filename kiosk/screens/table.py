@@ -22,11 +22,11 @@ LEADING = 0.008
 class TableScreen:
     """Draws what is shown onto a surface."""
 
-    def __init__(self, words: Words, size: tuple[int, int]) -> None:
+    def __init__(self, words: Words, size: tuple[int, int], pen: Pen | None = None) -> None:
         """Raise BadConfiguration where the language has no font here."""
         self._words = words
         self._width, self._height = size
-        self._pen = Pen(words.language, size)
+        self._pen = pen or Pen(words.language, size)
         self._seat = SeatBox(words, self._pen, size[1])
         self._margin = round(self._height * 0.03)
 

@@ -277,3 +277,20 @@ def test_the_view_s_version_grows_with_every_step(hall: Hall) -> None:
         hall.hear(message)
         versions.append(hall.scorer.feed.current.version)
     assert versions == list(range(len(whole_log(1)) + 1))
+
+
+def test_a_table_that_has_just_connected_is_told_its_receipt_and_its_plan(hall: Hall) -> None:
+    """A broker may let pass by what is published while a device subscribes."""
+    for hello in (state(1), state(1), state(1, start=2), state(1, lifecycle="lost"), state(1, start=2, count=2)):
+        hall.ear.forget()
+        hall.hear(hello)
+        told = [topic for topic in hall.ear.story if topic != "acknowledged"]
+        gone = hello.lifecycle == "lost"
+        assert told == ([] if gone else ["hm/cup/receipt/1", "hm/cup/assignment/1"]), hello
+
+
+def test_a_table_that_says_something_new_is_told_nothing_it_knows(hall: Hall) -> None:
+    hall.hear(state(1))
+    hall.ear.forget()
+    hall.hear(state(1, seq=1, count=2))
+    assert hall.ear.story == ["acknowledged"]

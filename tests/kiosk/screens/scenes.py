@@ -10,7 +10,7 @@ from broker.contract.messages import PlannedPlay, Player
 from broker.contract.words import SEATS, Seat
 from kiosk.entry import Form
 from kiosk.screens.shown import Line, Shown, shown
-from kiosk.table.events import Misplaced, TrayChecked
+from kiosk.table.events import Misplaced, PlayEndedDrawn, TrayChecked
 from kiosk.table.state import Phase
 from tests.kiosk.tables import TABLE, Sitting, play, sitting_in, swapped
 from vision.reading import FaultType
@@ -126,6 +126,12 @@ def self_drawn() -> Shown:
     return seen(sitting)
 
 
+def nobody_won() -> Shown:
+    sitting = sitting_in(Phase.PLAYING)
+    sitting.take(PlayEndedDrawn(at=sitting.wait()))
+    return seen(sitting)
+
+
 def calling() -> Shown:
     return replace(seen(sitting_in(Phase.PLAYING), replace(TROUBLED, up=True)), calling=True)
 
@@ -144,6 +150,7 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, Chinese names": lambda: seen(named_in(CHINESE, Phase.PLAYING)),
     "playing, fined and offline": lambda: fined(TROUBLED),
     "playing, calling": calling,
+    "playing, nobody won": nobody_won,
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
     "declared, value": lambda: entering(Form(("west", "east"), (4, 8))),
     "declared, refused": lambda: entering(Form(("west",), (4, 8), digits="7"), problem="below_minimum"),
