@@ -7,11 +7,10 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, cast
 
 from broker.contract import topics
-from broker.contract.link import Acknowledge, Link, LinkRefused, Will
+from broker.contract.link import Incoming, Link, LinkChanged, Will
 from broker.contract.messages import Assignment, Order, Receipt, TableState
 from broker.contract.wire import Refused, decode_at, encode
 from broker.contract.words import Lifecycle, Seat
@@ -51,23 +50,6 @@ ENOUGH_ROOM: Final = 100_000_000
 """Bytes: a day's journal takes less than one hundredth of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A message as it came."""
-
-    topic: str
-    payload: bytes
-    acknowledge: Acknowledge
-
-
-@dataclass(frozen=True, slots=True)
-class LinkChanged:
-    """The broker accepted us, was lost, or does not let us in."""
-
-    up: bool
-    refused: LinkRefused | None = None
-
-
 Item = Incoming | LinkChanged | TrayChecked | CameraHealth | ButtonPressed
 """What other threads put on the queue."""
 
@@ -98,10 +80,7 @@ class Program:
             settings.address(),
             client_id=f"homologue-{name}-table-{table}",
             topics=[topic.at(name, table=table) for topic in (topics.RECEIPT, topics.ASSIGNMENT, topics.ORDER)],
-            on_message=lambda topic, payload, ack: self._queue.put(Incoming(topic, payload, ack)),
-            on_up=lambda: self._queue.put(LinkChanged(up=True)),
-            on_down=lambda: self._queue.put(LinkChanged(up=False)),
-            on_refused=lambda why: self._queue.put(LinkChanged(up=False, refused=why)),
+            tell=self._queue.put,
             will=will,
         )
 

@@ -49,29 +49,41 @@ HOST: Final = r"[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63}){0,15}\.?|[0-9A-Fa-f
 """A broker's name or address. Other names make the resolver raise on the client's own thread, which then ends."""
 
 Acknowledge = Callable[[], None]
-OnMessage = Callable[[str, bytes, Acknowledge], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message as it came; nothing is known of it yet."""
+
+    topic: str
+    payload: bytes
+    acknowledge: Acknowledge
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChanged:
+    """The broker accepted us, was lost, or does not let us in."""
+
+    up: bool
+    refused: LinkRefused | None = None
 
 
 class Link:
     """An MQTT session (3.1.1, QoS 1, kept by the broker while we are away).
 
-    Callbacks come on the client's own thread: they must only put things on a queue.
+    `tell` is called on the client's own thread: it must only put things on a queue.
     """
 
-    def __init__(  # noqa: PLR0913 - one callback an event
+    def __init__(
         self,
         address: Address,
         client_id: str,
         topics: Iterable[str],
-        *,
-        on_message: OnMessage,
-        on_up: Callable[[], None],
-        on_down: Callable[[], None],
-        on_refused: Callable[[LinkRefused], None] = lambda _: None,
+        tell: Callable[[Incoming | LinkChanged], None],
         will: Will | None = None,
     ) -> None:
         self._topics = [(topic, 1) for topic in topics]
-        self._on_message, self._on_up, self._on_down, self._on_refused = on_message, on_up, on_down, on_refused
+        self._tell = tell
         self._up = threading.Event()
         self._generation = 0
         self._last: mqtt.MQTTMessageInfo | None = None
@@ -123,22 +135,22 @@ class Link:
     def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         self._generation += 1
         if reason.is_failure:
-            self._on_refused(LinkRefused(str(reason)))
+            self._tell(LinkChanged(up=False, refused=LinkRefused(str(reason))))
         else:
             client.subscribe(self._topics)
 
     def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         """A broker that refuses a subscription would leave us deaf: that is not being connected."""
         if any(reason.is_failure for reason in reasons):
-            self._on_refused(LinkRefused("no right to listen where we must"))
+            self._tell(LinkChanged(up=False, refused=LinkRefused("no right to listen where we must")))
         else:
             self._up.set()
-            self._on_up()
+            self._tell(LinkChanged(up=True))
 
     def _disconnected(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         if self._up.is_set():
             self._up.clear()
-            self._on_down()
+            self._tell(LinkChanged(up=False))
 
     def _arrived(self, client: mqtt.Client, _data: Any, message: mqtt.MQTTMessage) -> None:  # noqa: ANN401 - paho's own
         mid, qos, generation = message.mid, message.qos, self._generation
@@ -148,7 +160,7 @@ class Link:
             if generation == self._generation:
                 client.ack(mid, qos)
 
-        self._on_message(_text(message), bytes(message.payload), acknowledge)
+        self._tell(Incoming(_text(message), bytes(message.payload), acknowledge))
 
 
 def _text(message: mqtt.MQTTMessage) -> str:

@@ -7,12 +7,11 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from broker.contract import topics
-from broker.contract.link import Acknowledge, Address, Link, LinkRefused
+from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Restored, Result, TableState
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.event import Event
@@ -30,23 +29,6 @@ MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
 
 STANDINGS: Final = "standings.csv"
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A message as it came; nothing is known of it yet."""
-
-    topic: str
-    payload: bytes
-    acknowledge: Acknowledge
-
-
-@dataclass(frozen=True, slots=True)
-class LinkChanged:
-    """The broker accepted us, was lost, or does not let us in."""
-
-    up: bool
-    refused: LinkRefused | None = None
 
 
 class Scorer:
@@ -77,10 +59,7 @@ class Scorer:
             address,
             client_id=f"homologue-{name}-scorer",
             topics=(topics.LOG.at(name), topics.STATE.at(name)),
-            on_message=lambda topic, payload, ack: self._queue.put(Incoming(topic, payload, ack)),
-            on_up=lambda: self._queue.put(LinkChanged(up=True)),
-            on_down=lambda: self._queue.put(LinkChanged(up=False)),
-            on_refused=lambda why: self._queue.put(LinkChanged(up=False, refused=why)),
+            tell=self._queue.put,
         )
         self._link.start()
 

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from broker.contract.link import Link
+from broker.contract.link import Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Message, TableState
 from broker.contract.wire import decode_at
 from broker.scorer.event import Event
 from broker.scorer.journal import Journal
-from broker.scorer.service import Incoming, LinkChanged, Scorer
+from broker.scorer.service import Scorer
 from tests.broker.scorer.small import NAME, event, sent
 
 NOW = 1_800_000_000_000

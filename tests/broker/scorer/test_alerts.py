@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
+from broker.contract.link import Incoming
 from broker.contract.words import Lifecycle
 from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook, Concern, TableWatch
-from broker.scorer.service import Incoming
 from tests.broker.scorer.hall import NOW, Hall
 from tests.broker.scorer.small import OTHER_FORM, event, fact, restored, result, state
 
