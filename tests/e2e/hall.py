@@ -5,6 +5,7 @@ import random
 import threading
 import time
 import urllib.request
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,14 +84,46 @@ class Hall:
             self.broker.kill()
             self.broker.start()
             return name
-        child = self.children[name]
-        child.kill()
-        child.stop()
+        self._kill(name)
+        self._start(name)
+        return name
+
+    def _kill(self, name: str) -> None:
+        self.children[name].kill()
+        self.children[name].stop()
+
+    def _start(self, name: str) -> None:
         if name == "scorer":
             self.start_scorer()
         else:
             self.start_kiosk(int(name.split()[1]))
-        return name
+
+    def wait_for(self, who: str, what: str) -> None:
+        """Wait until somebody has said something that begins so."""
+        with self._news:
+            said = partial(self._has_said, f"{who}: {what}")
+            assert self._news.wait_for(said, LONGEST_S), self.log[-20:]
+
+    def _has_said(self, begins: str) -> bool:
+        return any(line.startswith(begins) for line in self.log)
+
+    def wait_until_safe(self, table: int) -> None:
+        """Wait until the scorer has all that a table has told."""
+        pause = threading.Event()
+        deadline = time.monotonic() + LONGEST_S
+        while not any(one["table"] == table for one in self.view()["plays"]):
+            assert time.monotonic() < deadline, self.log[-20:]
+            pause.wait(0.1)
+
+    def lose_journal(self, name: str) -> None:
+        """Cut the power of a table or the scorer, and start it again with an empty disk."""
+        self._kill(name)
+        stem = "scorer" if name == "scorer" else f"{name.replace(' ', '-')}/table"
+        lost = [*self.folder.glob(f"{stem}.sqlite*")]
+        assert lost, stem
+        for file in lost:
+            file.unlink()
+        self._start(name)
 
     def view(self) -> dict[str, Any]:
         with urllib.request.urlopen(f"{self._url}view.json", timeout=10) as answer:

@@ -48,3 +48,21 @@ def test_a_network_that_is_cut_or_swallows_everything_loses_and_doubles_nothing(
         proxy.heal()
     view = hall.play_to_the_end()
     assert (hall.problems(view), hall.played()) == ([], hall.scripted())
+
+
+@pytest.mark.timeout(400)
+def test_a_table_with_a_new_card_in_its_device_goes_on_where_it_was(hall: Hall) -> None:
+    hall.wait_for("table 2", "recorded")
+    hall.wait_until_safe(2)
+    hall.lose_journal("table 2")
+    view = hall.play_to_the_end()
+    assert (hall.problems(view), hall.played()) == ([], hall.scripted())
+
+
+@pytest.mark.timeout(400)
+def test_a_scorer_that_has_lost_its_store_gets_everything_back(hall: Hall) -> None:
+    hall.wait_for("table 1", "recorded")
+    hall.wait_until_safe(1)
+    hall.lose_journal("scorer")
+    view = hall.play_to_the_end()
+    assert (hall.problems(view), hall.played()) == ([], hall.scripted())
