@@ -16,10 +16,10 @@ from broker.contract.wire import Refused, decode_at, encode
 from broker.contract.words import Lifecycle, Seat
 from kiosk.config import Settings
 from kiosk.core import Core
-from kiosk.entry import Form, FoundFalse, Won, press
 from kiosk.errors import DiskLow
 from kiosk.eyes import CameraHealth
 from kiosk.journal import Journal
+from kiosk.keyboard import Keyboard
 from kiosk.screens.shown import Line, Shown, shown
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
@@ -28,12 +28,7 @@ from kiosk.table.events import (
     CallToggled,
     ClaimWindowElapsed,
     Event,
-    FalseHuRuled,
-    NextDealCalled,
-    PlayEndedDrawn,
-    ResultRefused,
     TrayChecked,
-    ValueEntered,
 )
 from kiosk.table.machine import BETWEEN
 from kiosk.table.state import Phase, Table
@@ -67,8 +62,7 @@ class Program:
         self._offered: Assignment | None = None
         self._obeyed: deque[str] = deque(maxlen=100)
         """Orders that were carried out: the wire may bring one twice, and a new call must not be cleared by it."""
-        self._form: Form | None = None
-        self._problem: str | None = None
+        self._keyboard = Keyboard(self._apply)
         self._health: dict[str, str] = {}
         self._lifecycle: Lifecycle = "ready"
         self._look_at_disk = clock()
@@ -210,51 +204,14 @@ class Program:
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
-        state = self.state
-        declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
-        if not declared:
-            self._form = None
-        elif self._form is None or self._form.declared != declared:
-            self._form = Form(declared, state.profile.false_hu.fines.value)
+        self._keyboard.follow(self.state)
         if self._link.up:
             self._uplink.say(self._now)
 
-    # ---- the keyboard -----------------------------------------------------------------------
-
     def key(self, key: str) -> None:
         """Take one key in."""
-        now, phase = self._clock(), self.state.phase
-        plain: dict[tuple[Phase, str], Event] = {
-            (Phase.PLAYING, "d"): PlayEndedDrawn(at=now),
-            (Phase.CLAIMING, "d"): PlayEndedDrawn(at=now),
-            (Phase.ACCEPTING, "r"): ResultRefused(at=now),
-            (Phase.RECORDED, "enter"): NextDealCalled(at=now),
-        }
-        if key == "c":
-            self._problem = self._apply(CallToggled(at=now, open=not self.state.calling))
-        elif event := plain.get((phase, key)):
-            self._problem = self._apply(event)
-        elif self._form is not None:
-            self._fill(self._form, key, now)
+        self._keyboard.key(key, self.state, self._clock())
         self._follow()
-
-    def _fill(self, form: Form, key: str, now: int) -> None:
-        filled = press(form, key)
-        if isinstance(filled, Form):
-            self._form, self._problem = filled, None
-            return
-        self._form = None
-        if isinstance(filled, FoundFalse):
-            ruling = FalseHuRuled(at=now, seat=filled.seat, imp=filled.imp, reason="false hu")
-            self._problem = self._apply(ruling)
-        elif isinstance(filled, Won):
-            win: Event = ValueEntered(
-                at=now,
-                win="discard" if filled.discarder else "self_drawn",
-                winners=filled.winners,
-                discarder=filled.discarder,
-            )
-            self._problem = self._apply(win)
 
     # ---- what is seen and said --------------------------------------------------------------
 
@@ -262,7 +219,7 @@ class Program:
         """Give what is to be seen."""
         health = tuple(f"{device}: {code}" for device, code in sorted(self._health.items()))
         line = Line(self._link.up, self._uplink.unsent, len(self._uplink.refused), health)
-        return shown(self._config.table, self.state, self._form, line, self._problem)
+        return shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
 
     def _now(self) -> TableState:
         """What the table says of itself."""
