@@ -16,12 +16,12 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.messages import Fact, LogMessage, Receipt, Result
+from broker.contract.messages import Fact, LogMessage, Receipt, Result, Taken
 from broker.contract.wire import decode, encode
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.table.events import Event
 
-VERSION: Final = "1"
+VERSION: Final = "2"
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS happened (
@@ -126,8 +126,11 @@ class Journal:
 
     @property
     def room(self) -> int:
-        """Bytes that are free on its disk."""
-        return shutil.disk_usage(self._folder).free
+        """Bytes that are free on its disk; none where that cannot be told."""
+        try:
+            return shutil.disk_usage(self._folder).free
+        except OSError:
+            return 0
 
     @property
     def empty(self) -> bool:
@@ -163,15 +166,16 @@ class Journal:
         return tuple(decode(LogMessage, body) for (body,) in rows)
 
     def refused(self) -> tuple[tuple[int, str], ...]:
-        """Give what the scorer did not take: number and code."""
-        rows = self._store.execute("SELECT seq, code FROM outbox WHERE state = 'refused' ORDER BY seq")
+        """Give what the scorer did not take: number and code. (Where an id is reused, the fact is there.)"""
+        query = "SELECT seq, code FROM outbox WHERE state = 'refused' AND code <> 'id_reused' ORDER BY seq"
+        rows = self._store.execute(query)
         return tuple((int(seq), str(code)) for seq, code in rows)
 
-    def results(self) -> frozenset[int]:
-        """Give the rounds whose results were accepted here."""
-        rows = self._store.execute("SELECT body FROM outbox")
+    def results(self) -> frozenset[tuple[int, int]]:
+        """Give round and deal of the results that were accepted here and that the scorer has, or is to have."""
+        rows = self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' OR code = 'already_recorded'")
         facts = [decode(LogMessage, body).fact for (body,) in rows]
-        return frozenset(fact.round for fact in facts if isinstance(fact, Result))
+        return frozenset((fact.round, fact.deal) for fact in facts if isinstance(fact, Result))
 
     def settle(self, receipt: Receipt) -> None:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.
@@ -189,7 +193,7 @@ class Journal:
                 self._close(refusal.seq, refusal.id, "refused", refusal.code)
             for taken in receipt.taken:
                 self._close(taken.seq, taken.id, "safe", None)
-            self._renumber([taken.seq for taken in receipt.taken], upto)
+            self._renumber(receipt.taken, upto)
         self.store, self._upto = receipt.store, upto
 
     def _reopen(self, receipt: Receipt) -> None:
@@ -204,14 +208,16 @@ class Journal:
             (state, code, seq, message_id, state),
         )
 
-    def _renumber(self, used: Iterable[int], upto: int) -> None:
-        """Give new numbers to facts whose numbers another device has used; their ids keep them from counting twice."""
+    def _renumber(self, used: Iterable[Taken], upto: int) -> None:
+        """Give new numbers to facts whose numbers another device has used; their ids keep them from counting twice.
+
+        A play that began under numbers that clash and ended under others is then told out of order. The scorer takes
+        that; only where its tiles lay otherwise than planned, their form comes too late to count.
+        """
         clashing = {seq for (seq,) in self._store.execute("SELECT seq FROM outbox WHERE code = 'conflict'")}
-        for seq in used:
-            clashing.update(
-                found
-                for (found,) in self._store.execute("SELECT seq FROM outbox WHERE seq = ? AND state = 'open'", (seq,))
-            )
+        another = "SELECT seq FROM outbox WHERE seq = ? AND id <> ? AND state <> 'refused'"
+        for taken in used:
+            clashing.update(seq for (seq,) in self._store.execute(another, (taken.seq, taken.id)))
         for new, seq in enumerate(sorted(clashing), max(self.last_seq, upto) + 1):
             (body,) = self._store.execute("SELECT body FROM outbox WHERE seq = ?", (seq,)).fetchone()
             message = msgspec.structs.replace(decode(LogMessage, body), seq=new)

@@ -60,6 +60,8 @@ class Program:
         self._link = self._make_link(settings)
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
+        self._heard: tuple[object, ...] | None = None
+        """Store, profile and plays of the plan that came last."""
         self._obeyed: deque[str] = deque(maxlen=100)
         """Orders that were carried out: the wire may bring one twice, and a new call must not be cleared by it."""
         self._keyboard = Keyboard(self._apply)
@@ -155,11 +157,18 @@ class Program:
             if isinstance(message, Receipt):
                 self._uplink.settle(message)
             elif isinstance(message, Assignment):
-                self._offered = message
+                self._plan_came(message)
             elif isinstance(message, Order) and message.id not in self._obeyed:
                 self._obeyed.append(message.id)
                 self._apply(CallToggled(at=self._clock(), open=False))
         incoming.acknowledge()
+
+    def _plan_came(self, plan: Assignment) -> None:
+        """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
+        content = plan.store, plan.profile, plan.plays
+        if self._heard not in (None, content):
+            self._uplink.reconnected(self._clock())
+        self._offered, self._heard = plan, content
 
     def _link_changed(self, change: LinkChanged) -> None:
         if change.refused:
@@ -197,8 +206,13 @@ class Program:
         self._offered = None
         had = self.state.assignment
         if had is None or (had.plays, had.profile, had.store) != (offered.plays, offered.profile, offered.store):
-            done = self._journal.results().union(offered.recorded)
-            first = next((at for at, play in enumerate(offered.plays) if play.round not in done), len(offered.plays))
+            here, there = self._journal.results(), set(offered.recorded)
+            left = (
+                at
+                for at, one in enumerate(offered.plays)
+                if one.round not in there and (one.round, one.deal) not in here
+            )
+            first = next(left, len(offered.plays))
             code = self._apply(Assigned(at=now, assignment=offered, first=first))
             self._healthy("plan", code)
 

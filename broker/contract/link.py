@@ -40,7 +40,7 @@ class Will:
 
 
 class LinkRefused(Exception):
-    """The broker is there, and does not let us in or listen. We go on trying."""
+    """The broker is there, and does not let us in (we go on trying) or listen (until the next connection)."""
 
     code: ClassVar[str] = "broker_refused"
 

@@ -89,12 +89,14 @@ class TableWatch:
         """
         before = self.states.get(state.table)
         if before is None or before.device != state.device:
+            if before is not None and state.lifecycle in GONE:
+                return ()  # somebody else has this table by now
             self.states[state.table] = state
             return self._another(before, state)
         if state.lifecycle == "lost":
             if state.start >= before.start:
                 self.states[state.table] = replace(before, lifecycle="lost")
-        elif (state.start, state.count) >= (before.start, before.count):
+        elif (state.start, state.count) >= (before.start, before.count) or _put_back(before, state):
             self.states[state.table] = state
         return ()
 
@@ -106,3 +108,8 @@ class TableWatch:
             return ()
         self._spoke_twice.add(pair)
         return (Concern("two_devices", f"two devices speak for table {state.table}", state.table),)
+
+
+def _put_back(before: TableState, state: TableState) -> bool:
+    """Tell whether a device that was gone speaks with an older copy of its journal: it counts its starts from there."""
+    return before.lifecycle in GONE and state.start < before.start

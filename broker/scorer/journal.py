@@ -138,17 +138,18 @@ class Journal:
             except Refused as error:
                 raise StoreBroken(f"the journal holds what is no message: {error.text}") from None
 
-    def refuse(self, row: RefusedRow) -> None:
-        """Keep one refused message; the same refusal of the same fact is kept once."""
+    def refuse(self, row: RefusedRow) -> bool:
+        """Keep one refused message; the same refusal of the same fact is kept once. Tell whether it is a new one."""
         same = "SELECT 1 FROM refused WHERE id = ? AND code = ? AND body = ?"
         if row.id and self._store.execute(same, (row.id, row.code, row.body[:MOST_BYTES])).fetchone():
-            return
+            return False
         if self._refusals[row.table] < MOST_REFUSALS:
             self._refusals[row.table] += 1
             self._store.execute(
                 "INSERT INTO refused (received_at, code, topic, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (row.received_at, row.code, row.topic, row.table, row.seq, row.id, row.body[:MOST_BYTES]),
             )
+        return True
 
     def refused(self) -> Iterator[RefusedRow]:
         """Give all kept refusals, oldest first."""

@@ -112,8 +112,6 @@ class Scorer:
         for one in batch:
             one.acknowledge()
         self._height = self._journal.height
-        for one, verdict in zip(batch, verdicts, strict=True):
-            self._concerned.extend(self._concern(one, verdict))
         self._answer(verdicts, now)
 
     def _judge(self, one: Incoming, now: int) -> Verdict:
@@ -126,7 +124,8 @@ class Scorer:
         if verdict.code:
             place = topics.parse(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
-            self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about))
+            if self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about)):
+                self._concerned.append(_concern(one.topic, place, verdict))
         elif fact and verdict.new:
             self._journal.append(fact, now)
             self._intake.take(fact)
@@ -170,14 +169,6 @@ class Scorer:
         except OSError as error:
             self._concerned.append(Concern("standings_unwritten", f"{STANDINGS}: {error.strerror}"))
 
-    def _concern(self, one: Incoming, verdict: Verdict) -> Iterable[Concern]:
-        """Name what was refused by the topic that it came on: a broker lets a table write on no other's."""
-        if verdict.code:
-            place, fact = topics.parse(one.topic), verdict.message
-            # Each fact that two devices tell differently counts; of rubbish there may be any amount.
-            about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
-            yield Concern(verdict.code, verdict.text, place.table if place else None, one.topic[:200], about)
-
     def _concerns_of(self, message: LogMessage) -> Iterable[Concern]:
         fact, table = message.fact, message.table
         if message.seq > 1 and message.seq - 1 not in self._intake.books[table].taken:
@@ -213,3 +204,11 @@ class Scorer:
             version=self._version,
             connected=self._connected,
         )
+
+
+def _concern(topic: str, place: topics.Place | None, verdict: Verdict) -> Concern:
+    """Name what was refused by the topic that it came on: a broker lets a table write on no other's."""
+    fact = verdict.message
+    # Each fact that two devices tell differently counts; of rubbish there may be any amount.
+    about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
+    return Concern(verdict.code or "", verdict.text, place.table if place else None, topic[:200], about)

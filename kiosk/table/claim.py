@@ -24,15 +24,16 @@ def pressed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]
     deadline = state.claim_deadline
     if deadline is not None and event.at >= deadline:
         raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
-    since = min(state.since, event.at) if state.declarations else event.at
-    return _told_late(replace(state, since=since), Declaration(event.seat, event.at)), ()
+    return _told_late(replace(state, since=min(state.since, event.at)), Declaration(event.seat, event.at)), ()
 
 
 def ended(state: Table, event: PlayEndedDrawn) -> tuple[Table, tuple[Fact, ...]]:
     """Nobody won, it is said: wait in silence for whoever presses on the last discard, and as if nobody had before.
 
-    The same is seen whether or not somebody has pressed already, so that the key tells nothing.
+    The same is seen whether or not somebody has pressed, before or after, and for as long: the key tells nothing.
     """
+    if state.phase is Phase.PLAYING and event.at < state.since + SETTLE_NS:
+        raise NotNow("press_too_soon", "just as the play began")
     since = event.at if state.phase is Phase.PLAYING else state.since
     return replace(state, phase=Phase.CLAIMING, since=since, ended=True), ()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from broker.contract.messages import Result
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import Journal, Whose
 from kiosk.table.errors import NotNow
@@ -77,7 +78,18 @@ def test_the_rounds_whose_results_were_accepted_here_are_known(journal: Journal)
     assert journal.results() == frozenset()
     for event in sitting_in(Phase.FINISHED).events:
         lived.apply(event)
-    assert journal.results() == {1, 2}
+    assert journal.results() == {(1, 1), (2, 2)}
+
+
+def test_a_result_that_was_refused_counts_only_if_there_is_one_already(journal: Journal) -> None:
+    lived = core(journal)
+    for event in sitting_in(Phase.FINISHED).events:
+        lived.apply(event)
+    results = [one for one in journal.unsent() if isinstance(one.fact, Result)]
+    codes = ("already_recorded", "not_planned")
+    refused = {one.seq: (one.id, code) for one, code in zip(results, codes, strict=True)}
+    journal.settle(receipt(refused=refused))
+    assert journal.results() == {(1, 1)}
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,20 @@ def test_a_fact_whose_number_another_device_has_used_gets_a_new_one(journal: Jou
     assert journal.refused() == ()
 
 
+def test_a_fact_that_was_safe_is_told_again_where_another_devices_stands_in_its_place(journal: Journal) -> None:
+    """The store was put back to an older copy, and a spare device went on from there."""
+    one, two = told(journal, 2)
+    journal.settle(receipt(taken={1: one.id, 2: two.id}))
+    journal.settle(receipt(taken={1: one.id, 2: "somebody-elses"}))
+    assert journal.unsent() == (replace(two, seq=3),)
+
+
+def test_that_an_id_is_there_under_another_number_is_nothing_to_call_about(journal: Journal) -> None:
+    (one,) = told(journal, 1)
+    journal.settle(receipt(refused={1: (one.id, "id_reused")}))
+    assert (journal.unsent(), journal.refused()) == ((), ())
+
+
 def test_all_that_clash_keep_their_order(journal: Journal) -> None:
     messages = told(journal, 4)
     conflicts = {one.seq: (one.id, "conflict") for one in reversed(messages[1:])}

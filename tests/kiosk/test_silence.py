@@ -36,17 +36,20 @@ from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play, right, sitting_i
 PRESSING = [who for count in range(1, 5) for who in combinations(SEATS, count)]
 
 
-@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize("ended", ["not", "before", "after"])
 @pytest.mark.parametrize("who", PRESSING, ids="-".join)
-def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str) -> None:
+    """Whether or not it was said, before the presses or after, that nobody won."""
     pygame.font.init()
     pictures = []
     for presses in ((), who):
         sitting = sitting_in(Phase.PLAYING)
         sitting.wait()
+        if ended == "before":
+            sitting.take(PlayEndedDrawn(at=sitting.wait(50 * MS)))
         for seat in presses:
             sitting.take(ButtonPressed(at=sitting.wait(50 * MS), seat=seat))
-        if ended:
+        if ended == "after":
             sitting.take(PlayEndedDrawn(at=sitting.wait(50 * MS)))
         surface = pygame.Surface((800, 480))
         TableScreen(Words("en"), surface.get_size()).draw(surface, shown(TABLE, sitting.table, None, Line(), None))
@@ -177,3 +180,30 @@ def test_a_plan_waits_for_the_receipt_of_its_own_store(table: Table) -> None:
     table.tell(msgspec.structs.replace(plan(play(1, deal=7)), store="store-of-today"))
     table.until(Phase.RESTORING)
     assert table.program.state.play == play(1, deal=7)
+
+
+def test_a_plan_of_another_store_is_played_though_its_rounds_were_played_here_in_a_rehearsal(table: Table) -> None:
+    begin(table)
+    table.time.now += 2 * S
+    table.program.key("d")
+    table.time.now += 5 * S
+    table.until(Phase.ACCEPTING)
+    table.press(*SEATS)
+    table.until(Phase.RECORDED)
+    table.tell(receipt(store="store-of-today"))
+    table.tell(plan(play(1, deal=7), play(2, deal=8), store="store-of-today"))
+    table.until(Phase.RESTORING)
+    assert table.program.state.play == play(1, deal=7)
+
+
+def test_what_was_refused_is_told_again_when_the_plan_has_been_put_right(table: Table) -> None:
+    begin(table)
+    table.said("Restored", "Confirmed")
+    journal = table.program._journal
+    table.tell(receipt(refused={one.seq: (one.id, "not_planned") for one in journal.unsent()}))
+    while len(journal.refused()) < 2:
+        table.program.step(timeout=0.01)
+    table.tell(plan(play(1), play(2)))
+    while journal.refused():
+        table.program.step(timeout=0.01)
+    assert set(table.said("Restored", "Confirmed")) >= {"Restored", "Confirmed"}

@@ -183,3 +183,24 @@ def test_a_file_of_standings_that_cannot_be_written_is_an_alert_and_no_more(hall
     hall.hear(fact(1, 1, restored(1)), fact(1, 2, result(1)))
     assert hall.alerts() == [("standings_unwritten", None)]
     assert hall.scorer.feed.current.plays_in == 1
+
+
+def test_a_device_that_is_not_the_present_one_cannot_be_lost(hall: Hall) -> None:
+    hall.hear(state(1, device="kiosk-0002"), state(1, device="kiosk-0001", lifecycle="lost"))
+    assert hall.alerts() == []
+    assert hall.scorer.feed.current.tables[0].lifecycle == "ready"
+
+
+def test_a_device_that_came_back_with_an_older_journal_is_believed() -> None:
+    watch = TableWatch()
+    for one in (state(1, start=17), state(1, start=17, lifecycle="lost"), state(1, start=3, calling=True)):
+        watch.hear(one)
+    assert (watch.states[1].lifecycle, watch.states[1].calling) == ("ready", True)
+
+
+def test_the_same_refusal_is_told_once_however_often_it_is_sent(hall: Hall) -> None:
+    """Else a cable that comes and goes would push all other alerts out of the book."""
+    strange = fact(1, 1, restored(2))
+    for _ in range(3):
+        hall.hear(strange)
+    assert hall.alerts() == [("not_planned", 1)]

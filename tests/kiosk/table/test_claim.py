@@ -169,15 +169,49 @@ def test_a_draw_is_shown_only_when_the_claim_window_has_closed() -> None:
     assert sitting.table.outcome == Outcome("draw", {})
 
 
-def test_a_press_after_nobody_won_was_said_is_a_declaration_with_a_window_of_its_own() -> None:
+def test_a_press_after_nobody_won_was_said_is_a_declaration() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(PlayEndedDrawn(at=sitting.wait()))
-    pressed_at = sitting.wait(WINDOW - 1)
-    sitting.take(ButtonPressed(at=pressed_at, seat="south"))
-    assert sitting.table.claim_deadline == pressed_at + WINDOW
+    sitting.take(ButtonPressed(at=sitting.wait(WINDOW - 1), seat="south"))
     (fact,) = sitting.close_window()
     assert fact == Declared(round=1, deal=1, presses=(Press(seat="south", after_ms=0),))
     assert (sitting.table.phase, sitting.table.ended) == (Phase.DECLARED, False)
+
+
+@given(st.lists(st.tuples(st.sampled_from(SEATS), st.integers(0, WINDOW - 1)), max_size=4))
+def test_a_press_after_nobody_won_was_said_does_not_show_in_when_the_window_closes(
+    presses: list[tuple[Seat, int]],
+) -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    at = sitting.wait()
+    sitting.take(PlayEndedDrawn(at=at))
+    declared = pressed(sitting.table, [(seat, at + after) for seat, after in presses])
+    assert {one.seat for one in declared} == {seat for seat, _ in presses}
+    for seat, after in presses:
+        if not any(one.seat == seat for one in sitting.table.declarations):
+            sitting.take(ButtonPressed(at=at + after, seat=seat))
+        assert sitting.table.claim_deadline == at + WINDOW
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(SEATS), st.integers(-WINDOW, 2 * WINDOW)), min_size=1, max_size=5),
+    st.data(),
+)
+def test_the_order_of_arrival_does_not_matter_after_nobody_won_was_said(
+    presses: list[tuple[Seat, int]], data: st.DataObject
+) -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    at = sitting.wait(2 * WINDOW)
+    sitting.take(PlayEndedDrawn(at=at))
+    at_edges = [(seat, at + after) for seat, after in presses]
+    shuffled = data.draw(st.permutations(at_edges))
+    assert pressed(sitting.table, shuffled) == pressed(sitting.table, sorted(at_edges, key=lambda one: one[1]))
+
+
+def test_in_the_first_second_of_a_play_it_is_not_over() -> None:
+    """Else the second push of a confirmation would be a hu after all."""
+    sitting = sitting_in(Phase.PLAYING)
+    assert sitting.refusal(PlayEndedDrawn(at=sitting.wait(SETTLE - 1))) == "press_too_soon"
 
 
 def test_that_nobody_won_is_seen_alike_whether_or_not_somebody_has_pressed() -> None:
