@@ -28,6 +28,7 @@ CREDENTIALS = "credentials.json"
 STORE = "scorer.sqlite"
 MQTT_PORT = 1883
 LAST_PORT = 65_535
+PORTS = click.IntRange(0, LAST_PORT)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 ELSEWHERE = re.compile(rf"(?P<host>{HOST.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\]):(?P<port>[0-9]{{1,5}})")
@@ -42,9 +43,11 @@ ELSEWHERE = re.compile(rf"(?P<host>{HOST.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45
     help="embedded (nats-server), mosquitto (if installed), or HOST:PORT of a broker that runs already.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address that the broker started here listens on.")
-@click.option("--mqtt-port", default=MQTT_PORT, show_default=True, help="Port of the broker that is started here.")
+@click.option(
+    "--mqtt-port", type=PORTS, default=MQTT_PORT, show_default=True, help="Port of the broker that is started here."
+)
 @click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address that the arbiter's page listens on.")
-@click.option("--desk-port", default=PORT, show_default=True, help="Port of the arbiter's page.")
+@click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port of the arbiter's page.")
 @click.option("--desk-name", multiple=True, help="Further host name under which the page may be opened.")
 @click.option("--ca", type=FILE, help="Certificate authority of a broker with TLS.")
 @click.option("--credentials", type=FILE, help="Passwords that the broker knows [default: EVENT/credentials.json].")

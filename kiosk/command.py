@@ -26,7 +26,7 @@ from kiosk.screens.words import Words
 from kiosk.table.state import Check, Phase, Table
 from kiosk.twins.people import People
 from kiosk.twins.script import read_script
-from vision.cameras import open_camera
+from vision.cameras import check_address, open_camera
 from vision.errors import VisionError
 from vision.twins.world import TrayTwin
 
@@ -66,6 +66,7 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         buttons = open_buttons(config.devices.buttons, program.pressed)
         opened.enter_context(buttons.buttons)
         trays = TrayTwin()
+        check_address(config.devices.camera)  # what is plugged in later is told at the table; this never gets right
         eyes = Eyes(lambda: open_camera(config.devices.camera, world=trays), program.seen, time.monotonic_ns)
         opened.callback(eyes.stop)
         people = _people(settings, buttons, trays)
@@ -115,6 +116,8 @@ class Round:
             self._eyes.look_for(state.play if state.phase is Phase.RESTORING else None)
             if self._people:
                 self._people.see(state)
+        if self._people and self._people.failed:
+            raise self._people.failed
         shown = self._program.shown()
         if self._window.show(shown):
             self._log(shown)

@@ -166,7 +166,7 @@ class Journal:
         return tuple(decode(LogMessage, body) for (body,) in rows)
 
     def refused(self) -> tuple[tuple[int, str], ...]:
-        """Give what the scorer did not take: number and code. (Where an id is reused, the fact is there.)"""
+        """Give what the scorer did not take: number and code. Where an id is reused, the fact is there."""
         query = "SELECT seq, code FROM outbox WHERE state = 'refused' AND code <> 'id_reused' ORDER BY seq"
         rows = self._store.execute(query)
         return tuple((int(seq), str(code)) for seq, code in rows)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final, cast
 
 from broker.contract import topics
-from broker.contract.link import Incoming, Link, LinkChanged, Will
+from broker.contract.link import Incoming, Link, LinkChanged, LinkRefused, Will
 from broker.contract.messages import Assignment, Order, Receipt, TableState
 from broker.contract.wire import Refused, decode_at, encode
 from broker.contract.words import Lifecycle, Seat
@@ -66,6 +66,8 @@ class Program:
         """Orders that were carried out: the wire may bring one twice, and a new call must not be cleared by it."""
         self._keyboard = Keyboard(self._apply)
         self._health: dict[str, str] = {}
+        self._why = ""
+        """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
         self._look_at_disk = clock()
 
@@ -171,9 +173,11 @@ class Program:
         self._offered, self._heard = plan, content
 
     def _link_changed(self, change: LinkChanged) -> None:
-        if change.refused:
-            log.warning("%s: %s", change.refused.code, change.refused)
-            self._healthy("broker", change.refused.code)
+        if change.why and str(change.why) != self._why:
+            log.warning("%s: %s", change.why.code, change.why)
+        self._why = str(change.why)
+        if isinstance(change.why, LinkRefused):
+            self._healthy("broker", change.why.code)
         if change.up:
             self._healthy("broker", None)
             self._uplink.say(self._now, again=True)

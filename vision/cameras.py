@@ -32,21 +32,27 @@ def open_camera(address: str, *, world: TrayTwin | None = None) -> Camera:
 
     Raises CameraAddressError, CameraMissingError, PictureMissingError. What drives a camera is imported only for it.
     """
-    kind, _, rest = address.partition(":")
-    if kind == "pictures" and rest:
+    kind, _, rest = check_address(address).partition(":")
+    if kind == "pictures":
         from vision.camera_pictures import PicturesCamera  # noqa: PLC0415 -- a table opens one kind of camera
 
         return PicturesCamera(Path(rest))
-    if kind == "v4l2" and rest:
+    if kind == "v4l2":
         from vision.camera_devices import V4l2Camera  # noqa: PLC0415 -- as above
 
         return V4l2Camera(rest)
-    if kind == "picamera" and rest.isdecimal():
+    if kind == "picamera":
         from vision.camera_devices import PiCamera  # noqa: PLC0415 -- as above
 
         return PiCamera(int(rest))
-    if kind == "sim":
-        from vision.twins.camera import SimulatedCamera  # noqa: PLC0415 -- as above
+    from vision.twins.camera import SimulatedCamera  # noqa: PLC0415 -- as above
 
-        return SimulatedCamera(address, world=world)
+    return SimulatedCamera(address, world=world)
+
+
+def check_address(address: str) -> str:
+    """Give the address back if a camera can have it. Raises CameraAddressError."""
+    kind, _, rest = address.partition(":")
+    if (kind in ("pictures", "v4l2", "sim") and rest) or (kind == "picamera" and rest.isdecimal()):
+        return address
     raise CameraAddressError(f"no camera has the address {address!r}")

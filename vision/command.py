@@ -10,8 +10,9 @@ from vision.errors import ExpectedDealError, VisionError
 from vision.expected import Rows, load_expected
 from vision.picture import load_picture
 from vision.reader import read_tray
-from vision.report import error_line, reading_line, reading_text
-from vision.verdict import compare
+from vision.reading import Reading
+from vision.report import Verdict, error_line, reading_line, reading_text
+from vision.verdict import compare, verified
 
 
 @click.command(short_help="Read pictures of tile backs.")
@@ -24,7 +25,10 @@ from vision.verdict import compare
     help='What should lie in the tray: {"tray": [[13 serials], [11], [10]]}.',
 )
 def read(pictures: tuple[Path, ...], expected_file: Path | None, *, as_json: bool) -> None:
-    """Read the serials on tile backs, row by row, and name what is wrong in the tray."""
+    """Read the serials on tile backs, row by row; with --expected, name what is wrong in the tray.
+
+    A picture that cannot be read is told by its code and stops no other; the exit code is 0 all the same.
+    """
     try:
         expected = load_expected(expected_file) if expected_file else None
     except ExpectedDealError as error:
@@ -41,10 +45,15 @@ def _read_one(path: Path, expected: Rows | None, *, as_json: bool) -> str:
     began = time.perf_counter()
     try:
         reading = read_tray(load_picture(path))
-        faults = compare(reading, expected) if expected else None
+        verdict = _judge(reading, expected) if expected else None
     except VisionError as error:
         return json.dumps(error_line(image, error)) if as_json else f"{image}: {error} ({error.code})"
     took = (time.perf_counter() - began) * 1000
     if as_json:
-        return json.dumps(reading_line(image, took, reading, faults or ()))
-    return reading_text(image, took, reading, faults)
+        return json.dumps(reading_line(image, took, reading, verdict))
+    return reading_text(image, took, reading, verdict)
+
+
+def _judge(reading: Reading, expected: Rows) -> Verdict:
+    faults = compare(reading, expected)
+    return Verdict(faults, verified(reading, expected, faults))

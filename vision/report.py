@@ -1,5 +1,6 @@
 """A reading in words: one JSON line for scripts, or a few lines for people."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from vision.errors import VisionError
@@ -17,14 +18,23 @@ _WORDS = {
 }
 
 
-def reading_line(image: str, milliseconds: float, reading: Reading, faults: tuple[Fault, ...]) -> dict[str, Any]:
-    """Give the object that `homologue read --json` prints for one picture."""
-    return {
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reading is against what should lie there."""
+
+    faults: tuple[Fault, ...]
+    verified: bool
+
+
+def reading_line(image: str, milliseconds: float, reading: Reading, verdict: Verdict | None) -> dict[str, Any]:
+    """Give the object that `homologue read --json` prints for one picture; without an expected deal no verdict."""
+    line = {
         "image": image,
         "ms": round(milliseconds, 1),
         "reads": [_read_object(read) for read in reading.reads],
-        "faults": [_fault_object(fault) for fault in faults],
+        "faults": [_fault_object(fault) for fault in verdict.faults] if verdict else [],
     }
+    return {**line, "verified": verdict.verified} if verdict else line
 
 
 def error_line(image: str, error: VisionError) -> dict[str, Any]:
@@ -61,8 +71,8 @@ def _fault_object(fault: Fault) -> dict[str, Any]:
     return line
 
 
-def reading_text(image: str, milliseconds: float, reading: Reading, faults: tuple[Fault, ...] | None) -> str:
-    """Give what a person wants to know: the rows, then what is wrong; `faults` is None without an expected deal."""
+def reading_text(image: str, milliseconds: float, reading: Reading, verdict: Verdict | None) -> str:
+    """Give what a person wants to know: the rows, then what is wrong and whether the tray is verified."""
     read = sum(one.serial is not None for one in reading.reads)
     lines = [f"{image}: {read} read, {len(reading.reads) - read} seen but not read ({milliseconds:.0f} ms)"]
     if reading.places:
@@ -70,8 +80,9 @@ def reading_text(image: str, milliseconds: float, reading: Reading, faults: tupl
     else:
         serials = sorted(one.serial for one in reading.reads if one.serial is not None)
         lines.append("  no tray found; " + (" ".join(f"{one:03d}" for one in serials) or "no label either"))
-    if faults is not None and reading.places:
-        lines += [f"  {fault_text(fault)}" for fault in faults] or ["  nothing wrong"]
+    if verdict:
+        lines += [f"  {fault_text(fault)}" for fault in verdict.faults]
+        lines.append("  verified: all 34 tiles lie as they should" if verdict.verified else "  NOT verified")
     return "\n".join(lines)
 
 

@@ -28,6 +28,14 @@ def compare(
     return tuple(_without_mirrors(faults))
 
 
+def verified(reading: Reading, expected_rows: Sequence[Sequence[int]], faults: Sequence[Fault]) -> bool:
+    """Tell whether the tray was found, all 34 places were read, and everything lies as it should.
+
+    No fault alone is no proof: a picture without a tray has none.
+    """
+    return not faults and [list(row) for row in reading.rows] == [list(row) for row in expected_rows]
+
+
 def check_deal(rows: Sequence[Sequence[int]]) -> Deal:
     """Give the deal by place; raises ExpectedDealError when it is not 13, 11 and 10 different serials of 1..136."""
     if [len(row) for row in rows] != list(ROW_LENGTHS):

@@ -33,5 +33,6 @@ def points(as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the 
 
     \b
     echo '{"win": "discard", "winners": {"east": 18}, "discarder": "north"}' | homologue points --json
+    {"win": "self_drawn", "winners": {"east": 18}}      {"win": "draw"}
     """  # noqa: D301 - click reads the \b
     answer_each(Question, _answer)

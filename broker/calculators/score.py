@@ -87,7 +87,14 @@ def _read_teams(path: Path) -> team.Teams:
 @click.option("--teams", type=click.Path(path_type=Path), help='Team events: a JSON file {"team": ["p01", ...]}.')
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a play on standard input (the only form).")
 def score(profile_id: str, event: Literal["individual", "team"], teams: Path | None, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
-    """Travellers and standings from all plays of an event."""
+    """Travellers and standings from all plays of an event.
+
+    A line a play; IMPs are given after fines. Of fines only those that there are; `form` only where a deal was fouled.
+
+    \b
+    {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},
+     "points": {"east": 42, "south": -8, "west": -8, "north": -26}, "fines": {"south": 4}}
+    """  # noqa: D301 - click reads the \b
     try:
         if event == "team" and teams is None:
             raise RuleError("teams_missing", "a team event needs --teams FILE")

@@ -39,8 +39,14 @@ class Will:
     payload: bytes
 
 
-class LinkRefused(Exception):
-    """The broker is there, and does not let us in (we go on trying) or listen (until the next connection)."""
+class LinkDown(Exception):
+    """Why there is no connection. We go on trying."""
+
+    code: ClassVar[str] = "broker_unreachable"
+
+
+class LinkRefused(LinkDown):
+    """The broker is there, and does not let us in, or (until the next connection) not listen."""
 
     code: ClassVar[str] = "broker_refused"
 
@@ -62,10 +68,10 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """The broker accepted us, was lost, or does not let us in."""
+    """The broker accepted us, or not: `why` tells where that is known."""
 
     up: bool
-    refused: LinkRefused | None = None
+    why: LinkDown | None = None
 
 
 class Link:
@@ -101,6 +107,7 @@ class Link:
             self._client.will_set(will.topic, will.payload, qos=1, retain=True)
         self._client.reconnect_delay_set(1, LONGEST_RETRY_S)
         self._client.on_connect = self._connected
+        self._client.on_connect_fail = self._unreachable
         self._client.on_subscribe = self._subscribed
         self._client.on_disconnect = self._disconnected
         self._client.on_message = self._arrived
@@ -135,14 +142,18 @@ class Link:
     def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         self._generation += 1
         if reason.is_failure:
-            self._tell(LinkChanged(up=False, refused=LinkRefused(str(reason))))
+            self._tell(LinkChanged(up=False, why=LinkRefused(str(reason))))
         else:
             client.subscribe(self._topics)
+
+    def _unreachable(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+        where = f"{self._address.host}:{self._address.port}"
+        self._tell(LinkChanged(up=False, why=LinkDown(f"no broker answers at {where}; trying again")))
 
     def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         """A broker that refuses a subscription would leave us deaf: that is not being connected."""
         if any(reason.is_failure for reason in reasons):
-            self._tell(LinkChanged(up=False, refused=LinkRefused("no right to listen where we must")))
+            self._tell(LinkChanged(up=False, why=LinkRefused("no right to listen where we must")))
         else:
             self._up.set()
             self._tell(LinkChanged(up=True))

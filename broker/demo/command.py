@@ -26,11 +26,16 @@ LONGEST_S: Final = 300.0
 
 @click.command(short_help="Play a whole event on this machine.")
 @click.option("--once", is_flag=True, help="End by itself when the event is over; non-zero if anything was off.")
-@click.option("--folder", type=click.Path(path_type=Path), help="Where the event is kept [default: var/demo-<time>].")
+@click.option(
+    "--folder", type=click.Path(path_type=Path), help="A new folder for the event [default: var/demo-<time>]."
+)
 @click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
 @click.option("--seed", type=int, default=None, help="Of the made-up plays [default: another one each time].")
 def demo(once: bool, folder: Path | None, broker: str, seed: int | None) -> None:  # noqa: FBT001 - click's way
-    """Play an individual event of 16 players, 4 tables, 4 deals on this machine."""
+    """Play an individual event of 16 players, 4 tables, 4 deals on this machine.
+
+    The page stays up until Ctrl-C, unless --once is given.
+    """
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -39,8 +44,14 @@ def demo(once: bool, folder: Path | None, broker: str, seed: int | None) -> None
     try:
         sys.exit(Demo(where, broker, seed, stop).play(once=once))
     except (TimeoutError, OSError, BrokerError) as error:
-        click.echo(f"homologue demo: {error}", err=True)
+        click.echo(f"homologue demo: {getattr(error, 'code', 'demo_failed')}: {error}", err=True)
         sys.exit(1)
+
+
+class FolderTaken(OSError):
+    """The demo would write over something."""
+
+    code = "demo_folder_taken"
 
 
 class Demo:
@@ -58,6 +69,10 @@ class Demo:
 
     def play(self, *, once: bool) -> int:
         """Run the event; give the exit code."""
+        if self._folder.is_dir() and any(self._folder.iterdir()):
+            raise FolderTaken(
+                f"{self._folder} is not empty; the demo plays in a new folder, so that it spoils no event"
+            )
         plays = make_event(self._folder, seed=self._seed)
         self.say("demo", f"event in {self._folder}, seed {self._seed}: 16 players, 4 tables, {len(plays)} plays")
         with ExitStack() as running:
@@ -84,6 +99,7 @@ class Demo:
         scorer = self._child(running, "scorer", [*arguments, str(PORT)])
         if "desk_port_taken" in scorer.wait_for(r"^Desk: |desk_port_taken", START_S):
             self._children.remove(scorer)
+            self.say("demo", f"port {PORT} is taken, so the page gets another one")
             scorer = self._child(running, "scorer", [*arguments, "0"])
         self._url = scorer.wait_for(r"^Desk: (\S+)", START_S)
         return int(scorer.wait_for(r"^Broker: .* port (\d+)", START_S))
@@ -102,7 +118,7 @@ class Demo:
             if view["plays_in"] != said:
                 said = view["plays_in"]
                 lead = view["standings"][0] if view["standings"] else None
-                leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and said else ""
+                leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and lead["imp"] else ""
                 self.say("scorer", f"{said} of {plays} plays in{leader}")
             if view["final"] and all(over(table) for table in view["tables"]):
                 return view

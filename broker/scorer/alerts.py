@@ -94,8 +94,9 @@ class TableWatch:
             self.states[state.table] = state
             return self._another(before, state)
         if state.lifecycle == "lost":
-            if state.start >= before.start:
+            if state.start >= before.start and before.lifecycle not in GONE:
                 self.states[state.table] = replace(before, lifecycle="lost")
+                return (Concern("table_lost", f"table {state.table} has gone without signing off", state.table),)
         elif (state.start, state.count) >= (before.start, before.count) or _put_back(before, state):
             self.states[state.table] = state
         return ()

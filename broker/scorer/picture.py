@@ -12,14 +12,15 @@ from broker.scorer.standings import rows
 from broker.scorer.view import PlayView, SeatView, TableView, View
 
 ImpOf = Mapping[tuple[int, int], Mapping[Seat, int]]
-"""IMPs of a play's seats, by table and deal."""
+"""IMPs of a play's seats, by table and deal; none for a play with nothing to compare with."""
 
 
 def view_of(
     event: Event, room: Room, intake: Intake, watch: TableWatch, alerts: AlertBook, *, version: int, connected: bool
 ) -> View:
     """Give the whole room at this moment."""
-    imps: ImpOf = {(one.play.table, one.play.deal): one.imp for group in room.groups() for one in group.plays}
+    compared = [group for group in room.groups() if len(group.plays) > 1]
+    imps: ImpOf = {(one.play.table, one.play.deal): one.imp for group in compared for one in group.plays}
     return View(
         version=version,
         event=event.name,
@@ -58,11 +59,13 @@ def _table(event: Event, room: Room, intake: Intake, watch: TableWatch, table: i
 def _plays(event: Event, room: Room, imps: ImpOf) -> Iterable[PlayView]:
     for message in reversed(room.results.values()):
         if isinstance(message.fact, Result):
-            imp = imps[message.table, message.fact.deal]
+            imp = imps.get((message.table, message.fact.deal))
             yield _play(event, message, message.fact, imp, provisional=not room.complete(message.fact.deal))
 
 
-def _play(event: Event, message: LogMessage, result: Result, imp: Mapping[Seat, int], *, provisional: bool) -> PlayView:
+def _play(
+    event: Event, message: LogMessage, result: Result, imp: Mapping[Seat, int] | None, *, provisional: bool
+) -> PlayView:
     fines = {seat: fine.imp for seat, fine in result.fines.items()}
     return PlayView(
         at=message.at,
@@ -79,7 +82,7 @@ def _play(event: Event, message: LogMessage, result: Result, imp: Mapping[Seat, 
                 points=result.points[seat],
                 hand_value=result.winners.get(seat),
                 fine=fines.get(seat, 0),
-                imp=imp[seat] - fines.get(seat, 0),
+                imp=imp[seat] - fines.get(seat, 0) if imp else None,
             )
             for seat, player in result.players.items()
         },

@@ -47,6 +47,8 @@ class Scorer:
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
         self._connected = False
+        self._why = ""
+        """Why there is no connection, as it was logged last."""
         self._version = 0
         self.feed = ViewFeed(self._view())
         self._link: Link | None = None
@@ -93,8 +95,9 @@ class Scorer:
     def _link_changed(self, change: LinkChanged) -> None:
         """Say everything again on every connection: a broker that lost its store has it back at once."""
         self._connected = change.up
-        if change.refused:
-            log.warning("%s: %s", change.refused.code, change.refused)
+        if change.why and str(change.why) != self._why:
+            log.warning("%s: %s", change.why.code, change.why)
+        self._why = str(change.why)
         if change.up:
             for table, book in self._intake.books.items():
                 self._say(self._speaker.receipt(table, book, self._height))

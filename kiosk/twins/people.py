@@ -31,6 +31,8 @@ class People:
         self._script, self._fingers, self._trays, self._type = script, fingers, trays, type_key
         self._laid: tuple[int, Seat] | None = None
         self._state: Table | None = None
+        self.failed: Exception | None = None
+        """Why they cannot go on: the script does not fit what the table has seen."""
         self._changed = threading.Event()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"people at {name}", daemon=True)
@@ -52,6 +54,12 @@ class People:
         self._changed.set()
 
     def _run(self) -> None:
+        try:
+            self._live()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the kiosk's own loop must learn of it
+            self.failed = error
+
+    def _live(self) -> None:
         while not self._stopped.is_set():
             self._changed.wait(AGAIN_S)
             self._changed.clear()

@@ -82,3 +82,13 @@ def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start)
     made = {*folder.rglob("*")} - before
     assert [path.name for path in made if path.stat().st_mode & 0o077] == []
     assert {"scorer.sqlite", "standings.csv", "nats-server.log"} <= {path.name for path in made}
+
+
+def test_a_broker_that_does_not_answer_is_told_with_its_address(start: Start) -> None:
+    scorer = start("--broker", "127.0.0.1:1")
+    assert scorer.wait_for(r"^broker_unreachable: (.*);", SOON_S) == "no broker answers at 127.0.0.1:1"
+
+
+@pytest.mark.parametrize("option", ["--desk-port", "--mqtt-port"])
+def test_a_port_that_there_is_not_is_refused(start: Start, option: str) -> None:
+    assert start(option, "65536").wait(SOON_S) == 2

@@ -153,7 +153,7 @@ def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path) -> N
 def test_a_kiosk_works_with_the_units_system_calls(tmp_path: Path) -> None:
     make_event(tmp_path)
     process = under(KIOSK, "kiosk", str(write_kiosk(tmp_path, 1, 1)))
-    assert said(process, "waiting") == ["waiting"]
+    assert "waiting" in said(process, "waiting")
     assert process.returncode == 0
 
 

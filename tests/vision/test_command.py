@@ -104,3 +104,17 @@ def test_a_bad_deal_gets_a_code_before_any_picture_is_read(content: str, tmp_pat
     path.write_text(content)
     result = CliRunner().invoke(read, [str(FAULTY), "--json", "--expected", str(path)])
     assert (result.exit_code, json.loads(result.stdout)["error"]["code"]) == (1, "expected_invalid")
+
+
+def test_a_picture_without_a_tray_has_no_fault_and_is_not_verified(tmp_path: Path) -> None:
+    blank = tmp_path / "blank.png"
+    cv2.imwrite(str(blank), np.full((400, 600, 3), 90, np.uint8))
+    (line,) = lines_of(blank, "--expected", FAULTY.with_suffix(".json"))
+    assert (line["faults"], line["verified"]) == ([], False)
+    result = CliRunner().invoke(read, [str(blank), "--expected", str(FAULTY.with_suffix(".json"))])
+    assert "NOT verified" in result.stdout
+
+
+def test_without_a_deal_there_is_no_verdict() -> None:
+    assert "verified" not in lines_of(FAULTY)[0]
+    assert "verified" not in CliRunner().invoke(read, [str(FAULTY)]).stdout

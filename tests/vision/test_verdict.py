@@ -5,7 +5,7 @@ import pytest
 from vision.errors import ExpectedDealError
 from vision.lattice import ROW_LENGTHS, places
 from vision.reading import Fault, FaultType, Place, Read, Reading, State
-from vision.verdict import compare
+from vision.verdict import compare, verified
 
 CORNERS = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 ROWS = (tuple(range(1, 14)), tuple(range(14, 25)), tuple(range(25, 35)))
@@ -99,3 +99,22 @@ def test_a_deal_that_no_tray_can_hold_is_refused(rows: tuple[tuple[int, ...], ..
 def test_rows_give_serials_in_order_with_none_where_nothing_was_read() -> None:
     assert reading({(0, 1): State.EMPTY}).rows == ((1, None, *ROWS[0][2:]), *ROWS[1:])
     assert tuple(map(len, reading({}).rows)) == ROW_LENGTHS
+
+
+@pytest.mark.parametrize(
+    ("changes", "right"),
+    [
+        ({}, True),
+        ({(0, 0): State.OCCLUDED}, False),
+        ({(0, 0): read_at(0, 0, None)}, False),
+        ({(0, 0): read_at(0, 0, 2), (0, 1): read_at(0, 1, 1)}, False),
+        ({(1, 3): read_at(1, 3, ROWS[1][3], turn=180)}, False),
+    ],
+)
+def test_a_tray_is_verified_only_when_every_place_was_read_and_is_right(changes: Changes, right: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    seen = reading(changes)
+    assert verified(seen, ROWS, compare(seen, ROWS)) is right
+
+
+def test_no_tray_is_not_verified() -> None:
+    assert not verified(Reading((), (), None), ROWS, ())

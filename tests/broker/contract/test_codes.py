@@ -19,6 +19,7 @@ ROOMS: Final = (
     "broker/scoring",
     "broker/calculators",
     "broker/scorer",
+    "broker/demo",
     "broker/desk",
     "broker",
     "kiosk",

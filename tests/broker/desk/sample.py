@@ -159,12 +159,12 @@ def standings() -> tuple[Standing, ...]:
 
 def alerts() -> tuple[AlertView, ...]:
     return (
-        AlertView(at=NOON + 1_560_000, code="table_lost", table=4, text="Table 4 has gone without signing off"),
+        AlertView(at=NOON + 1_560_000, code="table_lost", table=4, text="table 4 has gone without signing off"),
         AlertView(
             at=NOON + 840_000,
-            code="result_conflict",
+            code="fouled",
             table=2,
-            text="Two results for deal 6 at table 2: the first is kept",
+            text="table 2: deal 6 is played in another form",
         ),
     )
 

@@ -204,3 +204,10 @@ def test_the_same_refusal_is_told_once_however_often_it_is_sent(hall: Hall) -> N
     for _ in range(3):
         hall.hear(strange)
     assert hall.alerts() == [("not_planned", 1)]
+
+
+def test_a_table_that_is_lost_is_told_once(hall: Hall) -> None:
+    hall.hear(state(1))
+    for _ in range(2):
+        hall.hear(state(1, lifecycle="lost", count=0))
+    assert hall.alerts() == [("table_lost", 1)]

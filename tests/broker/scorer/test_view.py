@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from broker.contract.messages import Fine
 from broker.scorer.view import View, ViewFeed
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event
@@ -81,16 +82,27 @@ def test_plays_come_newest_first_and_stay_provisional_until_their_deal_is_whole(
     assert [play for play in hall.scorer.feed.current.plays if play.provisional] == []
 
 
-def test_a_line_of_a_play_has_the_imp_after_the_fine(hall: Hall) -> None:
+def test_a_play_that_nothing_can_be_compared_with_has_no_imp(hall: Hall) -> None:
     hall.hear(fact(1, 1, result(1, outcome=OUTCOMES[1])))
     (play,) = hall.scorer.feed.current.plays
     assert {seat: (line.points, line.hand_value, line.fine, line.imp) for seat, line in play.seats.items()} == {
-        "east": (42, 18, 0, 0),
-        "south": (-8, None, 0, 0),
-        "west": (-8, None, 0, 0),
-        "north": (-26, None, 0, 0),
+        "east": (42, 18, 0, None),
+        "south": (-8, None, 0, None),
+        "west": (-8, None, 0, None),
+        "north": (-26, None, 0, None),
     }
     assert (play.win, play.discarder, play.at) == ("discard", "north", 1000)
+
+
+def test_a_line_of_a_play_has_the_imp_after_the_fine(hall: Hall) -> None:
+    """East: 42 and 0, datum 21, 21 points are 5 IMP by the scale; the fine comes off after that."""
+    deal = event().bookings[1, 1].deal
+    table, round_ = next(key for key, one in event().bookings.items() if one.deal == deal and key != (1, 1))
+    fined = result(1, outcome=OUTCOMES[1], fines={"east": Fine(imp=8, reason="false hu")})
+    hall.hear(fact(table, 1, result(table, round_, OUTCOMES[0])), fact(1, 1, fined))
+    newest, before = hall.scorer.feed.current.plays
+    assert (newest.seats["east"].fine, newest.seats["east"].imp) == (8, 5 - 8)
+    assert (before.seats["east"].fine, before.seats["east"].imp) == (0, -5)
 
 
 @pytest.mark.parametrize("table", [1, 2, 3, 4])
