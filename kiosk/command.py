@@ -66,8 +66,8 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         buttons = open_buttons(config.devices.buttons, program.pressed)
         opened.enter_context(buttons.buttons)
         trays = TrayTwin()
-        check_address(config.devices.camera)  # what is plugged in later is told at the table; this never gets right
-        eyes = Eyes(lambda: open_camera(config.devices.camera, world=trays), program.seen, time.monotonic_ns)
+        check_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
+        eyes = Eyes(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns)
         opened.callback(eyes.stop)
         people = _people(settings, buttons, trays)
         if people:

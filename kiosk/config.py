@@ -1,5 +1,6 @@
 """One table's configuration: a TOML file. Paths in it are relative to the file."""
 
+import stat
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -71,6 +72,12 @@ class Settings:
         return self._beside / name
 
     @property
+    def camera(self) -> str:
+        """The camera's address."""
+        kind, _, rest = self.config.devices.camera.partition(":")
+        return f"{kind}:{self.beside(rest)}" if kind == "pictures" else self.config.devices.camera
+
+    @property
     def folder(self) -> Path:
         """Where the table's journal is kept."""
         return self.beside(self.config.folder)
@@ -80,6 +87,8 @@ class Settings:
         broker = self.config.broker
         path = self.beside(broker.password_file)
         try:
+            if path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
+                raise BadConfiguration(f"broker.password_file: everybody may read or write {path}: chmod 640 it")
             password = path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise BadConfiguration(f"broker.password_file: {error}") from None

@@ -31,6 +31,7 @@ PASSWORD = "correct horse battery staple"
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     (tmp_path / "password").write_text(PASSWORD + "\n", encoding="utf-8")
+    (tmp_path / "password").chmod(0o600)
     (tmp_path / "ca.pem").write_text("a certificate", encoding="utf-8")
     written = tmp_path / "table-3.toml"
     written.write_text(GOOD, encoding="utf-8")
@@ -138,3 +139,18 @@ def test_a_credential_that_cannot_be_used_is_named_and_not_shown(
     beside.unlink() if content is None else beside.write_bytes(content)
     with pytest.raises(BadConfiguration, match=said):
         Settings(file).address()
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o602])
+def test_a_password_that_is_everybodys_is_none(file: Path, mode: int) -> None:
+    (file.parent / "password").chmod(mode)
+    with pytest.raises(BadConfiguration, match="chmod 640"):
+        Settings(file).address()
+
+
+@pytest.mark.parametrize(
+    ("address", "opened"), [("pictures:trays", "pictures:{beside}/trays"), ("v4l2:/dev/video0", "v4l2:/dev/video0")]
+)
+def test_a_folder_of_pictures_lies_beside_the_configuration(file: Path, address: str, opened: str) -> None:
+    file.write_text(GOOD.replace("picamera:0", address), encoding="utf-8")
+    assert Settings(file).camera == opened.format(beside=file.parent)

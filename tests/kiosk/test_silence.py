@@ -116,6 +116,7 @@ def table(tmp_path: Path) -> Iterator[Table]:
     credentials = Credentials.create(TABLE)
     password = tmp_path / "password"
     password.write_text(credentials.table(TABLE)[1], encoding="utf-8")
+    password.chmod(0o600)
     with make_broker("embedded", tmp_path / "broker", EVENT, credentials, tables=TABLE) as broker:
         config = tmp_path / "table.toml"
         config.write_text(
