@@ -31,7 +31,7 @@ from kiosk.table.events import (
     TrayChecked,
 )
 from kiosk.table.machine import BETWEEN
-from kiosk.table.state import Phase, Table
+from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.uplink import Uplink
 
 log = logging.getLogger("homologue.kiosk")
@@ -66,6 +66,8 @@ class Program:
         """Orders that were carried out: the wire may bring one twice, and a new call must not be cleared by it."""
         self._keyboard = Keyboard(self._apply)
         self._health: dict[str, str] = {}
+        self._shown_at = clock() - SETTLE_NS
+        """When the screen last asked for something else."""
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
@@ -130,6 +132,8 @@ class Program:
                 self._link_changed(item)
             case CameraHealth(code=code):
                 self._healthy("camera", code)
+            case ButtonPressed(at=at) if at < self._shown_at + SETTLE_NS:
+                pass  # who pressed had not seen what is asked now: a slow device must not make a hu of a confirmation
             case TrayChecked() | ButtonPressed():
                 self._apply(item)
 
@@ -141,10 +145,13 @@ class Program:
 
     def _apply(self, event: Event) -> str | None:
         """Take one event in; give the code if it was not to be."""
+        before = self.state.public
         try:
             facts = self._core.apply(event)
         except NotNow as refusal:
             return refusal.code
+        if self.state.public != before:
+            self._shown_at = self._clock()
         self._uplink.send(facts, self._clock())
         return None
 

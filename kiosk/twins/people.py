@@ -73,7 +73,7 @@ class People:
             self._lay(state, play, course)
         elif state.phase in (Phase.CONFIRMING, Phase.ACCEPTING):
             self._react()
-            self._press(seat for seat in SEATS if seat not in state.agreed)
+            self._press(state, (seat for seat in SEATS if seat not in state.agreed))
         elif state.phase in (Phase.PLAYING, Phase.CLAIMING):
             self._play(state, course)
         elif state.phase is Phase.DECLARED:
@@ -86,10 +86,15 @@ class People:
     def _react(self) -> None:
         self._stopped.wait(self._script.reaction_ms / 1000)
 
-    def _press(self, seats: Iterable[Seat]) -> None:
+    def _press(self, state: Table, seats: Iterable[Seat]) -> None:
+        """Press for what is asked; who sees that something else is asked by now takes the finger away."""
         for seat in seats:
-            if not self._stopped.is_set():
+            if not self._stopped.is_set() and self._asks_the_same(state):
                 self._fingers.press(seat)
+
+    def _asks_the_same(self, state: Table) -> bool:
+        now = self._state
+        return now is not None and (now.public, now.index) == (state.public, state.index)
 
     def _lay(self, state: Table, play: PlannedPlay, course: Course) -> None:
         """Lay the next tray, slips and all; mend what the screen names."""
@@ -115,7 +120,7 @@ class People:
         if state.phase is Phase.PLAYING:
             self._react()
         if pressing:
-            self._press(pressing)
+            self._press(state, pressing)
         elif state.phase is Phase.PLAYING and course.win == "draw":
             self._type("d")
 

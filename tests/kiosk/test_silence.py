@@ -173,6 +173,27 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
     )
 
 
+def test_a_second_push_at_a_confirmation_is_no_hu_however_slow_the_device(table: Table) -> None:
+    """The four presses lie in the queue while the device hangs; somebody pushes again, having seen nothing happen."""
+    table.hello()
+    table.tell(receipt())
+    table.tell(plan(play(1)))
+    table.until(Phase.RESTORING)
+    for seat in SEATS:
+        table.program.seen(right(play(1), seat, table.time.now))
+    table.until(Phase.CONFIRMING)
+    table.time.now += 2 * S
+    for seat in SEATS:
+        table.program.pressed(seat, table.time.now)
+    again = table.time.now + 3 * S
+    table.time.now += 5 * S
+    table.program.step(timeout=0)
+    assert table.program.state.phase is Phase.PLAYING
+    table.program.pressed("north", again)
+    table.program.step(timeout=0)
+    assert table.program.state.declarations == ()
+
+
 def test_a_plan_waits_for_the_receipt_of_its_own_store(table: Table) -> None:
     """A broker may keep the plan of a store that is gone."""
     table.hello()
