@@ -57,18 +57,18 @@ class SeatButtons:
     def _pressed(self, seat: str, button: gpiozero.Button) -> None:
         """Report the first edge of a press; the bounces after it, and those of letting go, report nothing."""
         edge = self._edge(button.active_time)
-        if self._still_until(seat, edge) >= self._debounce_ns:
+        if self._quiet_before(seat, edge) >= self._debounce_ns:
             self._on_press(seat, edge)
 
     def _released(self, seat: str, button: gpiozero.Button) -> None:
         """Keep the time only: a contact that opens bounces too, which after a long press would be a second one."""
-        self._still_until(seat, self._edge(button.inactive_time))
+        self._quiet_before(seat, self._edge(button.inactive_time))
 
     def _edge(self, ago: float | None) -> int:
         """Give the time of an edge that was so many seconds ago."""
         return self._clock_ns() - int((ago or 0) * NS)
 
-    def _still_until(self, seat: str, edge: int) -> int:
+    def _quiet_before(self, seat: str, edge: int) -> int:
         """Take in an edge and give for how long, in ns, there was none before it."""
         with self._lock:
             before = self._last.get(seat, edge - self._debounce_ns)

@@ -73,11 +73,3 @@ def test_a_table_killed_again_and_again_loses_nothing_that_was_accepted(path: Pa
         journal.close()
         had = kept
     assert played(path) == day.table
-
-
-def core_state(path: Path) -> Table:
-    journal = Journal(path, OURS)
-    try:
-        return core(journal).state
-    finally:
-        journal.close()

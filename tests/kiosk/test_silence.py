@@ -138,8 +138,8 @@ def table(tmp_path: Path) -> Iterator[Table]:
             program.stop()
 
 
-def begin(table: Table) -> None:
-    """Come to a play in progress."""
+def restore(table: Table) -> None:
+    """Come to where the four seats confirm their tiles."""
     table.hello()
     table.tell(receipt())
     table.tell(plan(play(1)))
@@ -147,6 +147,11 @@ def begin(table: Table) -> None:
     for seat in SEATS:
         table.program.seen(right(play(1), seat, table.time.now))
     table.until(Phase.CONFIRMING)
+
+
+def begin(table: Table) -> None:
+    """Come to a play in progress."""
+    restore(table)
     table.press(*SEATS)
     assert table.program.state.phase is Phase.PLAYING
 
@@ -175,13 +180,7 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
 
 def test_a_second_push_at_a_confirmation_is_no_hu_however_slow_the_device(table: Table) -> None:
     """The four presses lie in the queue while the device hangs; somebody pushes again, having seen nothing happen."""
-    table.hello()
-    table.tell(receipt())
-    table.tell(plan(play(1)))
-    table.until(Phase.RESTORING)
-    for seat in SEATS:
-        table.program.seen(right(play(1), seat, table.time.now))
-    table.until(Phase.CONFIRMING)
+    restore(table)
     table.time.now += 2 * S
     for seat in SEATS:
         table.program.pressed(seat, table.time.now)
