@@ -14,7 +14,10 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Homologue needs Python 3.11, 3.12 or 3.13; $(PYTHON) is " + sys.version.split()[0] + ". Say which one to take: make PYTHON=python3.13 ...")'
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing: sudo apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	@command -v g++ >/dev/null || { echo "A C++ compiler is missing (one package comes as source only): sudo apt-get install g++ python3-dev"; exit 1; }
+	@sed -n '/^setuptools==/,/[^\\]$$/p' requirements.lock > $(VENV)/setuptools.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(VENV)/setuptools.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements.lock
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
