@@ -1,13 +1,16 @@
-"""Writes the pages that list commands and topics, from the code itself: `python -m broker.reference commands`."""
+"""Writes the pages of commands, profiles and topics from the code itself: `python -m broker.reference commands`."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
 import click
+import msgspec
 
 from broker.command import homologue
 from broker.contract.topics import TOPICS
+from broker.rules.profile import Profile, load, settings, shipped
 
 COMMANDS_HEAD: Final = """# Commands and their options
 
@@ -35,8 +38,18 @@ def _command(parent: click.Context, name: str) -> str:
     command = homologue.get_command(parent, name)
     if command is None:
         raise LookupError(name)
+    return "".join(_helps(parent, name, command))
+
+
+def _helps(parent: click.Context, name: str, command: click.Command) -> Iterator[str]:
+    """Give a command's help, and that of its own commands below it."""
     context = click.Context(command, info_name=name, parent=parent, terminal_width=110, max_content_width=110)
-    return f"\n## homologue {name}\n\n```text\n{command.get_help(context)}\n```\n"
+    depth = "#" * (2 + context.command_path.count(" ") - 1)
+    yield f"\n{depth} {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    if isinstance(command, click.Group):
+        for below in command.list_commands(context):
+            if found := command.get_command(context, below):
+                yield from _helps(context, below, found)
 
 
 def topics() -> str:
@@ -51,7 +64,30 @@ def _topics() -> Iterator[str]:
         yield f"| {' | '.join(cells)} |\n"
 
 
-PAGES: Final[dict[str, Callable[[], str]]] = {"commands": commands, "topics": topics}
+PROFILES_HEAD: Final = """# Rule profiles
+
+Made from `broker/rules/profiles/` by `make docs`; a test fails when it is stale. What each setting means is told in
+[rules.md](rules.md), how to write an own profile in [organiser.md](organiser.md). A source that begins with
+`assumption:` is our own reading.
+"""
+
+
+def profiles() -> str:
+    """Give the page of the profiles that ship, each setting with where it is from."""
+    return PROFILES_HEAD + "".join(_profile(load(profile_id)) for profile_id in shipped())
+
+
+def _profile(profile: Profile) -> str:
+    rows = (f"| `{name}` | `{_toml(stated.value)}` | {stated.source} |\n" for name, stated in settings(profile))
+    title = f"\n## {profile.id}\n\n{profile.title}, version {profile.version}.\n\n"
+    return title + "| setting | value | source |\n|---|---|---|\n" + "".join(rows)
+
+
+def _toml(value: object) -> str:
+    return json.dumps(msgspec.to_builtins(value))
+
+
+PAGES: Final[dict[str, Callable[[], str]]] = {"commands": commands, "profiles": profiles, "topics": topics}
 
 if __name__ == "__main__":
     sys.stdout.write(PAGES[sys.argv[1]]())

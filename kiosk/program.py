@@ -61,7 +61,7 @@ class Program:
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
-        """Store, profile and plays of the plan that came last."""
+        """What the plan said that came last."""
         self._obeyed: deque[str] = deque(maxlen=100)
         """Orders that were carried out: the wire may bring one twice, and a new call must not be cleared by it."""
         self._keyboard = Keyboard(self._apply)
@@ -174,7 +174,7 @@ class Program:
 
     def _plan_came(self, plan: Assignment) -> None:
         """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
-        content = plan.store, plan.profile, plan.plays
+        content = _content(plan)
         if self._heard not in (None, content):
             self._uplink.reconnected(self._clock())
         self._offered, self._heard = plan, content
@@ -216,7 +216,7 @@ class Program:
     def _assign(self, offered: Assignment, now: int) -> None:
         self._offered = None
         had = self.state.assignment
-        if had is None or (had.plays, had.profile, had.store) != (offered.plays, offered.profile, offered.store):
+        if had is None or _content(had) != _content(offered):
             here, there = self._journal.results(), set(offered.recorded)
             left = (
                 at
@@ -280,3 +280,8 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], None])
             each_round()
     finally:
         program.stop()
+
+
+def _content(plan: Assignment) -> tuple[object, ...]:
+    """Give what of a plan matters to a table."""
+    return plan.store, plan.profile, plan.rules, plan.plays

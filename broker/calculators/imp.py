@@ -6,9 +6,10 @@ from fractions import Fraction
 import click
 from msgspec import Raw, Struct
 
+from broker.calculators.profiles import chosen
 from broker.calculators.stream import answer_each, read_line
 from broker.rules.errors import RuleError
-from broker.rules.profile import DEFAULT, load
+from broker.rules.profile import DEFAULT
 from broker.scoring.imp import imp as imp_of
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12}|/[0-9]{1,12})?", re.ASCII)
@@ -36,7 +37,12 @@ def exact(written: str) -> Fraction:
 
 
 @click.command(short_help="IMPs for a difference.")
-@click.option("--profile", default=DEFAULT, show_default=True, help="Rule profile whose scale is used.")
+@click.option(
+    "--profile",
+    default=DEFAULT,
+    show_default=True,
+    help="Rule profile whose scale is used: an id, or a file that ends in .toml.",
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
 )
@@ -47,5 +53,5 @@ def imp(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag
     echo '{"difference": "8.6"}' | homologue imp --json
     """  # noqa: D301 - click reads the \b
     answer_each(
-        Question, lambda question: {"imp": imp_of(exact(bytes(question.difference).decode()), load(profile).imp)}
+        Question, lambda question: {"imp": imp_of(exact(bytes(question.difference).decode()), chosen(profile).imp)}
     )

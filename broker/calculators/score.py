@@ -2,103 +2,145 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal, TypeVar
 
 import click
 import msgspec
-from msgspec import Meta, Struct, field
 
-from broker.calculators.stream import error_of, lines, read_line, write
-from broker.contract.words import SEATS, DealNo, Hash, PlayerId, Points, Seat, TableNo
+from broker.calculators.plays import Award, Plays, read_plays
+from broker.calculators.profiles import chosen
+from broker.calculators.stream import error_of, lines, write
+from broker.contract.words import PlayerId
 from broker.rules.errors import RuleError
-from broker.rules.profile import DEFAULT, Profile, load
+from broker.rules.profile import DEFAULT, Profile
 from broker.scoring import individual, team
+from broker.scoring.bounds import Bounds, bounds
 from broker.scoring.compare import Group, groups
-from broker.scoring.plays import ScoredPlay
+from broker.scoring.ledger import Ledger
+from broker.scoring.lineups import Teams
+from broker.scoring.plays import Adjustment
+from broker.scoring.ranking import Ranked
+from broker.scoring.written import written
 
-Fine = Annotated[int, Meta(ge=0, le=9999, description="IMP; a play may say that there was none")]
+T = TypeVar("T")
 
-
-class Question(Struct, forbid_unknown_fields=True):
-    """One play."""
-
-    deal: DealNo
-    table: TableNo
-    players: dict[Seat, PlayerId]
-    points: dict[Seat, Points]
-    fines: dict[Seat, Fine] = field(default_factory=dict)
-    form: Hash | None = None
-
-
-def read_plays(questions: Iterable[str]) -> list[ScoredPlay]:
-    """Read all plays. Raises RuleError, the number of the line in its text: a bad play is never left out silently."""
-    plays: list[ScoredPlay] = []
-    seen: set[tuple[int, object]] = set()
-    for number, line in enumerate(questions, 1):
-        try:
-            question = read_line(line, Question)
-            _check(question, seen)
-        except RuleError as problem:
-            raise RuleError(problem.code, f"play {number}: {problem.text}") from None
-        plays.append(ScoredPlay(**msgspec.structs.asdict(question)))
-    return plays
-
-
-def _check(question: Question, seen: set[tuple[int, object]]) -> None:
-    if set(question.players) != set(SEATS) or set(question.points) != set(SEATS):
-        raise RuleError("malformed", "players and points are needed for all four seats")
-    if (question.deal, question.table) in seen:
-        raise RuleError("duplicate_play", f"table {question.table} has played deal {question.deal} before")
-    seen.add((question.deal, question.table))
-    for player in question.players.values():
-        if (question.deal, player) in seen:
-            raise RuleError("player_twice", f"{player} has played deal {question.deal} before")
-        seen.add((question.deal, player))
+Carried = dict[str, Award]
 
 
 def travellers(compared: Iterable[Group]) -> list[dict[str, Any]]:
     """Write groups as the contract has them: exact fractions, plays by table."""
     by_deal: dict[int, list[dict[str, Any]]] = {}
     for group in compared:
-        plays = [{"table": c.play.table, "points": dict(c.play.points), "imp": dict(c.imp)} for c in group.plays]
-        row = {"datum": {seat: str(value) for seat, value in group.datum.items()}, "plays": plays}
+        plays = [
+            {
+                "table": one.play.table,
+                "points": dict(one.play.points or {}),
+                "imp": {seat: written(imp) for seat, imp in one.imp.items()},
+            }
+            for one in group.plays
+        ]
+        row: dict[str, Any] = {"datum": {seat: str(value) for seat, value in group.datum.items()}, "plays": plays}
+        if group.section is not None:
+            row["section"] = group.section
         by_deal.setdefault(group.deal, []).append(row)
     return [{"deal": deal, "groups": rows} for deal, rows in sorted(by_deal.items())]
 
 
-def _score(plays: list[ScoredPlay], teams: team.Teams | None, profile: Profile) -> dict[str, Any]:
-    compared = groups(plays, profile)
-    ranked = individual.standings(compared) if teams is None else team.standings(plays, teams, profile)
-    who = "player" if teams is None else "team"
-    rows = [{"place": r.place, who: r.name, "imp": r.total.imp, "fines": r.total.fines} for r in ranked]
-    return {"travellers": travellers(compared), "standings": rows}
+def standing(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, Any]:
+    """Write one line of the standings; while plays are missing, with what can still be reached."""
+    row: dict[str, Any] = {"place": ranked.place, who: ranked.name, "imp": written(ranked.imp), "fines": ranked.fines}
+    if reach is not None:
+        row["bounds"] = {
+            "imp": [written(reach.least), written(reach.most)],
+            "place": [reach.best, reach.worst],
+        }
+    return row
 
 
-def _read_teams(path: Path) -> team.Teams:
+def _individual(plays: Plays, profile: Profile, carried: Carried, without_standing: Iterable[str]) -> dict[str, Any]:
+    ledger = Ledger.of(plays.done, profile, (play.entry(seat) for play in plays.to_come for seat in play.players))
+    ledger = ledger.with_adjustments(Adjustment(name, imp) for name, imp in carried.items())
+    reach = bounds(ledger, plays.to_come) if plays.to_come else {}
+    ranked = individual.standings(ledger, without_standing=frozenset(without_standing))
+    rows = [standing(one, "player", reach.get(one.name)) for one in ranked]
+    return {"travellers": travellers(ledger.groups), "standings": rows}
+
+
+def _teams(plays: Plays, profile: Profile, carried: Carried, teams: Teams) -> dict[str, Any]:
+    if unknown := sorted(set(carried) - set(teams)):
+        raise RuleError("bad_carried", f"there is no team {unknown[0]!r}")
+    adjustments = [Adjustment(name, imp) for name, imp in carried.items()]
+    ranked = team.standings(plays.done, teams, profile, provisional=bool(plays.to_come), adjustments=adjustments)
+    rows = [standing(one, "team", None) for one in ranked]
+    return {"travellers": travellers(groups(plays.done, profile)), "standings": rows}
+
+
+def _read_teams(path: Path | None) -> Teams:
+    if path is None:
+        raise RuleError("teams_missing", "a team event needs --teams FILE")
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[PlayerId, ...]])
-    except (OSError, msgspec.DecodeError) as error:
-        raise RuleError("bad_teams", f"{path.name}: {error}") from None
+        return _decoded(path, dict[str, tuple[PlayerId, ...]])
+    except ValueError as error:
+        raise RuleError("bad_teams", str(error)) from None
+
+
+def _read_carried(path: Path | None) -> Carried:
+    try:
+        return _decoded(path, Carried) if path else {}
+    except ValueError as error:
+        raise RuleError("bad_carried", str(error)) from None
+
+
+def _decoded(path: Path, kind: type[T]) -> T:
+    """Read a JSON file. Raises ValueError with the file's name."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec
+        raise ValueError(f"{path.name}: {error}") from None
 
 
 @click.command(short_help="Travellers and standings from all plays.")
-@click.option("--profile", "profile_id", default=DEFAULT, show_default=True, help="Rule profile.")
+@click.option(
+    "--profile", default=DEFAULT, show_default=True, help="Rule profile: an id, or a file that ends in .toml."
+)
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
 @click.option("--teams", type=click.Path(path_type=Path), help='Team events: a JSON file {"team": ["p01", ...]}.')
+@click.option("--carried", type=click.Path(path_type=Path), help='IMPs of earlier sessions: a JSON file {"p01": 12}.')
+@click.option("--without-standing", multiple=True, metavar="PLAYER", help="Plays, is compared, is not ranked.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a play on standard input (the only form).")
-def score(profile_id: str, event: Literal["individual", "team"], teams: Path | None, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+def score(
+    profile: str,
+    event: Literal["individual", "team"],
+    teams: Path | None,
+    carried: Path | None,
+    without_standing: tuple[str, ...],
+    as_json: bool,  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+) -> None:
     """Travellers and standings from all plays of an event.
 
-    A line a play; IMPs are given after fines. Of fines only those that there are; `form` only where a deal was fouled.
+    One line a play. A play that is refused is answered with its error, and then there are no standings: they would be
+    wrong without it.
+
+    IMPs are given after fines. Beside what is shown, a play may have: `form` (fouled: plays of one form are compared),
+    `section` (its part of the field), `stands_for` (a substitute scores for {"east": "p07"}), `awards` (IMPs by seat).
+    Instead of `points`: `unplayed`, by whose fault, {"east": "own", "south": "others", ...} or "nobody". With neither
+    the play is still to come: then the standings tell what each player can still reach.
 
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},
      "points": {"east": 42, "south": -8, "west": -8, "north": -26}, "fines": {"south": 4}}
     """  # noqa: D301 - click reads the \b
     try:
-        if event == "team" and teams is None:
-            raise RuleError("teams_missing", "a team event needs --teams FILE")
-        members = _read_teams(teams) if teams and event == "team" else None
-        write(_score(read_plays(lines()), members, load(profile_id)))
+        rules = chosen(profile)
+        before = _read_carried(carried)
+        members = _read_teams(teams) if event == "team" else {}
+        plays = read_plays(lines(), rules)
+        if plays.refusals:
+            for refusal in plays.refusals:
+                write(error_of(refusal))
+        elif event == "individual":
+            write(_individual(plays, rules, before, without_standing))
+        else:
+            write(_teams(plays, rules, before, members))
     except RuleError as problem:
         write(error_of(problem))

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from broker.contract.words import (
+    LONGEST_PROFILE,
     Code,
     Count,
     DealNo,
@@ -16,6 +17,7 @@ from broker.contract.words import (
     FineImp,
     HandValue,
     Hash,
+    Imp,
     Lifecycle,
     MessageId,
     Milliseconds,
@@ -208,6 +210,12 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
     table: TableNo
     store: StoreId
     profile: ProfileId
+    rules: (
+        Annotated[
+            str, Meta(max_length=LONGEST_PROFILE, description="the profile itself, as TOML, where it does not ship")
+        ]
+        | None
+    ) = None
     plays: Annotated[tuple[PlannedPlay, ...], Meta(max_length=200)]
     recorded: Annotated[tuple[RoundNo, ...], Meta(max_length=200, description="rounds whose result is stored")]
 
@@ -217,7 +225,7 @@ class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     player: PlayerId
     points: int
-    imp: int | None
+    imp: Imp | None
     fine: int
 
 
@@ -245,7 +253,7 @@ class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     place: Annotated[int, Meta(ge=1)]
     player: PlayerId
     name: Name
-    imp: int
+    imp: Imp
     fines: int
     plays: Count
 

@@ -31,6 +31,9 @@ MessageId = Annotated[
 DeviceId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="one kiosk's journal")]
 StoreId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="one scorer's store")]
 PlayerId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
+LONGEST_PROFILE: Final = 20_000
+"""Characters of a rule profile."""
+
 ProfileId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)")]
 Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$(?!\n)", description="stable; listed in docs/codes.md")]
 Text = Annotated[str, Meta(max_length=500)]
@@ -45,6 +48,12 @@ Seq = Annotated[int, Meta(ge=1, le=2**31 - 1, description="order at the sender, 
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 HandValue = Annotated[int, Meta(ge=1, le=999, description="HV, in fan points")]
 Points = Annotated[int, Meta(ge=-9999, le=9999)]
+Imp = (
+    int
+    | Annotated[
+        str, Meta(pattern=r"^-?[0-9]{1,18}/[0-9]{1,18}$(?!\n)", description="a mean of IMPs as an exact fraction")
+    ]
+)
 FineImp = Annotated[int, Meta(ge=1, le=99, description="IMP taken off after conversion")]
 Serial = Annotated[int, Meta(ge=1, le=136)]
 Milliseconds = Annotated[int, Meta(ge=0, le=7_258_118_400_000, description="since 1970, to the year 2200")]

@@ -1,6 +1,7 @@
 """A view as HTML: one renderer for the still page and for the live one, so that the two cannot disagree."""
 
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,8 +19,10 @@ SHOWN_GAPS: Final = 5
 SHOWN_ALERTS: Final = 5
 
 
-def signed(number: int) -> str:
-    """Write a sum with its sign: U+2212 is as wide as the plus, so that columns stand still."""
+def signed(number: int | str) -> str:
+    """Write a sum with its sign, a fraction to two places: U+2212 is as wide as the plus, so columns stand still."""
+    if isinstance(number, str):
+        return f"{float(Fraction(number)):+.2f}".replace("-", "\N{MINUS SIGN}")
     return f"{number:+d}".replace("-", "\N{MINUS SIGN}") if number else "0"
 
 

@@ -4,7 +4,7 @@ The four points need not sum to zero: +32 with two winners, +64 with three, 0 to
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from broker.contract.words import SEATS, Seat, WinKind
 from broker.rules.errors import RuleError
@@ -28,6 +28,19 @@ def points(outcome: Outcome, payments: Payments) -> dict[Seat, int]:
     if outcome.win == "self_drawn":
         return _self_drawn(outcome, payments)
     return _on_discard(outcome, payments)
+
+
+def kept(outcome: Outcome, payments: Payments) -> Outcome:
+    """Give the outcome with those winners whom the profile lets win, out of all who declared a valid hand.
+
+    Under `nearest` that is the first in turn order after the discarder (MCR); else everybody (OEDMC rule 2).
+    """
+    if payments.several_hu.value != "nearest" or outcome.discarder is None or outcome.discarder in outcome.winners:
+        return outcome
+    at = SEATS.index(outcome.discarder)
+    in_turn = (SEATS[(at + step) % len(SEATS)] for step in range(1, len(SEATS)))
+    first = next((seat for seat in in_turn if seat in outcome.winners), None)
+    return outcome if first is None else replace(outcome, winners={first: outcome.winners[first]})
 
 
 def check(outcome: Outcome, payments: Payments) -> None:

@@ -1,12 +1,16 @@
-"""Rule profiles: what the sources leave open or settle differently, as data with its provenance."""
+"""Rule profiles: what the sources leave open or settle differently, as data with its provenance.
 
+A profile is TOML, one table a setting: `value`, and `source`, where it is from. Those that ship are in profiles/.
+"""
+
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Annotated, Final, Generic, Literal, TypeVar
 
-import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import fields
 
 from broker.contract.words import ProfileId
 from broker.rules.errors import RuleError
@@ -14,6 +18,8 @@ from broker.rules.errors import RuleError
 DEFAULT: Final = "oedmc-2020"
 
 T = TypeVar("T")
+
+Imps = Annotated[int, Meta(ge=-99, le=99)]
 
 
 class Stated(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
@@ -39,23 +45,64 @@ class FalseHu(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Imp(Struct, frozen=True, forbid_unknown_fields=True):
-    """The scale: the lower bound of each step in points, and where between two steps a fraction belongs."""
+    """From a difference in points to IMPs.
 
-    scale: Stated[Annotated[tuple[Annotated[int, Meta(ge=1)], ...], Meta(min_length=1)]]
+    `scale`: the lower bound of each step in points; `gap`: where between two steps a fraction belongs; `method`: the
+    difference from the datum is converted (`datum`), or that from each other play, and the mean taken (`cross`).
+    """
+
+    scale: Stated[Annotated[tuple[Annotated[int, Meta(ge=1, le=99_999)], ...], Meta(min_length=1, max_length=99)]]
     gap: Stated[Literal["midpoint", "floor"]]
+    method: Stated[Literal["datum", "cross"]]
 
 
 class Datum(Struct, frozen=True, forbid_unknown_fields=True):
-    """How the mean is taken."""
+    """How the mean is taken; halves are rounded away from zero."""
 
-    own_score: Stated[Literal["included"]]
-    rounding: Stated[Literal["none"]]
+    own_score: Stated[Literal["included", "excluded"]]
+    rounding: Stated[Literal["none", "tenth", "whole"]]
 
 
 class Team(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a team's total is compared with."""
+    """What a team's total is compared with: among three teams or more, and in a match of two."""
 
     reference: Stated[Literal["mean", "zero"]]
+    reference_of_two: Stated[Literal["opponent", "mean", "zero"]]
+
+
+class Awards(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a player gets in IMP for a play that could not be played, by whose fault it was."""
+
+    nobody: Stated[Imps]
+    others: Stated[Imps]
+    own: Stated[Imps]
+
+
+class SmallGroup(Struct, frozen=True, forbid_unknown_fields=True):
+    """The fewest plays that are compared with each other, and what each player gets in IMP where there are fewer."""
+
+    smallest: Stated[Annotated[int, Meta(ge=2, le=99)]]
+    imp: Stated[Imps]
+
+
+TieBreak = Literal["direct_comparison", "points", "fewest_fines", "previous_standing"]
+"""What may part equal totals.
+
+`direct_comparison`: the IMPs won against those of the tied who sat at the same wind of the same deal; `points`: the
+points at the tables; `fewest_fines`; `previous_standing`: the standing after the session before.
+"""
+
+
+class Ties(Struct, frozen=True, forbid_unknown_fields=True):
+    """What parts equal totals, one after the other; who is still equal then shares the place."""
+
+    chain: Stated[Annotated[tuple[TieBreak, ...], Meta(max_length=4)]]
+
+
+class CarryOver(Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of a session's total that counts in the next; halves of an IMP are rounded away from zero."""
+
+    percent: Stated[Annotated[int, Meta(ge=0, le=100)]]
 
 
 class Profile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,23 +117,15 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     imp: Imp
     datum: Datum
     team: Team
-
-
-def parse(text: str) -> Profile:
-    """Read a profile from TOML. Raises RuleError `bad_profile`."""
-    try:
-        profile = msgspec.toml.decode(text, type=Profile)
-    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec, and a number of thousands of digits
-        raise RuleError("bad_profile", str(error)) from None
-    scale = profile.imp.scale.value
-    if list(scale) != sorted(set(scale)):
-        raise RuleError("bad_profile", "imp.scale: each step must start above the one before")
-    return profile
+    awards: Awards
+    small_group: SmallGroup
+    ties: Ties
+    carry_over: CarryOver
 
 
 def shipped() -> tuple[str, ...]:
     """Give the ids of the profiles that come with the product."""
-    return tuple(sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml")))
+    return tuple(sorted(path.name.removesuffix(".toml") for path in folder().iterdir() if path.name.endswith(".toml")))
 
 
 @cache
@@ -94,8 +133,30 @@ def load(profile_id: str = DEFAULT) -> Profile:
     """Give a shipped profile. Raises RuleError `unknown_profile`."""
     if profile_id not in shipped():
         raise RuleError("unknown_profile", f"no profile {profile_id!r}; there are: {', '.join(shipped())}")
-    return parse((_folder() / f"{profile_id}.toml").read_text(encoding="utf-8"))
+    return parse((folder() / f"{profile_id}.toml").read_text(encoding="utf-8"))
 
 
-def _folder() -> Traversable:
+@cache
+def parse(text: str) -> Profile:
+    """Read a profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""
+    from broker.rules.profile_check import examined  # noqa: PLC0415 - it walks the structs above
+
+    profile, problems = examined(text)
+    if profile is None:
+        raise RuleError("bad_profile", "; ".join(map(str, problems)))
+    return profile
+
+
+def settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:
+    """Give every setting of a profile, or of a part of one, with its name (`payments.base`)."""
+    for setting in fields(part):
+        value = getattr(part, setting.name)
+        if isinstance(value, Stated):
+            yield f"{way}{setting.name}", value
+        elif isinstance(value, Struct):
+            yield from settings(value, f"{way}{setting.name}.")
+
+
+def folder() -> Traversable:
+    """Give where the shipped profiles lie."""
     return files("broker.rules") / "profiles"

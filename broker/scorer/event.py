@@ -1,6 +1,7 @@
 """An event's folder: what the organiser has settled before the first play.
 
-`event.toml` (name, profile, players, plays), `deals.json` (faces: secret), `sets.json` (serial to face: secret).
+`event.toml` (name, profile, players, plays), `deals.json` (faces: secret), `sets.json` (serial to face: secret);
+and, where the event has rules of its own, `profile.toml`.
 """
 
 from collections import Counter
@@ -29,10 +30,11 @@ from broker.contract.words import (
 )
 from broker.rules.deal import Deal, SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile, load
+from broker.rules.profile import Profile, load, parse, shipped
 from broker.scorer.errors import BadEvent
 
 EVENT: Final = "event.toml"
+PROFILE: Final = "profile.toml"
 DEALS: Final = "deals.json"
 SETS: Final = "sets.json"
 
@@ -75,9 +77,9 @@ Registry = dict[int, dict[int, str]]
 class Event:
     """A checked event, with everything looked up that the scorer asks for."""
 
-    def __init__(self, plan: Plan, deals: Iterable[DealRecord], registry: Registry) -> None:
-        """Raise BadEvent, naming every problem, unless it can be played."""
-        self.plan = plan
+    def __init__(self, plan: Plan, deals: Iterable[DealRecord], registry: Registry, rules: str | None = None) -> None:
+        """Raise BadEvent, naming every problem, unless it can be played. `rules`: the text of its own profile."""
+        self.plan, self.rules = plan, rules
         self.name = plan.name
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
@@ -85,7 +87,7 @@ class Event:
         if problems:
             raise BadEvent("; ".join(problems))
         try:
-            self.profile: Profile = load(plan.profile)
+            self.profile: Profile = load(plan.profile) if rules is None else _own_profile(rules, plan.profile)
             self._orders = {number: _order(deal, registry) for number, deal in self._deals.items()}
         except RuleError as error:
             raise BadEvent(error.text) from None
@@ -179,7 +181,26 @@ def open_event(folder: Path) -> Event:
     plan = _read(folder / EVENT, msgspec.toml.decode, Plan)
     deals = _read(folder / DEALS, msgspec.json.decode, tuple[DealRecord, ...])
     registry = _read(folder / SETS, msgspec.json.decode, Registry)
-    return Event(plan, deals, registry)
+    return Event(plan, deals, registry, _rules(folder / PROFILE))
+
+
+def _rules(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BadEvent(f"{path.name}: {error}") from None
+
+
+def _own_profile(rules: str, profile_id: str) -> Profile:
+    """Read an event's own profile. Its id must be the plan's, and none of those that ship and mean something else."""
+    profile = parse(rules)
+    if profile.id != profile_id:
+        raise RuleError("bad_profile", f"{PROFILE} is of the profile {profile.id!r}, the event wants {profile_id!r}")
+    if profile.id in shipped():
+        raise RuleError("bad_profile", f"{PROFILE}: the id {profile.id!r} is of a profile that ships; give it another")
+    return profile
 
 
 def _read(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untyped-def]  # noqa: ANN001 - msgspec's decoders share no type

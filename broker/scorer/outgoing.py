@@ -22,6 +22,7 @@ from broker.scorer.intake import TableBook
 from broker.scorer.room import Room
 from broker.scorer.standings import rows
 from broker.scoring.compare import Compared
+from broker.scoring.written import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Speaker:
             table=table,
             store=self._store,
             profile=self._event.profile.id,
+            rules=self._event.rules,
             plays=self._event.plays_of(table),
             recorded=recorded,
         )
@@ -114,7 +116,7 @@ class Speaker:
 
 
 def _compared(one: Compared, room: Room) -> ComparedPlay:
-    play = one.play
+    play, points = one.play, one.play.points or {}
     round_ = next(
         key[1] for key, message in room.results.items() if key[0] == play.table and message.fact.deal == play.deal
     )
@@ -123,7 +125,9 @@ def _compared(one: Compared, room: Room) -> ComparedPlay:
         round=round_,
         form=play.form,
         seats={
-            seat: ComparedSeat(player=player, points=play.points[seat], imp=one.imp[seat], fine=play.fines.get(seat, 0))
+            seat: ComparedSeat(
+                player=player, points=points[seat], imp=written(one.imp[seat]), fine=play.fines.get(seat, 0)
+            )
             for seat, player in play.players.items()
         },
     )

@@ -10,8 +10,10 @@ from broker.scorer.intake import Intake
 from broker.scorer.room import Room
 from broker.scorer.standings import rows
 from broker.scorer.view import PlayView, SeatView, TableView, View
+from broker.scoring.compare import Exact
+from broker.scoring.written import written
 
-ImpOf = Mapping[tuple[int, int], Mapping[Seat, int]]
+ImpOf = Mapping[tuple[int, int], Mapping[Seat, Exact]]
 """IMPs of a play's seats, by table and deal; none for a play with nothing to compare with."""
 
 
@@ -64,7 +66,7 @@ def _plays(event: Event, room: Room, imps: ImpOf) -> Iterable[PlayView]:
 
 
 def _play(
-    event: Event, message: LogMessage, result: Result, imp: Mapping[Seat, int] | None, *, provisional: bool
+    event: Event, message: LogMessage, result: Result, imp: Mapping[Seat, Exact] | None, *, provisional: bool
 ) -> PlayView:
     fines = {seat: fine.imp for seat, fine in result.fines.items()}
     return PlayView(
@@ -82,7 +84,7 @@ def _play(
                 points=result.points[seat],
                 hand_value=result.winners.get(seat),
                 fine=fines.get(seat, 0),
-                imp=imp[seat] - fines.get(seat, 0) if imp else None,
+                imp=written(imp[seat] - fines.get(seat, 0)) if imp else None,
             )
             for seat, player in result.players.items()
         },

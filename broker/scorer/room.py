@@ -4,7 +4,8 @@ from broker.contract.messages import LogMessage, Restored, Result
 from broker.rules.profile import Profile
 from broker.scorer.event import Event
 from broker.scoring import individual
-from broker.scoring.compare import Group, groups
+from broker.scoring.compare import Group
+from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
 from broker.scoring.ranking import Ranked
 
@@ -13,13 +14,14 @@ PlayKey = tuple[int, int]
 
 
 class Room:
-    """Results and forms of all plays so far; groups and standings are recomputed from them."""
+    """Results and forms of all plays so far, compared as they come."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
         self.results: dict[PlayKey, LogMessage] = {}
         self._forms: dict[PlayKey, dict[int, str]] = {}
         """Of each play the forms that were restored, by the number of the fact."""
+        self._ledger = Ledger.of((), event.profile, event.players)
 
     def apply(self, message: LogMessage) -> None:
         """Add one accepted message."""
@@ -28,6 +30,8 @@ class Room:
             self.results[key] = message
         elif isinstance(message.fact, Restored):
             self._forms.setdefault(key, {})[message.seq] = message.fact.form
+        if key in self.results and isinstance(message.fact, Result | Restored):
+            self._ledger = self._ledger.with_play(self._scored(key, self.results[key]))
 
     @property
     def profile(self) -> Profile:
@@ -49,11 +53,11 @@ class Room:
 
     def groups(self) -> tuple[Group, ...]:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
-        return groups([self._scored(*item) for item in self.results.items()], self.profile)
+        return self._ledger.groups
 
     def standings(self) -> tuple[Ranked, ...]:
         """Rank all players of the event."""
-        return individual.standings(self.groups(), self._event.players)
+        return individual.standings(self._ledger)
 
     def _scored(self, key: PlayKey, message: LogMessage) -> ScoredPlay:
         result = _result(message)

@@ -4,11 +4,13 @@ import csv
 import io
 import os
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
 from broker.contract.messages import Player, Standing
 from broker.scoring.ranking import Ranked
+from broker.scoring.written import written
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """What a spreadsheet may take for the beginning of a formula, full width too."""
@@ -23,9 +25,9 @@ def rows(ranked: Iterable[Ranked], players: dict[str, Player]) -> tuple[Standing
             place=line.place,
             player=line.name,
             name=players[line.name].name if line.name in players else line.name,
-            imp=line.total.imp,
-            fines=line.total.fines,
-            plays=line.total.plays,
+            imp=written(line.imp),
+            fines=line.fines,
+            plays=line.plays,
         )
         for line in ranked
     )
@@ -37,8 +39,13 @@ def as_csv(standings: Iterable[Standing]) -> str:
     writer = csv.writer(out)
     writer.writerow(HEADER)
     for row in standings:
-        writer.writerow((row.place, _inert(row.player), _inert(row.name), row.imp, row.fines, row.plays))
+        writer.writerow((row.place, _inert(row.player), _inert(row.name), _decimal(row.imp), row.fines, row.plays))
     return out.getvalue()
+
+
+def _decimal(imp: int | str) -> int | str:
+    """Write a fraction as a decimal: a spreadsheet would take 7/3 for a day in March."""
+    return imp if isinstance(imp, int) else f"{float(Fraction(imp)):.3f}"
 
 
 def _inert(text: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from broker.contract.messages import Standing
-from broker.contract.words import Lifecycle, PublicState, Seat, WinKind
+from broker.contract.words import Imp, Lifecycle, PublicState, Seat, WinKind
 
 
 class TableView(Struct, frozen=True):
@@ -37,7 +37,7 @@ class SeatView(Struct, frozen=True):
     points: int
     hand_value: int | None
     fine: int
-    imp: int | None
+    imp: Imp | None
     """IMP after the fine; None while it cannot be said."""
 
 

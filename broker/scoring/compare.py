@@ -1,44 +1,110 @@
-"""Comparison groups: the plays of one deal in one form, their datum and IMPs (OEDMC, MIL)."""
+"""Comparison groups: the plays of one deal, section and form, their datum and IMPs (OEDMC, MIL)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
 
 from broker.contract.words import SEATS, Seat
 from broker.rules.profile import Profile
-from broker.scoring.imp import imp
-from broker.scoring.plays import ScoredPlay
+from broker.scoring.datum import differences
+from broker.scoring.imp import Whole, cross, imps
+from broker.scoring.plays import GroupKey, ScoredPlay
+
+Exact = int | Fraction
+"""IMPs; a fraction only where a profile asks for the mean of several comparisons."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One play with the IMPs of its seats, before fines."""
+class Compared(NamedTuple):
+    """One play with the IMPs of its seats, before fines and awards."""
 
     play: ScoredPlay
-    imp: Mapping[Seat, int]
+    imp: Mapping[Seat, Exact]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
-    """The plays that are compared with each other, and the mean of each seat, unrounded."""
+    """The plays that are compared with each other, by table. `points` is (plays, seats)."""
 
-    deal: int
-    form: str | None
-    datum: Mapping[Seat, Fraction]
-    plays: tuple[Compared, ...]
+    members: tuple[ScoredPlay, ...]
+    points: Whole = field(compare=False)
+    profile: Profile
+
+    @property
+    def deal(self) -> int:
+        """Number of the deal."""
+        return self.members[0].deal
+
+    @property
+    def form(self) -> str | None:
+        """Hash of how the tiles lay."""
+        return self.members[0].form
+
+    @property
+    def section(self) -> str | None:
+        """The part of the field."""
+        return self.members[0].section
+
+    @property
+    def small(self) -> bool:
+        """Whether these are too few to be compared."""
+        return len(self.members) < self.profile.small_group.smallest.value
+
+    @cached_property
+    def datum(self) -> dict[Seat, Fraction]:
+        """The mean of each seat over all plays of the group, unrounded, own score included."""
+        return {
+            seat: Fraction(int(total), len(self.members))
+            for seat, total in zip(SEATS, self.points.sum(axis=0), strict=True)
+        }
+
+    @cached_property
+    def imps(self) -> Whole:
+        """IMPs times `over`, of the shape (plays, seats)."""
+        if self.small:
+            return np.full_like(self.points, self.profile.small_group.imp.value)
+        if self.profile.imp.method.value == "cross":
+            return np.stack([cross(seat, self.profile.imp) for seat in self.points.T], axis=1)
+        return imps(*differences(self.points, self.profile.datum), self.profile.imp)
+
+    @property
+    def over(self) -> int:
+        """What `imps` are to be divided by: 1, or the number of comparisons of which they are the mean."""
+        crossed = self.profile.imp.method.value == "cross" and not self.small
+        return len(self.members) - 1 if crossed else 1
+
+    @property
+    def plays(self) -> tuple[Compared, ...]:
+        """Each play with its IMPs."""
+        over = self.over
+        return tuple(
+            Compared(play, {seat: exact(value, over) for seat, value in zip(SEATS, row, strict=True)})
+            for play, row in zip(self.members, self.imps.tolist(), strict=True)
+        )
+
+
+def exact(numerator: int, over: int) -> Exact:
+    """Give a quotient, as a whole number where it is one."""
+    quotient = Fraction(numerator, over) if over > 1 else numerator
+    return int(quotient) if quotient == int(quotient) else quotient
 
 
 def groups(plays: Iterable[ScoredPlay], profile: Profile) -> tuple[Group, ...]:
-    """Sort plays into comparison groups, by deal and form, and compare them. Order of arrival does not matter."""
-    sorted_plays: dict[tuple[int, str], list[ScoredPlay]] = {}
-    for play in sorted(plays, key=lambda play: (play.deal, play.form or "", play.table)):
-        sorted_plays.setdefault((play.deal, play.form or ""), []).append(play)
-    return tuple(_group(members, profile) for members in sorted_plays.values())
+    """Sort plays into comparison groups and compare them. Plays without points are left out; order does not matter."""
+    by_key: dict[GroupKey, list[ScoredPlay]] = {}
+    for play in plays:
+        if play.points is not None:
+            by_key.setdefault(play.group, []).append(play)
+    return tuple(group(by_key[key], profile) for key in sorted(by_key))
 
 
-def _group(plays: list[ScoredPlay], profile: Profile) -> Group:
-    datum = {seat: Fraction(sum(play.points[seat] for play in plays), len(plays)) for seat in SEATS}
-    compared = tuple(
-        Compared(play, {seat: imp(play.points[seat] - datum[seat], profile.imp) for seat in SEATS}) for play in plays
-    )
-    return Group(plays[0].deal, plays[0].form, datum, compared)
+def group(plays: Iterable[ScoredPlay], profile: Profile) -> Group:
+    """Compare plays that have points, all of one group."""
+    members = tuple(sorted(plays, key=attrgetter("table")))
+    scored = [play.points for play in members if play.points is not None]
+    columns = [np.fromiter((points[seat] for points in scored), np.int64, len(scored)) for seat in SEATS]
+    return Group(members, np.stack(columns, axis=1), profile)

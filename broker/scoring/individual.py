@@ -1,28 +1,15 @@
 """Individual event: the sum of a player's IMPs over all plays, minus fines (MIL, OEDMC)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection
 
-from broker.contract.words import Seat
-from broker.scoring.compare import Group
-from broker.scoring.ranking import Ranked, Total, rank
-
-
-def totals(groups: Iterable[Group], players: Iterable[str] = ()) -> dict[str, Total]:
-    """Add up. `players` are listed with a total of nothing even before their first play."""
-    sums = dict.fromkeys(players, Total())
-    for group in groups:
-        for compared in group.plays:
-            _add(sums, compared.play.players, compared.imp, compared.play.fines)
-    return sums
+from broker.scoring.ledger import Ledger
+from broker.scoring.ranking import Ranked, rank
+from broker.scoring.ties import Places, breaker
 
 
-def _add(
-    sums: dict[str, Total], players: Mapping[Seat, str], imp: Mapping[Seat, int], fines: Mapping[Seat, int]
-) -> None:
-    for seat, player in players.items():
-        sums[player] = sums.get(player, Total()).plus(imp[seat], fines.get(seat, 0))
-
-
-def standings(groups: Iterable[Group], players: Iterable[str] = ()) -> tuple[Ranked, ...]:
-    """Give the standings of an individual event."""
-    return rank(totals(groups, players))
+def standings(
+    ledger: Ledger, *, previous: Places | None = None, without_standing: Collection[str] = ()
+) -> tuple[Ranked, ...]:
+    """Rank the players. `previous`: their places after the session before, for a tie-break that asks for them."""
+    chain = [breaker(name, ledger, previous or {}) for name in ledger.profile.ties.chain.value]
+    return rank(ledger.entries, ledger.totals, chain, without_standing)

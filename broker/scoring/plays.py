@@ -2,18 +2,46 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from broker.contract.words import Seat
+
+GroupKey = tuple[int, str, str]
+"""Deal, section, form: plays of one key are compared with each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPlay:
-    """One table playing one deal: who sat where, what they scored, what the arbiter took off (IMP)."""
+    """One table playing one deal: who sat where, what they scored, what the arbiter took off or awarded (IMP)."""
 
     deal: int
     table: int
     players: Mapping[Seat, str]
-    points: Mapping[Seat, int]
+    points: Mapping[Seat, int] | None
+    """None: void, unplayed or adjusted; the play is in no datum, and `awards` are all that it gives."""
     fines: Mapping[Seat, int] = field(default_factory=dict)
     form: str | None = None
-    """Hash of the verified serial order; plays of one deal and one form are compared."""
+    """Hash of the verified serial order, or what the arbiter put in its place."""
+    section: str | None = None
+    """The group of the field within which a datum is taken; None: the field is one."""
+    awards: Mapping[Seat, int] = field(default_factory=dict)
+    """IMPs given by the arbiter: of an unplayed play, or beside what was played."""
+    stands_for: Mapping[Seat, str] = field(default_factory=dict)
+    """Seats of substitutes: for whom they play, and who gets the IMPs."""
+
+    @property
+    def group(self) -> GroupKey:
+        """With which plays it is compared."""
+        return self.deal, self.section or "", self.form or ""
+
+    def entry(self, seat: Seat) -> str:
+        """Give in whose name this seat scores."""
+        return self.stands_for.get(seat) or self.players[seat]
+
+
+class Adjustment(NamedTuple):
+    """IMPs that belong to no play: carried over or awarded, and fines, which are taken off."""
+
+    name: str
+    imp: int = 0
+    fine: int = 0

@@ -1,71 +1,84 @@
-"""Team event: one member at each wind of a deal, the four points added, the sum converted (MIL)."""
+"""Standings of a team event: two teams or more, the total over all deals (MIL)."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import partial
 
-from broker.contract.words import SEATS
+import numpy as np
+
 from broker.rules.errors import RuleError
 from broker.rules.profile import Profile
-from broker.scoring.imp import imp
-from broker.scoring.plays import ScoredPlay
-from broker.scoring.ranking import Ranked, Total, rank
+from broker.scoring.entries import Entries
+from broker.scoring.imp import Whole, imp
+from broker.scoring.lineups import Lineup, Teams, lineups, missing
+from broker.scoring.plays import Adjustment, ScoredPlay
+from broker.scoring.ranking import Ranked, TieBreaker, rank
+from broker.scoring.team_imp import differences, team_imp, total
+from broker.scoring.ties import Places, simple_breaker
+from broker.scoring.totals import Totals
 
-Teams = Mapping[str, Iterable[str]]
-"""Team name to its players."""
 
-
-def standings(plays: Iterable[ScoredPlay], teams: Teams, profile: Profile) -> tuple[Ranked, ...]:
-    """Give the standings of a team event.
+def standings(
+    plays: Iterable[ScoredPlay],
+    teams: Teams,
+    profile: Profile,
+    *,
+    provisional: bool = False,
+    previous: Places | None = None,
+    adjustments: Iterable[Adjustment] = (),
+) -> tuple[Ranked, ...]:
+    """Rank the teams. Provisional standings leave out deals that not all teams have played yet.
 
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """
-    team_of = _team_of(teams)
-    by_deal: dict[int, list[ScoredPlay]] = {}
+    entries = Entries().with_names(teams)
+    totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
+    played = []
+    for deal, found in _by_deal(plays, teams):
+        if not (gaps := missing(found)):
+            played.append(found)
+            _add(totals, entries, found, profile)
+        elif not provisional:
+            raise RuleError("team_incomplete", f"deal {deal}: nobody of {gaps[0][0]} sits at {gaps[0][1]}")
+    totals.adjust(adjustments, entries)
+    direct: TieBreaker = partial(_direct_comparison, played, entries, profile)
+    chain = [
+        direct if name == "direct_comparison" else simple_breaker(name, entries, totals, previous or {})
+        for name in profile.ties.chain.value
+    ]
+    return rank(entries, totals, chain)
+
+
+def _by_deal(plays: Iterable[ScoredPlay], teams: Teams) -> list[tuple[int, dict[str, Lineup]]]:
+    by_deal: dict[int, list[ScoredPlay]] = defaultdict(list)
     for play in plays:
-        by_deal.setdefault(play.deal, []).append(play)
-    sums = dict.fromkeys(teams, Total())
-    for deal in sorted(by_deal):
-        scored, fines = _add_up(deal, by_deal[deal], team_of, teams)
-        for team, points in scored.items():
-            sums[team] = sums[team].plus(imp(points - _reference(team, scored, profile), profile.imp), fines[team])
-    return rank(sums)
+        by_deal[play.deal].append(play)
+    return [(deal, lineups(deal, by_deal[deal], teams)) for deal in sorted(by_deal)]
 
 
-def _team_of(teams: Teams) -> dict[str, str]:
-    team_of: dict[str, str] = {}
-    for team, players in teams.items():
-        for player in players:
-            if team_of.setdefault(player, team) != team:
-                raise RuleError("player_in_two_teams", f"{player} plays for {team_of[player]} and {team}")
-    return team_of
+def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile: Profile) -> None:
+    """Add what each team won in one deal; awards and fines are the team's, and in no reference."""
+    for team, lineup in found.items():
+        number = entries.number[team]
+        totals.imp[number] += team_imp(team, found, profile)
+        totals.points[number] += total(lineup)
+        totals.plays[number] += 1
+        for seat, play in lineup.items():
+            totals.imp[number] += play.awards.get(seat, 0) - play.fines.get(seat, 0)
+            totals.fines[number] += play.fines.get(seat, 0)
 
 
-def _add_up(
-    deal: int, plays: list[ScoredPlay], team_of: Mapping[str, str], teams: Teams
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Add each team's points and fines in one deal; every team must sit once at each wind."""
-    points, fines = dict.fromkeys(teams, 0), dict.fromkeys(teams, 0)
-    missing = {(team, seat) for team in teams for seat in SEATS}
-    for play in plays:
-        for seat, player in play.players.items():
-            if player not in team_of:
-                raise RuleError("player_without_team", f"{player} is in no team")
-            team = team_of[player]
-            if (team, seat) not in missing:
-                raise RuleError("team_incomplete", f"deal {deal}: {team} sits twice at {seat}")
-            missing.remove((team, seat))
-            points[team] += play.points[seat]
-            fines[team] += play.fines.get(seat, 0)
-    if missing:
-        team, seat = min(missing)
-        raise RuleError("team_incomplete", f"deal {deal}: nobody of {team} sits at {seat}")
-    return points, fines
-
-
-def _reference(team: str, scored: Mapping[str, int], profile: Profile) -> Fraction:
-    """What a total is compared with: in a match of two the opponent's, else as the profile says."""
-    if profile.team.reference.value == "zero":
-        return Fraction(0)
-    if len(scored) == 2:  # noqa: PLR2004 - a match of two teams
-        return Fraction(sum(points for other, points in scored.items() if other != team))
-    return Fraction(sum(scored.values()), len(scored))
+def _direct_comparison(played: list[dict[str, Lineup]], entries: Entries, profile: Profile, tied: Whole) -> Whole:
+    """Give the IMPs won against the other tied teams, deal by deal."""
+    names = [entries.names[number] for number in tied.tolist()]
+    return np.array(
+        [
+            sum(
+                imp(sum(differences(found[name], found[other]), Fraction(0)), profile.imp)
+                for found in played
+                for other in names
+            )
+            for name in names
+        ]
+    )

@@ -2,17 +2,16 @@
 
 from dataclasses import replace
 
-from broker.contract.messages import Fact
+from broker.contract.messages import Assignment, Fact
 from broker.rules.errors import RuleError
-from broker.rules.profile import load
 from kiosk.table.errors import NotNow
 from kiosk.table.events import Assigned, NextDealCalled
-from kiosk.table.state import Phase, Table
+from kiosk.table.state import Phase, Table, profile_of
 
 
 def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     """Take the plan in. What has been recorded here stays recorded; the next play comes from the new plan."""
-    _refuse_unknown(event.assignment.profile)
+    _refuse_unknown(event.assignment)
     had = state.assignment
     if had is None or had.store != event.assignment.store:
         return _from_another_store(state, event), ()
@@ -21,7 +20,7 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     done = state.index + (state.phase is Phase.RECORDED)
     if event.assignment.plays[:done] != had.plays[:done]:
         raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
-    if done and event.assignment.profile != had.profile:
+    if done and (event.assignment.profile, event.assignment.rules) != (had.profile, had.rules):
         raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
     renewed = replace(state, assignment=event.assignment)
     return (renewed if state.phase is Phase.RECORDED else _begin(renewed, done, event.at)), ()
@@ -36,12 +35,14 @@ def _from_another_store(state: Table, event: Assigned) -> Table:
     return _begin(renewed, event.first, event.at)
 
 
-def _refuse_unknown(profile: str) -> None:
+def _refuse_unknown(assignment: Assignment) -> None:
     """Refuse what this kiosk has no rules for, before the journal keeps it: it could never start again."""
     try:
-        load(profile)
+        profile = profile_of(assignment)
     except RuleError as error:
         raise NotNow(error.code, error.text) from None
+    if profile.id != assignment.profile:
+        raise NotNow("bad_profile", f"the plan names {assignment.profile} and brings {profile.id}")
 
 
 def next_deal(state: Table, event: NextDealCalled) -> tuple[Table, tuple[Fact, ...]]:

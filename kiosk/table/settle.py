@@ -5,7 +5,7 @@ from dataclasses import replace
 from broker.contract.messages import Fact, Fine, Result
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, check, points
+from broker.rules.points import Outcome, check, kept, points
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, FalseHuRuled, ResultRefused, ValueEntered
 from kiosk.table.state import SETTLE_NS, Phase, Table
@@ -31,6 +31,7 @@ def valued(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fact, ...]]:
     declared = {one.seat for one in state.declarations}
     if set(event.winners) != declared:
         raise NotNow("winners_differ", "every declaration is either valued or found false")
+    outcome = kept(outcome, state.profile.payments)
     try:
         check(outcome, state.profile.payments)
     except RuleError as error:

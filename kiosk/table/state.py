@@ -7,7 +7,7 @@ from typing import Final
 from broker.contract.messages import Assignment, Fine, PlannedPlay
 from broker.contract.words import SEATS, PublicState, Seat
 from broker.rules.points import Outcome
-from broker.rules.profile import DEFAULT, Profile, load
+from broker.rules.profile import DEFAULT, Profile, load, parse
 from kiosk.table.events import Misplaced
 
 SETTLE_NS: Final = 1_000_000_000
@@ -59,6 +59,11 @@ class Check:
     """Places where a tile lies that could not be read."""
 
 
+def profile_of(assignment: Assignment) -> Profile:
+    """Give the rules of a plan: those that it brings, or those that ship. Raises RuleError."""
+    return load(assignment.profile) if assignment.rules is None else parse(assignment.rules)
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """One table. `since` is the time of the event that began the phase."""
@@ -82,7 +87,7 @@ class Table:
     @property
     def profile(self) -> Profile:
         """The rules that this table plays by."""
-        return load(self.assignment.profile if self.assignment else DEFAULT)
+        return profile_of(self.assignment) if self.assignment else load(DEFAULT)
 
     @property
     def play(self) -> PlannedPlay | None:

@@ -80,12 +80,12 @@ def swapped(of: PlannedPlay, seat: Seat, at: int) -> TrayChecked:
 class Sitting:
     """One table and its time."""
 
-    def __init__(self, *plays: PlannedPlay) -> None:
+    def __init__(self, *plays: PlannedPlay, profile: str = "oedmc-2020") -> None:
         self.table = Table()
         self.facts: list[Fact] = []
         self.events: list[Event] = []
         self.now = 100 * S
-        self.take(Assigned(at=self.now, assignment=plan(*plays)))
+        self.take(Assigned(at=self.now, assignment=plan(*plays, profile=profile)))
 
     def take(self, event: Event) -> tuple[Fact, ...]:
         """Let an event happen and give what is told."""

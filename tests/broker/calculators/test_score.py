@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from broker.contract.words import SEATS, Seat
+from broker.rules.profile import folder
 from tests.broker.calculators.asking import ask, code
 from tests.broker.contract.laws import FEW
 from tests.broker.rules.variants import seats
@@ -133,7 +134,13 @@ def test_standings_of_teams_are_what_the_oracle_says(tmp_path: Path) -> None:
         ({"fines": {"east": 2**70}}, "malformed"),
         ({"fines": {"east": 4.5}}, "malformed"),
         ({"fines": {"up": 4}}, "malformed"),
-        ({"form": "a"}, "malformed"),
+        ({"form": "a b"}, "malformed"),
+        ({"section": ""}, "malformed"),
+        ({"awards": {"east": "3"}}, "malformed"),
+        ({"unplayed": {"east": "own"}}, "played_and_unplayed"),
+        ({"points": None, "unplayed": {"east": "own"}}, "fault_missing"),
+        ({"points": None, "unplayed": {"east": "mine"}}, "malformed"),
+        ({"stands_for": {"east": "p1e"}}, "player_twice"),
         ({"colour": "red"}, "malformed"),
         ({"table": 1}, "duplicate_play"),
         ({"players": {"east": "p1e", "south": "b", "west": "c", "north": "d"}}, "player_twice"),
@@ -193,3 +200,78 @@ def test_a_player_of_two_teams_is_an_error(tmp_path: Path) -> None:
     path.write_text('{"a": ["p1e"], "b": ["p1e"]}')
     answers = ask("score", *TWO, options=("--event", "team", "--teams", str(path)))
     assert [code(answer) for answer in answers] == ["player_in_two_teams"]
+
+
+def test_every_bad_play_is_told_and_there_are_no_standings_without_them() -> None:
+    answers = ask("score", TWO[0] | {"deal": 0}, TWO[1], "?")
+    assert [code(answer) for answer in answers] == ["malformed", "malformed"]
+    assert [answer["error"]["message"].split(":")[0] for answer in answers] == ["play 1", "play 3"]
+
+
+def imp_of(answer: dict[str, Any]) -> dict[str, Any]:
+    return {row["player"]: row["imp"] for row in answer["standings"]}
+
+
+def test_an_unplayed_play_gives_what_the_profile_says_and_the_arbiter_may_say_otherwise() -> None:
+    faults = {"east": "own", "south": "others", "west": "nobody", "north": "others"}
+    unplayed = play(3, {}, unplayed=faults, awards={"north": 1}) | {"points": None}
+    (answer,) = ask("score", *TWO, unplayed)
+    assert {name: imp for name, imp in imp_of(answer).items() if name[1] == "3"} == {
+        "p3e": -3,
+        "p3s": 3,
+        "p3w": 0,
+        "p3n": 1,
+    }
+    assert len(answer["travellers"][0]["groups"][0]["plays"]) == 2
+
+
+def test_while_plays_are_to_come_the_standings_say_what_can_still_be_reached() -> None:
+    to_come = {name: value for name, value in play(3, {}).items() if name != "points"}
+    (answer,) = ask("score", *TWO, to_come)
+    rows = {row["player"]: row for row in answer["standings"]}
+    assert rows["p3e"] == {
+        "place": rows["p3e"]["place"],
+        "player": "p3e",
+        "imp": 0,
+        "fines": 0,
+        "bounds": {"imp": [-24, 24], "place": [1, 12]},
+    }
+    assert all("bounds" not in row for row in ask("score", *TWO)[0]["standings"])
+
+
+def test_sections_are_groups_of_their_own_and_named() -> None:
+    (answer,) = ask("score", *(one | {"section": letter} for one, letter in zip(TWO, "AB", strict=True)))
+    assert [(group["section"], group["datum"]["east"]) for group in answer["travellers"][0]["groups"]] == [
+        ("A", "42"),
+        ("B", "-11"),
+    ]
+
+
+def test_what_was_carried_over_is_added_and_who_has_no_standing_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "carried.json"
+    path.write_text('{"p1e": 10, "p9": 1}')
+    (answer,) = ask("score", *TWO, options=("--carried", str(path), "--without-standing", "p2s"))
+    assert imp_of(answer) == {"p1e": 17, "p2n": 2, "p1w": 1, "p9": 1, "p2w": -1, "p1n": -2, "p2e": -7, "p1s": -9}
+
+
+@pytest.mark.parametrize("written", ["[]", '{"p1": 1.5}', '{"p1": "x"}', "\xff"])
+def test_a_file_of_earlier_imps_that_is_none_is_an_error(tmp_path: Path, written: str) -> None:
+    path = tmp_path / "carried.json"
+    path.write_text(written, encoding="latin-1")
+    assert [code(answer) for answer in ask("score", *TWO, options=("--carried", str(path)))] == ["bad_carried"]
+
+
+def test_a_profile_of_ones_own_is_a_file(tmp_path: Path) -> None:
+    cross = (folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', 'id = "club"')
+    cross = cross.replace('[imp.method]\nvalue = "datum"', '[imp.method]\nvalue = "cross"')
+    cross = cross.replace('[datum.own_score]\nvalue = "included"', '[datum.own_score]\nvalue = "excluded"')
+    path = tmp_path / "club.toml"
+    path.write_text(cross, encoding="utf-8")
+    three = play(3, seats(0, 0, 0, 0))
+    (answer,) = ask("score", *TWO, three, options=("--profile", str(path)))
+    # 42 is 53 above -11 (11 IMP) and 42 above 0 (9).
+    assert imp_of(answer)["p1e"] == 10
+    # 33 is 41 above -8 (9) and 33 above 0 (8).
+    assert imp_of(answer)["p2s"] == "17/2"
+    path.write_text("?", encoding="utf-8")
+    assert [code(answer) for answer in ask("score", *TWO, options=("--profile", str(path)))] == ["bad_profile"]

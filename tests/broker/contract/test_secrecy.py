@@ -27,7 +27,7 @@ def test_a_table_reads_receipts_its_assignment_and_orders_and_nothing_else() -> 
     assert [topic.name for topic in READ_BY_TABLES] == ["receipt", "assignment", "order"]
 
 
-def test_every_text_that_a_table_reads_is_a_name_or_a_code() -> None:
+def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> None:
     assert set(text_fields()) == {
         "receipt: id",
         "receipt: event",
@@ -39,6 +39,7 @@ def test_every_text_that_a_table_reads_is_a_name_or_a_code() -> None:
         "assignment: event",
         "assignment: store",
         "assignment: profile",
+        "assignment: rules",
         "assignment: plays[].players{}.id",
         "assignment: plays[].players{}.name",
         "order: id",
@@ -61,7 +62,7 @@ def test_no_choice_that_a_table_reads_is_a_face() -> None:
 
 def test_nothing_that_a_table_reads_is_of_any_type() -> None:
     kinds = {type(kind) for topic in READ_BY_TABLES for _, kind in leaves(topic.message)}
-    assert kinds == {inspect.IntType, inspect.StrType, inspect.LiteralType}
+    assert kinds == {inspect.IntType, inspect.StrType, inspect.LiteralType, inspect.NoneType}
 
 
 def test_the_tiles_of_a_tray_are_numbers_from_1_to_136() -> None:

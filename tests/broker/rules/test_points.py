@@ -6,7 +6,7 @@ import pytest
 
 from broker.contract.words import SEATS, Seat, WinKind
 from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, points
+from broker.rules.points import Outcome, kept, points
 from broker.rules.profile import Payments
 from tests.broker.rules.variants import MAHJONGSOFT, MCR, OEDMC, seats
 
@@ -98,3 +98,26 @@ def test_several_winners_are_refused_where_only_the_nearest_wins() -> None:
 
 def test_points_come_in_turn_order() -> None:
     assert tuple(on_discard("east", {"north": 8})) == SEATS
+
+
+@pytest.mark.parametrize(
+    ("discarder", "winners", "first"),
+    [
+        ("east", ("south", "west"), "south"),
+        ("east", ("north", "west"), "west"),
+        ("south", ("east", "north"), "north"),
+        ("west", ("south", "east"), "east"),
+        ("north", ("west", "south", "east"), "east"),
+    ],
+)
+def test_where_one_wins_it_is_the_nearest_in_turn_order(
+    discarder: Seat, winners: tuple[Seat, ...], first: Seat
+) -> None:
+    declared = Outcome("discard", dict.fromkeys(winners, 10), discarder)
+    assert kept(declared, MCR).winners == {first: 10}
+    assert kept(declared, OEDMC).winners == dict.fromkeys(winners, 10)
+
+
+def test_nothing_is_kept_back_where_no_tile_was_discarded() -> None:
+    drawn = Outcome("self_drawn", {"west": 10})
+    assert kept(drawn, MCR) == drawn

@@ -21,10 +21,10 @@ def payments(
     return replace(OEDMC, self_drawn=Stated(self_drawn, TURNED), several_hu=Stated(several_hu, TURNED))
 
 
-MAHJONGSOFT: Final = payments(several_hu="base_each")
+MAHJONGSOFT: Final = load("mahjongsoft").payments
 """Winners also pay each other."""
 
-MCR: Final = payments(self_drawn="full", several_hu="nearest")
+MCR: Final = load("mcr").payments
 """One winner, and a self-drawn win is paid in full by each."""
 
 

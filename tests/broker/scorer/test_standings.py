@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from broker.contract.messages import Player, Standing
 from broker.scorer.standings import as_csv, rows, write_csv
-from broker.scoring.ranking import Total, rank
+from broker.scoring.ranking import Ranked
 from tests.broker.contract.laws import LAW
 
 
@@ -26,6 +26,11 @@ def name_in(text: str) -> str:
 
 def test_a_file_is_this_to_the_byte() -> None:
     assert as_csv([row("Ana")]) == "place,player,name,imp,fines,plays\r\n1,p01,Ana,-3,4,2\r\n"
+
+
+def test_a_mean_of_imps_is_written_as_a_decimal_that_no_spreadsheet_takes_for_a_date() -> None:
+    mean = Standing(place=1, player="p01", name="Ana", imp="-7/3", fines=0, plays=2)
+    assert as_csv([mean]).splitlines()[1].split(",")[3] == "-2.333"
 
 
 def test_nobody_leaves_the_header() -> None:
@@ -62,7 +67,7 @@ def test_no_cell_with_a_name_begins_a_formula_and_no_name_is_lost(name: str) -> 
 
 
 def test_lines_have_the_names_of_the_players() -> None:
-    ranked = rank({"p01": Total(3, 4, 2), "p02": Total(1, 0, 2), "gone": Total(0, 0, 1)})
+    ranked = [Ranked(1, "p01", 3, 4, 2), Ranked(2, "p02", 1, 0, 2), Ranked(3, "gone", 0, 0, 1)]
     named = rows(ranked, {"p01": Player(id="p01", name="Ana"), "p02": Player(id="p02", name="Ben")})
     assert [(one.place, one.player, one.name, one.imp, one.fines, one.plays) for one in named] == [
         (1, "p01", "Ana", 3, 4, 2),

@@ -2,12 +2,18 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import count
+from typing import Final, Literal
 
 from hypothesis import strategies as st
+from msgspec import structs
 
 from broker.contract.words import SEATS, Seat
+from broker.rules.profile import Datum, Profile, Stated, load
 from broker.scoring.plays import ScoredPlay
+from tests.broker.rules.variants import TURNED
 from tests.broker.scoring.oracle import Line, Play
+
+OEDMC: Final = load("oedmc-2020")
 
 
 def scored(play: Play) -> ScoredPlay:
@@ -76,3 +82,30 @@ def four_teams(tables: int = 4) -> tuple[list[ScoredPlay], dict[str, list[str]]]
             teams[f"team {(table + at) % tables + 1}"].append(players[seat])
         plays.append(ScoredPlay(1, table + 1, players, dict.fromkeys(SEATS, 0)))
     return plays, teams
+
+
+def turned(
+    *,
+    own_score: Literal["included", "excluded"] = "included",
+    rounding: Literal["none", "tenth", "whole"] = "none",
+    method: Literal["datum", "cross"] = "datum",
+    gap: Literal["midpoint", "floor"] = "midpoint",
+    smallest: int = 2,
+) -> Profile:
+    """Give the shipped default with settings of the comparison turned."""
+    imp = structs.replace(OEDMC.imp, method=Stated(method, TURNED), gap=Stated(gap, TURNED))
+    small = structs.replace(OEDMC.small_group, smallest=Stated(smallest, TURNED))
+    datum = Datum(Stated(own_score, TURNED), Stated(rounding, TURNED))
+    return structs.replace(OEDMC, imp=imp, datum=datum, small_group=small)
+
+
+def profiles() -> st.SearchStrategy[Profile]:
+    """Give any way of comparing."""
+    return st.builds(
+        turned,
+        own_score=st.sampled_from(["included", "excluded"]),
+        rounding=st.sampled_from(["none", "tenth", "whole"]),
+        method=st.sampled_from(["datum", "cross"]),
+        gap=st.sampled_from(["midpoint", "floor"]),
+        smallest=st.integers(2, 4),
+    )

@@ -1,14 +1,36 @@
-"""Places: by total, shared where equal."""
+"""Places: by total, shared where equal, parted by a chain where there is one."""
 
+from collections.abc import Mapping
+
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.scoring.ranking import Total, rank
+from broker.scoring.entries import Entries
+from broker.scoring.imp import Whole
+from broker.scoring.ranking import Ranked, TieBreaker, rank
+from broker.scoring.totals import Totals
 from tests.broker.contract.laws import LAW
 
 
-def placed(**imps: int) -> list[tuple[int, str]]:
-    return [(one.place, one.name) for one in rank({name: Total(imp=imp) for name, imp in imps.items()})]
+def ranked(imps: Mapping[str, int], *chain: TieBreaker, without: tuple[str, ...] = ()) -> tuple[Ranked, ...]:
+    entries = Entries().with_names(imps)
+    nothing = np.zeros(len(imps), dtype=np.int64)
+    totals = Totals(np.array([*imps.values()], dtype=np.int64), nothing, nothing, nothing)
+    return rank(entries, totals, chain, without)
+
+
+def placed(*chain: TieBreaker, without: tuple[str, ...] = (), **imps: int) -> list[tuple[int, str]]:
+    return [(one.place, one.name) for one in ranked(imps, *chain, without=without)]
+
+
+def by(*keys: int) -> TieBreaker:
+    """Give a tie-break that has these keys for the entries, in the order in which they were named."""
+
+    def key(tied: Whole) -> Whole:
+        return np.array(keys)[tied]
+
+    return key
 
 
 def test_equal_totals_share_a_place_and_the_next_stays_free() -> None:
@@ -24,23 +46,41 @@ def test_a_tie_further_down_is_shared_too() -> None:
 
 
 def test_nobody_is_nobody() -> None:
-    assert rank({}) == ()
+    assert placed() == []
 
 
-def test_fines_and_plays_do_not_break_a_tie() -> None:
-    ranked = rank({"a": Total(imp=4, fines=8, plays=3), "b": Total(imp=4)})
-    assert [one.place for one in ranked] == [1, 1]
+def test_a_tie_break_parts_the_tied_and_nobody_else() -> None:
+    assert placed(by(9, 1, 2, 3), a=5, b=7, c=7, d=7) == [(1, "d"), (2, "c"), (3, "b"), (4, "a")]
 
 
-def test_a_play_adds_its_imps_and_takes_its_fine() -> None:
-    assert Total().plus(3, 0).plus(-1, 8) == Total(imp=-6, fines=8, plays=2)
+def test_who_is_equal_in_the_first_tie_break_is_parted_by_the_second() -> None:
+    assert placed(by(1, 1, 0), by(0, 1, 9), a=7, b=7, c=7) == [(1, "b"), (2, "a"), (3, "c")]
+
+
+def test_who_is_equal_in_all_tie_breaks_shares_the_place() -> None:
+    assert placed(by(1, 1, 2), a=7, b=7, c=7) == [(1, "c"), (2, "a"), (2, "b")]
+
+
+def test_who_has_no_standing_takes_nobodys_place() -> None:
+    assert placed(a=5, b=7, c=3, without=("b", "nobody")) == [(1, "a"), (2, "c")]
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(-5, 5), max_size=12))
 @LAW
 def test_a_place_is_one_more_than_there_are_better_ones(imps: dict[str, int]) -> None:
-    ranked = rank({name: Total(imp=imp) for name, imp in imps.items()})
-    assert {one.name: one.place for one in ranked} == {
+    found = ranked(imps)
+    assert {one.name: one.place for one in found} == {
         name: 1 + sum(other > imp for other in imps.values()) for name, imp in imps.items()
     }
-    assert [one.total.imp for one in ranked] == sorted(imps.values(), reverse=True)
+    assert [one.imp for one in found] == sorted(imps.values(), reverse=True)
+
+
+@given(st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 2), st.integers(0, 2)), max_size=12))
+@LAW
+def test_a_chain_is_the_order_of_the_keys_one_after_the_other(keys: list[tuple[int, int, int]]) -> None:
+    names = {f"{at:02}": key for at, key in enumerate(keys)}
+    imps = {name: key[0] for name, key in names.items()}
+    found = ranked(imps, by(*(key[1] for key in keys)), by(*(key[2] for key in keys)))
+    assert {one.name: one.place for one in found} == {
+        name: 1 + sum(other > key for other in keys) for name, key in names.items()
+    }

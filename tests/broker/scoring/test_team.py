@@ -9,16 +9,17 @@ from msgspec.structs import replace
 
 from broker.contract.words import SEATS, Seat
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile, Stated, load
+from broker.rules.profile import Profile, Stated, Team, load
 from broker.scoring import team
+from broker.scoring.compare import Exact
 from broker.scoring.plays import ScoredPlay
-from broker.scoring.ranking import Total
+from broker.scoring.ranking import Ranked
 from tests.broker.contract.laws import LAW
 from tests.broker.scoring import oracle
 from tests.broker.scoring.events import four_teams, scored, team_events
 
 MEAN = load("oedmc-2020")
-ZERO = replace(MEAN, team=replace(MEAN.team, reference=Stated("zero", "MIL")))
+ZERO = replace(MEAN, team=Team(Stated("zero", "MIL stated"), Stated("zero", "MIL stated")))
 
 Event = tuple[list[oracle.Play], dict[str, str]]
 
@@ -38,21 +39,18 @@ def test_totals_and_places_are_what_the_oracle_says(event: Event) -> None:
         sums = oracle.teams(plays, team_of, zero=zero)
         placed = oracle.places(sums)
         ranked = team.standings(map(scored, plays), members(team_of), profile)
-        assert {r.name: (r.place, r.total) for r in ranked} == {
-            name: (placed[name], Total(own.imp, own.fines, own.plays)) for name, own in sums.items()
+        assert {one.name: one for one in ranked} == {
+            name: Ranked(placed[name], name, own.imp, own.fines, own.plays) for name, own in sums.items()
         }
 
 
 def with_points(plays: list[ScoredPlay], scores: Mapping[tuple[int, Seat], int]) -> list[ScoredPlay]:
     """Give plays with the points of some chairs, told by table and seat."""
-    return [
-        changed(play, points={seat: scores.get((play.table, seat), play.points[seat]) for seat in SEATS})
-        for play in plays
-    ]
+    return [changed(play, points={seat: scores.get((play.table, seat), 0) for seat in SEATS}) for play in plays]
 
 
-def imps(plays: list[ScoredPlay], teams: Mapping[str, list[str]], profile: Profile = MEAN) -> dict[str, int]:
-    return {one.name: one.total.imp for one in team.standings(plays, teams, profile)}
+def imps(plays: list[ScoredPlay], teams: Mapping[str, list[str]], profile: Profile = MEAN) -> dict[str, Exact]:
+    return {one.name: one.imp for one in team.standings(plays, teams, profile)}
 
 
 def test_in_a_match_of_two_the_other_team_is_the_reference() -> None:
@@ -82,10 +80,10 @@ def test_the_sum_is_converted_and_not_each_member() -> None:
 def test_a_fine_is_the_team_s_and_in_no_reference() -> None:
     plays, teams = four_teams(tables=2)
     fined = [changed(plays[0], fines={"east": 4, "south": 8}), plays[1]]
-    assert {one.name: one.total for one in team.standings(fined, teams, MEAN)} == {
-        "team 1": Total(imp=-4, fines=4, plays=1),
-        "team 2": Total(imp=-8, fines=8, plays=1),
-    }
+    assert team.standings(fined, teams, MEAN) == (
+        Ranked(1, "team 1", imp=-4, fines=4, plays=1),
+        Ranked(2, "team 2", imp=-8, fines=8, plays=1),
+    )
 
 
 def test_teams_without_a_play_have_nothing() -> None:
@@ -121,3 +119,62 @@ def test_a_team_twice_at_a_wind_is_refused() -> None:
 def test_a_team_that_is_missing_at_a_wind_is_refused() -> None:
     plays, teams = four_teams()
     assert refusal(plays[1:], teams) == ("team_incomplete", "deal 1: nobody of team 1 sits at east")
+
+
+def form(plays: list[ScoredPlay], table: int, letter: str) -> list[ScoredPlay]:
+    return [changed(play, form=letter * 64) if play.table == table else play for play in plays]
+
+
+def test_in_a_fouled_deal_a_member_is_compared_with_those_of_the_same_form() -> None:
+    plays, teams = four_teams(tables=4)
+    # Team 1 is East at table 1. With tables 1 and 2 in one form the mean of their East is 10, not 5.
+    scores: dict[tuple[int, Seat], int] = {(1, "east"): 20}
+    fouled = form(form(with_points(plays, scores), 3, "b"), 4, "b")
+    assert imps(with_points(plays, scores), teams) == {"team 1": 4, "team 2": -2, "team 3": -2, "team 4": -2}
+    assert imps(fouled, teams) == {"team 1": 3, "team 2": -3, "team 3": 0, "team 4": 0}
+
+
+def test_who_was_alone_in_a_form_is_compared_at_the_other_winds() -> None:
+    plays, teams = four_teams(tables=3)
+    scores: dict[tuple[int, Seat], int] = {(1, "east"): 900, (3, "south"): 30}
+    # Team 1 sits alone at table 1 as East, and with one other as South at table 3.
+    assert imps(form(with_points(plays, scores), 1, "b"), teams) == {"team 1": 4, "team 2": 0, "team 3": -4}
+
+
+def test_a_void_play_counts_nowhere_and_its_awards_are_the_teams() -> None:
+    plays, teams = four_teams(tables=2)
+    void = changed(plays[0], points=None, awards={"east": 3, "south": -3})
+    assert imps([void, *with_points(plays[1:], {(2, "east"): 9})], teams) == {"team 1": 3, "team 2": -3}
+
+
+def test_cross_imps_of_teams_are_the_mean_over_the_other_teams() -> None:
+    plays, teams = four_teams(tables=3)
+    cross = replace(MEAN, imp=replace(MEAN.imp, method=Stated("cross", "assumption: turned")))
+    found = imps(with_points(plays, {(1, "east"): 20, (2, "east"): 9}), teams, cross)
+    # Totals are 20, 9 and 0: 11 is worth 3 IMP, 20 is 5, 9 is 3.
+    assert found == {"team 1": 4, "team 2": 0, "team 3": -4}
+
+
+def test_provisional_standings_leave_out_a_deal_that_is_not_over() -> None:
+    plays, teams = four_teams(tables=2)
+    second = [changed(play, deal=2) for play in plays]
+    so_far = [*with_points(plays, {(1, "east"): 9}), second[0]]
+    found = {one.name: (one.imp, one.plays) for one in team.standings(so_far, teams, MEAN, provisional=True)}
+    assert found == {"team 1": (3, 1), "team 2": (-3, 1)}
+
+
+def test_a_substitute_counts_for_the_team_of_whom_they_play_for() -> None:
+    plays, teams = four_teams(tables=2)
+    regular = plays[0].players["east"]
+    with_substitute = changed(plays[0], players={**plays[0].players, "east": "sub"}, stands_for={"east": regular})
+    assert imps([with_substitute, plays[1]], teams) == imps(plays, teams)
+
+
+def test_direct_comparison_of_teams_is_deal_by_deal_among_the_tied() -> None:
+    plays, teams = four_teams(tables=3)
+    parted = replace(MEAN, ties=replace(MEAN.ties, chain=Stated(("direct_comparison",), "assumption: turned")))
+    # The mean is 20, so that nobody has an IMP; 21 is 2 above 19.
+    scores: dict[tuple[int, Seat], int] = {(1, "east"): 21, (2, "east"): 20, (3, "east"): 19}
+    ranked = team.standings(with_points(plays, scores), teams, parted)
+    assert [one.place for one in ranked] == [1, 2, 3]
+    assert {one.imp for one in ranked} == {0}

@@ -1,12 +1,10 @@
 """Which play comes next, and calls of the arbiter between and during plays."""
 
 import pytest
+from msgspec import structs
 
 from broker.contract.messages import Assignment, Call, PlannedPlay
-from broker.rules import profile as profiles
-from broker.rules.profile import Profile
-from kiosk.table import plan as rules_of_plan
-from kiosk.table import state as table_state
+from broker.rules.profile import folder
 from kiosk.table.events import Assigned, CallToggled, NextDealCalled
 from kiosk.table.machine import handle
 from kiosk.table.state import Phase, Table
@@ -120,15 +118,33 @@ def test_a_plan_by_rules_that_this_kiosk_has_not_is_refused_before_the_journal_k
     assert waiting.refusal(strange) == "unknown_profile"
 
 
-def test_results_that_stand_are_not_brought_under_other_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    def any_profile(_: str = profiles.DEFAULT) -> Profile:
-        return profiles.load(profiles.DEFAULT)
-
-    monkeypatch.setattr(rules_of_plan, "load", any_profile)
-    monkeypatch.setattr(table_state, "load", any_profile)
-    other = Assigned(at=10**12, assignment=plan(play(1), play(2), profile="another"))
+def test_results_that_stand_are_not_brought_under_other_rules() -> None:
+    other = Assigned(at=10**12, assignment=plan(play(1), play(2), profile="mcr"))
     assert sitting_in(Phase.RECORDED).refusal(other) == "plan_rewrites_past"
     assert sitting_in(Phase.WAITING).refusal(other) == ""
+
+
+def own_rules(profile_id: str = "our-club") -> str:
+    return (folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', f'id = "{profile_id}"')
+
+
+def brought(profile_id: str, rules: str) -> Assigned:
+    return Assigned(at=10**12, assignment=structs.replace(plan(play(1), play(2), profile=profile_id), rules=rules))
+
+
+def test_a_plan_brings_rules_of_its_own() -> None:
+    table, _ = handle(Table(), brought("our-club", own_rules()))
+    assert (table.profile.id, table.profile.payments.self_drawn.value) == ("our-club", "full")
+
+
+@pytest.mark.parametrize("rules", ["?", own_rules("another")])
+def test_rules_that_are_none_or_of_another_name_are_refused(rules: str) -> None:
+    assert sitting_in(Phase.WAITING).refusal(brought("our-club", rules)) == "bad_profile"
+
+
+def test_results_that_stand_are_not_brought_under_rules_of_the_same_name_that_say_something_else() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    assert sitting.refusal(brought("oedmc-2020", own_rules("oedmc-2020"))) == "plan_rewrites_past"
 
 
 def test_a_call_is_told_when_it_opens_and_when_it_is_cleared() -> None:

@@ -186,3 +186,12 @@ def test_nobody_accepts_by_time_out(at: int, accepted: tuple[Seat, ...]) -> None
         assert sitting.table.phase is Phase.ACCEPTING
     refused = ClaimWindowElapsed(at=now), PlayEndedDrawn(at=now), NextDealCalled(at=now)
     assert [sitting.refusal(event) for event in refused] == ["not_now"] * 3
+
+
+def test_where_the_rules_know_one_winner_the_nearest_of_those_who_declared_has_won() -> None:
+    sitting = Sitting(profile="mcr")
+    sitting.declare("east", "south")
+    sitting.value("north", east=10, south=20)
+    sitting.press(*SEATS)
+    assert result_of(sitting).winners == {"east": 10}
+    assert result_of(sitting).points == {"east": 34, "south": -8, "west": -8, "north": -18}

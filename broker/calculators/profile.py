@@ -1,0 +1,82 @@
+"""`homologue profile`: list, show and check rule profiles."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from broker.calculators.profiles import chosen, read
+from broker.rules.errors import RuleError
+from broker.rules.profile import DEFAULT, load, settings
+from broker.rules.profile import shipped as shipped_profiles
+from broker.rules.profile_check import Problem, examined
+from broker.scoring import examples
+
+
+@click.group(short_help="Rule profiles: list, show, check.")
+def profile() -> None:
+    """Rule profiles: what sources leave open or settle differently, as data with its provenance."""
+
+
+@profile.command("list")
+def list_() -> None:
+    """List the profiles that come with the product."""
+    for profile_id in shipped_profiles():
+        one = load(profile_id)
+        mark = "  (default)" if profile_id == DEFAULT else ""
+        click.echo(f"{profile_id:16} version {one.version}  {one.title}{mark}")
+
+
+@profile.command()
+@click.argument("profile_id", metavar="ID|FILE", default=DEFAULT)
+def show(profile_id: str) -> None:
+    """Show every setting of a profile, with its value and where it is from."""
+    try:
+        one = chosen(profile_id)
+    except RuleError as problem:
+        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    click.echo(f"{one.id}, version {one.version}: {one.title}\n")
+    for name, stated in settings(one):
+        click.echo(f"{name} = {shown(stated.value)}\n    {stated.source}")
+
+
+@profile.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--examples", "worked", type=click.Path(path_type=Path), help="Worked examples that must come out (TOML)."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of sentences.")
+def check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """Say what is wrong with a profile that you have written; the exit code is 1 if anything is.
+
+    \b
+    homologue profile check our-club.toml --examples our-examples.toml
+    """  # noqa: D301 - click reads the \b
+    try:
+        problems = _problems(file, worked)
+    except RuleError as problem:
+        problems = [Problem("", None, f"{problem.code}: {problem.text}")]
+    if as_json:
+        click.echo(json.dumps({"ok": not problems, "problems": [msgspec.to_builtins(one) for one in problems]}))
+    elif problems:
+        click.echo("\n".join(f"{file.name}: {one}" for one in problems))
+    else:
+        click.echo(f"{file.name}: all right")
+    sys.exit(1 if problems else 0)
+
+
+def _problems(file: Path, worked: Path | None) -> list[Problem]:
+    one, problems = examined(read(file))
+    if one is None:
+        return list(problems)
+    if one.id in shipped_profiles() and one != load(one.id):
+        return [Problem("id", None, f"{one.id!r} is a profile that ships and says something else; take another id")]
+    expected = examples.read(read(worked)) if worked else examples.Examples()
+    return [Problem("", None, failure) for failure in examples.failures(expected, one)]
+
+
+def shown(value: object) -> str:
+    """Write a value as it would stand in the file."""
+    return json.dumps(msgspec.to_builtins(value))

@@ -1,0 +1,27 @@
+"""Which profile a command shall use: the id of one that ships, or a file."""
+
+from pathlib import Path
+
+from broker.contract.words import LONGEST_PROFILE
+from broker.rules.errors import RuleError
+from broker.rules.profile import Profile, load, parse
+
+
+def chosen(written: str) -> Profile:
+    """Give a shipped profile by its id, or read the file. Raises RuleError `unknown_profile`, `bad_profile`."""
+    if not written.endswith(".toml"):
+        return load(written)
+    return parse(read(Path(written)))
+
+
+def read(path: Path) -> str:
+    """Read a profile's text. Raises RuleError `bad_profile`."""
+    try:
+        if path.stat().st_size > 4 * LONGEST_PROFILE:
+            raise RuleError(
+                "bad_profile",
+                f"{path.name}: {path.stat().st_size} bytes; a profile has at most {LONGEST_PROFILE} characters",
+            )
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a name that can be none
+        raise RuleError("bad_profile", f"{path.name}: {error}") from None

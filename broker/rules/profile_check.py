@@ -1,0 +1,115 @@
+"""What is wrong with a profile that somebody has written: every mistake, with its place and its line."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, get_origin
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
+
+from broker.contract.words import LONGEST_PROFILE
+from broker.rules.profile import Profile, Stated
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake: the setting (`imp.scale`; empty for the whole), the line where it was found, what is wrong."""
+
+    where: str
+    line: int | None
+    what: str
+
+    def __str__(self) -> str:
+        place = f"line {self.line}: " if self.line else ""
+        return f"{place}{self.where}: {self.what}" if self.where else f"{place}{self.what}"
+
+
+def examined(text: str) -> tuple[Profile | None, tuple[Problem, ...]]:
+    """Give the profile, or None and all that is wrong with it."""
+    if len(text) > LONGEST_PROFILE:
+        return None, (Problem("", None, f"{len(text)} characters, at most {LONGEST_PROFILE}"),)
+    try:
+        tree = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+        return None, (Problem("", None, f"not TOML: {error}"),)
+    problems = [*_walk(Profile, tree, "", text)]
+    if problems:
+        return None, tuple(problems)
+    profile = msgspec.convert(tree, Profile)
+    problems = [*_contradictions(profile, text)]
+    return (None, tuple(problems)) if problems else (profile, ())
+
+
+def _walk(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) -> Iterator[Problem]:
+    known = {field.encode_name: field.type for field in fields(kind)}
+    for name in tree:
+        if name not in known:
+            yield Problem(way + name, line_of(text, way + name), _unknown(name, list(known)))
+    for name, wanted in known.items():
+        where = way + name
+        if name not in tree:
+            yield Problem(where, None, "is missing")
+        elif _is_part(wanted):
+            yield from _part(wanted, tree[name], where, text)
+        else:
+            yield from _leaf(wanted, tree[name], where, text)
+
+
+def _is_part(wanted: object) -> bool:
+    return isinstance(wanted, type) and issubclass(wanted, Struct)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f"is no setting{f'; {near[0]!r} is meant?' if near else ''}"
+
+
+def _part(wanted: type[Struct], found: object, where: str, text: str) -> Iterator[Problem]:
+    if isinstance(found, dict):
+        yield from _walk(wanted, found, f"{where}.", text)
+    else:
+        yield Problem(where, line_of(text, where), "is a table of settings")
+
+
+def _leaf(wanted: Any, found: object, where: str, text: str) -> Iterator[Problem]:  # noqa: ANN401 - a type of any kind
+    if get_origin(wanted) is Stated and not isinstance(found, dict):
+        yield Problem(where, line_of(text, where), "is written as a table with `value` and `source`")
+        return
+    try:
+        msgspec.convert(found, wanted)
+    except msgspec.ValidationError as error:
+        said, _, place = str(error).partition(" - at `$")
+        deeper = where + place.rstrip("`")
+        yield Problem(deeper, line_of(text, deeper), said)
+
+
+def _contradictions(profile: Profile, text: str) -> Iterator[Problem]:
+    """Find values that are right by themselves and make no sense beside the others."""
+    scale = profile.imp.scale.value
+    if list(scale) != sorted(set(scale)):
+        line = line_of(text, "imp.scale.value")
+        yield Problem("imp.scale", line, "each step must start above the one before")
+    if len(set(profile.ties.chain.value)) < len(profile.ties.chain.value):
+        yield Problem("ties.chain", line_of(text, "ties.chain.value"), "one tie-break is named twice")
+    if profile.imp.method.value == "cross" and profile.datum.own_score.value == "included":
+        line = line_of(text, "datum.own_score.value")
+        yield Problem(
+            "datum.own_score", line, "with `imp.method` cross nobody is compared with the own score: excluded"
+        )
+
+
+def line_of(text: str, way: str) -> int | None:
+    """Give the line where a setting is written, or the one of its table, or None."""
+    table, _, key = way.partition("[")[0].rpartition(".")
+    current, of_table = "", None
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[\s*([\w. ]+?)\s*\]", line):
+            current = header[1]
+            of_table = number if current == way else of_table or (number if current == table else None)
+        elif current == table and re.match(rf"\s*{re.escape(key)}\s*=", line):
+            return number
+    return of_table

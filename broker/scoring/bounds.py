@@ -1,0 +1,89 @@
+"""While plays are missing: the least and the most that each player can still reach, and the places that follow.
+
+Sound rather than tight: each missing play may end in any way that a table can enter, in any form that its deal has been
+played in, and what one player wins by it is not taken from another. Later fines and awards are not foreseen.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from broker.contract.words import SEATS
+from broker.rules.profile import Profile
+from broker.scoring.compare import Exact, Group
+from broker.scoring.ledger import Ledger
+from broker.scoring.plays import ScoredPlay
+from broker.scoring.totals import Imps, exact_imps
+
+HIGHEST_VALUE: Final = 999
+"""The highest hand value that a table can enter (`HandValue`)."""
+
+
+class Bounds(NamedTuple):
+    """What a player can still reach. `best` and `worst` are places."""
+
+    least: Exact
+    most: Exact
+    best: int
+    worst: int
+
+
+def bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
+    """Give everybody's bounds. `missing` are the plays that are still to come: their points are not looked at."""
+    to_come = tuple(missing)
+    entries = ledger.entries.with_names(play.entry(seat) for play in to_come for seat in SEATS)
+    least, most = (ledger.totals.resized(len(entries.number)).imp for _ in range(2))
+    joining = Counter((play.deal, play.section or "") for play in to_come)
+    for (deal, section, _), row in ledger.rows.items():
+        if more := joining[deal, section]:
+            now, (low, high) = exact_imps(row.group), _reach(row.group, more)
+            np.add.at(least, row.entries, low - now)
+            np.add.at(most, row.entries, high - now)
+    step = len(ledger.profile.imp.scale.value)
+    for play in to_come:
+        for seat in SEATS:
+            least[entries.number[play.entry(seat)]] -= step
+            most[entries.number[play.entry(seat)]] += step
+    ahead, behind = _places(least, most, ties_are_parted=bool(ledger.profile.ties.chain.value))
+    rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
+    return dict(zip(entries.names, map(Bounds._make, rows), strict=True))
+
+
+def _reach(group: Group, more: int) -> tuple[Imps, Imps]:
+    """Give the least and the most IMPs of each play once up to `more` others have joined.
+
+    A play's IMPs fall as the points of another rise, so the extremes are where all who join have the highest or the
+    lowest points; fewer of them move it less far. A group that is too small to be compared may stay so.
+    """
+    profile = group.profile
+    low, high = (_joined(group, [points] * more) for points in (_highest(profile), _lowest(profile)))
+    if not group.small:
+        return low, high
+    now = exact_imps(group)
+    return np.minimum(low, now), np.maximum(high, now)
+
+
+def _joined(group: Group, points: list[int]) -> Imps:
+    """Compare the group's plays beside others whose seats all have these points."""
+    others = np.repeat(np.array(points, dtype=np.int64)[:, None], len(SEATS), axis=1)
+    members = (*group.members, *group.members[:1] * len(points))
+    joined = Group(members, np.concatenate([group.points, others]), group.profile)
+    return exact_imps(joined)[: len(group.members)]
+
+
+def _highest(profile: Profile) -> int:
+    return 3 * (HIGHEST_VALUE + profile.payments.base.value)
+
+
+def _lowest(profile: Profile) -> int:
+    return -3 * (HIGHEST_VALUE + profile.payments.base.value)
+
+
+def _places(least: Imps, most: Imps, *, ties_are_parted: bool) -> tuple[Imps, Imps]:
+    """Give everybody's best and worst place. Where ties are parted, an equal may come out ahead."""
+    certainly_ahead = len(least) - np.searchsorted(np.sort(least), most, side="right")
+    perhaps_ahead = len(most) - np.searchsorted(np.sort(most), least, side="left" if ties_are_parted else "right")
+    itself = (most >= least) if ties_are_parted else (most > least)
+    return 1 + certainly_ahead, 1 + perhaps_ahead - itself.astype(np.int64)

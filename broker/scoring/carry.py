@@ -1,0 +1,25 @@
+"""From one session to the next: the part of each total that counts there (`carry_over` of the profile)."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from broker.rules.profile import Profile
+from broker.scoring.plays import Adjustment
+from broker.scoring.ranking import Ranked
+from broker.scoring.ties import Places
+
+
+def carried(standings: Iterable[Ranked], profile: Profile) -> tuple[Adjustment, ...]:
+    """Give what everybody takes along, in whole IMPs, halves away from zero."""
+    percent = profile.carry_over.percent.value
+    return tuple(Adjustment(one.name, _whole(Fraction(one.imp) * percent / 100)) for one in standings)
+
+
+def places(standings: Iterable[Ranked]) -> Places:
+    """Give the standing that may part ties in the next session."""
+    return {one.name: one.place for one in standings}
+
+
+def _whole(imps: Fraction) -> int:
+    size = (2 * abs(imps) + 1) // 2
+    return int(size) if imps > 0 else -int(size)

@@ -1,0 +1,94 @@
+"""All plays of an event, compared and added up; one play more recomputes its comparison group alone.
+
+`Ledger.of(plays)` and the same plays one by one give the same totals (a test holds it), so that the desk can follow a
+large event live and an audit can compute it anew.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from broker.contract.words import SEATS
+from broker.rules.profile import Profile
+from broker.scoring.compare import Group
+from broker.scoring.entries import Entries
+from broker.scoring.plays import Adjustment, GroupKey, ScoredPlay
+from broker.scoring.rows import Row
+from broker.scoring.totals import Totals
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Plays and totals at one moment; never changed: `with_play` gives the next one."""
+
+    profile: Profile
+    entries: Entries
+    totals: Totals
+    rows: Mapping[GroupKey, Row] = field(default_factory=dict)
+    unplayed: Mapping[tuple[int, int], ScoredPlay] = field(default_factory=dict)
+    """Plays without points, by deal and table; only what the arbiter gave for them counts."""
+
+    @classmethod
+    def of(cls, plays: Iterable[ScoredPlay], profile: Profile, names: Iterable[str] = ()) -> "Ledger":
+        """Compare and add up all plays, one of a table and deal. `names` are listed even before their first play."""
+        listed = tuple(plays)
+        entries = Entries().with_names(names).with_names(play.entry(seat) for play in listed for seat in SEATS)
+        by_key: dict[GroupKey, list[ScoredPlay]] = {}
+        for play in listed:
+            if play.points is not None:
+                by_key.setdefault(play.group, []).append(play)
+        rows = {key: Row.of(members, profile, entries.number) for key, members in by_key.items()}
+        totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
+        for row in rows.values():
+            totals.count(row, 1)
+        for play in listed:
+            if play.fines or play.awards:
+                totals.rule(play, entries, 1)
+        unplayed = {(play.deal, play.table): play for play in listed if play.points is None}
+        return cls(profile, entries, totals, rows, unplayed)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """All comparison groups, by deal, section and form."""
+        return tuple(self.rows[key].group for key in sorted(self.rows))
+
+    def with_play(self, play: ScoredPlay) -> "Ledger":
+        """Add one play, or put it in the place of the one that this table had of this deal."""
+        entries = self.entries.with_names(play.entry(seat) for seat in SEATS)
+        totals = self.totals.resized(len(entries.number))
+        rows, unplayed = dict(self.rows), dict(self.unplayed)
+        had = self.play(play.deal, play.table)
+        if had is not None:
+            totals.rule(had, entries, -1)
+            if unplayed.pop((had.deal, had.table), None) is None:
+                _exchange(totals, rows, had.group, rows[had.group].without(had.table))
+        if play.points is None:
+            unplayed[play.deal, play.table] = play
+        else:
+            row = rows.get(play.group)
+            with_it = row.with_play(play, entries.number) if row else Row.of([play], self.profile, entries.number)
+            _exchange(totals, rows, play.group, with_it)
+        totals.rule(play, entries, 1)
+        return replace(self, entries=entries, totals=totals, rows=rows, unplayed=unplayed)
+
+    def with_adjustments(self, adjustments: Iterable[Adjustment]) -> "Ledger":
+        """Add IMPs that belong to no play."""
+        listed = tuple(adjustments)
+        entries = self.entries.with_names(one.name for one in listed)
+        totals = self.totals.resized(len(entries.number))
+        totals.adjust(listed, entries)
+        return replace(self, entries=entries, totals=totals)
+
+    def play(self, deal: int, table: int) -> ScoredPlay | None:
+        """Give this table's play of this deal."""
+        of_deal = (row.of_table(table) for key, row in self.rows.items() if key[0] == deal)
+        return next((play for play in of_deal if play), self.unplayed.get((deal, table)))
+
+
+def _exchange(totals: Totals, rows: dict[GroupKey, Row], key: GroupKey, new: Row | None) -> None:
+    """Put a group in the place of the one of its key; the totals follow."""
+    old = rows.pop(key, None)
+    if old is not None:
+        totals.count(old, -1)
+    if new is not None:
+        rows[key] = new
+        totals.count(new, 1)

@@ -1,0 +1,103 @@
+"""`homologue profile`: what ships is listed and shown, and every mistake in one's own is named."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from broker.calculators.profile import profile
+from broker.rules.profile import folder, load, settings, shipped
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(profile, arguments)
+
+
+def club(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    text = (folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', 'id = "our-club"')
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path = tmp_path / "club.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_all_that_ship_are_listed() -> None:
+    assert [line.split()[0] for line in run("list").output.splitlines()] == list(shipped())
+
+
+@pytest.mark.parametrize("profile_id", shipped())
+def test_every_setting_is_shown_with_its_source(profile_id: str) -> None:
+    lines = run("show", profile_id).output.splitlines()[2:]
+    said = [(lines[at].split(" = ")[0], lines[at + 1].strip()) for at in range(0, len(lines), 2)]
+    assert said == [(name, stated.source) for name, stated in settings(load(profile_id))]
+
+
+def test_showing_what_there_is_not_is_a_coded_error() -> None:
+    found = run("show", "none")
+    assert (found.exit_code, found.output.split(":")[1].strip()) == (1, "unknown_profile")
+
+
+def test_a_right_profile_is_all_right(tmp_path: Path) -> None:
+    found = run("check", str(club(tmp_path)))
+    assert (found.exit_code, found.output) == (0, "club.toml: all right\n")
+
+
+def test_every_mistake_is_named_with_its_line(tmp_path: Path) -> None:
+    path = club(
+        tmp_path,
+        ("[imp.gap]", "[imp.gaps]"),
+        ("value = 3000", "value = -1"),
+        ("[4, 8]", "[4, 0]"),
+        ("version = 1\n", ""),
+    )
+    text = path.read_text(encoding="utf-8").splitlines()
+    found = run("check", str(path))
+    assert found.exit_code == 1
+    assert found.output.splitlines() == [
+        "club.toml: version: is missing",
+        f"club.toml: line {text.index('value = [4, 0]') + 1}: false_hu.fines.value[1]: Expected `int` >= 1",
+        f"club.toml: line {text.index('value = -1') + 1}: claim_window_ms.value: Expected `int` >= 0",
+        f"club.toml: line {text.index('[imp.gaps]') + 1}: imp.gaps: is no setting; 'gap' is meant?",
+        "club.toml: imp.gap: is missing",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (("value = []", 'value = ["points", "points"]'), "ties.chain"),
+        (('[imp.method]\nvalue = "datum"', '[imp.method]\nvalue = "cross"'), "datum.own_score"),
+        (("[2, 5,", "[5, 2,"), "imp.scale"),
+        (('id = "our-club"', 'id = "oedmc-2020"'), "id"),
+        (("[payments.base]\nvalue = 8", "[payments.base]"), "payments.base"),
+        (("[payments.base]", "[payments.base.deeper]"), "payments.base"),
+    ],
+)
+def test_what_makes_no_sense_together_is_named(tmp_path: Path, change: tuple[str, str], where: str) -> None:
+    found = run("check", str(club(tmp_path, change)), "--json")
+    said = json.loads(found.output)
+    assert (found.exit_code, said["ok"], said["problems"][0]["where"]) == (1, False, where)
+
+
+def test_examples_that_do_not_come_out_are_named(tmp_path: Path) -> None:
+    examples = tmp_path / "examples.toml"
+    examples.write_text('[[imps]]\nsource = "ours"\npoints = 9\ndatum = "0"\nimp = 4\n', encoding="utf-8")
+    found = run("check", str(club(tmp_path)), "--examples", str(examples))
+    assert found.output == "club.toml: ours: should be 4 IMP, is 3\n"
+    examples.write_text("?", encoding="utf-8")
+    assert "bad_examples" in run("check", str(club(tmp_path)), "--examples", str(examples)).output
+
+
+@pytest.mark.parametrize(
+    "written", [b"", b"\xff\xfe", b"x" * 30_000, b"[[[", None], ids=["empty", "no UTF-8", "huge", "no TOML", "none"]
+)
+def test_rubbish_is_said_to_be_rubbish(tmp_path: Path, written: bytes | None) -> None:
+    path = tmp_path / "rubbish.toml"
+    if written is not None:
+        path.write_bytes(written)
+    found = run("check", str(path))
+    assert (found.exit_code, found.exception.__class__) == (1, SystemExit)
+    assert found.output.startswith("rubbish.toml: ")

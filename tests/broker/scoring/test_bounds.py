@@ -1,0 +1,73 @@
+"""Rank bounds: however the missing plays end, nobody leaves them; and with nothing missing they are the standings."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from broker.contract.words import SEATS
+from broker.rules.profile import Profile, Stated, load
+from broker.scoring.bounds import Bounds, bounds
+from broker.scoring.individual import standings
+from broker.scoring.ledger import Ledger
+from tests.broker.contract.laws import LAW
+from tests.broker.rules.variants import TURNED, seats
+from tests.broker.scoring.events import individual_events, made, profiles, scored
+from tests.broker.scoring.oracle import Play
+
+OEDMC = load("oedmc-2020")
+
+ENDINGS = st.one_of(st.integers(-60, 120), st.integers(-3021, 3021), st.sampled_from([-3021, -1007, 1023, 3021]))
+
+
+@given(individual_events(), profiles(), st.booleans(), st.data())
+@LAW
+def test_however_the_missing_plays_end_everybody_stays_within(
+    told: list[Play],
+    profile: Profile,
+    parted: bool,  # noqa: FBT001 - drawn by hypothesis
+    data: st.DataObject,
+) -> None:
+    if parted:
+        profile = structs.replace(profile, ties=structs.replace(profile.ties, chain=Stated(("points",), TURNED)))
+    plays = [scored(play) for play in told]
+    cut = data.draw(st.integers(0, len(plays)))
+    ended = [
+        replace(
+            play,
+            points={seat: data.draw(ENDINGS) for seat in SEATS},
+            form=data.draw(st.sampled_from([play.form, "a" * 64, "c" * 64])),
+            fines={},
+        )
+        for play in plays[cut:]
+    ]
+    foreseen = bounds(Ledger.of(plays[:cut], profile), plays[cut:])
+    for one in standings(Ledger.of([*plays[:cut], *ended], profile)):
+        reach = foreseen[one.name]
+        assert reach.least <= one.imp <= reach.most
+        assert reach.best <= one.place <= reach.worst
+
+
+@given(individual_events(), profiles())
+@LAW
+def test_with_nothing_missing_they_are_the_standings(told: list[Play], profile: Profile) -> None:
+    ledger = Ledger.of(map(scored, told), profile)
+    expected = {one.name: Bounds(one.imp, one.imp, one.place, one.place) for one in standings(ledger)}
+    assert bounds(ledger, ()) == expected
+
+
+def test_a_complete_deal_moves_no_more_and_an_own_play_can_give_the_whole_scale() -> None:
+    plays = made([seats(10, 0, 0, 0), seats(0, 0, 0, 0)])
+    to_come = made([seats(0, 0, 0, 0)], deal=2)
+    found = bounds(Ledger.of(plays, OEDMC), to_come)
+    assert found["p2e"] == Bounds(-2, -2, best=4, worst=8)
+    assert found["p1e"] == Bounds(2 - 24, 2 + 24, best=1, worst=8)
+
+
+def test_a_missing_play_of_a_large_field_moves_the_others_little() -> None:
+    plays = made([seats(0, 0, 0, 0)] * 1000)
+    to_come = [replace(plays[0], table=1001, players={seat: f"new {seat}" for seat in SEATS})]
+    found = bounds(Ledger.of(plays, OEDMC), to_come)
+    # One score of 3 x (999 + 8) beside a thousand of 0 makes a mean of 3.02, which is worth 1 IMP.
+    assert (found["p1e"].least, found["p1e"].most) == (-1, 1)

@@ -1,0 +1,69 @@
+"""One play at a time or all at once, in whatever order, corrected or not: the same groups and totals."""
+
+from dataclasses import replace
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.contract.words import SEATS
+from broker.rules.profile import Profile
+from broker.scoring.bounds import bounds
+from broker.scoring.individual import standings
+from broker.scoring.ledger import Ledger
+from broker.scoring.plays import ScoredPlay
+from tests.broker.contract.laws import LAW
+from tests.broker.scoring.events import FINES, individual_events, profiles, scored
+from tests.broker.scoring.oracle import Play
+
+
+def said(ledger: Ledger) -> tuple[object, ...]:
+    """Give all that a ledger says."""
+    groups = tuple((group.deal, group.section, group.form, group.datum, group.plays) for group in ledger.groups)
+    return groups, standings(ledger), bounds(ledger, ())
+
+
+def one_by_one(ledger: Ledger, plays: list[ScoredPlay]) -> Ledger:
+    for play in plays:
+        ledger = ledger.with_play(play)
+    return ledger
+
+
+@given(individual_events(), profiles(), st.randoms(use_true_random=False))
+@LAW
+def test_one_by_one_is_all_at_once(told: list[Play], profile: Profile, chance: Random) -> None:
+    plays = [scored(play) for play in told]
+    mixed = list(plays)
+    chance.shuffle(mixed)
+    assert said(one_by_one(Ledger.of([], profile), mixed)) == said(Ledger.of(plays, profile))
+
+
+@given(individual_events(), profiles(), st.data())
+@LAW
+def test_a_correction_leaves_nothing_of_what_it_replaces(
+    told: list[Play], profile: Profile, data: st.DataObject
+) -> None:
+    wrong = [scored(play) for play in told]
+    right = [
+        replace(
+            play,
+            points=data.draw(st.sampled_from([play.points, None, dict.fromkeys(SEATS, 7)])),
+            form=data.draw(st.sampled_from([play.form, "c" * 64])),
+            section=data.draw(st.sampled_from([None, "A"])),
+            fines={"west": data.draw(FINES)},
+            awards=data.draw(st.sampled_from([{}, {"east": 3}])),
+        )
+        for play in wrong
+    ]
+    names = {play.entry(seat): None for play in wrong for seat in SEATS}
+    assert said(one_by_one(Ledger.of(wrong, profile), right)) == said(Ledger.of(right, profile, names))
+
+
+@given(individual_events(), profiles())
+@LAW
+def test_adding_changes_nothing_in_what_was_before(told: list[Play], profile: Profile) -> None:
+    plays = [scored(play) for play in told]
+    before = Ledger.of(plays[:-1], profile)
+    told_before = said(before)
+    one_by_one(before, plays)
+    assert said(before) == told_before
