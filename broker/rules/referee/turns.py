@@ -91,10 +91,10 @@ def _discard(state: Turns, action: Action) -> Turns:
 def _no_claim(state: Turns, _: Action) -> Turns:
     if state.phase == "kong":  # nobody robs it: its replacement is still to be drawn
         return replace(state, phase="draw")
-    coming = NEXT[state.turn]
-    if state.ltw or not state.walls[AT[coming]]:
+    if state.ltw:
         return replace(state, over="exhausted draw")
-    return _comes_to(state, coming, "draw", "drawn")
+    # Without LTW the next wall holds a tile: it did when this turn began, and nobody else has drawn since.
+    return _comes_to(state, NEXT[state.turn], "draw", "drawn")
 
 
 def _chow(state: Turns, action: Action) -> Turns:
