@@ -52,12 +52,9 @@ class Hand(Struct, frozen=True):
         return replace(self, concealed=_without(self.concealed, used), melds=(*self.melds, meld))
 
     def added(self, tile: str) -> "Hand":
-        """Make a pung a kong."""
+        """Make a pung a kong: the only meld with that tile, since it has the three others."""
         melds = tuple(
-            replace(meld, kind="kong", tiles=(*meld.tiles, tile))
-            if meld.kind == "pung" and tile in meld.tiles
-            else meld
-            for meld in self.melds
+            replace(meld, kind="kong", tiles=(*meld.tiles, tile)) if tile in meld.tiles else meld for meld in self.melds
         )
         return replace(self, concealed=_without(self.concealed, (tile,)), melds=melds)
 

@@ -1,4 +1,4 @@
-"""What the tiles allow a seat, whoever's turn it is: the tile that an action may be of, and those of the hand it takes.
+"""What the tiles allow a seat, whoever has the turn: the tile that an action may be of, and those of the hand it takes.
 
 The one place where this is said: `moves` refuses what is not among the options, `legal` lists them.
 """

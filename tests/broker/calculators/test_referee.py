@@ -17,7 +17,7 @@ from tests.broker.calculators.asking import ask, code
 from tests.broker.contract.laws import FEW
 from tests.broker.rules.variants import MCR, seats
 
-FULL: dict[str, int] = {**seats(21, 21, 21, 21)}
+FULL: dict[str, int] = dict.fromkeys(SEATS, 21)
 START = {"walls": FULL, "turn": "east", "phase": "draw", "ltw": False}
 CLAIM = {**START, "phase": "claim"}
 
