@@ -1,0 +1,91 @@
+"""How quick the referee is: `python -m benchmarks.referee [PLAYS]`.
+
+Plays seeded random legal plays, keeps their actions, then has each layer of the referee judge all of them again, and
+prints the best of several rounds: actions a second with tiles, by turns alone, and the ratio of the two.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+from broker.contract.words import SEATS
+from broker.rules.deal import Deal, new_deal
+from broker.rules.errors import RuleError
+from broker.rules.profile import load
+from broker.rules.referee import turns
+from broker.rules.referee.actions import Action
+from broker.rules.referee.claims import settle_claims
+from broker.rules.referee.judge import Hu
+from broker.rules.referee.legal import legal_actions
+from broker.rules.referee.moves import apply
+from broker.rules.referee.play import begin
+from broker.rules.referee.replay import replay
+
+PAYMENTS: Final = load().payments
+ROUNDS: Final = 5
+
+Recorded = tuple[Deal, tuple[Action, ...]]
+
+
+def no_win(_: Hu) -> int:
+    """Judge that nobody wins, so that plays are long and counting hands costs nothing here."""
+    raise RuleError("no_win_here", "nobody wins here")
+
+
+def record(seed: int) -> Recorded:
+    """Play one play at random: each seat that may act does, or lets one in three claims pass."""
+    chance = Random(seed)  # noqa: S311 - the same plays each time
+    deal = new_deal(seed, "east", SEATS[seed % 4], chance)
+    play, actions = begin(deal, PAYMENTS), list[Action]()
+    while seats := turns.asked(play.turns):
+        choices = [choice for seat in seats if (choice := legal_actions(play, seat, no_win))]
+        if play.turns.phase in ("draw", "hold"):
+            action = chance.choice(choices[0])
+        else:
+            action = settle_claims(play.turns, [chance.choice(own) for own in choices if chance.randrange(3)])
+        play = apply(play, action, no_win)
+        actions.append(action)
+    return deal, tuple(actions)
+
+
+def by_tiles(recorded: list[Recorded]) -> None:
+    """Judge all plays with their tiles."""
+    for deal, actions in recorded:
+        replay(deal, actions, PAYMENTS, no_win)
+
+
+def by_turns(recorded: list[Recorded]) -> None:
+    """Judge all plays by turns alone."""
+    for deal, actions in recorded:
+        state = begin(deal, PAYMENTS).turns
+        for action in actions:
+            state = turns.apply(state, action)
+
+
+def seconds(work: Callable[[list[Recorded]], None], recorded: list[Recorded]) -> float:
+    """Give the shortest time that the work took."""
+    taken = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        work(recorded)
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def main() -> None:
+    """Measure and print."""
+    plays = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    recorded = [record(seed) for seed in range(1, plays + 1)]
+    count = sum(len(actions) for _, actions in recorded)
+    tiles, alone = count / seconds(by_tiles, recorded), count / seconds(by_turns, recorded)
+    print(f"plays                          {plays}")
+    print(f"actions                        {count}")
+    print(f"actions a second, with tiles   {tiles:.0f}")
+    print(f"actions a second, turns alone  {alone:.0f}")
+    print(f"ratio, turns to tiles          {alone / tiles:.2f}")
+
+
+if __name__ == "__main__":
+    main()

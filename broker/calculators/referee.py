@@ -1,0 +1,73 @@
+"""`homologue referee`: which actions of a play are legal, told from the number of tiles in each wall."""
+
+from typing import Any
+
+import click
+from msgspec import Raw, Struct
+
+from broker.calculators.stream import answer_each, read_line
+from broker.contract.words import SEATS, Seat
+from broker.rules.errors import RuleError
+from broker.rules.profile import DEFAULT, load
+from broker.rules.referee.actions import Action
+from broker.rules.referee.turns import StartPhase, Turns, apply, begin
+
+
+class Start(Struct, forbid_unknown_fields=True):
+    """The position from which the steps go on."""
+
+    walls: dict[Seat, int]
+    turn: Seat
+    phase: StartPhase
+    ltw: bool = False
+
+
+class Question(Struct, forbid_unknown_fields=True):
+    """A position, and what was done from there. A step is read by itself, so that a bad one spoils no other."""
+
+    start: Start
+    steps: list[Raw]
+
+
+def _answer(question: Question, profile_id: str) -> dict[str, list[dict[str, Any]]]:
+    start, one_winner = question.start, load(profile_id).payments.several_hu.value == "nearest"
+    state = begin(start.walls, start.turn, start.phase, ltw=start.ltw, one_winner=one_winner)
+    rows = []
+    for step in question.steps:
+        try:
+            state = apply(state, read_line(bytes(step).decode(), Action))
+            rows.append(_row(state, None))
+        except RuleError as problem:
+            rows.append(_row(state, problem.code))
+    return {"steps": rows}
+
+
+def _row(state: Turns, reason: str | None) -> dict[str, Any]:
+    """Tell where the play stands after a step, or where it stays for a reason."""
+    return {
+        "legal": reason is None,
+        "reason": reason,
+        "ltw": state.ltw,
+        "walls": dict(zip(SEATS, state.walls, strict=True)),
+        "turn": state.turn,
+        "over": state.over,
+        "situation_fans": state.situation_fans if reason is None else (),
+    }
+
+
+@click.command(short_help="Which actions of a play are legal, and when the last tile of the wall is reached.")
+@click.option("--profile", default=DEFAULT, show_default=True, help="Rule profile: it says how many may win at once.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+)
+def referee(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+    """Which actions of a play are legal, and when the last tile of the wall is reached.
+
+    A line a question; an illegal step changes nothing, and the next one is judged. docs/referee.md has the rules.
+
+    \b
+    {"start": {"walls": {"east": 1, "south": 1, "west": 2, "north": 2}, "turn": "east", "phase": "draw"},
+     "steps": [{"do": "draw", "seat": "east"}, {"do": "discard", "seat": "east"}, {"do": "pung", "seat": "north"}]}
+    {"do": "no_claim"}    {"do": "hu_on_discard", "seats": ["south", "west"]}
+    """  # noqa: D301 - click reads the \b
+    answer_each(Question, lambda question: _answer(question, profile))
