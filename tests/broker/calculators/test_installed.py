@@ -40,7 +40,7 @@ def test_score_answers_once() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b'{"travellers":[],"standings":[]}\n', b"")
 
 
-@pytest.mark.parametrize("command", ["points", "imp", "score"])
+@pytest.mark.parametrize("command", ["points", "imp", "score", "fan", "referee"])
 def test_help_shows_how_to_ask(command: str) -> None:
     done = run(command, "--help")
     assert done.returncode == 0
