@@ -50,6 +50,13 @@ def new_deal(number: int, prevalent_wind: Wind, dealer: Seat, shuffler: Shuffler
     return Deal(number, prevalent_wind, dealer, trays)
 
 
+def new_set(shuffler: Shuffler) -> dict[int, str]:
+    """Mix which serial lies on the back of which face: what a set's labels are printed from, and secret."""
+    faces = list(FULL_SET)
+    shuffler.shuffle(faces)
+    return dict(enumerate(faces, 1))
+
+
 def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
     """Turn faces into the serials of one set, so that nothing that a kiosk receives holds a face.
 
