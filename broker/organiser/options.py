@@ -74,7 +74,8 @@ def _tell(ctx: click.Context, refusals: Iterable[Exception]) -> NoReturn:
             case RuleError() | ScorerError():
                 said = f"{refusal.code}: {refusal}"
             case OSError():
-                failed = RuleError("file_failed", f"{refusal.filename}: {refusal.strerror}")
+                where = f"{refusal.filename}: " if refusal.filename else ""
+                failed = RuleError("file_failed", f"{where}{refusal.strerror}")
                 said = f"{failed.code}: {failed}"
         click.echo(f"{ctx.command_path}: {said}", err=True)
     ctx.exit(1)
