@@ -60,22 +60,20 @@ class Refusing(click.Group):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except (RuleError, ScorerError, OSError) as refusal:
+        except BrokenPipeError:
+            raise  # click ends quietly when the reader has gone
+        except (RuleError, ScorerError) as refusal:
             _tell(ctx, [refusal])
+        except OSError as failure:
+            where = f"{failure.filename}: " if failure.filename else ""
+            _tell(ctx, [RuleError("file_failed", f"{where}{failure.strerror}")])
         except ExceptionGroup as several:
             if several.split(RuleError)[1]:
                 raise
             _tell(ctx, flat(several))
 
 
-def _tell(ctx: click.Context, refusals: Iterable[Exception]) -> NoReturn:
+def _tell(ctx: click.Context, refusals: Iterable[RuleError | ScorerError]) -> NoReturn:
     for refusal in refusals:
-        match refusal:
-            case RuleError() | ScorerError():
-                said = f"{refusal.code}: {refusal}"
-            case OSError():
-                where = f"{refusal.filename}: " if refusal.filename else ""
-                failed = RuleError("file_failed", f"{where}{refusal.strerror}")
-                said = f"{failed.code}: {failed}"
-        click.echo(f"{ctx.command_path}: {said}", err=True)
+        click.echo(f"{ctx.command_path}: {refusal.code}: {refusal}", err=True)
     ctx.exit(1)

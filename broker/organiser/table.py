@@ -33,7 +33,7 @@ class Row:
     def number(self, name: str, largest: int) -> int:
         """Give a number from 1. Raises RuleError `number_wrong`."""
         text = self.cells.get(name, "")
-        if not (text.isascii() and text.isdigit() and len(text) < len("99999") and 1 <= int(text) <= largest):
+        if not (text.isascii() and text.isdigit() and len(text) <= len(str(largest)) and 1 <= int(text) <= largest):
             raise RuleError("number_wrong", f"line {self.line}: {name} {text[:20]!r} is no number from 1 to {largest}")
         return int(text)
 

@@ -38,7 +38,7 @@ def words_of(sheet: Path) -> list[Word]:
     """Give every word on a sheet."""
     html = subprocess.run(["pdftotext", "-bbox", sheet, "-"], capture_output=True, text=True, check=True).stdout
     found = re.findall(r'xMin="([\d.-]+)" yMin="([\d.-]+)" xMax="([\d.-]+)" yMax="([\d.-]+)">([^<]*)<', html)
-    return [Word(*map(float, place), text) for *place, text in found]
+    return [Word(float(a), float(b), float(c), float(d), text) for a, b, c, d, text in found]
 
 
 def text_of(sheet: Path) -> str:
@@ -131,8 +131,8 @@ def test_a_sheet_says_deal_winds_dealer_set_and_form(cup: Path, language: Langua
 
 
 def test_the_code_of_a_sheet_can_be_read_and_says_which_deal_it_is(cup: Path, tmp_path: Path) -> None:
-    drawing = ["pdftoppm", "-r", "100", "-gray", "-singlefile", cup / "fr" / "deal-0005.pdf", tmp_path / "page"]
-    subprocess.run(drawing, check=True)
+    sheet = str(cup / "fr" / "deal-0005.pdf")
+    subprocess.run(["pdftoppm", "-r", "100", "-gray", "-singlefile", sheet, str(tmp_path / "page")], check=True)
     picture = cv2.imread(str(tmp_path / "page.pgm"), cv2.IMREAD_GRAYSCALE)
     assert picture is not None
     assert [code.text for code in zxingcpp.read_barcodes(picture)] == ["homologue:deal:cup:5"]

@@ -1,6 +1,7 @@
 """New deals are whole, secret, committed to, and made once."""
 
 import json
+import os
 import secrets
 import stat
 from itertools import combinations
@@ -10,7 +11,6 @@ from random import Random
 import msgspec
 import pytest
 
-from broker import credentials
 from broker.contract.words import SEATS
 from broker.organiser.committed import CommitmentFile
 from broker.rules.deal import new_deal
@@ -232,7 +232,7 @@ def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(credentials.os, "fsync", full)
+        patch.setattr(os, "fsync", full)
         assert refused("new", "--event", "cup", "--deals", 1, tmp_path) == ["file_failed: No space left on device"]
     assert contents(tmp_path) == {}
 

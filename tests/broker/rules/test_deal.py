@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.words import SEATS, Seat
-from broker.rules.deal import Deal, SerialTray, form_hash, in_rows, new_deal, order_of, seat_wind
+from broker.rules.deal import Deal, SerialTray, form_hash, in_rows, new_deal, new_set, order_of, seat_wind
 from broker.rules.errors import RuleError
 from broker.rules.tiles import FULL_SET, KINDS, is_full_set
 from tests.broker.contract.laws import FEW, LAW
@@ -47,6 +47,14 @@ def test_mixing_loses_no_tile(seed: int) -> None:
     deal = mixed(seed)
     assert {len(tray) for tray in deal.faces.values()} == {34}
     assert sorted(face for seat in SEATS for face in deal.faces[seat]) == sorted(FULL_SET)
+
+
+@given(SEED)
+@FEW
+def test_a_new_set_gives_each_serial_a_face_and_each_face_four_serials(seed: int) -> None:
+    made = new_set(Random(seed))
+    assert list(made) == list(range(1, 137))
+    assert sorted(made.values()) == sorted(FULL_SET)
 
 
 def test_mixing_keeps_what_the_organiser_planned() -> None:
