@@ -17,7 +17,8 @@ from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
 from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.errors import BadEvent
-from broker.scorer.event import DEALS, EVENT, SETS, DealRecord, Event, Plan, Registry, open_event, save
+from broker.scorer.event import EVENT, Event, Plan, open_event, save
+from broker.scorer.folder import DEALS, SETS, DealRecord, Registry
 from broker.scorer.outgoing import Speaker
 from tests.broker.contract.laws import FEW
 from tests.broker.scorer.small import deals, event, plan, registry
