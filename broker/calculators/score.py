@@ -58,7 +58,7 @@ def standing(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, Any]:
 
 
 def _individual(plays: Plays, profile: Profile, carried: Carried, without_standing: Iterable[str]) -> dict[str, Any]:
-    ledger = Ledger.of(plays.done, profile, (play.entry(seat) for play in plays.to_come for seat in play.players))
+    ledger = Ledger.of(plays.done, profile, (name for play in plays.to_come for name in play.entries))
     ledger = ledger.with_adjustments(Adjustment(name, imp) for name, imp in carried.items())
     reach = bounds(ledger, plays.to_come) if plays.to_come else {}
     ranked = individual.standings(ledger, without_standing=frozenset(without_standing))
