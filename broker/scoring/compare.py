@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -95,12 +95,17 @@ def exact(numerator: int, over: int) -> Exact:
 
 
 def groups(plays: Iterable[ScoredPlay], profile: Profile) -> tuple[Group, ...]:
-    """Sort plays into comparison groups and compare them. Plays without points are left out; order does not matter."""
+    """Sort plays into comparison groups and compare them; in what order they come does not matter."""
+    return tuple(group(members, profile) for _, members in sorted(by_group(plays).items(), key=itemgetter(0)))
+
+
+def by_group(plays: Iterable[ScoredPlay]) -> dict[GroupKey, list[ScoredPlay]]:
+    """Sort plays into their groups. Those without points belong to none."""
     by_key: dict[GroupKey, list[ScoredPlay]] = {}
     for play in plays:
         if play.points is not None:
             by_key.setdefault(play.group, []).append(play)
-    return tuple(group(by_key[key], profile) for key in sorted(by_key))
+    return by_key
 
 
 def group(plays: Iterable[ScoredPlay], profile: Profile) -> Group:

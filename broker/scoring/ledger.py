@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from broker.rules.profile import Profile
-from broker.scoring.compare import Group
+from broker.scoring.compare import Group, by_group
 from broker.scoring.entries import Entries, numbering
 from broker.scoring.plays import Adjustment, GroupKey, ScoredPlay
 from broker.scoring.rows import Row
@@ -30,12 +30,8 @@ class Ledger:
     def of(cls, plays: Iterable[ScoredPlay], profile: Profile, names: Iterable[str] = ()) -> "Ledger":
         """Compare and add up all plays, one of a table and deal. `names` are listed even before their first play."""
         listed = tuple(plays)
-        by_key: dict[GroupKey, list[ScoredPlay]] = {}
-        for play in listed:
-            if play.points is not None:
-                by_key.setdefault(play.group, []).append(play)
         number = numbering(names)
-        rows = {key: Row.of(members, profile, number) for key, members in by_key.items()}
+        rows = {key: Row.of(members, profile, number) for key, members in by_group(listed).items()}
         unplayed = {(play.deal, play.table): play for play in listed if play.points is None}
         entries = Entries(dict(number)).with_names(name for play in unplayed.values() for name in play.entries)
         totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
