@@ -1,0 +1,1 @@
+"""What the organiser prepares before an event and takes away after it."""

@@ -1,0 +1,100 @@
+"""A movement for an order: the best start that is known for its size, then the search.
+
+With `Order.copies` = 4 (or four deals a round) 16 players in 5 rounds come out perfect and nothing is searched.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from broker.rules.errors import RuleError
+from broker.rules.movement.affine import affine
+from broker.rules.movement.booking import Booking, Sitting, bookings
+from broker.rules.movement.check import SEATED
+from broker.rules.movement.draft import BYE, COMPARE, MEET, SEAT, Draft, Frame
+from broker.rules.movement.layout import blocks, layout
+from broker.rules.movement.order import Order
+from broker.rules.movement.quality import least_excess
+from broker.rules.movement.search import Chance, GoOn, search
+from broker.rules.movement.starts import Seated, stay, teams, transversal
+
+
+def make(order: Order, chance: Chance, go_on: GoOn, *, in_teams: bool = False) -> tuple[Booking, ...]:
+    """Give a movement that breaks no rule, as good as the time allows (`go_on`); players are numbered from 1.
+
+    In teams players 1 to 4 are the first team, 5 to 8 the second, and so on. The same chance and the same number of
+    "go on" give the same movement. Raises RuleError `teams_do_not_fit`.
+    """
+    seated = _teams(order) if in_teams else affine(order, layout(order)) or _by_blocks(order, chance)
+    frame, who = _framed(order, seated, in_teams=in_teams)
+    best = search(frame, who, chance, go_on, enough=floor(frame, who))
+    fours = ([player + 1 for player in best[at : at + SEATED]] for at in range(0, len(best), SEATED))
+    return bookings(zip(frame.sittings, fours, strict=False))
+
+
+def floor(frame: Frame, who: Sequence[int]) -> int:
+    """Give a cost below which no seating of the frame can be, each measure taken alone (see quality.py)."""
+    draft, players = Draft(frame, who), frame.players
+    rounds = len({sitting.round for sitting in frame.sittings})
+    seated, sat_out = len(frame.sittings) * SEATED, sum(frame.byes.values())
+    met, compared = sum(draft.meetings), sum(draft.comparisons)
+    pairs = players * (players - 1) // 2
+    del rounds
+    return (
+        MEET * least_excess(met, pairs)
+        + COMPARE * least_excess(compared, pairs)
+        + SEAT * least_excess(seated, players * SEATED)
+        + BYE * least_excess(sat_out, players)
+    )
+
+
+def _teams(order: Order) -> list[Seated]:
+    if order.players != order.tables * SEATED:
+        raise RuleError("teams_do_not_fit", f"{order.players} players at {order.tables} tables: in teams nobody sits out")
+    if order.tables < 2 or order.rounds < order.pods:  # noqa: PLR2004 - a team needs another to be compared with
+        raise RuleError(
+            "teams_do_not_fit",
+            f"each team plays each deal at all seats, so each deal comes to all {order.tables} tables: that takes two teams and "
+            f"{order.pods} rounds, or more deals a round, or more carriers of each",
+        )
+    return teams(layout(order), order.tables)
+
+
+def _by_blocks(order: Order, chance: Chance) -> list[Seated]:
+    """Seat each block by algebra where that is known, else by a fair mix, each with its players in another order."""
+    sittings = layout(order)
+    found: list[Seated] = []
+    first_set = 0
+    for block in blocks(order):
+        who = list(range(order.players))
+        if block.start:
+            _shuffle(who, chance)
+        of_block = [sitting for sitting in sittings if sitting.round - 1 in block]
+        found += transversal(order, block, first_set, who) or stay(order, block, of_block, who)
+        first_set += max(order.pods, len(block))
+    return found
+
+
+def _shuffle(who: list[int], chance: Chance) -> None:
+    for at in range(len(who) - 1, 0, -1):
+        other = int(chance.random() * (at + 1))
+        who[at], who[other] = who[other], who[at]
+
+
+def _framed(order: Order, seated: Iterable[Seated], *, in_teams: bool) -> tuple[Frame, list[int]]:
+    """Give the frame of a start, and its players by slots; who has no seat in a round sits out."""
+    listed = list(seated)
+    out = order.players - SEATED * order.tables
+    rounds = range(1, order.rounds + 1)
+    frame = Frame(
+        sittings=tuple(sitting for sitting, _ in listed),
+        players=order.players,
+        byes=dict.fromkeys(rounds, out) if out else {},
+        team_of=tuple(player // SEATED for player in range(order.players)) if in_teams else (),
+    )
+    return frame, [*chain.from_iterable(four for _, four in listed), *_sitting_out(listed, order.players, rounds)]
+
+
+def _sitting_out(listed: Sequence[tuple[Sitting, Sequence[int]]], players: int, rounds: Iterable[int]) -> Iterable[int]:
+    for round_ in rounds:
+        seated = {player for sitting, four in listed if sitting.round == round_ for player in four}
+        yield from (player for player in range(players) if player not in seated)
