@@ -2,18 +2,18 @@
 
 A line has four points, two points lie on one line, and the lines of one direction part all points: a round for each
 direction, and nobody meets anybody twice (16 players: 5 rounds, 64 players: 21). Seats: a linear form that is not
-constant along the round's direction gives four different values on each of its lines. Two players at different tables have
-the same seat where the form is 0 on their difference. If forms and directions are paired off, each difference has
-the round of its direction, in which the two meet, and each form that is 0 on it, by which they are compared: in the plane
-exactly one. So for 16 players in 5 rounds each pair meets exactly once and is compared exactly once.
+constant along the round's direction gives four different values on each of its lines. Two players at different tables
+have the same seat where the form is 0 on their difference. If forms and directions are paired off, each difference
+has the round of its direction, in which the two meet, and each form that is 0 on it, by which they are compared: in
+the plane exactly one. So for 16 players in 5 rounds each pair meets exactly once and is compared exactly once.
 
 Two lines of different directions in the plane meet, so no deal can be played in two rounds of that movement: all tables
 play it in the same round, with four deals a round in turn, or at once from four carriers.
 
 `SHIFTS` turns the seats of a round. In any two rounds exactly four of the 16 players have the same seat (two forms of
-different kernels take each pair of values once), which makes 40 repetitions over the ten pairs of rounds, 2.5 a player; one
-who has all four seats has 1. So not everybody can; with these shifts nobody has a seat four times, and ten have none
-more than twice.
+different kernels take each pair of values once), which makes 40 repetitions over the ten pairs of rounds, 2.5 a
+player; one who has all four seats has 1. So not everybody can; with these shifts nobody has a seat four times, and
+ten have none more than twice.
 """
 
 from collections.abc import Sequence
@@ -60,6 +60,11 @@ def affine(order: Order, sittings: Sequence[Sitting]) -> list[Seated] | None:
             of_round = (sitting for sitting in sittings if sitting.round == round_ + 1)
             found += zip(of_round, tables, strict=True)
     return found
+
+
+def is_perfect(order: Order) -> bool:
+    """Say whether this is the movement in which 16 players meet and are compared exactly once each."""
+    return (order.players, order.tables, order.rounds, order.pods) == (Q**2, Q, Q + 1, 1)
 
 
 def points(dimension: int) -> list[Vector]:

@@ -49,6 +49,16 @@ class Sitting:
     deals: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class NamedPlay:
+    """One play to be, its players by whatever they are called."""
+
+    round: int
+    table: int
+    deal: int
+    players: Mapping[Seat, int | str]
+
+
 def moments(plays: Sequence[Play]) -> list[tuple[int, int]]:
     """Give for each play when it is: its round, and the how-manieth play (from 0) of its table in that round.
 
@@ -80,4 +90,12 @@ def bookings(seated: Iterable[tuple[Sitting, Sequence[int]]]) -> tuple[Booking, 
         Booking(sitting.round, sitting.table, deal, dict(zip(SEATS, four, strict=True)))
         for sitting, four in seated
         for deal in sitting.deals
+    )
+
+
+def named(plays: Iterable[Booking], names: Sequence[int | str]) -> tuple[NamedPlay, ...]:
+    """Call player 1 by the first name, and so on."""
+    return tuple(
+        NamedPlay(play.round, play.table, play.deal, {seat: names[who - 1] for seat, who in play.players.items()})
+        for play in plays
     )

@@ -45,7 +45,7 @@ def most_together(teams: int) -> int:
 
 
 def check_teams(plays: Sequence[Play], teams: Teams) -> list[Fault]:
-    """Give what a team event's movement breaks: each team once at each seat of each deal, and spread over the tables."""
+    """Give what breaks a team event: each team sits once at each seat of each deal, spread over the tables."""
     team_of = {player: team for team, members in teams.items() for player in members}
     found = [*_strangers(plays, team_of), *_team_seats(plays, team_of), *_team_crowds(plays, team_of, len(teams))]
     return sorted(found, key=lambda fault: fault.at[-1])

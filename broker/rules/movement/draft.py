@@ -1,8 +1,8 @@
 """A movement being made: who sits where, and what it costs, kept up to date as two players change places.
 
 The hot loop of the search works here (tens of thousands of exchanges a second in plain Python), hence flat lists of
-counts instead of objects. Costs count repetitions: k meetings of a pair cost k(k-1)/2, so that a sum of costs is least
-where repetitions are spread evenly.
+counts instead of objects. What comes for the (k+1)th time costs k, a meeting k squared (a third one is far worse than a
+second), so that a sum of costs is least where repetitions are spread evenly.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,14 +12,17 @@ from typing import Final
 from broker.rules.movement.booking import Sitting
 from broker.rules.movement.check import SEATED, most_together
 
-HARD: Final = 12
+HARD: Final = 80
 """Of a rule that is broken: above all that an exchange could win elsewhere."""
 
-MEET: Final = 6
+MEET: Final = 10
 COMPARE: Final = 2
 SEAT: Final = 1
 BYE: Final = 8
-MOVED: Final = 1
+MOVED: Final = 6
+
+STEEP: Final = 2
+"""The power with which meetings grow dear."""
 
 NOBODY: Final = -1
 
@@ -58,6 +61,12 @@ class Frame:
         return found
 
 
+def least_cost(things: int, holes: int, power: int) -> int:
+    """Give the least cost of so many repetitions: spread evenly over holes, the (k+1)th in a hole costing k^power."""
+    each, left = divmod(things, holes)
+    return int(holes * sum(k**power for k in range(each)) + left * each**power)
+
+
 class Draft:
     """A full seating of a frame. `hard` counts broken rules, `soft` is the weighted cost of the rest."""
 
@@ -65,9 +74,11 @@ class Draft:
         """Seat player `who[slot]` (from 0) in each slot."""
         self.frame = frame
         self.hard = self.soft = 0
-        self._sets = _sets(frame.sittings)
-        self._rivals = _rivals(self._sets)
-        players, kinds = frame.players, 1 + max((kind for kinds in self._sets for kind in kinds), default=0)
+        self.sets = _sets(frame.sittings)
+        self.seats_end = len(frame.sittings) * SEATED
+        self._rivals = _rivals(self.sets)
+        self._mates = [_mates(slot) for slot in range(self.seats_end)]
+        players, kinds = frame.players, 1 + max((kind for kinds in self.sets for kind in kinds), default=0)
         self._kinds = kinds
         self.meetings = [0] * players * players
         self.comparisons = [0] * players * players
@@ -90,48 +101,57 @@ class Draft:
 
     def exchange(self, one: int, other: int) -> None:
         """Let the players of two slots change places; done twice it changes nothing."""
-        first, second = self._leave(one), self._leave(other)
-        self._enter(one, second)
-        self._enter(other, first)
+        apart = one // SEATED != other // SEATED or one >= self.seats_end
+        first, second = self._leave(one, meet=apart), self._leave(other, meet=apart)
+        self._enter(one, second, meet=apart)
+        self._enter(other, first, meet=apart)
 
-    def _enter(self, slot: int, player: int) -> None:
+    def _enter(self, slot: int, player: int, *, meet: bool = True) -> None:
+        if slot < self.seats_end:
+            if meet:
+                self.soft += MEET * self._pair_up(player, self._mates[slot], self.meetings, STEEP)
+            self.soft += COMPARE * self._pair_up(player, self._rivals[slot], self.comparisons, 1)
         self.who[slot] = player
-        self._count_pairs(slot, player, 1)
         self._count_alone(slot, player, 1)
 
-    def _leave(self, slot: int) -> int:
+    def _leave(self, slot: int, *, meet: bool = True) -> int:
         player = self.who[slot]
         self._count_alone(slot, player, -1)
-        self._count_pairs(slot, player, -1)
         self.who[slot] = NOBODY
+        if slot < self.seats_end:
+            if meet:
+                self.soft -= MEET * self._part(player, self._mates[slot], self.meetings, STEEP)
+            self.soft -= COMPARE * self._part(player, self._rivals[slot], self.comparisons, 1)
         return player
 
-    def _count_pairs(self, slot: int, player: int, by: int) -> None:
-        """Count what a slot's player has with others; k to k + 1 costs k more, k to k - 1 costs k - 1 less."""
-        if slot >= len(self._rivals):
-            return
-        who, players, down = self.who, self.frame.players, -(by < 0)
-        table = slot - slot % SEATED
-        for near, mates, counts, weight in (
-            (True, range(table, table + SEATED), self.meetings, MEET),
-            (False, self._rivals[slot], self.comparisons, COMPARE),
-        ):
-            cost = 0
-            for mate in mates:
-                other = who[mate]
-                if other < 0 or (near and mate == slot):
-                    continue
+    def _pair_up(self, player: int, slots: Sequence[int], counts: list[int], power: int) -> int:
+        """Count a player once more with those in some slots; give the cost: from k times to k + 1 it is k^power."""
+        who, players, cost = self.who, self.frame.players, 0
+        for slot in slots:
+            other = who[slot]
+            if other >= 0:
                 pair = player * players + other if player < other else other * players + player
-                cost += by * (counts[pair] + down)
-                counts[pair] += by
-            self.soft += weight * cost
+                cost += counts[pair] ** power
+                counts[pair] += 1
+        return cost
+
+    def _part(self, player: int, slots: Sequence[int], counts: list[int], power: int) -> int:
+        """Count a player once less with those in some slots; give what that saves."""
+        who, players, saved = self.who, self.frame.players, 0
+        for slot in slots:
+            other = who[slot]
+            if other >= 0:
+                pair = player * players + other if player < other else other * players + player
+                counts[pair] -= 1
+                saved += counts[pair] ** power
+        return saved
 
     def _count_alone(self, slot: int, player: int, by: int) -> None:
         """Count what a slot's player has by themselves: seats, deals, byes, and their team's."""
         down = -(by < 0)
         if self.frame.home and self.frame.home[slot] != player:
             self.soft += MOVED * by
-        if slot >= len(self._rivals):
+        if slot >= self.seats_end:
             self.soft += BYE * by * (self.byes[player] + down)
             self.byes[player] += by
             return
@@ -139,7 +159,7 @@ class Draft:
         at = player * SEATED + seat
         self.soft += SEAT * by * (self.seats[at] + down)
         self.seats[at] += by
-        for kind in self._sets[sitting]:
+        for kind in self.sets[sitting]:
             at = player * self._kinds + kind
             self.hard += by * (self._played[at] + down)
             self._played[at] += by
@@ -147,7 +167,7 @@ class Draft:
             self._count_team(sitting, seat, self.frame.team_of[player], by)
 
     def _count_team(self, sitting: int, seat: int, team: int, by: int) -> None:
-        for kind in self._sets[sitting]:
+        for kind in self.sets[sitting]:
             at = (team * self._kinds + kind) * SEATED + seat
             self.hard += by * (self._team_seats[at] - (by < 0))
             self._team_seats[at] += by
@@ -184,3 +204,9 @@ def _rivals(sets: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
         others = sorted({other for kind in kinds for other in of_kind[kind]} - {at})
         found += [tuple(other * SEATED + seat for other in others) for seat in range(SEATED)]
     return found
+
+
+def _mates(slot: int) -> tuple[int, ...]:
+    """Give the other three slots of a table."""
+    first = slot - slot % SEATED
+    return tuple(other for other in range(first, first + SEATED) if other != slot)

@@ -46,7 +46,9 @@ def field(size: int) -> Field:
     prime, modulus = MODULI.get(size, (size, (0, 1)))
     degree = len(modulus) - 1
     elements = [_digits(number, prime, degree) for number in range(size)]
-    plus = tuple(tuple(_number([(a + b) % prime for a, b in zip(x, y, strict=True)], prime) for y in elements) for x in elements)
+    plus = tuple(
+        tuple(_number([(a + b) % prime for a, b in zip(x, y, strict=True)], prime) for y in elements) for x in elements
+    )
     times = tuple(tuple(_number(_product(x, y, prime, modulus), prime) for y in elements) for x in elements)
     return Field(size, plus, times)
 

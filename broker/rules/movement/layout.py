@@ -6,11 +6,13 @@ deal at no more tables at once than it has carriers: at moment j the pod's table
 Where there are several pods, a set travels. Rounds are cut into *blocks* of at least as many rounds as there are pods,
 so that within a block of b rounds each pod plays each of the block's b sets once: in the block's round r pod q has set
 (q + r) mod b. Short blocks are better than long ones: deals are done with early, their results are out early, and a
-player's rounds bind each other only within a block. With fewer rounds than pods there is one block of as many sets as pods.
-Each table meets a deal at most once by construction, and each deal comes to all tables unless there are too few rounds.
+player's rounds bind each other only within a block. With fewer rounds than pods there is one block of as many sets as
+pods. Each table meets a deal at most once by construction, and each deal comes to all tables unless there are too few
+rounds.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from broker.rules.movement.booking import Sitting
 from broker.rules.movement.order import Order
@@ -20,7 +22,7 @@ def blocks(order: Order) -> list[range]:
     """Cut the rounds (from 0) into blocks, as short and as equal as can be."""
     count = max(1, order.rounds // order.pods)
     cuts = [at * order.rounds // count for at in range(count + 1)]
-    return [range(start, end) for start, end in zip(cuts, cuts[1:], strict=False)]
+    return [range(start, end) for start, end in pairwise(cuts)]
 
 
 def layout(order: Order) -> tuple[Sitting, ...]:

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from broker.rules.errors import RuleError
-from broker.rules.movement.affine import affine
+from broker.rules.movement.affine import affine, is_perfect
 from broker.rules.movement.booking import Booking, Sitting, bookings
 from broker.rules.movement.check import SEATED
-from broker.rules.movement.draft import BYE, COMPARE, MEET, SEAT, Draft, Frame
+from broker.rules.movement.draft import BYE, COMPARE, MEET, SEAT, STEEP, Draft, Frame, least_cost
 from broker.rules.movement.layout import blocks, layout
 from broker.rules.movement.order import Order
-from broker.rules.movement.quality import least_excess
-from broker.rules.movement.search import Chance, GoOn, search
-from broker.rules.movement.starts import Seated, stay, teams, transversal
+from broker.rules.movement.search import GoOn, search
+from broker.rules.movement.starts import Seated, shuffle, stay, teams, transversal
+from broker.rules.movement.steps import Chance
 
 
 def make(order: Order, chance: Chance, go_on: GoOn, *, in_teams: bool = False) -> tuple[Booking, ...]:
@@ -24,39 +24,38 @@ def make(order: Order, chance: Chance, go_on: GoOn, *, in_teams: bool = False) -
     In teams players 1 to 4 are the first team, 5 to 8 the second, and so on. The same chance and the same number of
     "go on" give the same movement. Raises RuleError `teams_do_not_fit`.
     """
-    seated = _teams(order) if in_teams else affine(order, layout(order)) or _by_blocks(order, chance)
+    seated = _teams(order, chance) if in_teams else affine(order, layout(order)) or _by_blocks(order, chance)
     frame, who = _framed(order, seated, in_teams=in_teams)
-    best = search(frame, who, chance, go_on, enough=floor(frame, who))
+    best = who if is_perfect(order) and not in_teams else search(frame, who, chance, go_on, enough=floor(frame, who))
     fours = ([player + 1 for player in best[at : at + SEATED]] for at in range(0, len(best), SEATED))
     return bookings(zip(frame.sittings, fours, strict=False))
 
 
 def floor(frame: Frame, who: Sequence[int]) -> int:
-    """Give a cost below which no seating of the frame can be, each measure taken alone (see quality.py)."""
+    """Give a cost below which no seating of the frame can be: each measure alone, spread as evenly as can be."""
     draft, players = Draft(frame, who), frame.players
-    rounds = len({sitting.round for sitting in frame.sittings})
-    seated, sat_out = len(frame.sittings) * SEATED, sum(frame.byes.values())
-    met, compared = sum(draft.meetings), sum(draft.comparisons)
     pairs = players * (players - 1) // 2
-    del rounds
+    seats = len(frame.sittings) * SEATED
     return (
-        MEET * least_excess(met, pairs)
-        + COMPARE * least_excess(compared, pairs)
-        + SEAT * least_excess(seated, players * SEATED)
-        + BYE * least_excess(sat_out, players)
+        MEET * least_cost(sum(draft.meetings), pairs, STEEP)
+        + COMPARE * least_cost(sum(draft.comparisons), pairs, 1)
+        + SEAT * least_cost(seats, players * SEATED, 1)
+        + BYE * least_cost(sum(frame.byes.values()), players, 1)
     )
 
 
-def _teams(order: Order) -> list[Seated]:
+def _teams(order: Order, chance: Chance) -> list[Seated]:
     if order.players != order.tables * SEATED:
-        raise RuleError("teams_do_not_fit", f"{order.players} players at {order.tables} tables: in teams nobody sits out")
+        raise RuleError(
+            "teams_do_not_fit", f"{order.players} players at {order.tables} tables: in teams nobody sits out"
+        )
     if order.tables < 2 or order.rounds < order.pods:  # noqa: PLR2004 - a team needs another to be compared with
         raise RuleError(
             "teams_do_not_fit",
-            f"each team plays each deal at all seats, so each deal comes to all {order.tables} tables: that takes two teams and "
-            f"{order.pods} rounds, or more deals a round, or more carriers of each",
+            f"a team plays each deal at all seats, so each deal comes to all {order.tables} tables: that takes two "
+            f"teams, and {order.pods} rounds, or more deals a round, or more carriers of each",
         )
-    return teams(layout(order), order.tables)
+    return teams(order, layout(order), chance)
 
 
 def _by_blocks(order: Order, chance: Chance) -> list[Seated]:
@@ -67,17 +66,11 @@ def _by_blocks(order: Order, chance: Chance) -> list[Seated]:
     for block in blocks(order):
         who = list(range(order.players))
         if block.start:
-            _shuffle(who, chance)
+            shuffle(who, chance)
         of_block = [sitting for sitting in sittings if sitting.round - 1 in block]
-        found += transversal(order, block, first_set, who) or stay(order, block, of_block, who)
+        found += transversal(order, block, first_set, who) or stay(order, block, of_block, who, chance)
         first_set += max(order.pods, len(block))
     return found
-
-
-def _shuffle(who: list[int], chance: Chance) -> None:
-    for at in range(len(who) - 1, 0, -1):
-        other = int(chance.random() * (at + 1))
-        who[at], who[other] = who[other], who[at]
 
 
 def _framed(order: Order, seated: Iterable[Seated], *, in_teams: bool) -> tuple[Frame, list[int]]:

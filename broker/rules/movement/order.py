@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from broker.rules.errors import RuleError
+from broker.rules.movement.check import SEATED
 
 MOST_PLAYERS: Final = 1000
 """Above it counting pairs alone takes longer than anyone waits."""
@@ -26,10 +27,12 @@ class Order:
 
     def __post_init__(self) -> None:
         """Raise RuleError `impossible_size` where no movement can have these numbers."""
-        if not 4 <= self.players <= MOST_PLAYERS:
-            raise RuleError("impossible_size", f"{self.players} players; there can be 4 to {MOST_PLAYERS}")
-        if not 1 <= self.tables <= self.players // 4:
-            raise RuleError("impossible_size", f"{self.tables} tables; {self.players} players fill 1 to {self.players // 4}")
+        if not SEATED <= self.players <= MOST_PLAYERS:
+            raise RuleError("impossible_size", f"{self.players} players; there can be {SEATED} to {MOST_PLAYERS}")
+        if not 1 <= self.tables <= self.players // SEATED:
+            raise RuleError(
+                "impossible_size", f"{self.tables} tables; {self.players} players fill 1 to {self.players // SEATED}"
+            )
         if not 1 <= self.rounds <= MOST_ROUNDS:
             raise RuleError("impossible_size", f"{self.rounds} rounds; there can be 1 to {MOST_ROUNDS}")
         if self.deals_per_round < 1 or self.copies < 1:

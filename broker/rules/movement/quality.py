@@ -1,9 +1,10 @@
 """How good a movement is: counts that anybody can check by hand, and bounds below which nobody can get.
 
-The bounds rest on one fact: n things fall into m pigeonholes, and the pairs in a common hole are fewest where the holes are
-filled as evenly as can be. A player who plays k rounds has 3k meetings with m = players - 1 others; a player with n
-comparisons has them with the same m. `excess` adds, over pairs of players, the pairs of their meetings (two rounds at
-one table: 1, three rounds: 3); its bound adds the least of each player and halves, since a pair has two ends.
+The bounds rest on one fact: n things fall into m pigeonholes, and the pairs in a common hole are fewest where the
+holes are filled as evenly as can be. A player who plays k rounds has 3k meetings with m = players - 1 others; a
+player with n comparisons has them with the same m. `excess` adds, over pairs of players, the pairs of their meetings
+(two rounds at one table: 1, three rounds: 3); its bound adds the least of each player and halves, since a pair has
+two ends.
 """
 
 from collections import Counter
@@ -51,7 +52,7 @@ class Quality:
     extra_copies: int
     """How many carriers beyond one a deal there must be in all."""
     handovers: int
-    """How often a carrier is needed at another table in the very next moment: where that table waits for a slower one."""
+    """How often a carrier is needed at another table in the very next moment: that table waits for a slower one."""
     byes: Histogram
     """Rounds that a player sits out; players by it."""
 
@@ -81,6 +82,12 @@ def quality(plays: Sequence[Play], players: Collection[Player] = ()) -> Quality:
         handovers=_handovers(plays),
         byes=_histogram(len(rounds) - sum(who == player for _, who in stays) for player in everybody),
     )
+
+
+def usual_copies(plays: Sequence[Play]) -> int:
+    """Give how many carriers of a deal the movement seems to be made for: what most of its deals need."""
+    often = Counter(_carriers(plays).values())
+    return min(often, key=lambda copies: (-often[copies], copies), default=1)
 
 
 def meetings(plays: Sequence[Play]) -> Counter[Pair]:

@@ -1,31 +1,26 @@
-"""Simulated annealing: exchanges of two players in a round, worse ones too while it is hot (Kirkpatrick et al. 1983)."""
+"""Simulated annealing: steps that make it worse are taken too while it is hot (Kirkpatrick, Gelatt, Vecchi 1983)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count, cycle
 from math import exp
-from typing import Final, Protocol
+from typing import Final
 
 from broker.rules.movement.draft import Draft, Frame
+from broker.rules.movement.steps import Chance, Rounds, propose
 
 ASKED: Final = 100
 """Exchanges that are tried between two questions whether to go on."""
 
-HOT: Final = 4.0
-COLD: Final = 0.25
+HEATS: Final = (4.0, 40.0, 12.0)
+"""Where coolings begin, in turn: the first betters a start from algebra, the second leaves a start without merit."""
+
+COLD: Final = 0.3
 
 FIRST_LENGTH: Final = 20_000
+GROWTH: Final = 1.5
 LONGEST: Final = 400_000
-"""Exchanges in a cooling; each next cooling is twice as long, so that little time gives a result and much time a good one."""
-
-MATES: Final = 0.7
-"""Of a team event's exchanges, how many are between members of a team: these keep its seats complete."""
-
-
-class Chance(Protocol):
-    """Where chance comes from; `random.Random(seed)` makes a movement that can be made again."""
-
-    def random(self) -> float:
-        """At least 0, below 1."""
-
+"""Steps of a cooling; each next cooling is longer, so that little time gives a result and much time a good one."""
 
 GoOn = Callable[[], bool]
 """Asked every `ASKED` exchanges; `False` ends the search with the best that was found."""
@@ -34,18 +29,18 @@ GoOn = Callable[[], bool]
 def search(frame: Frame, who: Sequence[int], chance: Chance, go_on: GoOn, enough: int = 0) -> list[int]:
     """Give the best seating found, by slots: the fewest broken rules, then the least cost. `who` is where to begin.
 
-    It ends when `go_on` says so, or when no rule is broken and the cost is `enough`, a bound below which nothing can be.
+    It ends when `go_on` says so, or when no rule is broken and the cost is `enough`, a bound below which nothing can
+    be.
     """
     rounds = [slots for slots in frame.free_rounds() if len(slots) > 1]
     draft = Draft(frame, who)
     best = _Best(draft)
-    length = FIRST_LENGTH
-    while rounds and best.key > (0, enough):
-        draft = Draft(frame, best.who)
-        if not _cool(draft, rounds, chance, go_on, length, best, enough):
-            break
-        length = min(2 * length, LONGEST)
-    return best.who
+    going = GoingOn(go_on, best, enough)
+    lengths = (min(int(FIRST_LENGTH * GROWTH**at), LONGEST) for at in count())
+    for length, heat in zip(lengths, cycle(HEATS), strict=False):
+        if not rounds or not _cool(Draft(frame, best.who), rounds, chance, (heat, length), going):
+            return best.who
+    raise AssertionError("coolings never run out")
 
 
 class _Best:
@@ -56,49 +51,46 @@ class _Best:
         self.key = (draft.hard, draft.soft)
 
     def offer(self, draft: Draft) -> None:
+        """Take this one if it is better."""
         if (draft.hard, draft.soft) < self.key:
-            self.__init__(draft)  # type: ignore[misc]
+            self.who = list(draft.who)
+            self.key = (draft.hard, draft.soft)
 
 
-def _cool(  # noqa: PLR0913
-    draft: Draft,
-    rounds: Sequence[Sequence[int]],
-    chance: Chance,
-    go_on: GoOn,
-    length: int,
-    best: _Best,
-    enough: int,
-) -> bool:
+@dataclass(frozen=True, slots=True)
+class GoingOn:
+    """When the search is over."""
+
+    go_on: GoOn
+    best: _Best
+    enough: int
+
+    def __call__(self) -> bool:
+        """Ask."""
+        return self.best.key > (0, self.enough) and self.go_on()
+
+
+def _cool(draft: Draft, rounds: Rounds, chance: Chance, heat_and_length: tuple[float, int], going_on: GoingOn) -> bool:
     """Cool down once; say whether to go on."""
-    step = (COLD / HOT) ** (ASKED / length)
-    heat = HOT
+    heat, length = heat_and_length
+    factor = (COLD / heat) ** (ASKED / length)
     for _ in range(0, length, ASKED):
-        if not go_on():
+        if not going_on():
             return False
         for _ in range(ASKED):
-            one, other = pick(draft, rounds, chance)
-            before = draft.cost
-            draft.exchange(one, other)
-            worse = draft.cost - before
-            if worse > 0 and chance.random() >= exp(-worse / heat):
-                draft.exchange(one, other)
-            elif worse < 0:
-                best.offer(draft)
-        if best.key <= (0, enough):
-            return False
-        heat *= step
+            _step(draft, rounds, chance, heat)
+            going_on.best.offer(draft)
+        heat *= factor
     return True
 
 
-def pick(draft: Draft, rounds: Sequence[Sequence[int]], chance: Chance) -> tuple[int, int]:
-    """Choose two slots of a round."""
-    slots = rounds[int(chance.random() * len(rounds))]
-    one = int(chance.random() * len(slots))
-    team_of = draft.frame.team_of
-    if team_of and chance.random() < MATES:
-        team = team_of[draft.who[slots[one]]]
-        mates = [slot for slot in slots if team_of[draft.who[slot]] == team and slot != slots[one]]
-        if mates:
-            return slots[one], mates[int(chance.random() * len(mates))]
-    other = (one + 1 + int(chance.random() * (len(slots) - 1))) % len(slots)
-    return slots[one], slots[other]
+def _step(draft: Draft, rounds: Rounds, chance: Chance, heat: float) -> None:
+    """Take a step, back again where it is worse and chance is against it."""
+    before = draft.cost
+    exchanges = propose(draft, rounds, chance)
+    for pair in exchanges:
+        draft.exchange(*pair)
+    worse = draft.cost - before
+    if worse > 0 and chance.random() >= exp(-worse / heat):
+        for pair in reversed(exchanges):
+            draft.exchange(*pair)
