@@ -124,7 +124,7 @@ def check_file(*, file: Path, copies: int | None, teams: Path | None, as_json: b
 
 
 def _at_line(fault: Fault, lines: Sequence[int]) -> files.Problem:
-    return files.Problem(lines[fault.at[-1]], fault.code, fault.text)
+    return files.Problem(fault.code, fault.text, lines[fault.at[-1]])
 
 
 @movement.command("repair", short_help="Plan anew what is left of an event.")

@@ -34,9 +34,9 @@ PLAYS_TABLE: Final = re.compile(r"^\s*\[\[\s*plays\s*\]\]")
 class Problem:
     """What is wrong on a line of a file."""
 
-    line: int
     code: str
     text: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Read:
 
 
 def read(path: Path) -> Read:
-    """Read a movement: a CSV file, an `event.toml`, or an event's folder. Raises RuleError `file_unreadable`,
-    `too_large`.
+    """Read a movement: a CSV file, an `event.toml`, or an event's folder.
 
-    What is wrong on a line is in `problems`; the other lines are read.
+    What is wrong on a line is in `problems`; the other lines are read. Raises RuleError `file_unreadable`, `too_large`,
+    and of an `event.toml` `malformed`.
     """
     path = path / EVENT if path.is_dir() else path
     content = _content(path)
@@ -62,7 +62,7 @@ def read(path: Path) -> Read:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return Read((), (), (Problem(line, "malformed", "this is no UTF-8 text"),))
+        return Read((), (), (Problem("malformed", "this is no UTF-8 text", line),))
     return _from_csv(text)
 
 
@@ -99,11 +99,11 @@ def _from_csv(text: str) -> Read:
             plays.append(_play(columns, cells, len(plays)))
             lines.append(line)
         except RuleError as problem:
-            problems.append(Problem(line, problem.code, problem.text))
+            problems.append(Problem(problem.code, problem.text, line))
             if not columns or problem.code == "too_large":
                 break
     if not plays and not problems:
-        problems.append(Problem(1, "no_plays", "there is no play in this file"))
+        problems.append(Problem("no_plays", "there is no play in this file", 1))
     return Read(tuple(plays), tuple(lines), tuple(problems))
 
 
@@ -122,7 +122,7 @@ def _rows(reader: "Iterator[list[str]]", problems: list[Problem]) -> Iterator[tu
         except StopIteration:
             return
         except csv.Error as error:
-            problems.append(Problem(line, "malformed", str(error)))
+            problems.append(Problem("malformed", str(error), line))
             continue
         if any(cell.strip() for cell in cells):
             yield line, [cell.strip() for cell in cells]
@@ -158,7 +158,7 @@ def _play(columns: Sequence[str], cells: Sequence[str], before: int) -> NamedPla
 
 def _number(column: str, text: str, kind: object) -> int:
     try:
-        return int(msgspec.convert(int(text) if NUMBER.fullmatch(text) else text, kind))  # type: ignore[call-overload]
+        return int(msgspec.convert(int(text) if NUMBER.fullmatch(text) else text, kind))
     except msgspec.ValidationError:
         raise RuleError("malformed", f"{text[:40]!r} is no number of a {column}") from None
 
@@ -176,7 +176,7 @@ def _from_plan(content: bytes) -> Read:
     listed = [at for at, line in enumerate(content.decode().splitlines(), 1) if PLAYS_TABLE.match(line)]
     lines = listed if len(listed) == len(plan.plays) else [1] * len(plan.plays)
     plays = tuple(NamedPlay(play.round, play.table, play.deal, dict(play.players)) for play in plan.plays)
-    problems = () if plays else (Problem(1, "no_plays", "there is no play in this file"),)
+    problems = () if plays else (Problem("no_plays", "there is no play in this file", 1),)
     return Read(plays, tuple(lines), problems)
 
 

@@ -86,7 +86,7 @@ def as_measures(quality: Quality) -> str:
             _pairs("meet at a table", quality.meetings),
             _pairs("are compared", quality.comparisons),
             f"a player's commonest seat less the rarest: {_often(quality.seat_spread, 'players')}",
-            f"deals come to {_often(quality.tables_a_deal, 'deals', 'tables')}{'' if quality.complete else ': not to all'}",
+            f"tables to which a deal comes: {_often(quality.tables_a_deal, 'deals')}",
             f"carriers of each deal: {quality.copies}; carriers beyond one a deal: {quality.extra_copies}",
             f"carriers handed on without a pause: {quality.handovers} times",
             f"rounds sat out: {_often(quality.byes, 'players')}",
@@ -98,8 +98,8 @@ def _pairs(what: str, pairs: Pairs) -> str:
     return f"pairs that {what}: {_often(pairs.often, 'pairs')}; repetitions {pairs.excess}, at least {pairs.bound}"
 
 
-def _often(histogram: Histogram, who: str, what: str = "") -> str:
-    return ", ".join(f"{value}{f' {what}' if what else ''}: {count} {who}" for value, count in histogram.items())
+def _often(histogram: Histogram, who: str) -> str:
+    return ", ".join(f"{value}: {count} {who}" for value, count in histogram.items())
 
 
 def as_json(quality: Quality) -> dict[str, Any]:

@@ -10,10 +10,12 @@ the plane exactly one. So for 16 players in 5 rounds each pair meets exactly onc
 Two lines of different directions in the plane meet, so no deal can be played in two rounds of that movement: all tables
 play it in the same round, with four deals a round in turn, or at once from four carriers.
 
-`SHIFTS` turns the seats of a round. In any two rounds exactly four of the 16 players have the same seat (two forms of
-different kernels take each pair of values once), which makes 40 repetitions over the ten pairs of rounds, 2.5 a
-player; one who has all four seats has 1. So not everybody can; with these shifts nobody has a seat four times, and
-ten have none more than twice.
+Not everybody can have all four seats in that movement. In any two rounds exactly four of the 16 have the same seat
+(two forms with different kernels take each pair of values once): over the ten pairs of rounds 40 repetitions. A
+player with seats 2-1-1-1 has one of them, with 2-2-1 two, with 3-1-1 three, with 3-2 four; so the players with a seat
+three times make up for 16 x 2 = 32 by at least 8, at most 2 each, and there are at least four of them. `LABELS`,
+which name the values of a form, have been chosen by trying all: exactly four, and twelve with 2-2-1. (With four deals
+a round, let each be dealt by another seat: then everybody has each seat wind once a round.)
 """
 
 from collections.abc import Sequence
@@ -35,7 +37,8 @@ GF4: Final = field(Q)
 
 DIMENSIONS: Final = {16: 2, 64: 3}
 
-SHIFTS: Final[dict[Vector, int]] = {(2, 1): 1, (3, 1): 1}
+LABELS: Final[dict[Vector, tuple[int, ...]]] = {(2, 1): (0, 2, 3, 1), (3, 1): (1, 2, 3, 0), (1, 0): (1, 3, 0, 2)}
+"""Of a form's values 0 to 3 the seats, where these are not the values themselves."""
 
 
 def affine(order: Order, sittings: Sequence[Sitting]) -> list[Seated] | None:
@@ -97,9 +100,10 @@ def _plane(dimension: int, used: set[Vector]) -> Vector:
 def _lines(dimension: int, pod: Vector, direction: Vector) -> list[tuple[int, ...]]:
     """Give the lines of a direction, pod by pod, with their points (numbered from 0) in the order of the seats."""
     form = forms(dimension)[direction]
+    labels = LABELS.get(form, tuple(range(Q)))
     lines: dict[tuple[int, Vector], list[int]] = {}
     for number, point in enumerate(product(range(Q), repeat=dimension)):
         on_it = [tuple(GF4.plus[x][GF4.times[t][d]] for x, d in zip(point, direction, strict=True)) for t in range(Q)]
         seats = lines.setdefault((dot(pod, point), min(on_it)), [0] * Q)
-        seats[GF4.plus[dot(form, point)][SHIFTS.get(form, 0)]] = number
+        seats[labels[dot(form, point)]] = number
     return [tuple(seats) for _, seats in sorted(lines.items())]

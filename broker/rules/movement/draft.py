@@ -18,7 +18,7 @@ HARD: Final = 80
 MEET: Final = 10
 COMPARE: Final = 2
 SEAT: Final = 1
-BYE: Final = 8
+BYE: Final = 30
 MOVED: Final = 6
 
 STEEP: Final = 2

@@ -59,14 +59,21 @@ def _teams(order: Order, chance: Chance) -> list[Seated]:
 
 
 def _by_blocks(order: Order, chance: Chance) -> list[Seated]:
-    """Seat each block by algebra where that is known, else by a fair mix, each with its players in another order."""
+    """Seat each block by algebra where that is known, else by a fair mix, each with its players in another order.
+
+    The last in the order sit out the block: those who have done so least.
+    """
     sittings = layout(order)
     found: list[Seated] = []
+    sat_out = [0] * order.players
     first_set = 0
     for block in blocks(order):
         who = list(range(order.players))
         if block.start:
             shuffle(who, chance)
+            who.sort(key=lambda player: -sat_out[player])
+        for player in who[order.tables * SEATED :]:
+            sat_out[player] += len(block)
         of_block = [sitting for sitting in sittings if sitting.round - 1 in block]
         found += transversal(order, block, first_set, who) or stay(order, block, of_block, who, chance)
         first_set += max(order.pods, len(block))

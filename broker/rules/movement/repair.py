@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.movement.booking import Play, Sitting, bookings, named, sittings
-from broker.rules.movement.check import SEATED
+from broker.rules.movement.check import SEATED, check
 from broker.rules.movement.draft import Draft, Frame
 from broker.rules.movement.matching import matching
+from broker.rules.movement.quality import usual_copies
 from broker.rules.movement.search import GoOn, search
 from broker.rules.movement.steps import Chance
 
@@ -22,12 +23,12 @@ Instead = Mapping[Player, Player | None]
 def repair(
     plan: Sequence[Play], played: Sequence[Play], instead: Instead, chance: Chance, go_on: GoOn
 ) -> tuple[Play, ...]:
-    """Give what was played, as it was, and after it the rounds of the plan that are left, with the fewest rules broken.
+    """Give what was played, as it was, and after it the rounds of the plan that are left, with no rule broken in them.
 
     Rounds up to the last one in `played` are over: what the plan has there and `played` has not was not played. With
-    too few players the last tables of a round are left out. Where nothing is broken nobody is moved; otherwise a
-    player who stays is worth something. Raises RuleError `nothing_left`, `unknown_player`, `substitute_plays`,
-    `too_few_players`.
+    too few players tables are closed, those that lack most first. Where no rule is broken so far nobody is moved;
+    otherwise the search moves as few as it can. What still breaks a rule is not played. Raises RuleError `nothing_left`,
+    `unknown_player`, `substitute_plays`, `too_few_players`.
     """
     over = max((play.round for play in played), default=0)
     left = [play for play in plan if play.round > over]
@@ -44,7 +45,15 @@ def repair(
         (sitting, [player + 1 for player in who[at : at + SEATED]])
         for (sitting, _), at in zip(ahead, range(start, start + len(ahead) * SEATED, SEATED), strict=True)
     ]
-    return (*played, *named(bookings(new), names))
+    return _without_faults([*played, *named(bookings(new), names)], len(played), usual_copies(plan))
+
+
+def _without_faults(plays: Sequence[Play], settled: int, copies: int) -> tuple[Play, ...]:
+    """Leave out plays after the settled ones until none of them breaks a rule."""
+    left = list(plays)
+    while wrong := [fault.at[-1] for fault in check(left, copies) if fault.at[-1] >= settled]:
+        del left[wrong[-1]]
+    return tuple(left)
 
 
 def _names(plays: Sequence[Play], instead: Instead) -> list[Player]:
@@ -103,22 +112,19 @@ def _assigned(planned: Sequence[Planned], forbidden: Sequence[Mapping[int, set[i
 def _fill(
     left: Sequence[Planned], instead: Instead, present: Sequence[Player]
 ) -> tuple[list[Planned], dict[int, list[Player]]]:
-    """Seat substitutes, then who sits out, on empty chairs, and close the last tables where nobody is left for them."""
+    """Seat substitutes, close tables where there are too few players, and fill empty chairs with who sits out."""
+    most = len(present) // SEATED
+    if not most:
+        raise RuleError("too_few_players", f"{len(present)} players are there; a table needs {SEATED}")
     found: list[Planned] = []
     out: dict[int, list[Player]] = {}
     for round_, planned in _rounds(left).items():
-        chairs = [instead.get(player, player) for _, four in planned for player in four]
-        seated = {player for player in chairs if player is not None}
+        chairs = [(sitting, [instead.get(player, player) for player in four]) for sitting, four in planned]
+        kept = sorted(sorted(chairs, key=lambda one: one[1].count(None))[:most], key=lambda one: one[0].table)
+        seated = {player for _, four in kept for player in four}
         spare = [player for player in present if player not in seated]
-        tables = min(len(planned), len(present) // SEATED)
-        if not tables:
-            raise RuleError("too_few_players", f"{len(present)} players are there; a table needs {SEATED}")
-        kept, closed = chairs[: tables * SEATED], chairs[tables * SEATED :]
-        spare += [player for player in closed if player is not None]
-        full = [player if player is not None else spare.pop() for player in kept]
+        found += [(sitting, [spare.pop() if player is None else player for player in four]) for sitting, four in kept]
         out[round_] = spare
-        for at, (sitting, _) in enumerate(planned[:tables]):
-            found.append((sitting, full[at * SEATED : (at + 1) * SEATED]))
     return found, out
 
 
