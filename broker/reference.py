@@ -35,8 +35,15 @@ def _command(parent: click.Context, name: str) -> str:
     command = homologue.get_command(parent, name)
     if command is None:
         raise LookupError(name)
+    return _help(parent, name, command)
+
+
+def _help(parent: click.Context, name: str, command: click.Command) -> str:
+    """Give a command's help, and after it that of the commands in it."""
     context = click.Context(command, info_name=name, parent=parent, terminal_width=110, max_content_width=110)
-    return f"\n## homologue {name}\n\n```text\n{command.get_help(context)}\n```\n"
+    inner = sorted(command.commands.items()) if isinstance(command, click.Group) else []
+    page = f"\n## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    return page + "".join(_help(context, within, one) for within, one in inner)
 
 
 def topics() -> str:

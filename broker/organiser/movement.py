@@ -132,7 +132,6 @@ def _at_line(fault: Fault, lines: Sequence[int]) -> files.Problem:
 @click.option("--played", type=FILE, help="CSV of what was really played; without it nothing was.")
 @click.option("--absent", multiple=True, help="A player who is not there any more; may be given again.")
 @click.option("--substitute", nargs=2, multiple=True, metavar="GONE NEW", help="Who comes instead of whom.")
-@click.option("--copies", type=click.IntRange(min=1), help="Carriers of each deal. Default: what most deals need.")
 @searching
 def repair_file(
     *,
@@ -140,7 +139,6 @@ def repair_file(
     played: Path | None,
     absent: Sequence[str],
     substitute: Sequence[tuple[str, str]],
-    copies: int | None,
     **search: Any,  # noqa: ANN401 - the options of `searching`
 ) -> None:
     """Plan the rounds that are left anew: the fewest rules broken, and the fewest players moved.
@@ -162,4 +160,4 @@ def repair_file(
         for change in changes or ["nothing changes"]:
             click.echo(change, err=True)
         names = sorted({str(who) for play in (*plan, *plays) for who in play.players.values()})
-        write(plays, names, check(plays, copies or usual_copies(plan)), wanted, {"changes": changes})
+        write(plays, names, check(plays, usual_copies(plan)), wanted, {"changes": changes})

@@ -28,8 +28,10 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
         listed = listed or known
     if listed and players not in (None, len(listed)):
         raise RuleError("players_differ", f"--players says {players}, and {len(listed)} are named")
-    if listed or players is None:
+    if listed:
         return listed
+    if players is None:
+        raise RuleError("players_differ", "how many players? --players, --teams or --event says so")
     width = max(2, len(str(players)))
     return [f"p{number:0{width}}" for number in range(1, min(players, MOST) + 1)]
 

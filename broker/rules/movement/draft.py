@@ -12,14 +12,14 @@ from typing import Final
 from broker.rules.movement.booking import Sitting
 from broker.rules.movement.check import SEATED, most_together
 
-HARD: Final = 80
+HARD: Final = 160
 """Of a rule that is broken: above all that an exchange could win elsewhere."""
 
-MEET: Final = 10
+MEET: Final = 24
 COMPARE: Final = 2
 SEAT: Final = 1
-BYE: Final = 30
-MOVED: Final = 6
+BYE: Final = 48
+MOVED: Final = 12
 
 STEEP: Final = 2
 """The power with which meetings grow dear."""

@@ -25,10 +25,10 @@ def repair(
 ) -> tuple[Play, ...]:
     """Give what was played, as it was, and after it the rounds of the plan that are left, with no rule broken in them.
 
-    Rounds up to the last one in `played` are over: what the plan has there and `played` has not was not played. With
-    too few players tables are closed, those that lack most first. Where no rule is broken so far nobody is moved;
-    otherwise the search moves as few as it can. What still breaks a rule is not played. Raises RuleError `nothing_left`,
-    `unknown_player`, `substitute_plays`, `too_few_players`.
+    Rounds up to the last one in `played` are over: what the plan has there and `played` has not was not played.
+    With too few players tables are closed, those that lack most first. Where no rule is broken so far nobody is
+    moved; otherwise the search moves as few as it can. What still breaks a rule is not played. Raises RuleError
+    `nothing_left`, `unknown_player`, `substitute_plays`, `too_few_players`.
     """
     over = max((play.round for play in played), default=0)
     left = [play for play in plan if play.round > over]

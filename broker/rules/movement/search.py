@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count, cycle
+from itertools import count
 from math import exp
 from typing import Final
 
@@ -12,10 +12,10 @@ from broker.rules.movement.steps import Chance, Rounds, propose
 ASKED: Final = 100
 """Exchanges that are tried between two questions whether to go on."""
 
-HEATS: Final = (4.0, 40.0, 12.0)
+HEATS: Final = (3.0, 80.0, 12.0)
 """Where coolings begin, in turn: the first betters a start from algebra, the second leaves a start without merit."""
 
-COLD: Final = 0.3
+COLD: Final = 0.25
 
 FIRST_LENGTH: Final = 20_000
 GROWTH: Final = 1.5
@@ -33,14 +33,13 @@ def search(frame: Frame, who: Sequence[int], chance: Chance, go_on: GoOn, enough
     be.
     """
     rounds = [slots for slots in frame.free_rounds() if len(slots) > 1]
-    draft = Draft(frame, who)
-    best = _Best(draft)
+    best = _Best(Draft(frame, who))
     going = GoingOn(go_on, best, enough)
-    lengths = (min(int(FIRST_LENGTH * GROWTH**at), LONGEST) for at in count())
-    for length, heat in zip(lengths, cycle(HEATS), strict=False):
-        if not rounds or not _cool(Draft(frame, best.who), rounds, chance, (heat, length), going):
-            return best.who
-    raise AssertionError("coolings never run out")
+    for at in count():
+        length = min(int(FIRST_LENGTH * GROWTH ** min(at, 20)), LONGEST)
+        if not rounds or not _cool(Draft(frame, best.who), rounds, chance, (HEATS[at % len(HEATS)], length), going):
+            break
+    return best.who
 
 
 class _Best:

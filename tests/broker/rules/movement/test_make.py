@@ -56,7 +56,7 @@ def test_a_deal_comes_to_every_table_where_there_are_rounds_enough(order: Order)
         (Order(32, 8, 8), 384),
         (Order(36, 9, 9), 486),
         (Order(64, 16, 8), 768),
-        (Order(64, 16, 8, deals_per_round=4), 768),
+        (Order(64, 16, 12, deals_per_round=4), 1152),
     ],
     ids=str,
 )
