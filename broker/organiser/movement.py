@@ -12,11 +12,13 @@ from broker.organiser import movement_file as files
 from broker.organiser import movement_text as text
 from broker.organiser.movement_players import TEAM, player_names, read_teams
 from broker.organiser.movement_search import Wanted, going_on, refusals, searching, write
+from broker.rules.errors import RuleError
 from broker.rules.movement import (
     Fault,
     Order,
     check,
     check_teams,
+    is_measurable,
     is_perfect,
     make,
     named,
@@ -74,7 +76,11 @@ def new(
     with refusals(as_json=wanted.as_json):
         members = read_teams(teams) if teams else None
         names = player_names(players, members, event)
-        order = _order(len(names), tables, rounds, deals_per_round, copies)
+        order = _order(len(names), tables, rounds, deals_per_round, 1 if event and copies is None else copies)
+        if event and order.copies > 1:
+            raise RuleError(
+                "one_carrier_a_deal", f"the scorer of an event takes one carrier of a deal, not {order.copies}"
+            )
         with going_on(wanted) as go_on:
             made = make(order, Random(wanted.seed), go_on, in_teams=members is not None)  # noqa: S311 - no secret
         plays = named(made, names)
@@ -111,15 +117,16 @@ def check_file(*, file: Path, copies: int | None, teams: Path | None, as_json: b
         faults = check(read.plays, copies or usual_copies(read.plays))
         faults += check_teams(read.plays, read_teams(teams)) if teams else []
         problems = sorted([*read.problems, *(_at_line(fault, read.lines) for fault in faults)], key=lambda p: p.line)
+        measured = quality(read.plays) if read.plays and is_measurable(read.plays) else None
         if as_json:
             told = [{"line": p.line, "code": p.code, "message": p.text} for p in problems]
-            answer = {"faults": told, "quality": text.as_json(quality(read.plays))}
+            answer = {"faults": told, "quality": text.as_json(measured) if measured else None}
             click.echo(msgspec.json.encode(answer).decode())
             return
         for problem in problems:
             click.echo(f"line {problem.line}: {problem.code}: {problem.text}")
-        if read.plays:
-            click.echo(text.as_measures(quality(read.plays)))
+        if measured:
+            click.echo(text.as_measures(measured))
         click.get_current_context().exit(1 if problems else 0)
 
 

@@ -5,7 +5,7 @@ from broker.rules.movement.booking import Booking, NamedPlay, Play, Sitting, nam
 from broker.rules.movement.check import Fault, check, check_teams
 from broker.rules.movement.make import make
 from broker.rules.movement.order import Order
-from broker.rules.movement.quality import Quality, quality, usual_copies
+from broker.rules.movement.quality import Quality, is_measurable, quality, usual_copies
 from broker.rules.movement.repair import repair
 from broker.rules.movement.search import ASKED, GoOn
 from broker.rules.movement.sixteen import SIZE, sixteen_players
@@ -23,6 +23,7 @@ __all__ = [
     "Sitting",
     "check",
     "check_teams",
+    "is_measurable",
     "is_perfect",
     "make",
     "named",

@@ -14,6 +14,9 @@ MOST_DEALS: Final = 9999
 
 MOST_ROUNDS: Final = 999
 
+MOST_COMPARED: Final = 1_000_000
+"""Of each deal its plays, squared, in all: what it takes to count who is compared with whom."""
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
@@ -37,8 +40,11 @@ class Order:
             raise RuleError("impossible_size", f"{self.rounds} rounds; there can be 1 to {MOST_ROUNDS}")
         if self.deals_per_round < 1 or self.copies < 1:
             raise RuleError("impossible_size", "a round needs a deal, and a deal a carrier")
-        if max(self.rounds, self.pods) * self.deals_per_round > MOST_DEALS:
+        deals = max(self.rounds, self.pods) * self.deals_per_round
+        if deals > MOST_DEALS:
             raise RuleError("impossible_size", f"that would take more than {MOST_DEALS} deals")
+        if deals * (min(self.rounds, self.pods) * self.pod) ** 2 > MOST_COMPARED:
+            raise RuleError("impossible_size", "so many plays of so many deals cannot be compared in reasonable time")
 
     @property
     def pod(self) -> int:

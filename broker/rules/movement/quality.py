@@ -14,6 +14,7 @@ from itertools import combinations
 
 from broker.contract.words import SEATS, Seat
 from broker.rules.movement.booking import Play, moments
+from broker.rules.movement.order import MOST_COMPARED
 
 Player = int | str
 Pair = tuple[Player, Player]
@@ -55,6 +56,11 @@ class Quality:
     """How often a carrier is needed at another table in the very next moment: that table waits for a slower one."""
     byes: Histogram
     """Rounds that a player sits out; players by it."""
+
+
+def is_measurable(plays: Sequence[Play]) -> bool:
+    """Say whether `quality` ends in reasonable time: all that an Order can ask for does, not any file."""
+    return sum(count**2 for count in Counter(play.deal for play in plays).values()) <= MOST_COMPARED
 
 
 def quality(plays: Sequence[Play], players: Collection[Player] = ()) -> Quality:

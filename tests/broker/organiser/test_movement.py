@@ -205,6 +205,13 @@ def test_far_too_many_plays_are_not_read(tmp_path: Path) -> None:
     assert found[-1] == (20_002, "too_large")
 
 
+def test_a_file_in_which_all_play_one_deal_is_checked_but_not_measured(tmp_path: Path) -> None:
+    path = tmp_path / "one-deal.csv"
+    path.write_text(HEAD + "\n" + "".join(f"1,{t % 999 + 1},1,a{t},b{t},c{t},d{t}\n" for t in range(1001)))
+    found = answer("check", path)
+    assert (found["quality"], found["faults"] != []) == (None, True)
+
+
 @given(st.binary(max_size=400))
 @LAW
 def test_no_rubbish_stops_the_check(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
@@ -259,6 +266,12 @@ def test_a_movement_is_put_into_an_event_one_play_a_round(folder: Path) -> None:
 
 def test_a_number_of_players_that_is_not_the_events_is_refused(folder: Path) -> None:
     assert answer("new", "--event", folder, "--players", 12, "--rounds", 4)["error"]["code"] == "players_differ"
+
+
+def test_an_event_has_one_carrier_of_each_deal(folder: Path) -> None:
+    run("new", "--event", folder, "--rounds", 5, *FEW_STEPS)
+    assert answer("check", folder, "--copies", 1)["faults"] == []
+    assert answer("new", "--event", folder, "--rounds", 5, "--copies", 4)["error"]["code"] == "one_carrier_a_deal"
 
 
 def test_repair_keeps_what_was_played_and_says_what_changes(perfect: Path, tmp_path: Path) -> None:

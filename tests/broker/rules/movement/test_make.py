@@ -125,6 +125,7 @@ def test_a_team_sits_once_at_each_seat_of_each_deal_and_not_together(order: Orde
         ((16, 4, 4, 0), False, "impossible_size"),
         ((16, 4, 4, 1, 0), False, "impossible_size"),
         ((16, 4, 999, 20), False, "impossible_size"),
+        ((1000, 250, 999), False, "impossible_size"),
         ((4, 1, 4), True, "teams_do_not_fit"),
         ((18, 4, 4), True, "teams_do_not_fit"),
         ((16, 4, 3), True, "teams_do_not_fit"),
