@@ -1,8 +1,8 @@
 """A movement being made: who sits where, and what it costs, kept up to date as two players change places.
 
 The hot loop of the search works here (tens of thousands of exchanges a second in plain Python), hence flat lists of
-counts instead of objects. What comes for the (k+1)th time costs k, a meeting k squared (a third one is far worse than a
-second), so that a sum of costs is least where repetitions are spread evenly.
+counts instead of objects. What comes for the (k+1)th time costs k, a meeting or a seat k squared (a third meeting is far
+worse than a second), so that a sum of costs is least where repetitions are spread evenly.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,17 +12,17 @@ from typing import Final
 from broker.rules.movement.booking import Sitting
 from broker.rules.movement.check import SEATED, most_together
 
-HARD: Final = 160
+HARD: Final = 220
 """Of a rule that is broken: above all that an exchange could win elsewhere."""
 
-MEET: Final = 24
-COMPARE: Final = 2
+MEET: Final = 32
+COMPARE: Final = 4
 SEAT: Final = 1
-BYE: Final = 48
+BYE: Final = 64
 MOVED: Final = 12
 
 STEEP: Final = 2
-"""The power with which meetings grow dear."""
+"""The power with which meetings and seats grow dear."""
 
 NOBODY: Final = -1
 
@@ -157,7 +157,7 @@ class Draft:
             return
         sitting, seat = divmod(slot, SEATED)
         at = player * SEATED + seat
-        self.soft += SEAT * by * (self.seats[at] + down)
+        self.soft += SEAT * by * (self.seats[at] + down) ** STEEP
         self.seats[at] += by
         for kind in self.sets[sitting]:
             at = player * self._kinds + kind

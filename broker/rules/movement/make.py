@@ -39,7 +39,7 @@ def floor(frame: Frame, who: Sequence[int]) -> int:
     return (
         MEET * least_cost(sum(draft.meetings), pairs, STEEP)
         + COMPARE * least_cost(sum(draft.comparisons), pairs, 1)
-        + SEAT * least_cost(seats, players * SEATED, 1)
+        + SEAT * least_cost(seats, players * SEATED, STEEP)
         + BYE * least_cost(sum(frame.byes.values()), players, 1)
     )
 

@@ -12,10 +12,10 @@ from broker.rules.movement.steps import Chance, Rounds, propose
 ASKED: Final = 100
 """Exchanges that are tried between two questions whether to go on."""
 
-HEATS: Final = (3.0, 80.0, 12.0)
+HEATS: Final = (5.0, 100.0, 16.0)
 """Where coolings begin, in turn: the first betters a start from algebra, the second leaves a start without merit."""
 
-COLD: Final = 0.25
+COLD: Final = 0.4
 
 FIRST_LENGTH: Final = 20_000
 GROWTH: Final = 1.5
