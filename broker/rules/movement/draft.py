@@ -1,8 +1,8 @@
 """A movement being made: who sits where, and what it costs, kept up to date as two players change places.
 
 The hot loop of the search works here (tens of thousands of exchanges a second in plain Python), hence flat lists of
-counts instead of objects. What comes for the (k+1)th time costs k, a meeting or a seat k squared (a third meeting is far
-worse than a second), so that a sum of costs is least where repetitions are spread evenly.
+counts instead of objects. What comes for the (k+1)th time costs k, a meeting or a seat k squared (a third meeting is
+far worse than a second), so that a sum of costs is least where repetitions are spread evenly.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

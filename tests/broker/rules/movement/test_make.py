@@ -73,7 +73,7 @@ def test_the_same_seed_and_steps_give_the_same_movement() -> None:
 
 def test_a_search_makes_a_hard_size_better() -> None:
     order = Order(24, 6, 6)
-    start, searched = (quality(made(order, hundreds)) for hundreds in (0, 150))
+    start, searched = (quality(made(order, hundreds)) for hundreds in (0, 600))
     assert searched.meetings.excess < start.meetings.excess
 
 
