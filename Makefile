@@ -38,6 +38,7 @@ test: setup ## install what the tests need, then linters, types, import rules an
 bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players
 	$(BIN)/python -m tests.benchmarks.scoring
 	$(BIN)/python -m tests.benchmarks.referee
+	$(BIN)/python -m tests.benchmarks.movement
 
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules

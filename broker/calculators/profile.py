@@ -11,7 +11,7 @@ from broker.calculators.profiles import chosen, read
 from broker.rules.errors import RuleError
 from broker.rules.profile import DEFAULT, load, settings
 from broker.rules.profile import shipped as shipped_profiles
-from broker.rules.profile_check import Problem, examined
+from broker.rules.profile_check import Mistake, examined
 from broker.scoring import examples
 
 
@@ -57,7 +57,7 @@ def check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT0
     try:
         problems = _problems(file, worked)
     except RuleError as problem:
-        problems = [Problem("", None, f"{problem.code}: {problem.text}")]
+        problems = [Mistake("", None, f"{problem.code}: {problem.text}")]
     if as_json:
         click.echo(json.dumps({"ok": not problems, "problems": [msgspec.to_builtins(one) for one in problems]}))
     elif problems:
@@ -67,14 +67,14 @@ def check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT0
     sys.exit(1 if problems else 0)
 
 
-def _problems(file: Path, worked: Path | None) -> list[Problem]:
+def _problems(file: Path, worked: Path | None) -> list[Mistake]:
     one, problems = examined(read(file))
     if one is None:
         return list(problems)
     if one.id in shipped_profiles() and one != load(one.id):
-        return [Problem("id", None, f"{one.id!r} is a profile that ships and says something else; take another id")]
+        return [Mistake("id", None, f"{one.id!r} is a profile that ships and says something else; take another id")]
     expected = examples.read(read(worked)) if worked else examples.Examples()
-    return [Problem("", None, failure) for failure in examples.failures(expected, one)]
+    return [Mistake("", None, failure) for failure in examples.failures(expected, one)]
 
 
 def shown(value: object) -> str:

@@ -1,1 +1,1 @@
-"""What the organiser does with deals and tile sets before and after an event."""
+"""What the organiser prepares before an event and takes away after it."""

@@ -16,7 +16,7 @@ from broker.rules.profile import Profile, Stated
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Mistake:
     """One mistake: the setting (`imp.scale`; empty for the whole), the line where it was found, what is wrong."""
 
     where: str
@@ -28,14 +28,14 @@ class Problem:
         return f"{place}{self.where}: {self.what}" if self.where else f"{place}{self.what}"
 
 
-def examined(text: str) -> tuple[Profile | None, tuple[Problem, ...]]:
+def examined(text: str) -> tuple[Profile | None, tuple[Mistake, ...]]:
     """Give the profile, or None and all that is wrong with it."""
     if len(text) > LONGEST_PROFILE:
-        return None, (Problem("", None, f"{len(text)} characters, at most {LONGEST_PROFILE}"),)
+        return None, (Mistake("", None, f"{len(text)} characters, at most {LONGEST_PROFILE}"),)
     try:
         tree = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
-        return None, (Problem("", None, f"not TOML: {error}"),)
+        return None, (Mistake("", None, f"not TOML: {error}"),)
     problems = [*_walk(Profile, tree, "", text)]
     if problems:
         return None, tuple(problems)
@@ -44,15 +44,15 @@ def examined(text: str) -> tuple[Profile | None, tuple[Problem, ...]]:
     return (None, tuple(problems)) if problems else (profile, ())
 
 
-def _walk(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) -> Iterator[Problem]:
+def _walk(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) -> Iterator[Mistake]:
     known = {field.encode_name: field.type for field in fields(kind)}
     for name in tree:
         if name not in known:
-            yield Problem(way + name, line_of(text, way + name), _unknown(name, list(known)))
+            yield Mistake(way + name, line_of(text, way + name), _unknown(name, list(known)))
     for name, wanted in known.items():
         where = way + name
         if name not in tree:
-            yield Problem(where, None, "is missing")
+            yield Mistake(where, None, "is missing")
         elif _is_part(wanted):
             yield from _part(wanted, tree[name], where, text)
         else:
@@ -68,36 +68,36 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"is no setting{f'; {near[0]!r} is meant?' if near else ''}"
 
 
-def _part(wanted: type[Struct], found: object, where: str, text: str) -> Iterator[Problem]:
+def _part(wanted: type[Struct], found: object, where: str, text: str) -> Iterator[Mistake]:
     if isinstance(found, dict):
         yield from _walk(wanted, found, f"{where}.", text)
     else:
-        yield Problem(where, line_of(text, where), "is a table of settings")
+        yield Mistake(where, line_of(text, where), "is a table of settings")
 
 
-def _leaf(wanted: Any, found: object, where: str, text: str) -> Iterator[Problem]:  # noqa: ANN401 - a type of any kind
+def _leaf(wanted: Any, found: object, where: str, text: str) -> Iterator[Mistake]:  # noqa: ANN401 - a type of any kind
     if get_origin(wanted) is Stated and not isinstance(found, dict):
-        yield Problem(where, line_of(text, where), "is written as a table with `value` and `source`")
+        yield Mistake(where, line_of(text, where), "is written as a table with `value` and `source`")
         return
     try:
         msgspec.convert(found, wanted)
     except msgspec.ValidationError as error:
         said, _, place = str(error).partition(" - at `$")
         deeper = where + place.rstrip("`")
-        yield Problem(deeper, line_of(text, deeper), said)
+        yield Mistake(deeper, line_of(text, deeper), said)
 
 
-def _contradictions(profile: Profile, text: str) -> Iterator[Problem]:
+def _contradictions(profile: Profile, text: str) -> Iterator[Mistake]:
     """Find values that are right by themselves and make no sense beside the others."""
     scale = profile.imp.scale.value
     if list(scale) != sorted(set(scale)):
         line = line_of(text, "imp.scale.value")
-        yield Problem("imp.scale", line, "each step must start above the one before")
+        yield Mistake("imp.scale", line, "each step must start above the one before")
     if len(set(profile.ties.chain.value)) < len(profile.ties.chain.value):
-        yield Problem("ties.chain", line_of(text, "ties.chain.value"), "one tie-break is named twice")
+        yield Mistake("ties.chain", line_of(text, "ties.chain.value"), "one tie-break is named twice")
     if profile.imp.method.value == "cross" and profile.datum.own_score.value == "included":
         line = line_of(text, "datum.own_score.value")
-        yield Problem(
+        yield Mistake(
             "datum.own_score", line, "with `imp.method` cross nobody is compared with the own score: excluded"
         )
 

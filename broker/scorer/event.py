@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from broker.contract.messages import PlannedPlay, Player
 from broker.contract.words import (
-    SEATS,
     DealNo,
     EventName,
     Name,
@@ -28,6 +27,7 @@ from broker.contract.words import (
 )
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
+from broker.rules.movement import check
 from broker.rules.profile import Profile, load, parse, shipped
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
@@ -124,21 +124,14 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
         yield "a player is listed twice"
     if not plan.plays:
         yield "no play is planned"
+    yield from (fault.text for fault in check(plan.plays))
     for play in plan.plays:
         where = f"round {play.round} table {play.table}"
-        if set(play.players) != set(SEATS) or len(set(play.players.values())) != len(SEATS):
-            yield f"{where}: four players are needed, one a seat"
         for player in set(play.players.values()) - known:
             yield f"{where}: player {player} is not in the list"
         if play.deal not in deals:
             yield f"{where}: there is no deal {play.deal}"
     yield from _twice("table {1} has two plays in round {0}", ((p.round, p.table) for p in plan.plays))
-    yield from _twice("deal {1} is at two tables in round {0}", ((p.round, p.deal) for p in plan.plays))
-    yield from _twice("table {0} has deal {1} twice", ((p.table, p.deal) for p in plan.plays))
-    at_once = ((p.round, player) for p in plan.plays for player in p.players.values())
-    yield from _twice("player {1} sits twice in round {0}", at_once)
-    again = ((p.deal, player) for p in plan.plays for player in p.players.values())
-    yield from _twice("player {1} plays deal {0} twice", again)
 
 
 def _twice(sentence: str, pairs: Iterable[tuple[object, ...]]) -> Iterable[str]:

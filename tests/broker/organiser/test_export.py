@@ -13,7 +13,7 @@ import pytest
 import zxingcpp
 
 from broker.contract.words import SEATS
-from broker.organiser.sheet import LANGUAGES, Language, catalogue
+from broker.organiser.deals.sheet import LANGUAGES, Language, catalogue
 from broker.rules.deal import form_hash, in_rows, order_of
 from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.folder import read_deals, read_registry

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from broker.contract.words import SEATS
-from broker.organiser import files, table
+from broker.organiser.deals import files, table
 from broker.scorer.folder import DealRecord, read_deals
 from tests.broker.organiser.asking import HEADING, codes, contents, csv_file, done, made, refused, rows_of
 

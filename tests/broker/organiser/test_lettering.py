@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
-from broker.organiser.lettering import ELLIPSIS, Run, fitted, runs, width, write
+from broker.organiser.deals.lettering import ELLIPSIS, Run, fitted, runs, width, write
 from tests.broker.contract.laws import LAW
 
 TITLES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=100)

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from broker.contract.words import SEATS
-from broker.organiser.committed import CommitmentFile
+from broker.organiser.deals.committed import CommitmentFile
 from broker.rules.deal import new_deal
 from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.event import Plan, open_event, save

@@ -9,11 +9,11 @@ from typing import Any, Final
 import click
 import msgspec
 
-from broker.organiser import options, revealed
-from broker.organiser.committed import event_of, head_of, read_commitment
-from broker.organiser.files import every, publish
-from broker.organiser.layout import Layout, as_csv, as_json, layout_of
-from broker.organiser.sheet import LANGUAGES, Language, sheet
+from broker.organiser.deals import options, revealed
+from broker.organiser.deals.committed import event_of, head_of, read_commitment
+from broker.organiser.deals.files import every, publish
+from broker.organiser.deals.layout import Layout, as_csv, as_json, layout_of
+from broker.organiser.deals.sheet import LANGUAGES, Language, sheet
 from broker.rules.commitment import Commitment
 from broker.rules.errors import RuleError
 from broker.scorer.folder import read_registry

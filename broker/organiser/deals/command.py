@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from broker.contract.words import SEATS, Seat
-from broker.organiser import committed, listed, made, options, sets
-from broker.organiser.public import export, reveal, verify
-from broker.organiser.set_command import tile_set
+from broker.organiser.deals import committed, listed, made, options, sets
+from broker.organiser.deals.public import export, reveal, verify
+from broker.organiser.deals.set_command import tile_set
 
 
 @click.group(cls=options.Refusing, short_help="Make, commit to, reveal and print deals; register tile sets.")

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.contract.words import DealNo, EventName, Hash, Name
-from broker.organiser.files import publish, read_bytes, read_json
+from broker.organiser.deals.files import publish, read_bytes, read_json
 from broker.rules.commitment import Commitment, checked_name
 from broker.rules.commitment import commit as commit_to
 from broker.rules.deal import Deal

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from broker.organiser import options, sets
-from broker.organiser.listed import LAST_SET
+from broker.organiser.deals import options, sets
+from broker.organiser.deals.listed import LAST_SET
 from broker.scorer.folder import SETS
 
 

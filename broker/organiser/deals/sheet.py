@@ -15,8 +15,8 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.contract.words import SEATS, Seat
-from broker.organiser.layout import Layout
-from broker.organiser.lettering import BOLD, LATIN, fitted, width, write
+from broker.organiser.deals.layout import Layout
+from broker.organiser.deals.lettering import BOLD, LATIN, fitted, width, write
 from broker.rules.deal import ROWS, seat_wind
 
 Language = Literal["en", "fr", "zh"]
@@ -59,7 +59,7 @@ def sheet(layout: Layout, language: Language) -> bytes:
 @cache
 def catalogue() -> dict[Language, Mapping[str, str]]:
     """Read `sheet.toml`."""
-    tables = tomllib.loads((files("broker.organiser") / "sheet.toml").read_text(encoding="utf-8"))
+    tables = tomllib.loads((files("broker.organiser.deals") / "sheet.toml").read_text(encoding="utf-8"))
     return {language: tables[language] for language in LANGUAGES}
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from broker.organiser.files import read_bytes
+from broker.organiser.deals.files import read_bytes
 from broker.rules.errors import RuleError
 
 DELIMITERS: Final = ",;\t"

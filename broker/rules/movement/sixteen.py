@@ -1,7 +1,7 @@
-"""Who plays which deal, at which table and seat, in which round.
+"""The movement for 16 players, 4 tables, 4 deals, 4 rounds, with one carrier a deal.
 
-The movement for 16 players, 4 tables, 4 deals, 4 rounds. Each deal has one carrier, so in a round each table
-plays another deal, and the carriers go round: in round r table t plays deal ((t + r - 2) mod 4) + 1.
+In a round each table plays another deal, and the carriers go round: in round r table t plays deal
+((t + r - 2) mod 4) + 1.
 
 A player's four deals, by rounds, are a permutation. The 12 even permutations of four agree pairwise in at most
 one place, so 12 players meet each other at most once; four odd ones that form a Latin square (a coset of the
@@ -9,26 +9,17 @@ Klein group) bring in the other four. Seats are an edge colouring of the players
 and 4-regular, so four colours suffice (Koenig 1916) and everybody sits once at each wind.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import permutations
 from typing import Final
 
 from broker.contract.words import SEATS, Seat
+from broker.rules.movement.booking import Booking
+from broker.rules.movement.matching import matching
 
 SIZE: Final = 4
 
 Permutation = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Booking:
-    """One play to be: a round, a table, a deal, and the players by seat (numbers 1..16)."""
-
-    round: int
-    table: int
-    deal: int
-    players: Mapping[Seat, int]
 
 
 def sixteen_players() -> tuple[Booking, ...]:
@@ -61,24 +52,7 @@ def _seats(sequences: Sequence[Permutation]) -> dict[tuple[int, int], dict[Seat,
     open_plays = {player: set(enumerate(deals)) for player, deals in enumerate(sequences)}
     plays: dict[tuple[int, int], dict[Seat, int]] = {play: {} for deals in open_plays.values() for play in deals}
     for seat in SEATS:
-        for play, player in _perfect_matching(open_plays).items():
+        for play, player in matching({player: sorted(left) for player, left in open_plays.items()}).items():
             plays[play][seat] = player + 1
             open_plays[player].discard(play)
     return plays
-
-
-def _perfect_matching(edges: Mapping[int, set[tuple[int, int]]]) -> dict[tuple[int, int], int]:
-    """Match every player with one play (augmenting paths; a regular bipartite graph always has such a matching)."""
-    taken: dict[tuple[int, int], int] = {}
-
-    def place(player: int, seen: set[tuple[int, int]]) -> bool:
-        for play in sorted(edges[player] - seen):
-            seen.add(play)
-            if play not in taken or place(taken[play], seen):
-                taken[play] = player
-                return True
-        return False
-
-    for player in edges:
-        place(player, set())
-    return taken

@@ -7,8 +7,8 @@ from typing import Any, Final, NoReturn
 import click
 
 from broker.contract.words import SEATS, Seat
-from broker.organiser.files import flat
-from broker.organiser.listed import LAST_DEAL, LAST_SET
+from broker.organiser.deals.files import flat
+from broker.organiser.deals.listed import LAST_DEAL, LAST_SET
 from broker.rules.errors import RuleError
 from broker.scorer.errors import ScorerError
 

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from broker.contract.words import DealNo, EventName, Hash, Seat, Wind
-from broker.organiser.committed import COMMITMENT, read_commitment, secret_of
-from broker.organiser.files import every, read_json, refuse
+from broker.organiser.deals.committed import COMMITMENT, read_commitment, secret_of
+from broker.organiser.deals.files import every, read_json, refuse
 from broker.rules.commitment import Commitment
 from broker.rules.deal import Deal
 from broker.rules.errors import RuleError

@@ -4,10 +4,10 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from broker.organiser.files import every, refuse
-from broker.organiser.listed import LAST_SET
-from broker.organiser.table import Row, read_table
-from broker.organiser.whole import faults_of_set
+from broker.organiser.deals.files import every, refuse
+from broker.organiser.deals.listed import LAST_SET
+from broker.organiser.deals.table import Row, read_table
+from broker.organiser.deals.whole import faults_of_set
 from broker.rules.deal import Shuffler, new_set
 from broker.rules.errors import RuleError
 from broker.rules.tiles import FULL_SET, KINDS

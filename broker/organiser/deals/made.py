@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from broker.contract.words import SEATS, Seat, Wind
-from broker.organiser.committed import COMMITMENT, SALT_BYTES, publish_commitment
-from broker.organiser.listed import LAST_SET, Planned
+from broker.organiser.deals.committed import COMMITMENT, SALT_BYTES, publish_commitment
+from broker.organiser.deals.listed import LAST_SET, Planned
 from broker.rules.deal import Shuffler, new_deal
 from broker.rules.errors import RuleError
 from broker.scorer.folder import DEALS, DealRecord, write_deals

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from broker.contract.words import SEATS, DealNo, Seat, SetNo, Wind
-from broker.organiser.files import decode_json, every, read_json, refuse
-from broker.organiser.table import Row, read_table
-from broker.organiser.whole import faults_of_deal
+from broker.organiser.deals.files import decode_json, every, read_json, refuse
+from broker.organiser.deals.table import Row, read_table
+from broker.organiser.deals.whole import faults_of_deal
 from broker.rules.deal import TRAY, Deal
 from broker.rules.errors import RuleError
 from broker.rules.tiles import KINDS

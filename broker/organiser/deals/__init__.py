@@ -1,0 +1,1 @@
+"""Deals and tile sets: made, committed to, printed, revealed."""

@@ -1,0 +1,1 @@
+"""Movements: made, checked, repaired; CSV, plans and cards."""

@@ -1,0 +1,236 @@
+"""A movement as a file: CSV that any spreadsheet opens, and the plays of an event's `event.toml`."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import tomli_w
+
+from broker.contract.words import SEATS, DealNo, PlayerId, RoundNo, Seat, TableNo
+from broker.rules.errors import RuleError
+from broker.rules.movement import NamedPlay, Play
+from broker.rules.movement.booking import moments
+from broker.scorer.event import EVENT, Booking, Plan
+from broker.scorer.standings import FORMULA
+
+COLUMNS: Final = ("round", "table", "deal", *SEATS)
+
+LARGEST: Final = 5_000_000
+"""Bytes of a file."""
+
+MOST_ROWS: Final = 20_000
+
+NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
+
+PLAYS_TABLE: Final = re.compile(r"^\s*\[\[\s*plays\s*\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong on a line of a file."""
+
+    code: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a file holds: plays in order, the line of each, and what could not be read."""
+
+    plays: tuple[NamedPlay, ...]
+    lines: tuple[int, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def read(path: Path) -> Read:
+    """Read a movement: a CSV file, an `event.toml`, or an event's folder.
+
+    What is wrong on a line is in `problems`; the other lines are read. Raises RuleError `file_unreadable`, `too_large`,
+    and of an `event.toml` `malformed`.
+    """
+    path = path / EVENT if path.is_dir() else path
+    content = _content(path)
+    if path.suffix == ".toml":
+        return _from_plan(content)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return Read((), (), (Problem("malformed", "this is no UTF-8 text", line),))
+    return _from_csv(text)
+
+
+def read_whole(path: Path) -> tuple[NamedPlay, ...]:
+    """Read a file that has to be right to be worked with. Raises RuleError with the code of its first problem."""
+    found = read(path)
+    for problem in found.problems:
+        raise RuleError(problem.code, f"{path.name}, line {problem.line}: {problem.text}")
+    return found.plays
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise RuleError("file_unreadable", f"{path}: {error.strerror}") from None
+    if len(content) > LARGEST:
+        raise RuleError("too_large", f"{path}: more than {LARGEST} bytes")
+    return content
+
+
+def _from_csv(text: str) -> Read:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    plays: list[NamedPlay] = []
+    lines: list[int] = []
+    problems: list[Problem] = []
+    columns: Sequence[str] = ()
+    for line, cells in _rows(reader, problems):
+        try:
+            if not columns:
+                columns = _columns(cells)
+                continue
+            plays.append(_play(columns, cells, len(plays)))
+            lines.append(line)
+        except RuleError as problem:
+            problems.append(Problem(problem.code, problem.text, line))
+            if not columns or problem.code == "too_large":
+                break
+    if not plays and not problems:
+        problems.append(Problem("no_plays", "there is no play in this file", 1))
+    return Read(tuple(plays), tuple(lines), tuple(problems))
+
+
+def _delimiter(text: str) -> str:
+    """Say what parts the columns: spreadsheets of many countries write semicolons."""
+    header = text.lstrip().partition("\n")[0]
+    return max(",;\t", key=header.count)
+
+
+def _rows(reader: "Iterator[list[str]]", problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
+    """Give each row that is not blank with the line on which it begins; quoting that ends nowhere ends the file."""
+    while True:
+        line = reader.line_num + 1  # type: ignore[attr-defined]
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.append(Problem("malformed", str(error), line))
+            continue
+        if any(cell.strip() for cell in cells):
+            yield line, [cell.strip() for cell in cells]
+
+
+def _columns(cells: Sequence[str]) -> Sequence[str]:
+    names = [cell.lower() for cell in cells]
+    unknown = [name for name in names if name not in COLUMNS]
+    if unknown:
+        raise RuleError("unknown_column", f"{unknown[0][:40]!r} is no column; there are {', '.join(COLUMNS)}")
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        raise RuleError("missing_column", f"the first line has no column {', '.join(missing)}")
+    if len(names) > len(COLUMNS):
+        raise RuleError("malformed", "a column comes twice")
+    return names
+
+
+def _play(columns: Sequence[str], cells: Sequence[str], before: int) -> NamedPlay:
+    if before >= MOST_ROWS:
+        raise RuleError("too_large", f"more than {MOST_ROWS} plays")
+    if len(cells) != len(columns):
+        raise RuleError("malformed", f"{len(cells)} cells where {len(columns)} are needed")
+    row = dict(zip(columns, cells, strict=True))
+    players: dict[Seat, int | str] = {seat: player(row[seat]) for seat in SEATS}
+    return NamedPlay(
+        _number("round", row["round"], RoundNo),
+        _number("table", row["table"], TableNo),
+        _number("deal", row["deal"], DealNo),
+        players,
+    )
+
+
+def _number(column: str, text: str, kind: object) -> int:
+    try:
+        return int(msgspec.convert(int(text) if NUMBER.fullmatch(text) else text, kind))
+    except msgspec.ValidationError:
+        raise RuleError("malformed", f"{text[:40]!r} is no number of a {column}") from None
+
+
+def player(text: str) -> str:
+    """Read a player's id, with or without an apostrophe for spreadsheets. Raises RuleError `malformed`."""
+    try:
+        return msgspec.convert(text.removeprefix("'"), PlayerId)
+    except msgspec.ValidationError:
+        raise RuleError("malformed", f"{text[:40]!r} is no player's id (1 to 32 letters, digits, - and _)") from None
+
+
+def _from_plan(content: bytes) -> Read:
+    plan = _plan(content)
+    listed = [at for at, line in enumerate(content.decode().splitlines(), 1) if PLAYS_TABLE.match(line)]
+    lines = listed if len(listed) == len(plan.plays) else [1] * len(plan.plays)
+    plays = tuple(NamedPlay(play.round, play.table, play.deal, dict(play.players)) for play in plan.plays)
+    problems = () if plays else (Problem("no_plays", "there is no play in this file", 1),)
+    return Read(plays, tuple(lines), problems)
+
+
+def _plan(content: bytes) -> Plan:
+    try:
+        return msgspec.toml.decode(content, type=Plan)
+    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
+        raise RuleError("malformed", f"{EVENT}: {error}") from None
+
+
+def as_csv(plays: Iterable[Play]) -> str:
+    """Write CSV (RFC 4180).
+
+    An id that a spreadsheet would take for a formula gets an apostrophe before it, which `read` takes off again.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for play in plays:
+        ids = (str(play.players[seat]) for seat in SEATS)
+        inert = (f"'{id_}" if id_.startswith(FORMULA) else id_ for id_ in ids)
+        writer.writerow((play.round, play.table, play.deal, *inert))
+    return out.getvalue()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put a file in place whole. Raises RuleError `file_unwritable`."""
+    beside = path.with_name(path.name + ".new")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="")
+        beside.replace(path)
+    except OSError as error:
+        raise RuleError("file_unwritable", f"{path}: {error.strerror}") from None
+
+
+def event_players(folder: Path) -> list[str]:
+    """Give the ids of an event's players. Raises RuleError `file_unreadable`, `malformed`."""
+    return [player.id for player in _plan(_content(folder / EVENT)).players]
+
+
+def write_event(folder: Path, plays: Sequence[Play]) -> None:
+    """Put a movement into an event's folder in place of the one there. Raises RuleError as `read` and `write_text`.
+
+    A scorer's round is one play at each table, so that a round of several deals becomes as many rounds.
+    """
+    plan = _plan(_content(folder / EVENT))
+    when = moments(plays)
+    number = {moment: at for at, moment in enumerate(sorted(set(when)), 1)}
+    booked = sorted(
+        (
+            Booking(number[at], p.table, p.deal, {s: str(who) for s, who in p.players.items()})
+            for at, p in zip(when, plays, strict=True)
+        ),
+        key=lambda play: (play.round, play.table),
+    )
+    new = msgspec.structs.replace(plan, plays=tuple(booked))
+    write_text(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(new)))

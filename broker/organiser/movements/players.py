@@ -1,0 +1,53 @@
+"""Who plays in a movement: from a number, a file of teams, or an event's folder."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from broker.contract.words import PlayerId
+from broker.organiser.movements import file as files
+from broker.rules.errors import RuleError
+
+TEAM: Final = 4
+
+MOST: Final = 9999
+"""Players whose names are made up; far more than a movement can have."""
+
+Teams = Mapping[str, Sequence[str]]
+
+
+def player_names(players: int | None, teams: Teams | None, event: Path | None) -> list[str]:
+    """Give the players' ids in the order of their numbers, team by team. Raises RuleError `players_differ`."""
+    listed = [member for members in teams.values() for member in members] if teams else []
+    if event:
+        known = files.event_players(event)
+        if listed and set(listed) != set(known):
+            raise RuleError("players_differ", "the players of the teams are not those of the event")
+        listed = listed or known
+    if listed and players not in (None, len(listed)):
+        raise RuleError("players_differ", f"--players says {players}, and {len(listed)} are named")
+    if listed:
+        return listed
+    if players is None:
+        raise RuleError("players_differ", "how many players? --players, --teams or --event says so")
+    width = max(2, len(str(players)))
+    return [f"p{number:0{width}}" for number in range(1, min(players, MOST) + 1)]
+
+
+def read_teams(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read a file of teams of four. Raises RuleError `bad_teams`, `teams_do_not_fit`, `player_in_two_teams`."""
+    try:
+        teams = msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[PlayerId, ...]])
+    except (OSError, ValueError, RecursionError) as error:
+        raise RuleError("bad_teams", f"{path.name}: {error}") from None
+    seen: set[str] = set()
+    for team, members in teams.items():
+        if len(members) != TEAM:
+            raise RuleError("teams_do_not_fit", f"{team} has {len(members)} players; a team has {TEAM}")
+        for member in members:
+            if member in seen:
+                raise RuleError("player_in_two_teams", f"{member} is listed more than once")
+            seen.add(member)
+    return teams

@@ -1,0 +1,137 @@
+"""Whatever is ordered, no rule is broken, and what algebra promises is kept."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.rules.errors import RuleError
+from broker.rules.movement import Order, check, check_teams, quality
+from broker.rules.movement.layout import layout
+from tests.broker.contract.laws import FEW
+from tests.broker.rules.movement.making import made
+from tests.broker.rules.movement.oracle import is_sound
+
+
+@st.composite
+def orders(draw: st.DrawFn) -> Order:
+    tables = draw(st.integers(1, 9))
+    players = tables * 4 + draw(st.integers(0, 5))
+    return Order(players, tables, draw(st.integers(1, 9)), draw(st.integers(1, 4)), draw(st.integers(1, 4)))
+
+
+@given(orders(), st.integers(0, 20), st.integers(0, 5))
+@FEW
+def test_no_order_and_no_time_gives_a_movement_that_breaks_a_rule(order: Order, hundreds: int, seed: int) -> None:
+    plays = made(order, hundreds, seed)
+    assert check(plays, order.copies) == []
+    assert is_sound(plays, order.copies)
+
+
+@given(orders(), st.integers(0, 5))
+@FEW
+def test_every_round_has_all_tables_and_all_their_deals(order: Order, hundreds: int) -> None:
+    plays = made(order, hundreds)
+    ordered = {(r, t) for r in range(1, order.rounds + 1) for t in range(1, order.tables + 1)}
+    assert {(play.round, play.table) for play in plays} == ordered
+    assert len(plays) == order.rounds * order.tables * order.deals_per_round
+    assert {player for play in plays for player in play.players.values()} <= set(range(1, order.players + 1))
+
+
+@given(orders())
+@FEW
+def test_a_deal_comes_to_every_table_where_there_are_rounds_enough(order: Order) -> None:
+    visits = {deal: set[int]() for sitting in layout(order) for deal in sitting.deals}
+    for sitting in layout(order):
+        for deal in sitting.deals:
+            visits[deal].add(sitting.table)
+    if order.rounds >= order.pods:
+        assert {len(tables) for tables in visits.values()} == {order.tables}
+
+
+@pytest.mark.parametrize(
+    ("order", "pairs"),
+    [
+        (Order(20, 5, 5), 150),
+        (Order(28, 7, 7), 294),
+        (Order(32, 8, 8), 384),
+        (Order(36, 9, 9), 486),
+        (Order(64, 16, 8), 768),
+        (Order(64, 16, 12, deals_per_round=4), 1152),
+    ],
+    ids=str,
+)
+def test_where_algebra_knows_the_way_nobody_meets_twice(order: Order, pairs: int) -> None:
+    found = quality(made(order, 0))
+    assert (found.meetings.often[1], found.meetings.excess) == (pairs, 0)
+
+
+def test_the_same_seed_and_steps_give_the_same_movement() -> None:
+    order = Order(24, 6, 6)
+    assert made.__wrapped__(order, 10, 3) == made.__wrapped__(order, 10, 3)
+    assert made.__wrapped__(order, 10, 3) != made.__wrapped__(order, 10, 4)
+
+
+def test_a_search_makes_a_hard_size_better() -> None:
+    order = Order(24, 6, 6)
+    start, searched = (quality(made(order, hundreds)) for hundreds in (0, 600))
+    assert searched.meetings.excess < start.meetings.excess
+
+
+def test_where_all_share_the_deals_of_a_round_everybody_sits_out_as_often_from_the_start() -> None:
+    assert quality(made(Order(18, 4, 9, deals_per_round=4), 0), range(1, 19)).byes == {1: 18}
+
+
+def test_where_deals_travel_the_search_sees_to_it_that_everybody_sits_out_as_often() -> None:
+    assert quality(made(Order(18, 4, 4), 100), range(1, 19)).byes == {0: 10, 1: 8}
+
+
+def teams(count: int) -> dict[str, tuple[int, ...]]:
+    return {f"team {y + 1}": tuple(range(4 * y + 1, 4 * y + 5)) for y in range(count)}
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        Order(8, 2, 4),
+        Order(8, 2, 3, deals_per_round=2),
+        Order(12, 3, 3),
+        Order(12, 3, 4, deals_per_round=4),
+        Order(16, 4, 4),
+        Order(16, 4, 4, deals_per_round=4),
+        Order(16, 4, 5, copies=4),
+        Order(20, 5, 5),
+        Order(20, 5, 7),
+        Order(24, 6, 4, deals_per_round=2),
+        Order(32, 8, 8),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("hundreds", [0, 10])
+def test_a_team_sits_once_at_each_seat_of_each_deal_and_not_together(order: Order, hundreds: int) -> None:
+    plays = made(order, hundreds, in_teams=True)
+    assert check(plays, order.copies) == []
+    assert check_teams(plays, teams(order.tables)) == []
+
+
+@pytest.mark.parametrize(
+    ("order", "in_teams", "code"),
+    [
+        ((3, 1, 1), False, "impossible_size"),
+        ((1001, 4, 4), False, "impossible_size"),
+        ((16, 5, 4), False, "impossible_size"),
+        ((16, 0, 4), False, "impossible_size"),
+        ((16, 4, 0), False, "impossible_size"),
+        ((16, 4, 1000), False, "impossible_size"),
+        ((16, 4, 4, 0), False, "impossible_size"),
+        ((16, 4, 4, 1, 0), False, "impossible_size"),
+        ((16, 4, 999, 20), False, "impossible_size"),
+        ((1000, 250, 999), False, "impossible_size"),
+        ((4, 1, 4), True, "teams_do_not_fit"),
+        ((18, 4, 4), True, "teams_do_not_fit"),
+        ((16, 4, 3), True, "teams_do_not_fit"),
+    ],
+)
+def test_an_order_that_cannot_be_met_is_refused(order: tuple[int, ...], in_teams: bool, code: str) -> None:  # noqa: FBT001 - a case
+    with pytest.raises(RuleError) as refused:
+        made(Order(*order), 0, in_teams=in_teams)
+    assert refused.value.code == code
