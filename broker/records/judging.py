@@ -1,0 +1,143 @@
+"""A record, judged: its play is played again by the referee, its points by the profile."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from broker.contract.words import SEATS, Seat
+from broker.records.errors import RecordError
+from broker.records.judges import JudgeOf
+from broker.records.played import outcome_of
+from broker.records.record import Record
+from broker.records.steps import Moved, actions_of
+from broker.rules.deal import ROWS, TRAY, Deal
+from broker.rules.errors import RuleError
+from broker.rules.points import Outcome
+from broker.rules.points import points as points_of
+from broker.rules.profile import DEFAULT, Profile, load
+from broker.rules.referee.play import Play
+from broker.rules.referee.replay import StepRefused, replay
+from broker.rules.tiles import COPIES, FULL_SET
+
+WALL: Final = TRAY - ROWS[0]
+
+
+def judge(record: Record, judge_of: JudgeOf, profile: Profile | None = None) -> Play | None:
+    """Give how the play ended; None where the record does not tell how it went.
+
+    `profile` stands in for the record's own. Raises RecordError: the code of the rule that is broken, or
+    `play_unfinished`, `winners_differ`, `wrong_hand_value`, `wrong_points`, `fine_not_in_profile`, `five_of_a_tile`.
+    """
+    try:
+        rules = profile or load(record.profile or DEFAULT)
+        _refuse_other_fines(record, rules)
+        if record.hands is None or record.steps is None:
+            _without_play(record, rules)
+            return None
+        play = _replayed(record, judge_of, rules)
+        _refuse_other_result(record, _outcome(record, play), rules)
+    except RecordError:
+        raise
+    except RuleError as problem:
+        raise RecordError(problem.code, problem.text) from None
+    return play
+
+
+def deal_of(record: Record) -> Deal:
+    """Give the deal of a record that tells its hands.
+
+    Where it does not tell the walls, they are what was drawn, and then the tiles that are left, in any order: nobody
+    has seen them. Raises RecordError `five_of_a_tile`, RuleError `not_a_deal`.
+    """
+    hands, walls = record.hands or {}, record.walls
+    if walls is None:
+        walls = _walls_of_draws(record)
+    faces = {seat: (*hands.get(seat, ()), *walls[seat]) for seat in SEATS}
+    return Deal(record.board, record.prevalent_wind, SEATS[0], faces)
+
+
+def _walls_of_draws(record: Record) -> Mapping[Seat, tuple[str, ...]]:
+    used = Counter(tile for hand in (record.hands or {}).values() for tile in hand)
+    for tile in used:
+        _refuse_five(tile, used, None)
+    walls: dict[Seat, list[str]] = {seat: [] for seat in SEATS}
+    for number, step in enumerate(record.steps or (), 1):
+        if step.letter == "T" and step.tile and len(walls[step.seat]) < WALL:
+            used[step.tile] += 1
+            _refuse_five(step.tile, used, number)
+            walls[step.seat].append(step.tile)
+    left = (Counter(FULL_SET) - used).elements()
+    return {seat: (*wall, *(next(left) for _ in range(WALL - len(wall)))) for seat, wall in walls.items()}
+
+
+def _refuse_five(tile: str, used: Counter[str], step: int | None) -> None:
+    if used[tile] > COPIES:
+        raise RecordError("five_of_a_tile", f"this is a fifth {tile}", step=step)
+
+
+def _replayed(record: Record, judge_of: JudgeOf, rules: Profile) -> Play:
+    moved = list(actions_of(record.steps or ()))
+    try:
+        play = replay(deal_of(record), (one.action for one in moved), rules.payments, judge_of(record))
+    except StepRefused as problem:
+        raise RecordError(problem.code, _reason(problem), step=_step(moved, problem)) from None
+    if play.turns.over is None:
+        last = moved[-1].step if moved else 1
+        raise RecordError("play_unfinished", f"nobody has won, and {play.turns.turn} could go on", step=last)
+    return play
+
+
+def _step(moved: list[Moved], problem: StepRefused) -> int:
+    return moved[problem.step - 1].step
+
+
+def _reason(problem: StepRefused) -> str:
+    """Leave out the number of the action: the record's steps are counted otherwise."""
+    return problem.text.partition(": ")[2]
+
+
+def _outcome(record: Record, play: Play) -> Outcome:
+    """Give how the play ended, once its winners are those that Fan has, with the same hand values."""
+    won = {win.hu.seat: win.hand_value for win in play.wins}
+    if set(won) != set(record.winners):
+        raise RuleError("winners_differ", f"{_names(won)} won in Play, {_names(record.winners)} in Fan")
+    for seat, value in won.items():
+        if value != record.winners[seat]:
+            raise RuleError("wrong_hand_value", f"{seat}'s hand is worth {value}, not {record.winners[seat]}")
+    return outcome_of(play)
+
+
+def _names(seats: Mapping[Seat, int]) -> str:
+    return " and ".join(seat for seat in SEATS if seat in seats) or "nobody"
+
+
+def outcome_of_points(record: Record, rules: Profile) -> Outcome:
+    """Give the one outcome with these hand values and points. Raises RuleError, `wrong_points` if there is none."""
+    winners = record.winners
+    if not winners:
+        possible = [Outcome("draw", {})]
+    else:
+        possible = [Outcome("discard", winners, seat) for seat in SEATS if seat not in winners]
+        possible += [Outcome("self_drawn", winners)] if len(winners) == 1 else []
+    for outcome in possible:
+        if points_of(outcome, rules.payments) == dict(record.points):
+            return outcome
+    raise RuleError("wrong_points", "no way of winning with these hand values gives the points of Result")
+
+
+def _without_play(record: Record, rules: Profile) -> None:
+    if record.hands is not None:
+        deal_of(record)
+    outcome_of_points(record, rules)
+
+
+def _refuse_other_result(record: Record, outcome: Outcome, rules: Profile) -> None:
+    right = points_of(outcome, rules.payments)
+    if right != dict(record.points):
+        told = " ".join(str(right[seat]) for seat in SEATS)
+        raise RuleError("wrong_points", f"under {rules.id} the points of this play are {told}")
+
+
+def _refuse_other_fines(record: Record, rules: Profile) -> None:
+    if other := sorted(set(record.fines.values()) - set(rules.false_hu.fines.value)):
+        raise RuleError("fine_not_in_profile", f"{rules.id} knows no fine of {other[0]} IMP")
