@@ -49,8 +49,8 @@ def write_hand(tiles: Iterable[str]) -> str:
     """Write a hand, sorted: `c7d345677b3689w2r1f`."""
     digits = dict.fromkeys(LETTERS + FLOWERS, "")
     for tile in in_order(tiles):
-        letter, digit = THEIRS[tile]
-        digits[letter] += digit
+        written = THEIRS[tile]
+        digits[written[0]] += written[1]
     return "".join(letter + found for letter, found in digits.items())
 
 
