@@ -53,7 +53,7 @@ def read_entrants(path: Path) -> dict[str, Entrant]:
         raise RuleError("bad_players", f"{path.name}: {error}") from None
 
 
-def _entrants(reader: csv.DictReader[str], name: str) -> dict[str, Entrant]:
+def _entrants(reader: "csv.DictReader[str]", name: str) -> dict[str, Entrant]:
     if missing := [column for column in PLAYER_COLUMNS if column not in (reader.fieldnames or ())]:
         raise RuleError("bad_players", f"{name}: there is no column {', no '.join(missing)}")
     entrants: dict[str, Entrant] = {}

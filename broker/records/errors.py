@@ -9,8 +9,12 @@ from broker.rules.errors import RuleError
 class RecordError(RuleError):
     """A record that is refused. Of its kind there may be many in a file: the next record is read all the same."""
 
-    def __init__(self, code: str, text: str, *, line: int | None = None, step: int | None = None) -> None:
+    def __init__(
+        self, code: str, text: str, *, tag: str | None = None, line: int | None = None, step: int | None = None
+    ) -> None:
         super().__init__(code, text)
+        self.tag = tag
+        """In whose value it is."""
         self.line = line
         """In the file, counted from 1."""
         self.step = step
@@ -18,11 +22,12 @@ class RecordError(RuleError):
 
 
 @contextmanager
-def found_at(line: int) -> Iterator[None]:
-    """Say of every refusal inside in which line it was found."""
+def in_tag(tag: str, line: int | None = None) -> Iterator[None]:
+    """Say of every refusal inside in which tag it was found, and in which line that is."""
     try:
         yield
-    except RecordError as problem:
-        raise RecordError(problem.code, problem.text, line=problem.line or line, step=problem.step) from None
     except RuleError as problem:
-        raise RecordError(problem.code, problem.text, line=line) from None
+        nearer = problem if isinstance(problem, RecordError) else RecordError(problem.code, problem.text)
+        raise RecordError(
+            problem.code, problem.text, tag=nearer.tag or tag, line=nearer.line or line, step=nearer.step
+        ) from None

@@ -28,7 +28,7 @@ def declared(record: Record) -> Judge:
 
     def judge(hu: Hu) -> int:
         if hu.seat not in record.winners:
-            raise RuleError("winners_differ", f"{hu.seat} declares hu, and Fan has nothing of it")
+            raise RuleError("other_winners", f"{hu.seat} declares hu, and Fan has nothing of it")
         return record.winners[hu.seat]
 
     return judge

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from broker.contract.words import SEATS, Seat
-from broker.records.errors import RecordError
+from broker.records.errors import RecordError, in_tag
 from broker.records.judges import JudgeOf
 from broker.records.played import outcome_of
 from broker.records.record import Record
@@ -26,20 +26,20 @@ def judge(record: Record, judge_of: JudgeOf, profile: Profile | None = None) -> 
     """Give how the play ended; None where the record does not tell how it went.
 
     `profile` stands in for the record's own. Raises RecordError: the code of the rule that is broken, or
-    `play_unfinished`, `winners_differ`, `wrong_hand_value`, `wrong_points`, `fine_not_in_profile`, `five_of_a_tile`.
+    `play_unfinished`, `other_winners`, `wrong_hand_value`, `wrong_points`, `fine_not_in_profile`, `fifth_tile`.
     """
-    try:
+    with in_tag("Profile"):
         rules = profile or load(record.profile or DEFAULT)
+    with in_tag("Penalty"):
         _refuse_other_fines(record, rules)
-        if record.hands is None or record.steps is None:
-            _without_play(record, rules)
-            return None
-        play = _replayed(record, judge_of, rules)
-        _refuse_other_result(record, _outcome(record, play), rules)
-    except RecordError:
-        raise
-    except RuleError as problem:
-        raise RecordError(problem.code, problem.text) from None
+    if record.hands is None or record.steps is None:
+        _without_play(record, rules)
+        return None
+    play = _replayed(record, judge_of, rules)
+    with in_tag("Fan"):
+        _refuse_other_winners(record, play)
+    with in_tag("Result"):
+        _refuse_other_result(record, outcome_of(play), rules)
     return play
 
 
@@ -47,7 +47,7 @@ def deal_of(record: Record) -> Deal:
     """Give the deal of a record that tells its hands.
 
     Where it does not tell the walls, they are what was drawn, and then the tiles that are left, in any order: nobody
-    has seen them. Raises RecordError `five_of_a_tile`, RuleError `not_a_deal`.
+    has seen them. Raises RecordError `fifth_tile`, RuleError `not_a_deal`.
     """
     hands, walls = record.hands or {}, record.walls
     if walls is None:
@@ -72,18 +72,22 @@ def _walls_of_draws(record: Record) -> Mapping[Seat, tuple[str, ...]]:
 
 def _refuse_five(tile: str, used: Counter[str], step: int | None) -> None:
     if used[tile] > COPIES:
-        raise RecordError("five_of_a_tile", f"this is a fifth {tile}", step=step)
+        tag = "Play" if step else "Deal"
+        raise RecordError("fifth_tile", f"this is a fifth {tile}", tag=tag, step=step)
 
 
 def _replayed(record: Record, judge_of: JudgeOf, rules: Profile) -> Play:
+    with in_tag("Deal"):
+        deal = deal_of(record)
     moved = list(actions_of(record.steps or ()))
-    try:
-        play = replay(deal_of(record), (one.action for one in moved), rules.payments, judge_of(record))
-    except StepRefused as problem:
-        raise RecordError(problem.code, _reason(problem), step=_step(moved, problem)) from None
-    if play.turns.over is None:
-        last = moved[-1].step if moved else 1
-        raise RecordError("play_unfinished", f"nobody has won, and {play.turns.turn} could go on", step=last)
+    with in_tag("Play"):
+        try:
+            play = replay(deal, (one.action for one in moved), rules.payments, judge_of(record))
+        except StepRefused as problem:
+            raise RecordError(problem.code, _reason(problem), step=_step(moved, problem)) from None
+        if play.turns.over is None:
+            last = moved[-1].step if moved else 1
+            raise RecordError("play_unfinished", f"nobody has won, and {play.turns.turn} could go on", step=last)
     return play
 
 
@@ -96,15 +100,13 @@ def _reason(problem: StepRefused) -> str:
     return problem.text.partition(": ")[2]
 
 
-def _outcome(record: Record, play: Play) -> Outcome:
-    """Give how the play ended, once its winners are those that Fan has, with the same hand values."""
+def _refuse_other_winners(record: Record, play: Play) -> None:
     won = {win.hu.seat: win.hand_value for win in play.wins}
     if set(won) != set(record.winners):
-        raise RuleError("winners_differ", f"{_names(won)} won in Play, {_names(record.winners)} in Fan")
+        raise RuleError("other_winners", f"{_names(won)} won in Play, {_names(record.winners)} in Fan")
     for seat, value in won.items():
         if value != record.winners[seat]:
             raise RuleError("wrong_hand_value", f"{seat}'s hand is worth {value}, not {record.winners[seat]}")
-    return outcome_of(play)
 
 
 def _names(seats: Mapping[Seat, int]) -> str:
@@ -127,8 +129,10 @@ def outcome_of_points(record: Record, rules: Profile) -> Outcome:
 
 def _without_play(record: Record, rules: Profile) -> None:
     if record.hands is not None:
-        deal_of(record)
-    outcome_of_points(record, rules)
+        with in_tag("Deal"):
+            deal_of(record)
+    with in_tag("Result"):
+        outcome_of_points(record, rules)
 
 
 def _refuse_other_result(record: Record, outcome: Outcome, rules: Profile) -> None:

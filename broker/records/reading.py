@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, NamedTuple, TypeVar
 
 from broker.contract.words import SEATS, Seat, Wind
-from broker.records.blocks import Block, blocks
-from broker.records.errors import RecordError, found_at
+from broker.records.blocks import blocks
+from broker.records.errors import RecordError, in_tag
 from broker.records.fans import Fan, read_fans
 from broker.records.record import Record, Tiles
 from broker.records.steps import read_play
@@ -28,21 +28,29 @@ PROFILE: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 MOST_POINTS: Final = 9999
 
 
-def read(file: BinaryIO) -> Iterator[tuple[Block, Record | RecordError]]:
-    """Give each record of a file, or what is wrong with it. Raises OSError where the file cannot be read."""
+class Found(NamedTuple):
+    """What stands in a file: a record, or what is wrong with it; the line of the first tag, and of each."""
+
+    record: Record | RecordError
+    line: int
+    lines: Mapping[str, int]
+
+
+def read(file: BinaryIO) -> Iterator[Found]:
+    """Give each record of a file. Raises OSError where the file cannot be read."""
     for block in blocks(file):
         try:
-            yield block, read_block(block)
+            tags = read_tags(block.text(), block.line)
+            yield Found(read_record(tags), block.line, {name: tag.line for name, tag in tags.items()})
         except RecordError as problem:
-            yield block, problem
+            yield Found(problem, block.line, {})
 
 
-def read_block(block: Block) -> Record:
-    """Read one record. Raises RecordError with the line, and in Play with the step."""
-    tags = read_tags(block.text(), block.line)
+def read_record(tags: Mapping[str, Tag]) -> Record:
+    """Read one record. Raises RecordError with tag and line, and in Play with the step."""
 
     def of(name: str, reader: Callable[[str], T]) -> T:
-        with found_at(tags[name].line):
+        with in_tag(name, tags[name].line):
             return reader(tags[name].value)
 
     of("Scoring", _scoring)
@@ -70,7 +78,7 @@ def read_block(block: Block) -> Record:
 def _optional(tags: Mapping[str, Tag], name: str) -> int | None:
     if name not in tags:
         return None
-    with found_at(tags[name].line):
+    with in_tag(name, tags[name].line):
         return _number(tags[name].value)
 
 
@@ -177,5 +185,5 @@ def _of_four(value: str, size: int) -> dict[Seat, tuple[str, ...]]:
     read = {seat: read_tiles(part) for seat, part in zip(SEATS, _four(value), strict=True)}
     for seat, tiles in read.items():
         if len(tiles) != size:
-            raise RuleError("wrong_tile_count", f"{seat} has {len(tiles)} tiles here, not {size}")
+            raise RuleError("bad_tag", f"{seat} has {len(tiles)} tiles here, not {size}")
     return read

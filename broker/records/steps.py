@@ -56,7 +56,7 @@ class Moved(NamedTuple):
 
 
 def read_play(written: str) -> tuple[Step, ...]:
-    """Read Play. Raises RecordError `bad_play` or `unknown_tile`, with the step."""
+    """Read Play. Raises RecordError `bad_play` or `unknown_pmn_tile`, with the step."""
     text = "".join(written.split())
     steps: list[Step] = []
     at = 0

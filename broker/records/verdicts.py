@@ -1,7 +1,7 @@
 """What there is to say of files of records, one verdict a record."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -20,13 +20,15 @@ STANDARD_INPUT: Final = Path("-")
 
 
 class Verdict(Struct, frozen=True):
-    """One record of a file, counted from 1, and the line where it begins; or what is wrong with it, or with the file."""
+    """One record of a file, counted from 1, and the line where it begins; or what is wrong with it."""
 
     file: str
     number: int
     line: int
     record: Record | None = None
     problem: RecordError | None = None
+    lines: Mapping[str, int] = {}
+    """Of each tag."""
     replayed: bool = False
     """Whether the record tells how it was played, and the referee has played it again."""
 
@@ -51,12 +53,11 @@ def read_verdicts(path: Path) -> Iterator[Verdict]:
     file, number = str(path), 0
     try:
         with _opened(path) as opened:
-            for block, found in read(opened):
-                number += 1
-                if isinstance(found, Record):
-                    yield Verdict(file, number, block.line, record=found)
+            for number, found in enumerate(read(opened), 1):
+                if isinstance(found.record, Record):
+                    yield Verdict(file, number, found.line, record=found.record, lines=found.lines)
                 else:
-                    yield Verdict(file, number, block.line, problem=found)
+                    yield Verdict(file, number, found.line, problem=found.record)
     except OSError as error:
         yield Verdict(file, number + 1, 1, problem=RecordError("unreadable", error.strerror or "cannot be read"))
         return
@@ -74,7 +75,8 @@ def _judged(verdict: Verdict, record: Record, judge_of: JudgeOf, rules: Profile 
     try:
         return replace(verdict, replayed=judge(record, judge_of, rules) is not None)
     except RecordError as problem:
-        return replace(verdict, problem=problem)
+        line = verdict.lines.get(problem.tag or "", verdict.line)
+        return replace(verdict, problem=RecordError(problem.code, problem.text, line=line, step=problem.step))
 
 
 def _opened(path: Path) -> AbstractContextManager[BinaryIO]:

@@ -18,6 +18,7 @@ ROOMS: Final = (
     "broker/rules",
     "broker/scoring",
     "broker/calculators",
+    "broker/records",
     "broker/scorer",
     "broker/demo",
     "broker/desk",
@@ -28,7 +29,7 @@ ROOMS: Final = (
 )
 """Folders whose codes the page must have, each in a section of this name; `broker` means what lies in it directly."""
 
-RAISED_WITH: Final = {"Refused", "RuleError", "Concern", "NotNow", "_refuse_if"}
+RAISED_WITH: Final = {"Refused", "RuleError", "RecordError", "Concern", "NotNow", "_refuse_if"}
 """Calls whose first text is a code."""
 
 ROW: Final = re.compile(r"^\| `(?P<code>[^`]*)` \| (?P<sentence>.*) \|$")
