@@ -15,11 +15,19 @@ def records(stored: Stored, *, with_deals: bool = False, embargoed: bool = False
     """Give a record for each play, by round and table.
 
     Results of a deal are left out while a table has it still to play, unless they are asked for. Faces are told once
-    the event is over, or `with_deals`: until then a deal may be played again.
+    the event is over, or `with_deals`: until then a deal may be played again. Of a fouled deal they are never told: how
+    the tiles lay is known by serials alone.
     """
+    told, fouled = with_deals or stored.room.final, _fouled(stored)
     for message, result in stored.results():
         if embargoed or not stored.embargoed(result.deal):
-            yield _record(stored, message, result, faces=with_deals or stored.room.final)
+            yield _record(stored, message, result, faces=told and (result.deal, message.table) not in fouled)
+
+
+def _fouled(stored: Stored) -> set[tuple[int, int]]:
+    """Give deal and table of plays in another form than the deal's own."""
+    plays = (play for group in stored.room.groups() for play in group.members)
+    return {(play.deal, play.table) for play in plays if play.form != stored.event.form(play.deal)}
 
 
 def _record(stored: Stored, message: LogMessage, result: Result, *, faces: bool) -> Record:

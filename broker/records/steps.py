@@ -130,11 +130,10 @@ def _done(numbered: list[tuple[int, Step]], last: str) -> Iterator[Moved]:
 
 def _declared(numbered: list[tuple[int, Step]], last: str) -> Iterator[Moved]:
     """Give who wins on a tile of another, together; on an own tile only the first can."""
-    if last not in ("D", "B"):
-        number, step = numbered.pop(0)
-        yield Moved(number, Action("self_hu", step.seat))
-    if numbered:
-        yield Moved(numbered[0][0], Action("hu_on_discard", seats=tuple(step.seat for _, step in numbered)))
+    own = 0 if last in ("D", "B") else 1
+    yield from (Moved(number, Action("self_hu", step.seat)) for number, step in numbered[:own])
+    if others := numbered[own:]:
+        yield Moved(others[0][0], Action("hu_on_discard", seats=tuple(step.seat for _, step in others)))
 
 
 def _named(step: Step) -> str | None:
