@@ -60,9 +60,10 @@ def _entrants(reader: "csv.DictReader[str]", name: str) -> dict[str, Entrant]:
     for row in reader:
         cells = {column: (row[column] or "").strip() for column in PLAYER_COLUMNS}
         try:
-            if cells["id"] in entrants:
-                raise RuleError("bad_players", f"{cells['id'][:40]} is listed twice")
-            entrants[cells.pop("id")] = _entrant(**cells)
+            player = cells.pop("id")
+            if player in entrants:
+                raise RuleError("bad_players", f"{player[:40]} is listed twice")
+            entrants[player] = _entrant(**cells)
         except RuleError as problem:
             raise RuleError("bad_players", f"{name}, line {reader.line_num}: {problem.text}") from None
     _refuse_shared(entrants, name)
