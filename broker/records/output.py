@@ -25,7 +25,7 @@ def deliver(text: str, output: Path | None, *, folder: Path | None, force: bool,
             sys.stdout.buffer.write(text.encode())
             sys.stdout.buffer.flush()
         else:
-            _refuse_event_files(output, folder)
+            _refuse_other_files(output, folder)
             _write(output, text.encode(), PRIVATE if secret else USUAL, force=force)
     except FileExistsError:
         raise RuleError("file_exists", f"{output} is there already; --force overwrites it") from None
@@ -35,7 +35,9 @@ def deliver(text: str, output: Path | None, *, folder: Path | None, force: bool,
         raise RuleError("unwritable", f"{output or 'standard output'}: {error.strerror}") from None
 
 
-def _refuse_event_files(output: Path, folder: Path | None) -> None:
+def _refuse_other_files(output: Path, folder: Path | None) -> None:
+    if output.exists() and not output.is_file():
+        raise RuleError("unwritable", f"{output} is no file")
     inside = folder is not None and folder.resolve() in output.resolve().parents
     if inside and output.suffix.lower() not in EXPORTED:
         raise RuleError("not_an_export", f"{output.name}: in an event's folder only {', '.join(EXPORTED)} are exports")

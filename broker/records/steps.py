@@ -34,10 +34,10 @@ LETTER: Final[dict[Do, str]] = {do: letter for letter, do in DOES.items()}
 HU: Final = "H"
 OLD_HU: Final = "M"
 """In the example of PMN's first release."""
-DRAWN_GAME: Final = "N"
+NOBODY: Final = "N"
 JUST_TAKEN: Final = "z1"
 
-TOKEN: Final = re.compile(rf"(?:[{''.join(DOES)}][0-3][a-z][0-9]|[{HU}{OLD_HU}][0-3](?:[a-z][0-9])?|{DRAWN_GAME}[0-3])")
+TOKEN: Final = re.compile(rf"(?:[{''.join(DOES)}][0-3][a-z][0-9]|[{HU}{OLD_HU}][0-3](?:[a-z][0-9])?|{NOBODY}[0-3])")
 
 
 class Step(Struct, frozen=True):
@@ -74,8 +74,8 @@ def _read(token: str, before: list[Step]) -> Step:
     try:
         if letter in HU + OLD_HU:
             return _hu(seat, read_tile(written) if written else None, before)
-        if letter == DRAWN_GAME:
-            return Step(DRAWN_GAME, SEATS[0])
+        if letter == NOBODY:
+            return Step(NOBODY, SEATS[0])
         if letter == "D" and written == JUST_TAKEN:
             return Step(letter, seat, _just_taken(seat, before))
         return Step(letter, seat, read_tile(written))
@@ -121,9 +121,9 @@ def actions_of(steps: Iterable[Step]) -> Iterator[Moved]:
 
 def _done(numbered: list[tuple[int, Step]], last: str) -> Iterator[Moved]:
     for number, step in numbered:
-        if step.letter == DRAWN_GAME or (step.letter == "T" and last == "D"):
+        if step.letter == NOBODY or (step.letter == "T" and last == "D"):
             yield Moved(number, Action("no_claim"))
-        if step.letter != DRAWN_GAME:
+        if step.letter != NOBODY:
             yield Moved(number, Action(DOES[step.letter], step.seat, _named(step)))
         last = step.letter
 
@@ -155,4 +155,4 @@ def steps_of(actions: Iterable[Action]) -> Iterator[Step]:
         elif action.do != "no_claim":
             yield Step(LETTER[action.do], action.actors[0], action.tile)
     if passed:
-        yield Step(DRAWN_GAME, SEATS[0])
+        yield Step(NOBODY, SEATS[0])

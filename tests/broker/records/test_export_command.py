@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.command import homologue
-from broker.records.stored import STORE
+from broker.records.stored import STORE, open_stored
 from broker.scorer.standings import as_csv, rows
 from tests.broker.records.folders import event_folder
 from tests.broker.records.test_results import LINES
@@ -65,6 +65,10 @@ def test_an_export_may_lie_in_the_event_s_folder(over: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_told(over: Path, tmp_path: Path) -> None:
     assert ended(export("results", over, "--output", tmp_path / "none" / "x.csv")) == (1, "unwritable")
+
+
+def test_what_is_no_file_is_not_replaced(over: Path) -> None:
+    assert ended(export("results", over, "--output", "/dev/null", "--force")) == (1, "unwritable")
 
 
 @pytest.mark.parametrize("what", ["results", "standings", "ema", "pmn"])
@@ -151,8 +155,6 @@ def test_a_profile_for_plays_in_json_is_named_or_refused(tmp_path: Path) -> None
 
 
 def test_the_standings_are_those_that_the_scorer_writes(tmp_path: Path) -> None:
-    from broker.records.stored import open_stored  # noqa: PLC0415 - beside what it is compared with
-
     stored = open_stored(event_folder(tmp_path))
     assert export("standings", tmp_path).stdout_bytes.decode() == as_csv(
         rows(stored.room.standings(), stored.event.players)
