@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec import structs
+
 from broker.contract.words import SEATS, Seat
 from broker.records.errors import RecordError, in_tag
 from broker.records.judges import JudgeOf
@@ -15,6 +17,8 @@ from broker.rules.errors import RuleError
 from broker.rules.points import Outcome
 from broker.rules.points import points as points_of
 from broker.rules.profile import DEFAULT, Profile, load
+from broker.rules.referee.judge import Judge
+from broker.rules.referee.moves import apply
 from broker.rules.referee.play import Play
 from broker.rules.referee.replay import StepRefused, replay
 from broker.rules.tiles import COPIES, FULL_SET
@@ -84,15 +88,22 @@ def _replayed(record: Record, judge_of: JudgeOf, rules: Profile) -> Play:
         try:
             play = replay(deal, (one.action for one in moved), rules.payments, judge_of(record))
         except StepRefused as problem:
-            raise RecordError(problem.code, _reason(problem), step=_step(moved, problem)) from None
+            raise RecordError(problem.code, _reason(problem), step=_step(moved, problem, judge_of(record))) from None
         if play.turns.over is None:
             last = moved[-1].step if moved else 1
             raise RecordError("play_unfinished", f"nobody has won, and {play.turns.turn} could go on", step=last)
     return play
 
 
-def _step(moved: list[Moved], problem: StepRefused) -> int:
-    return moved[problem.step - 1].step
+def _step(moved: list[Moved], problem: StepRefused, judge: Judge) -> int:
+    """Give the step that is wrong; of several who declare hu together, the first who could not join the others."""
+    first, action = moved[problem.step - 1]
+    for joined in range(1, len(action.seats)):
+        try:
+            apply(problem.play, structs.replace(action, seats=action.seats[:joined]), judge)
+        except RuleError:
+            return first + joined - 1
+    return first + max(len(action.seats) - 1, 0)
 
 
 def _reason(problem: StepRefused) -> str:

@@ -41,7 +41,10 @@ def wrong(record: Record, how: How = "green-book") -> tuple[str, str | None, int
         ("T0r2", "T0r2T0r3", ("wrong_phase", "Play", 2)),
         ("H1H3", "H1H3T1c1", ("play_over", "Play", 93)),
         ("H1H3", "H0", ("discarder_wins", "Play", 91)),
-        ("H1H3", "H1H1", ("winner_twice", "Play", 91)),
+        ("H1H3", "H2H3", ("not_winning", "Play", 91)),
+        ("H1H3", "H1H2", ("not_winning", "Play", 92)),
+        ("H1H3", "H1H0", ("discarder_wins", "Play", 92)),
+        ("H1H3", "H1H1", ("winner_twice", "Play", 92)),
         ("H1H3", "", ("play_unfinished", "Play", 90)),
         ("H1H3", "N0", ("play_unfinished", "Play", 91)),
         ("H1H3", "H1", ("other_winners", "Fan", None)),
@@ -91,11 +94,11 @@ def test_another_profile_may_stand_in_for_the_record_s() -> None:
 
 
 def test_one_winner_rules_refuse_a_record_with_two() -> None:
-    assert wrong(replace(GOOD, profile="mcr")) == ("several_winners", "Play", 91)
+    assert wrong(replace(GOOD, profile="mcr")) == ("several_winners", "Play", 92)
 
 
 def test_a_record_that_declares_nothing_of_a_winner_is_refused() -> None:
-    assert wrong(replace(GOOD, fans={"south": GOOD.fans["south"]}), "declared") == ("other_winners", "Play", 91)
+    assert wrong(replace(GOOD, fans={"south": GOOD.fans["south"]}), "declared") == ("other_winners", "Play", 92)
 
 
 def test_a_declared_value_is_believed_and_a_counted_one_is_not() -> None:
