@@ -34,6 +34,11 @@ test: setup ## install what the tests need, then linters, types, import rules an
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+.PHONY: bench
+bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players
+	$(BIN)/python -m tests.benchmarks.scoring
+	$(BIN)/python -m tests.benchmarks.referee
+
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules
 	$(BIN)/ruff format --check .

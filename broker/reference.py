@@ -31,25 +31,19 @@ Made from `broker/contract/topics.py` by `make docs`; a test fails when it is st
 def commands() -> str:
     """Give the page of commands."""
     parent = click.Context(homologue, info_name="homologue", **homologue.context_settings)
-    return COMMANDS_HEAD + "".join(_command(parent, name) for name in homologue.list_commands(parent))
+    return COMMANDS_HEAD + "".join(_commands_of(homologue, parent))
 
 
-def _command(parent: click.Context, name: str) -> str:
-    command = homologue.get_command(parent, name)
-    if command is None:
-        raise LookupError(name)
-    return "".join(_helps(parent, name, command))
-
-
-def _helps(parent: click.Context, name: str, command: click.Command) -> Iterator[str]:
-    """Give a command's help, and that of its own commands below it."""
-    context = click.Context(command, info_name=name, parent=parent, terminal_width=110, max_content_width=110)
-    depth = "#" * (2 + context.command_path.count(" ") - 1)
-    yield f"\n{depth} {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
-    if isinstance(command, click.Group):
-        for below in command.list_commands(context):
-            if found := command.get_command(context, below):
-                yield from _helps(context, below, found)
+def _commands_of(group: click.Group, parent: click.Context) -> Iterator[str]:
+    """Give each command of a group, and those of the groups in it."""
+    for name in group.list_commands(parent):
+        command = group.get_command(parent, name)
+        if command is None:
+            raise LookupError(name)
+        context = click.Context(command, info_name=name, parent=parent, terminal_width=110, max_content_width=110)
+        yield f"\n## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+        if isinstance(command, click.Group):
+            yield from _commands_of(command, context)
 
 
 def topics() -> str:

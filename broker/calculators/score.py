@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import click
-import msgspec
 
-from broker.calculators.plays import Award, Plays, read_plays
+from broker.calculators.plays import Plays, read_plays
 from broker.calculators.profiles import chosen
+from broker.calculators.session import Previous, read_previous, read_teams
 from broker.calculators.stream import error_of, lines, write
-from broker.contract.words import PlayerId
 from broker.rules.errors import RuleError
 from broker.rules.profile import DEFAULT, Profile
 from broker.scoring import individual, team
@@ -18,13 +17,8 @@ from broker.scoring.bounds import Bounds, bounds
 from broker.scoring.compare import Group, groups
 from broker.scoring.ledger import Ledger
 from broker.scoring.lineups import Teams
-from broker.scoring.plays import Adjustment
 from broker.scoring.ranking import Ranked
 from broker.scoring.written import written
-
-T = TypeVar("T")
-
-Carried = dict[str, Award]
 
 
 def travellers(compared: Iterable[Group]) -> list[dict[str, Any]]:
@@ -57,46 +51,28 @@ def standing(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, Any]:
     return row
 
 
-def _individual(plays: Plays, profile: Profile, carried: Carried, without_standing: Iterable[str]) -> dict[str, Any]:
-    ledger = Ledger.of(plays.done, profile, (play.entry(seat) for play in plays.to_come for seat in play.players))
-    ledger = ledger.with_adjustments(Adjustment(name, imp) for name, imp in carried.items())
+def _individual(plays: Plays, profile: Profile, previous: Previous, without_standing: Iterable[str]) -> dict[str, Any]:
+    ledger = Ledger.of(plays.done, profile, (name for play in plays.to_come for name in play.entries))
+    ledger = ledger.with_adjustments(previous.adjustments)
     reach = bounds(ledger, plays.to_come) if plays.to_come else {}
-    ranked = individual.standings(ledger, without_standing=frozenset(without_standing))
+    ranked = individual.standings(ledger, previous=previous.places, without_standing=frozenset(without_standing))
     rows = [standing(one, "player", reach.get(one.name)) for one in ranked]
     return {"travellers": travellers(ledger.groups), "standings": rows}
 
 
-def _teams(plays: Plays, profile: Profile, carried: Carried, teams: Teams) -> dict[str, Any]:
-    if unknown := sorted(set(carried) - set(teams)):
-        raise RuleError("bad_carried", f"there is no team {unknown[0]!r}")
-    adjustments = [Adjustment(name, imp) for name, imp in carried.items()]
-    ranked = team.standings(plays.done, teams, profile, provisional=bool(plays.to_come), adjustments=adjustments)
+def _teams(plays: Plays, profile: Profile, previous: Previous, teams: Teams) -> dict[str, Any]:
+    if unknown := sorted({one.name for one in previous.adjustments} - set(teams)):
+        raise RuleError("bad_previous", f"there is no team {unknown[0]!r}")
+    ranked = team.standings(
+        plays.done,
+        teams,
+        profile,
+        provisional=bool(plays.to_come),
+        previous=previous.places,
+        adjustments=previous.adjustments,
+    )
     rows = [standing(one, "team", None) for one in ranked]
     return {"travellers": travellers(groups(plays.done, profile)), "standings": rows}
-
-
-def _read_teams(path: Path | None) -> Teams:
-    if path is None:
-        raise RuleError("teams_missing", "a team event needs --teams FILE")
-    try:
-        return _decoded(path, dict[str, tuple[PlayerId, ...]])
-    except ValueError as error:
-        raise RuleError("bad_teams", str(error)) from None
-
-
-def _read_carried(path: Path | None) -> Carried:
-    try:
-        return _decoded(path, Carried) if path else {}
-    except ValueError as error:
-        raise RuleError("bad_carried", str(error)) from None
-
-
-def _decoded(path: Path, kind: type[T]) -> T:
-    """Read a JSON file. Raises ValueError with the file's name."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec
-        raise ValueError(f"{path.name}: {error}") from None
 
 
 @click.command(short_help="Travellers and standings from all plays.")
@@ -105,14 +81,14 @@ def _decoded(path: Path, kind: type[T]) -> T:
 )
 @click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
 @click.option("--teams", type=click.Path(path_type=Path), help='Team events: a JSON file {"team": ["p01", ...]}.')
-@click.option("--carried", type=click.Path(path_type=Path), help='IMPs of earlier sessions: a JSON file {"p01": 12}.')
+@click.option("--previous", type=click.Path(path_type=Path), help="What this command answered for the session before.")
 @click.option("--without-standing", multiple=True, metavar="PLAYER", help="Plays, is compared, is not ranked.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a play on standard input (the only form).")
 def score(
     profile: str,
     event: Literal["individual", "team"],
     teams: Path | None,
-    carried: Path | None,
+    previous: Path | None,
     without_standing: tuple[str, ...],
     as_json: bool,  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
 ) -> None:
@@ -132,8 +108,8 @@ def score(
     """  # noqa: D301 - click reads the \b
     try:
         rules = chosen(profile)
-        before = _read_carried(carried)
-        members = _read_teams(teams) if event == "team" else {}
+        before = read_previous(previous, rules)
+        members = read_teams(teams) if event == "team" else {}
         plays = read_plays(lines(), rules)
         if plays.refusals:
             for refusal in plays.refusals:

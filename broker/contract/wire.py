@@ -37,7 +37,7 @@ def decode_at(topic: str, payload: bytes) -> tuple[Place, Message]:
     if len(payload) > place.topic.limit:
         raise Refused("too_large", f"{len(payload)} bytes, at most {place.topic.limit}")
     message = decode(place.topic.message, payload)
-    _refuse_doubled_names(payload)
+    refuse_doubled_names(payload)
     if message.event != place.event:
         raise Refused("wrong_event", f"says {message.event}, came on the topic of {place.event}")
     table = getattr(message, "table", None)
@@ -57,7 +57,7 @@ def decode(kind: type[M], payload: bytes) -> M:
         raise Refused("malformed", str(error)[:300]) from None
 
 
-def _refuse_doubled_names(payload: bytes) -> None:
+def refuse_doubled_names(payload: bytes) -> None:
     """Refuse an object that says a name twice: msgspec keeps the last, other readers the first."""
     try:
         json.loads(payload, object_pairs_hook=_once_each)

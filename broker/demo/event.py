@@ -10,12 +10,12 @@ from broker.contract.messages import Player
 from broker.contract.words import SEATS
 from broker.credentials import Credentials, write_private
 from broker.demo.courses import as_script, courses
-from broker.rules.deal import new_deal
+from broker.rules.deal import new_deal, new_set
 from broker.rules.movement import SIZE, Booking, sixteen_players
 from broker.rules.profile import DEFAULT
-from broker.rules.tiles import FULL_SET
 from broker.scorer import event as folder_of
-from broker.scorer.event import DealRecord, Plan, Registry
+from broker.scorer.event import Plan
+from broker.scorer.folder import DealRecord, Registry
 
 NAME: Final = "demo"
 
@@ -73,7 +73,7 @@ def _deals(numbers: list[int]) -> tuple[list[DealRecord], Registry]:
     for number in numbers:
         deal = new_deal(number, SEATS[(number - 1) % 4], "east", chance)
         deals.append(DealRecord(number, number, deal.prevalent_wind, deal.dealer, dict(deal.faces)))
-        sets[number] = dict(enumerate(chance.sample(FULL_SET, len(FULL_SET)), 1))
+        sets[number] = new_set(chance)
     return deals, sets
 
 

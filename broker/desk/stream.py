@@ -42,9 +42,11 @@ class Streams:
         self._wakers.add(changed)
         # A task of its own follows the feed: cutting the feed's iterator short at a heartbeat would end it.
         following = asyncio.create_task(_wake(feed, changed))
+        silence: float | None = None  # no beat before the first view, however slow the machine
         try:
             while True:
-                fresh = await _within(changed, pace.heartbeat_s)
+                fresh = await _within(changed, silence)
+                silence = pace.heartbeat_s
                 if self.ending or following.done():
                     return
                 yield tell(feed.current) if fresh else BEAT
@@ -66,7 +68,7 @@ async def _wake(feed: ViewFeed, changed: asyncio.Event) -> None:
         changed.set()
 
 
-async def _within(changed: asyncio.Event, seconds: float) -> bool:
+async def _within(changed: asyncio.Event, seconds: float | None) -> bool:
     try:
         async with asyncio.timeout(seconds):
             await changed.wait()

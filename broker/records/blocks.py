@@ -23,7 +23,7 @@ class Block(Struct, frozen=True):
     lines: tuple[bytes, ...]
 
     def text(self) -> str:
-        """Give its text. Raises RecordError `too_large` or `not_utf8`."""
+        """Give its text. Raises RecordError `too_large` or `record_not_utf8`."""
         if len(self.lines) > MOST_LINES:
             raise RecordError("too_large", f"a record of more than {MOST_LINES} lines", line=self.line)
         return "\n".join(_line(number, line) for number, line in enumerate(self.lines, self.line))
@@ -60,7 +60,7 @@ def _line(number: int, line: bytes) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise RecordError("not_utf8", f"byte {error.start + 1} of this line is not UTF-8", line=number) from None
+        raise RecordError("record_not_utf8", f"byte {error.start + 1} of this line is not UTF-8", line=number) from None
     if "\0" in text:
-        raise RecordError("not_utf8", "there are zero bytes: probably this is UTF-16", line=number)
+        raise RecordError("record_not_utf8", "there are zero bytes: probably this is UTF-16", line=number)
     return text

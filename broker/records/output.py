@@ -18,7 +18,7 @@ USUAL: Final = 0o666
 def deliver(text: str, output: Path | None, *, folder: Path | None, force: bool, secret: bool = False) -> None:
     """Write an export, in UTF-8 whatever the locale. A secret one is readable by its owner alone.
 
-    Raises RuleError `file_exists`, `not_an_export` or `unwritable`.
+    Raises RuleError `export_exists`, `not_an_export` or `unwritable`.
     """
     try:
         if output is None:
@@ -28,7 +28,7 @@ def deliver(text: str, output: Path | None, *, folder: Path | None, force: bool,
             _refuse_other_files(output, folder)
             _write(output, text.encode(), PRIVATE if secret else USUAL, force=force)
     except FileExistsError:
-        raise RuleError("file_exists", f"{output} is there already; --force overwrites it") from None
+        raise RuleError("export_exists", f"{output} is there already; --force overwrites it") from None
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone
     except OSError as error:

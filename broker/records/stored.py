@@ -6,14 +6,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
 from broker.contract.messages import LogMessage, Result
 from broker.contract.wire import Refused, decode
 from broker.rules.errors import RuleError
 from broker.scorer.errors import StoreBroken
-from broker.scorer.event import DEALS, DealRecord, Event, open_event
+from broker.scorer.event import Event, open_event
+from broker.scorer.folder import DealRecord, read_deals
 from broker.scorer.journal import VERSION
 from broker.scorer.room import Room
 
@@ -44,8 +44,7 @@ def open_stored(folder: Path) -> Stored:
     room = Room(event)
     for message in _messages(folder / STORE, event.name):
         room.apply(message)
-    deals = msgspec.json.decode((folder / DEALS).read_bytes(), type=tuple[DealRecord, ...])
-    return Stored(event, room, {deal.number: deal for deal in deals})
+    return Stored(event, room, {deal.number: deal for deal in read_deals(folder)})
 
 
 def _messages(path: Path, event: str) -> list[LogMessage]:

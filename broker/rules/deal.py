@@ -1,6 +1,7 @@
 """A deal: 136 tiles in four trays of 34, with its prevalent wind and dealer (MIL)."""
 
 import hashlib
+import hmac
 from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -50,16 +51,26 @@ def new_deal(number: int, prevalent_wind: Wind, dealer: Seat, shuffler: Shuffler
     return Deal(number, prevalent_wind, dealer, trays)
 
 
+def new_set(shuffler: Shuffler) -> dict[int, str]:
+    """Mix which serial lies on the back of which face: what a set's labels are printed from, and secret."""
+    faces = list(FULL_SET)
+    shuffler.shuffle(faces)
+    return dict(enumerate(faces, 1))
+
+
 def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
     """Turn faces into the serials of one set, so that nothing that a kiosk receives holds a face.
 
-    `registry` is the set's secret: serial 1..136 to face. Of equal tiles the lowest serial is laid first.
+    `registry` is the set's secret: serial 1..136 to face. Which of equal tiles is laid first is the same every time and
+    known only to who has registry and deal: in order of numbers, two backs would tell that their faces differ.
     Raises RuleError `not_a_set` where the registry is no whole set.
     """
     if set(registry) != set(range(1, 137)) or not is_full_set(list(registry.values())):
         raise RuleError("not_a_set", "the registry does not give the 136 tiles of a set")
+    secret = ",".join(registry[serial] for serial in range(1, 137)).encode()
+    laid = f"{deal.number}:" + ",".join(face for seat in SEATS for face in deal.faces[seat])
     free: dict[str, list[int]] = {}
-    for serial in sorted(registry, reverse=True):
+    for serial in sorted(registry, key=lambda serial: hmac.digest(secret, f"{laid}:{serial}".encode(), "sha256")):
         free.setdefault(registry[serial], []).append(serial)
     return {seat: in_rows([free[face].pop() for face in deal.faces[seat]]) for seat in SEATS}
 

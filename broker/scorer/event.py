@@ -1,14 +1,14 @@
-"""An event's folder: what the organiser has settled before the first play.
+"""An event: what the organiser has settled before the first play, checked as a whole.
 
-`event.toml` (name, profile, players, plays), `deals.json` (faces: secret), `sets.json` (serial to face: secret);
-and, where the event has rules of its own, `profile.toml`.
+`event.toml` (name, profile, players, plays) is read here, and where the event has rules of its own `profile.toml`;
+deals and sets, the secrets, in `folder.py`.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 import tomli_w
@@ -24,21 +24,16 @@ from broker.contract.words import (
     ProfileId,
     RoundNo,
     Seat,
-    SetNo,
     TableNo,
-    Wind,
 )
-from broker.rules.deal import Deal, SerialTray, form_hash, order_of
+from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
 from broker.rules.profile import Profile, load, parse, shipped
 from broker.scorer.errors import BadEvent
+from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
 
 EVENT: Final = "event.toml"
 PROFILE: Final = "profile.toml"
-DEALS: Final = "deals.json"
-SETS: Final = "sets.json"
-
-T = TypeVar("T")
 
 
 class Booking(Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,20 +53,6 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     profile: ProfileId
     players: tuple[Player, ...]
     plays: tuple[Booking, ...]
-
-
-class DealRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """One deal in `deals.json`: faces, and the number of the set that lies in its carrier."""
-
-    number: DealNo
-    set: SetNo
-    prevalent_wind: Wind
-    dealer: Seat
-    faces: dict[Seat, tuple[str, ...]]
-
-
-Registry = dict[int, dict[int, str]]
-"""`sets.json`: set number to serial to face."""
 
 
 class Event:
@@ -133,8 +114,7 @@ def _tray(rows: SerialTray) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int
 
 
 def _order(record: DealRecord, registry: Registry) -> dict[Seat, SerialTray]:
-    deal = Deal(record.number, record.prevalent_wind, record.dealer, record.faces)
-    return order_of(deal, registry.get(record.set, {}))
+    return order_of(record.deal(), registry.get(record.set, {}))
 
 
 def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
@@ -169,19 +149,14 @@ def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Regist
     """Write an event's folder; what is secret is readable by its owner alone."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / EVENT).write_text(tomli_w.dumps(msgspec.to_builtins(plan)), encoding="utf-8")
-    for name, secret in ((DEALS, tuple(deals)), (SETS, registry)):
-        path = folder / name
-        path.touch(mode=0o600)
-        path.chmod(0o600)  # one that was there before keeps the rights it had
-        path.write_bytes(msgspec.json.encode(secret))
+    write_deals(folder, deals)
+    write_registry(folder, registry)
 
 
 def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
-    plan = _read(folder / EVENT, msgspec.toml.decode, Plan)
-    deals = _read(folder / DEALS, msgspec.json.decode, tuple[DealRecord, ...])
-    registry = _read(folder / SETS, msgspec.json.decode, Registry)
-    return Event(plan, deals, registry, _rules(folder / PROFILE))
+    plan = read(folder / EVENT, msgspec.toml.decode, Plan)
+    return Event(plan, read_deals(folder), read_registry(folder), _rules(folder / PROFILE))
 
 
 def _rules(path: Path) -> str | None:
@@ -201,12 +176,3 @@ def _own_profile(rules: str, profile_id: str) -> Profile:
     if profile.id in shipped():
         raise RuleError("bad_profile", f"{PROFILE}: the id {profile.id!r} is of a profile that ships; give it another")
     return profile
-
-
-def _read(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untyped-def]  # noqa: ANN001 - msgspec's decoders share no type
-    try:
-        return decode(path.read_bytes(), type=kind)  # type: ignore[no-any-return] # checked by `type`
-    except FileNotFoundError:
-        raise BadEvent(f"{path.name} is missing in {path.parent}") from None
-    except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
-        raise BadEvent(f"{path.name}: {error}") from None

@@ -7,7 +7,7 @@ from broker.scoring import individual
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
-from broker.scoring.ranking import Ranked
+from broker.scoring.ranking import Ranking
 
 PlayKey = tuple[int, int]
 """Table and round."""
@@ -55,7 +55,7 @@ class Room:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
         return self._ledger.groups
 
-    def standings(self) -> tuple[Ranked, ...]:
+    def standings(self) -> Ranking:
         """Rank all players of the event."""
         return individual.standings(self._ledger)
 

@@ -33,7 +33,7 @@ class Bounds(NamedTuple):
 def bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
     """Give everybody's bounds. `missing` are the plays that are still to come: their points are not looked at."""
     to_come = tuple(missing)
-    entries = ledger.entries.with_names(play.entry(seat) for play in to_come for seat in SEATS)
+    entries = ledger.entries.with_names(name for play in to_come for name in play.entries)
     least, most = (ledger.totals.resized(len(entries.number)).imp for _ in range(2))
     joining = Counter((play.deal, play.section or "") for play in to_come)
     for (deal, section, _), row in ledger.rows.items():
@@ -43,9 +43,9 @@ def bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
             np.add.at(most, row.entries, high - now)
     step = len(ledger.profile.imp.scale.value)
     for play in to_come:
-        for seat in SEATS:
-            least[entries.number[play.entry(seat)]] -= step
-            most[entries.number[play.entry(seat)]] += step
+        for name in play.entries:
+            least[entries.number[name]] -= step
+            most[entries.number[name]] += step
     ahead, behind = _places(least, most, ties_are_parted=bool(ledger.profile.ties.chain.value))
     rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
     return dict(zip(entries.names, map(Bounds._make, rows), strict=True))

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from operator import attrgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from broker.contract.words import SEATS, Seat
 from broker.rules.profile import Profile
 from broker.scoring.datum import differences
 from broker.scoring.imp import Whole, cross, imps
-from broker.scoring.plays import GroupKey, ScoredPlay
+from broker.scoring.plays import GroupKey, ScoredPlay, by_seat
 
 Exact = int | Fraction
 """IMPs; a fraction only where a profile asks for the mean of several comparisons."""
@@ -94,17 +95,26 @@ def exact(numerator: int, over: int) -> Exact:
 
 
 def groups(plays: Iterable[ScoredPlay], profile: Profile) -> tuple[Group, ...]:
-    """Sort plays into comparison groups and compare them. Plays without points are left out; order does not matter."""
+    """Sort plays into comparison groups and compare them; in what order they come does not matter."""
+    return tuple(group(members, profile) for _, members in sorted(by_group(plays).items(), key=itemgetter(0)))
+
+
+def by_group(plays: Iterable[ScoredPlay]) -> dict[GroupKey, list[ScoredPlay]]:
+    """Sort plays into their groups. Those without points belong to none."""
     by_key: dict[GroupKey, list[ScoredPlay]] = {}
     for play in plays:
         if play.points is not None:
             by_key.setdefault(play.group, []).append(play)
-    return tuple(group(by_key[key], profile) for key in sorted(by_key))
+    return by_key
 
 
 def group(plays: Iterable[ScoredPlay], profile: Profile) -> Group:
     """Compare plays that have points, all of one group."""
     members = tuple(sorted(plays, key=attrgetter("table")))
     scored = [play.points for play in members if play.points is not None]
-    columns = [np.fromiter((points[seat] for points in scored), np.int64, len(scored)) for seat in SEATS]
-    return Group(members, np.stack(columns, axis=1), profile)
+    return Group(members, table(chain.from_iterable(map(by_seat, scored)), len(scored)), profile)
+
+
+def table(values: Iterable[int], plays: int) -> Whole:
+    """Give whole numbers, four a play, as an array of the shape (plays, seats)."""
+    return np.fromiter(values, np.int64, plays * len(SEATS)).reshape(plays, len(SEATS))

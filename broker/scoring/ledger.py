@@ -7,10 +7,9 @@ large event live and an audit can compute it anew.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from broker.contract.words import SEATS
 from broker.rules.profile import Profile
-from broker.scoring.compare import Group
-from broker.scoring.entries import Entries
+from broker.scoring.compare import Group, by_group
+from broker.scoring.entries import Entries, numbering
 from broker.scoring.plays import Adjustment, GroupKey, ScoredPlay
 from broker.scoring.rows import Row
 from broker.scoring.totals import Totals
@@ -31,19 +30,16 @@ class Ledger:
     def of(cls, plays: Iterable[ScoredPlay], profile: Profile, names: Iterable[str] = ()) -> "Ledger":
         """Compare and add up all plays, one of a table and deal. `names` are listed even before their first play."""
         listed = tuple(plays)
-        entries = Entries().with_names(names).with_names(play.entry(seat) for play in listed for seat in SEATS)
-        by_key: dict[GroupKey, list[ScoredPlay]] = {}
-        for play in listed:
-            if play.points is not None:
-                by_key.setdefault(play.group, []).append(play)
-        rows = {key: Row.of(members, profile, entries.number) for key, members in by_key.items()}
+        number = numbering(names)
+        rows = {key: Row.of(members, profile, number) for key, members in by_group(listed).items()}
+        unplayed = {(play.deal, play.table): play for play in listed if play.points is None}
+        entries = Entries(dict(number)).with_names(name for play in unplayed.values() for name in play.entries)
         totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
         for row in rows.values():
             totals.count(row, 1)
         for play in listed:
             if play.fines or play.awards:
                 totals.rule(play, entries, 1)
-        unplayed = {(play.deal, play.table): play for play in listed if play.points is None}
         return cls(profile, entries, totals, rows, unplayed)
 
     @property
@@ -53,7 +49,7 @@ class Ledger:
 
     def with_play(self, play: ScoredPlay) -> "Ledger":
         """Add one play, or put it in the place of the one that this table had of this deal."""
-        entries = self.entries.with_names(play.entry(seat) for seat in SEATS)
+        entries = self.entries.with_names(play.entries)
         totals = self.totals.resized(len(entries.number))
         rows, unplayed = dict(self.rows), dict(self.unplayed)
         had = self.play(play.deal, play.table)

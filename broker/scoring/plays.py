@@ -1,10 +1,14 @@
 """A play as scoring sees it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
-from broker.contract.words import Seat
+from broker.contract.words import SEATS, Seat
+
+by_seat: Final[Callable[[Any], tuple[Any, ...]]] = itemgetter(*SEATS)
+"""Takes the four values of a mapping, in turn order."""
 
 GroupKey = tuple[int, str, str]
 """Deal, section, form: plays of one key are compared with each other."""
@@ -33,6 +37,11 @@ class ScoredPlay:
     def group(self) -> GroupKey:
         """With which plays it is compared."""
         return self.deal, self.section or "", self.form or ""
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """In whose name each seat scores, in turn order."""
+        return by_seat({**self.players, **self.stands_for} if self.stands_for else self.players)
 
     def entry(self, seat: Seat) -> str:
         """Give in whose name this seat scores."""

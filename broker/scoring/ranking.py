@@ -1,9 +1,11 @@
 """Places: by total IMP, then the profile's chain of tie-breaks; who is still equal shares a place (1, 1, 3)."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from broker.scoring.compare import Exact
@@ -15,7 +17,7 @@ TieBreaker = Callable[[Whole], NDArray[Any]]
 """Takes the numbers of entries that are equal so far, gives a key for each; the greater the better."""
 
 
-class Ranked(NamedTuple):
+class Ranked(Struct, frozen=True, gc=False):
     """One line of the standings; `imp` is what remains after `fines`."""
 
     place: int
@@ -25,9 +27,39 @@ class Ranked(NamedTuple):
     plays: int
 
 
+@dataclass(frozen=True, eq=False)
+class Ranking(Sequence[Ranked]):
+    """The standings of all entries, as columns; a line is made when it is read."""
+
+    places: Whole
+    order: Whole
+    entries: Entries
+    totals: Totals
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @overload
+    def __getitem__(self, at: int) -> Ranked: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> "Ranking": ...
+
+    def __getitem__(self, at: int | slice) -> "Ranked | Ranking":
+        if isinstance(at, slice):
+            return replace(self, places=self.places[at], order=self.order[at])
+        return next(iter(self[range(len(self))[at] :][:1]))
+
+    def __iter__(self) -> Iterator[Ranked]:
+        totals = self.totals
+        columns = (column[self.order].tolist() for column in (totals.imp, totals.fines, totals.plays))
+        names = map(self.entries.names.__getitem__, self.order.tolist())
+        return map(Ranked, self.places.tolist(), names, *columns)
+
+
 def rank(
     entries: Entries, totals: Totals, chain: Sequence[TieBreaker] = (), without_standing: Collection[str] = ()
-) -> tuple[Ranked, ...]:
+) -> Ranking:
     """Put entries in order, best first. Who is `without_standing` is left out, and takes nobody's place."""
     order = entries.alphabetical
     if without_standing:
@@ -37,9 +69,7 @@ def rank(
     runs = _runs(totals.imp[order])
     if chain:
         order, runs = _broken(order, runs, chain)
-    columns = (totals.imp[order].tolist(), totals.fines[order].tolist(), totals.plays[order].tolist())
-    names = map(entries.names.__getitem__, order.tolist())
-    return tuple(map(Ranked._make, zip((runs + 1).tolist(), names, *columns, strict=True)))
+    return Ranking(runs + 1, order, entries, totals)
 
 
 def _sorted(order: Whole, keys: Imps) -> Whole:

@@ -3,13 +3,13 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from operator import attrgetter
 
 import numpy as np
 
-from broker.contract.words import SEATS
 from broker.rules.profile import Profile
-from broker.scoring.compare import Group, group
+from broker.scoring.compare import Group, group, table
 from broker.scoring.imp import Whole
 from broker.scoring.plays import ScoredPlay
 
@@ -28,10 +28,8 @@ class Row:
         """Compare plays of one group; `number` gives the number of every entry."""
         compared = group(plays, profile)
         members = compared.members
-        columns = [
-            np.fromiter((number[play.entry(seat)] for play in members), np.int64, len(members)) for seat in SEATS
-        ]
-        return cls(compared, np.stack(columns, axis=1))
+        names = chain.from_iterable(play.entries for play in members)
+        return cls(compared, table(map(number.__getitem__, names), len(members)))
 
     def of_table(self, table: int) -> ScoredPlay | None:
         """Give this table's play, if it is in the group."""

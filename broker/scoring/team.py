@@ -13,7 +13,7 @@ from broker.scoring.entries import Entries
 from broker.scoring.imp import Whole, imp
 from broker.scoring.lineups import Lineup, Teams, lineups, missing
 from broker.scoring.plays import Adjustment, ScoredPlay
-from broker.scoring.ranking import Ranked, TieBreaker, rank
+from broker.scoring.ranking import Ranking, TieBreaker, rank
 from broker.scoring.team_imp import differences, team_imp, total
 from broker.scoring.ties import Places, simple_breaker
 from broker.scoring.totals import Totals
@@ -27,7 +27,7 @@ def standings(
     provisional: bool = False,
     previous: Places | None = None,
     adjustments: Iterable[Adjustment] = (),
-) -> tuple[Ranked, ...]:
+) -> Ranking:
     """Rank the teams. Provisional standings leave out deals that not all teams have played yet.
 
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.

@@ -247,18 +247,35 @@ def test_sections_are_groups_of_their_own_and_named() -> None:
     ]
 
 
-def test_what_was_carried_over_is_added_and_who_has_no_standing_is_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "carried.json"
-    path.write_text('{"p1e": 10, "p9": 1}')
-    (answer,) = ask("score", *TWO, options=("--carried", str(path), "--without-standing", "p2s"))
-    assert imp_of(answer) == {"p1e": 17, "p2n": 2, "p1w": 1, "p9": 1, "p2w": -1, "p1n": -2, "p2e": -7, "p1s": -9}
+def with_previous(tmp_path: Path, written: object, *options: str) -> list[dict[str, Any]]:
+    path = tmp_path / "before.json"
+    path.write_text(written if isinstance(written, str) else json.dumps(written), encoding="latin-1")
+    return ask("score", *TWO, options=("--previous", str(path), *options))
 
 
-@pytest.mark.parametrize("written", ["[]", '{"p1": 1.5}', '{"p1": "x"}', "\xff"])
-def test_a_file_of_earlier_imps_that_is_none_is_an_error(tmp_path: Path, written: str) -> None:
-    path = tmp_path / "carried.json"
-    path.write_text(written, encoding="latin-1")
-    assert [code(answer) for answer in ask("score", *TWO, options=("--carried", str(path)))] == ["bad_carried"]
+def test_the_session_before_counts_and_who_has_no_standing_is_left_out(tmp_path: Path) -> None:
+    before = {"standings": [{"place": 1, "player": "p1e", "imp": "21/2"}, {"place": 2, "player": "p9", "imp": 1}]}
+    (answer,) = with_previous(tmp_path, before, "--without-standing", "p2s")
+    assert imp_of(answer) == {"p1e": 18, "p2n": 2, "p1w": 1, "p9": 1, "p2w": -1, "p1n": -2, "p2e": -7, "p1s": -9}
+
+
+def test_what_this_command_answered_can_be_the_session_before(tmp_path: Path) -> None:
+    (first,) = ask("score", *TWO)
+    (second,) = with_previous(tmp_path, first)
+    assert imp_of(second) == {name: 2 * imp for name, imp in imp_of(first).items()}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[]",
+        '{"standings": [{"place": 1, "imp": 3}]}',
+        '{"standings": [{"place": 1, "player": "a", "imp": "3/0"}]}',
+        "\xff",
+    ],
+)
+def test_a_session_before_that_is_none_is_an_error(tmp_path: Path, written: str) -> None:
+    assert [code(answer) for answer in with_previous(tmp_path, written)] == ["bad_previous"]
 
 
 def test_a_profile_of_ones_own_is_a_file(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ ROOMS: Final = (
     "broker/rules",
     "broker/scoring",
     "broker/calculators",
+    "broker/organiser",
     "broker/records",
     "broker/scorer",
     "broker/demo",

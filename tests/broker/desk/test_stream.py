@@ -47,7 +47,10 @@ def test_a_beat_does_not_end_the_views() -> None:
         stream = Streams().follow(feed, tell, Pace(heartbeat_s=0.001, gap_s=0))
         assert [await anext(stream), await anext(stream)] == [b"41", BEAT]
         feed.publish(sample.newer(feed.current))
-        assert b"42" in [await anext(stream), await anext(stream)]
+        said = await anext(stream)
+        while said == BEAT:  # as often as a slow machine beats before it has heard of the view
+            said = await anext(stream)
+        assert said == b"42"
 
     run(steps)
 

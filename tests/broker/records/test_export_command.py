@@ -45,7 +45,7 @@ def test_a_file_holds_what_would_have_been_printed_and_nothing_lies_beside_it(ov
 def test_a_file_that_is_there_is_kept_unless_forced(over: Path, tmp_path: Path) -> None:
     path = tmp_path / "standings.csv"
     path.write_text("mine", encoding="utf-8")
-    assert ended(export("standings", over, "--output", path)) == (1, "file_exists")
+    assert ended(export("standings", over, "--output", path)) == (1, "export_exists")
     assert path.read_text(encoding="utf-8") == "mine"
     assert export("standings", over, "--output", path, "--force").exit_code == 0
     assert path.read_text(encoding="utf-8").startswith("place,")

@@ -122,9 +122,9 @@ def test_what_is_no_row_of_tags_is_refused_where_it_goes_wrong(text: str, code: 
 @pytest.mark.parametrize(
     ("said", "code", "line"),
     [
-        (example('[East "A"]', '[East "É"]').encode("latin-1"), "not_utf8", 6),
-        (example().encode("utf-16"), "not_utf8", 1),
-        (example('[East "A"]', '[East "A\0"]').encode(), "not_utf8", 6),
+        (example('[East "A"]', '[East "É"]').encode("latin-1"), "record_not_utf8", 6),
+        (example().encode("utf-16"), "record_not_utf8", 1),
+        (example('[East "A"]', '[East "A\0"]').encode(), "record_not_utf8", 6),
         (example('[East "A"]', f'[East "{"A" * LONGEST_LINE}"]').encode(), "too_large", 6),
         (("% line\n" * MOST_LINES + example()).encode(), "too_large", 1),
     ],

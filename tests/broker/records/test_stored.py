@@ -29,7 +29,7 @@ def test_the_room_is_the_one_that_the_scorer_has(over: Path) -> None:
     for message in whole_event():
         room.apply(message)
     stored = open_stored(over)
-    assert (stored.room.results, stored.room.standings()) == (room.results, room.standings())
+    assert (stored.room.results, list(stored.room.standings())) == (room.results, list(room.standings()))
     assert [(result.round, message.table) for message, result in stored.results()] == sorted(
         (round_, table) for table, round_ in room.results
     )

@@ -26,7 +26,8 @@ from broker.rules.movement import sixteen_players
 from broker.rules.points import Outcome, points
 from broker.rules.profile import load
 from broker.rules.tiles import FULL_SET
-from broker.scorer.event import Booking, DealRecord, Event, Plan, Registry
+from broker.scorer.event import Booking, Event, Plan
+from broker.scorer.folder import DealRecord, Registry
 
 NAME: Final = "cup"
 

@@ -15,9 +15,11 @@ from broker.contract.messages import Player
 from broker.contract.wire import decode_at
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
+from broker.rules.profile import folder
 from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.errors import BadEvent
-from broker.scorer.event import DEALS, EVENT, SETS, DealRecord, Event, Plan, Registry, open_event, save
+from broker.scorer.event import EVENT, PROFILE, Event, Plan, open_event, save
+from broker.scorer.folder import DEALS, SETS, DealRecord, Registry
 from broker.scorer.outgoing import Speaker
 from tests.broker.contract.laws import FEW
 from tests.broker.scorer.small import deals, event, plan, registry
@@ -228,3 +230,42 @@ def test_what_a_table_is_told_holds_no_face_and_the_whole_order(table: int) -> N
 def test_plays_of_a_table_come_by_rounds() -> None:
     backwards = Event(replace(plan(), plays=plan().plays[::-1]), deals(), registry())
     assert [play.round for play in backwards.plays_of(2)] == [1, 2, 3, 4]
+
+
+def own_rules(profile_id: str = "our-club") -> str:
+    return (folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', f'id = "{profile_id}"')
+
+
+def test_an_event_brings_its_own_rules_and_every_table_is_told_them(tmp_path: Path) -> None:
+    save(tmp_path, replace(plan(), profile="our-club"), deals(), registry())
+    (tmp_path / PROFILE).write_text(own_rules(), encoding="utf-8")
+    opened = open_event(tmp_path)
+    assert (opened.profile.id, opened.profile.payments.several_hu.value) == ("our-club", "nearest")
+    said = json.loads(Speaker(opened, "store-0001").assignment(1, (), 0).payload)
+    assert (said["profile"], said["rules"]) == ("our-club", own_rules())
+
+
+def test_rules_that_ship_are_told_by_their_name_alone() -> None:
+    assert json.loads(Speaker(event(), "store-0001").assignment(1, (), 0).payload)["rules"] is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "rules", "said"),
+    [
+        ("our-club", own_rules("another"), "is of the profile 'another', the event wants 'our-club'"),
+        ("mcr", own_rules("mcr"), "is of a profile that ships"),
+        ("our-club", "?", "not TOML"),
+        ("our-club", own_rules().replace("value = 3000", "value = -1"), "claim_window_ms.value"),
+        ("our-club", None, "no profile 'our-club'"),
+    ],
+    ids=["another", "ships", "no TOML", "mistake", "none"],
+)
+def test_rules_that_cannot_be_the_event_s_are_refused(
+    tmp_path: Path, wanted: str, rules: str | None, said: str
+) -> None:
+    save(tmp_path, replace(plan(), profile=wanted), deals(), registry())
+    if rules is not None:
+        (tmp_path / PROFILE).write_text(rules, encoding="utf-8")
+    with pytest.raises(BadEvent) as refused:
+        open_event(tmp_path)
+    assert said in str(refused.value)

@@ -43,7 +43,7 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, Room]:
 def summary(intake: Intake, room: Room) -> object:
     """Give all that is told from a room."""
     books = {table: (book.upto, book.gaps(), book.refused, book.taken) for table, book in intake.books.items()}
-    return books, room.groups(), room.standings(), room.final, [room.complete(deal) for deal in event().expected]
+    return books, room.groups(), list(room.standings()), room.final, [room.complete(deal) for deal in event().expected]
 
 
 STRAIGHT_INTAKE, STRAIGHT_ROOM = heard(TOLD)

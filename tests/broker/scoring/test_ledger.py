@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from broker.contract.words import SEATS
 from broker.rules.profile import Profile
 from broker.scoring.bounds import bounds
+from broker.scoring.entries import Entries
 from broker.scoring.individual import standings
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
@@ -20,7 +21,7 @@ from tests.broker.scoring.oracle import Play
 def said(ledger: Ledger) -> tuple[object, ...]:
     """Give all that a ledger says."""
     groups = tuple((group.deal, group.section, group.form, group.datum, group.plays) for group in ledger.groups)
-    return groups, standings(ledger), bounds(ledger, ())
+    return groups, list(standings(ledger)), bounds(ledger, ())
 
 
 def one_by_one(ledger: Ledger, plays: list[ScoredPlay]) -> Ledger:
@@ -67,3 +68,12 @@ def test_adding_changes_nothing_in_what_was_before(told: list[Play], profile: Pr
     told_before = said(before)
     one_by_one(before, plays)
     assert said(before) == told_before
+
+
+@given(st.lists(st.text(max_size=4), unique=True), st.lists(st.text(max_size=4), unique=True, max_size=8))
+@LAW
+def test_names_are_in_alphabetical_order_however_they_came(first: list[str], more: list[str]) -> None:
+    before = Entries().with_names(first)
+    assert len(before.alphabetical) == len(first)
+    after = before.with_names(more)
+    assert [after.names[at] for at in after.alphabetical] == sorted({*first, *more})

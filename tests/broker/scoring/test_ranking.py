@@ -3,17 +3,18 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.scoring.entries import Entries
 from broker.scoring.imp import Whole
-from broker.scoring.ranking import Ranked, TieBreaker, rank
+from broker.scoring.ranking import Ranking, TieBreaker, rank
 from broker.scoring.totals import Totals
 from tests.broker.contract.laws import LAW
 
 
-def ranked(imps: Mapping[str, int], *chain: TieBreaker, without: tuple[str, ...] = ()) -> tuple[Ranked, ...]:
+def ranked(imps: Mapping[str, int], *chain: TieBreaker, without: tuple[str, ...] = ()) -> Ranking:
     entries = Entries().with_names(imps)
     nothing = np.zeros(len(imps), dtype=np.int64)
     totals = Totals(np.array([*imps.values()], dtype=np.int64), nothing, nothing, nothing)
@@ -84,3 +85,11 @@ def test_a_chain_is_the_order_of_the_keys_one_after_the_other(keys: list[tuple[i
     assert {one.name: one.place for one in found} == {
         name: 1 + sum(other > key for other in keys) for name, key in names.items()
     }
+
+
+def test_lines_are_made_when_they_are_read_and_are_the_same_by_place_and_in_turn() -> None:
+    found = ranked({"a": 1, "b": 3, "c": 2})
+    assert [found[at] for at in range(3)] == list(found)
+    assert [found[-1], *found[1:2]] == [list(found)[2], list(found)[1]]
+    with pytest.raises(IndexError):
+        found[3]

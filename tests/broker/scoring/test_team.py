@@ -80,10 +80,10 @@ def test_the_sum_is_converted_and_not_each_member() -> None:
 def test_a_fine_is_the_team_s_and_in_no_reference() -> None:
     plays, teams = four_teams(tables=2)
     fined = [changed(plays[0], fines={"east": 4, "south": 8}), plays[1]]
-    assert team.standings(fined, teams, MEAN) == (
+    assert list(team.standings(fined, teams, MEAN)) == [
         Ranked(1, "team 1", imp=-4, fines=4, plays=1),
         Ranked(2, "team 2", imp=-8, fines=8, plays=1),
-    )
+    ]
 
 
 def test_teams_without_a_play_have_nothing() -> None:

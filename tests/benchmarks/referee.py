@@ -1,4 +1,4 @@
-"""How quick the referee is: `python -m benchmarks.referee [PLAYS]`.
+"""How quick the referee is: `python -m tests.benchmarks.referee [PLAYS]`.
 
 Plays seeded random legal plays, keeps their actions, then has each layer of the referee judge all of them again, and
 prints the best of several rounds: actions a second with tiles, by turns alone, and the ratio of the two.
@@ -36,7 +36,7 @@ def no_win(_: Hu) -> int:
 
 def record(seed: int) -> Recorded:
     """Play one play at random: each seat that may act does, or lets one in three claims pass."""
-    chance = Random(seed)  # noqa: S311 - the same plays each time
+    chance = Random(seed)
     deal = new_deal(seed, "east", SEATS[seed % 4], chance)
     play, actions = begin(deal, PAYMENTS), list[Action]()
     while seats := turns.asked(play.turns):

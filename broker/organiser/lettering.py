@@ -1,0 +1,87 @@
+"""Text on a sheet in any script, as wide as it may be: each letter in the first font that has it.
+
+Helvetica for Latin, Vera (comes with reportlab) for more of it, STSong-Light for Chinese. The last is named in the
+PDF and not embedded: who shows or prints it needs a Chinese font.
+"""
+
+import unicodedata
+from functools import cache
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.pdfgen.canvas import Canvas
+
+LATIN: Final = "Helvetica"
+BOLD: Final = "Helvetica-Bold"
+WIDER: Final = "Vera"
+CHINESE: Final = "STSong-Light"
+
+ELLIPSIS: Final = "…"
+
+
+class Run(NamedTuple):
+    """Letters that are written in one font."""
+
+    font: str
+    text: str
+
+
+def write(canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False) -> float:
+    """Write from a place to the right; give where the text ends (points)."""
+    x, y = at
+    for run in runs(text, bold=bold):
+        canvas.setFont(run.font, size)
+        canvas.drawString(x, y, run.text)
+        x += stringWidth(run.text, run.font, size)
+    return x
+
+
+def width(text: str, size: float, *, bold: bool = False) -> float:
+    """Give the width of a text in points."""
+    return float(sum(stringWidth(run.text, run.font, size) for run in runs(text, bold=bold)))
+
+
+def fitted(text: str, room: float, largest: float, smallest: float, *, bold: bool = False) -> tuple[str, float]:
+    """Give a text and its size so that it fits: smaller first, then cut, with an ellipsis."""
+    size = min(largest, max(smallest, largest * room / max(width(text, largest, bold=bold), 1)))
+    while text and width(text, size, bold=bold) > room:
+        text = text.removesuffix(ELLIPSIS)[:-1].rstrip() + ELLIPSIS
+    return text, size
+
+
+def runs(text: str, *, bold: bool = False) -> list[Run]:
+    """Cut a text by fonts; what no font has is written plainer, or as a question mark."""
+    _register()
+    letters = [_letter(letter, bold=bold) for letter in unicodedata.normalize("NFC", text)]
+    return [Run(font, "".join(run.text for run in same)) for font, same in groupby(letters, lambda run: run.font)]
+
+
+def _letter(letter: str, *, bold: bool) -> Run:
+    plain = unicodedata.normalize("NFKD", letter)[0]
+    for wanted in (letter, plain):
+        if wanted.isprintable() and _encodes(wanted, "cp1252"):
+            return Run(BOLD if bold else LATIN, wanted)
+        if ord(wanted) in _register().face.charToGlyph:
+            return Run(WIDER, wanted)
+        if _encodes(wanted, "gb2312") or _encodes(wanted, "gbk"):
+            return Run(CHINESE, wanted)
+    return Run(BOLD if bold else LATIN, " " if letter.isspace() else "?")
+
+
+def _encodes(letter: str, encoding: str) -> bool:
+    try:
+        letter.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return letter.isprintable()
+
+
+@cache
+def _register() -> TTFont:
+    registerFont(UnicodeCIDFont(CHINESE))
+    vera = TTFont(WIDER, "Vera.ttf")
+    registerFont(vera)
+    return vera

@@ -1,0 +1,143 @@
+"""Scoring a very large event, beside the same in pandas: `python -m tests.benchmarks.scoring`.
+
+10,000 tables play 16 deals: 160,000 plays of 40,000 players, one comparison group a deal. Both sides begin with the
+same list of plays and end with the standings; both must give the same IMPs, play by play, and the same totals.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from random import Random
+from statistics import median
+from time import perf_counter
+from typing import Final, TypeVar
+
+import numpy as np
+import pandas as pd
+from msgspec import structs
+
+from broker.contract.words import SEATS, Seat
+from broker.rules.points import Outcome, points
+from broker.rules.profile import Profile, load
+from broker.scoring.individual import standings
+from broker.scoring.ledger import Ledger
+from broker.scoring.plays import ScoredPlay
+from broker.scoring.ranking import Ranking
+
+T = TypeVar("T")
+
+VALUES: Final = (8, 9, 10, 12, 14, 16, 18, 24, 28, 32, 48, 64, 88)
+
+
+def event(tables: int, deals: int, seed: int) -> list[ScoredPlay]:
+    """Make up an event: everybody plays every deal once, at a seat and table that change."""
+    chance, profile = Random(seed), load()  # a benchmark, no secret
+    players = [f"p{number:05}" for number in range(4 * tables)]
+    plays = []
+    for deal in range(1, deals + 1):
+        chance.shuffle(players)
+        for table in range(tables):
+            at_table = dict(zip(SEATS, players[4 * table : 4 * table + 4], strict=True))
+            fines: dict[Seat, int] = {"south": 4} if chance.random() < 0.001 else {}
+            plays.append(ScoredPlay(deal, table + 1, at_table, points(_outcome(chance), profile.payments), fines))
+    return plays
+
+
+def _outcome(chance: Random) -> Outcome:
+    first, second, third, _ = chance.sample(SEATS, 4)
+    kind = chance.random()
+    if kind < 0.15:
+        return Outcome("draw", {})
+    if kind < 0.45:
+        return Outcome("self_drawn", {first: chance.choice(VALUES)})
+    if kind < 0.95:
+        return Outcome("discard", {first: chance.choice(VALUES)}, second)
+    return Outcome("discard", {first: chance.choice(VALUES), third: chance.choice(VALUES)}, second)
+
+
+def with_pandas(plays: list[ScoredPlay], profile: Profile) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Score plays as one would with pandas: a row a seat, the mean by `transform`, the scale by `cut`.
+
+    The mean is floating point, so the difference is rounded to a millionth before it is looked up; with ten thousand
+    plays a group that is finer than any difference can be close to a step without being on it.
+    """
+    rows = [
+        (play.deal, seat, play.table, play.players[seat], (play.points or {})[seat], play.fines.get(seat, 0))
+        for play in plays
+        for seat in SEATS
+    ]
+    frame = pd.DataFrame(rows, columns=["deal", "seat", "table", "player", "points", "fine"])
+    difference = (frame["points"] - frame.groupby(["deal", "seat"])["points"].transform("mean")).round(6)
+    edges = [-np.inf, *(np.array(profile.imp.scale.value) - 0.5), np.inf]
+    sizes = pd.cut(difference.abs(), edges, right=False, labels=False)
+    frame["imp"] = (np.sign(difference) * sizes).astype("int64")
+    frame["net"] = frame["imp"] - frame["fine"]
+    totals = frame.groupby("player").agg(imp=("net", "sum"), fines=("fine", "sum"), plays=("net", "size")).reset_index()
+    totals["place"] = totals["imp"].rank(method="min", ascending=False).astype("int64")
+    return frame, totals.sort_values(["place", "player"])
+
+
+def timed(work: Callable[[], T], times: int) -> tuple[T, float]:
+    """Do something several times; give the last result and the median of the seconds."""
+    seconds = []
+    for _ in range(times):
+        began = perf_counter()
+        result = work()
+        seconds.append(perf_counter() - began)
+    return result, median(seconds)
+
+
+def main() -> None:
+    """Measure, compare, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=10_000)
+    parser.add_argument("--deals", type=int, default=16)
+    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    profile, plays = load(), event(asked.tables, asked.deals, asked.seed)
+    print(f"{len(plays)} plays of {4 * asked.tables} players, {asked.deals} deals; median of {asked.times}")
+
+    (ledger, ranked), ours = timed(lambda: _ours(plays, profile), asked.times)
+    (frame, totals), theirs = timed(lambda: with_pandas(plays, profile), max(1, asked.times // 2))
+    _same(ledger, frame)
+    if [structs.astuple(one) for one in ranked] != [
+        *totals[["place", "player", "imp", "fines", "plays"]].itertuples(index=False, name=None)
+    ]:
+        raise SystemExit("pandas has other standings")
+    print(f"from plays to standings: {ours:.3f} s; pandas {theirs:.3f} s; {theirs / ours:.1f} times as fast; same IMPs")
+
+    last = replace(plays[-1], table=asked.tables + 1, players={seat: f"new {seat}" for seat in SEATS})
+    for name, play in (("of players who are in it", plays[-1]), ("of four new players", last)):
+        before = Ledger.of([one for one in plays if one is not play], profile)
+        standings(before)  # as it is while an event goes on
+        added = partial(_with, before, play)
+        _, ranking = timed(added, 4 * asked.times)
+        _, written = timed(lambda: list(added()), 4 * asked.times)  # noqa: B023 - called at once
+        print(
+            f"one play more, {name}: ranked anew in {1000 * ranking:.1f} ms, {ours / ranking:.0f} times as fast as all;"
+        )
+        print(f"  with all {4 * asked.tables} lines of the standings made: {1000 * written:.1f} ms")
+
+
+def _with(before: Ledger, play: ScoredPlay) -> Ranking:
+    return standings(before.with_play(play))
+
+
+def _ours(plays: list[ScoredPlay], profile: Profile) -> tuple[Ledger, Ranking]:
+    ledger = Ledger.of(plays, profile)
+    return ledger, standings(ledger)
+
+
+def _same(ledger: Ledger, frame: pd.DataFrame) -> None:
+    """Hold the IMPs of every play and seat against those of pandas."""
+    ordered = frame.sort_values(["deal", "table"], kind="stable")
+    theirs = ordered["imp"].to_numpy().reshape(-1, len(SEATS))
+    ours = np.concatenate([group.imps for group in ledger.groups])
+    if not np.array_equal(ours, theirs):
+        raise SystemExit("pandas has other IMPs")
+
+
+if __name__ == "__main__":
+    main()
