@@ -1,19 +1,15 @@
 """Standings as messages and as a CSV file that spreadsheets open safely."""
 
-import csv
-import io
 import os
 from collections.abc import Iterable
-from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
 from broker.contract.messages import Player, Standing
+from broker.scorer import cells
+from broker.scorer.cells import decimal
 from broker.scoring.ranking import Ranked
 from broker.scoring.written import written
-
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What a spreadsheet may take for the beginning of a formula, full width too."""
 
 HEADER: Final = ("place", "player", "name", "imp", "fines", "plays")
 
@@ -34,22 +30,9 @@ def rows(ranked: Iterable[Ranked], players: dict[str, Player]) -> tuple[Standing
 
 
 def as_csv(standings: Iterable[Standing]) -> str:
-    """Write CSV (RFC 4180). A name that a spreadsheet would take for a formula gets an apostrophe before it."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(HEADER)
-    for row in standings:
-        writer.writerow((row.place, _inert(row.player), _inert(row.name), _decimal(row.imp), row.fines, row.plays))
-    return out.getvalue()
-
-
-def _decimal(imp: int | str) -> int | str:
-    """Write a fraction as a decimal: a spreadsheet would take 7/3 for a day in March."""
-    return imp if isinstance(imp, int) else f"{float(Fraction(imp)):.3f}"
-
-
-def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA) else text
+    """Write the standings; IMPs stay numbers."""
+    lines = ((row.place, row.player, row.name, decimal(row.imp), row.fines, row.plays) for row in standings)
+    return cells.as_csv(HEADER, lines)
 
 
 def write_csv(path: Path, standings: Iterable[Standing]) -> None:

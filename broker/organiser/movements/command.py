@@ -1,6 +1,7 @@
 """`homologue movement`: makes a movement, checks one, and plans anew what is left of an event."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -47,8 +48,8 @@ def movement() -> None:
 @click.option("--players", type=int, help="How many; with --teams or --event as many as those name.")
 @click.option("--rounds", type=int, required=True, help="A player stays at a table for a round.")
 @click.option("--tables", type=int, help="Default: as many as the players fill; with fewer some sit out.")
-@click.option("--deals-per-round", type=int, default=1, show_default=True, help="Deals of a table in a round.")
-@click.option("--copies", type=int, help="Carriers of each deal. Default 1; 16 players, 5 rounds of one deal: 4.")
+@click.option("--deals-per-round", type=int, help="Deals of a table in a round. Default 1; 16 players, 5 rounds: 4.")
+@click.option("--copies", type=int, help="Carriers of each deal. Default 1; 16 players, 5 rounds of 1 deal: 4.")
 @click.option("--teams", type=FILE, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
 @click.option("--event", type=FILE, help="Folder of an event whose plays these are to be.")
 @searching
@@ -57,7 +58,7 @@ def new(
     players: int | None,
     rounds: int,
     tables: int | None,
-    deals_per_round: int,
+    deals_per_round: int | None,
     copies: int | None,
     teams: Path | None,
     event: Path | None,
@@ -90,12 +91,14 @@ def new(
         write(plays, names, faults, wanted, {})
 
 
-def _order(players: int, tables: int | None, rounds: int, deals: int, copies: int | None) -> Order:
-    """Take as many carriers as the perfect movement needs where that is what is ordered, otherwise one."""
+def _order(players: int, tables: int | None, rounds: int, deals: int | None, copies: int | None) -> Order:
+    """Take what the perfect movement needs where nothing else is ordered: deals that go round, or carriers of one."""
     filled = players // TEAM if tables is None else tables
-    order = Order(players, filled, rounds, deals, 1 if copies is None else copies)
-    at_once = Order(players, filled, rounds, deals, -(-filled // deals))
-    return at_once if copies is None and is_perfect(at_once) else order
+    order = Order(players, filled, rounds, 1 if deals is None else deals, 1 if copies is None else copies)
+    at_once = replace(order, copies=-(-filled // order.deals_per_round))
+    if copies is not None or not is_perfect(at_once):
+        return order
+    return replace(order, deals_per_round=filled) if deals is None else at_once
 
 
 @movement.command("check", short_help="Name everything that is wrong with a movement.")

@@ -15,8 +15,8 @@ from broker.contract.words import SEATS, DealNo, PlayerId, RoundNo, Seat, TableN
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, Play
 from broker.rules.movement.booking import moments
+from broker.scorer.cells import as_csv as cells_as_csv
 from broker.scorer.event import EVENT, Booking, Plan
-from broker.scorer.standings import FORMULA
 
 COLUMNS: Final = ("round", "table", "deal", *SEATS)
 
@@ -192,14 +192,7 @@ def as_csv(plays: Iterable[Play]) -> str:
 
     An id that a spreadsheet would take for a formula gets an apostrophe before it, which `read` takes off again.
     """
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(COLUMNS)
-    for play in plays:
-        ids = (str(play.players[seat]) for seat in SEATS)
-        inert = (f"'{id_}" if id_.startswith(FORMULA) else id_ for id_ in ids)
-        writer.writerow((play.round, play.table, play.deal, *inert))
-    return out.getvalue()
+    return cells_as_csv(COLUMNS, ((p.round, p.table, p.deal, *(str(p.players[seat]) for seat in SEATS)) for p in plays))
 
 
 def write_text(path: Path, text: str) -> None:

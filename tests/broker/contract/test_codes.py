@@ -18,9 +18,10 @@ ROOMS: Final = (
     "broker/rules",
     "broker/scoring",
     "broker/calculators",
+    "broker/organiser",
+    "broker/records",
     "broker/scorer",
     "broker/demo",
-    "broker/organiser",
     "broker/desk",
     "broker",
     "kiosk",
@@ -29,7 +30,7 @@ ROOMS: Final = (
 )
 """Folders whose codes the page must have, each in a section of this name; `broker` means what lies in it directly."""
 
-RAISED_WITH: Final = {"Refused", "RuleError", "Concern", "NotNow", "Fault", "Problem", "_refuse_if"}
+RAISED_WITH: Final = {"Refused", "RuleError", "RecordError", "Concern", "NotNow", "Fault", "Problem", "_refuse_if"}
 """Calls whose first text is a code."""
 
 ROW: Final = re.compile(r"^\| `(?P<code>[^`]*)` \| (?P<sentence>.*) \|$")

@@ -40,7 +40,7 @@ def answer(*words: object) -> Any:  # noqa: ANN401 - JSON
 @pytest.fixture
 def perfect(tmp_path: Path) -> Path:
     path = tmp_path / "cup.csv"
-    run("new", "--players", 16, "--rounds", 5, "--output", path)
+    run("new", "--players", 16, "--rounds", 5, "--deals-per-round", 1, "--output", path)
     return path
 
 
@@ -56,13 +56,24 @@ def test_sixteen_players_and_five_rounds_are_perfect_and_say_how_many_carriers_t
     assert (found["quality"]["copies"], found["quality"]["extra_copies"]) == (4, 15)
 
 
+def test_as_it_is_they_are_perfect_with_one_carrier_of_each_deal(tmp_path: Path) -> None:
+    path = tmp_path / "cup.csv"
+    run("new", "--players", 16, "--rounds", 5, "--output", path)
+    found = answer("check", path, "--copies", 1)
+    assert (found["faults"], len(rows(path)), found["quality"]["extra_copies"]) == ([], 80, 0)
+    assert found["quality"]["meetings"] == {"often": {"1": 120}, "excess": 0, "bound": 0}
+    assert found["quality"]["comparisons"] == {"often": {"1": 120}, "excess": 0, "bound": 0}
+
+
 def test_with_one_carrier_a_deal_is_at_one_table_at_a_time() -> None:
     found = answer("new", "--players", 16, "--rounds", 5, "--copies", 1, *FEW_STEPS)
     assert (found["faults"], found["quality"]["copies"]) == ([], 1)
 
 
 def test_csv_goes_to_standard_output_unless_something_else_is_asked_for(perfect: Path) -> None:
-    assert run("new", "--players", 16, "--rounds", 5).stdout == perfect.read_text(encoding="utf-8")
+    assert run("new", "--players", 16, "--rounds", 5, "--deals-per-round", 1).stdout == perfect.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_columns_are_those_that_are_promised(perfect: Path) -> None:
@@ -257,7 +268,7 @@ def test_an_events_plays_are_checked_at_their_lines(folder: Path) -> None:
 
 
 def test_a_movement_is_put_into_an_event_one_play_a_round(folder: Path) -> None:
-    run("new", "--event", folder, "--rounds", 5, "--deals-per-round", 4)
+    run("new", "--event", folder, "--rounds", 5)
     new = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
     assert (new.name, new.players) == (plan().name, plan().players)
     assert [(play.round, play.table) for play in new.plays] == [(r, t) for r in range(1, 21) for t in range(1, 5)]

@@ -1,0 +1,163 @@
+"""`homologue export`: an event's results for other programs."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from broker.calculators.profiles import chosen
+from broker.records import ema as european
+from broker.records import of_event, of_lines, results
+from broker.records.output import deliver
+from broker.records.stored import Stored, open_stored
+from broker.records.writing import write
+from broker.rules.errors import RuleError
+from broker.rules.profile import DEFAULT
+from broker.scorer import standings
+from broker.scorer.errors import ScorerError
+
+F = TypeVar("F", bound=Callable[..., None])
+
+FOLDER = click.argument("folder", metavar="EVENT_FOLDER", type=click.Path(path_type=Path))
+SOURCE = click.argument("source", metavar="EVENT_FOLDER|PLAYS", type=click.Path(path_type=Path, allow_dash=True))
+EMBARGOED = click.option("--embargoed", is_flag=True, help="Also results of deals that a table has still to play.")
+PROFILE = click.option(
+    "--profile", default=DEFAULT, show_default=True, help="For PLAYS: a profile's id, or a file that ends in .toml."
+)
+
+
+def _file(command: F) -> F:
+    """Add what all exports have: where to write."""
+    force = click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
+    output = click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="A file, not the terminal.")
+    return output(force(command))
+
+
+@click.group(short_help="Results of an event: CSV, EMA report, PMN records.")
+def export() -> None:
+    """Results of an event for other programs.
+
+    The event's folder and store are only read; a scorer may be at work on them. What a deal's faces are stays secret
+    until the event is over, and its results until every table has played it. See docs/records.md.
+    """
+
+
+@export.command("results")
+@SOURCE
+@_file
+@EMBARGOED
+@PROFILE
+def results_(source: Path, output: Path | None, profile: str, *, force: bool, embargoed: bool) -> None:
+    """All plays as CSV: a row for each seat of each play.
+
+    PLAYS is a file of JSON lines as `homologue score` reads them, or - for standard input.
+
+    \b
+    homologue export results my-event --output results.csv
+    homologue export results plays.jsonl --profile mcr
+    """  # noqa: D301 - click reads the \b
+    with _told("results"):
+        if not source.is_dir():
+            rules = chosen(profile)
+            listed = of_lines.rows_of(of_lines.read_lines(source, rules), rules)
+        else:
+            stored = open_stored(source)
+            _say_what_is_left_out(stored, all_of_it=embargoed)
+            listed = results.of_event(stored, embargoed=embargoed)
+        deliver(results.written(listed), output, folder=source, force=force)
+
+
+@export.command("standings")
+@SOURCE
+@_file
+@PROFILE
+def standings_(source: Path, output: Path | None, profile: str, *, force: bool) -> None:
+    """The standings as CSV; while plays are missing they are provisional.
+
+    \b
+    homologue export standings my-event --output standings-friday.csv
+    homologue export standings - <plays.jsonl
+    """  # noqa: D301 - click reads the \b
+    with _told("standings"):
+        if not source.is_dir():
+            rules = chosen(profile)
+            ranked = of_lines.standings_of(of_lines.read_lines(source, rules), rules)
+        else:
+            stored = open_stored(source)
+            _say_provisional(stored)
+            ranked = standings.rows(stored.room.standings(), stored.event.players)
+        deliver(standings.as_csv(ranked), output, folder=source, force=force)
+
+
+@export.command("ema")
+@FOLDER
+@_file
+@click.option(
+    "--players",
+    type=click.Path(path_type=Path),
+    help="CSV of who the players are: id, ema, last_name, first_name, country.",
+)
+@click.option("--provisional", is_flag=True, help="Although plays are missing.")
+def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool, provisional: bool) -> None:
+    """The report that the European Mahjong Association takes, as CSV.
+
+    \b
+    homologue export ema my-event --players players.csv --output report.csv
+    """  # noqa: D301 - click reads the \b
+    with _told("ema"):
+        stored = open_stored(folder)
+        if not provisional and not stored.room.final:
+            raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
+        made = european.report(stored, european.read_entrants(players) if players else {})
+        if made.without_number:
+            click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)
+        deliver(made.text, output, folder=folder, force=force)
+
+
+@export.command("pmn")
+@FOLDER
+@_file
+@EMBARGOED
+@click.option("--with-deals", is_flag=True, help="The deals' faces, although the event is not over. Keep it secret.")
+def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with_deals: bool) -> None:
+    """A record for each play, in Portable Majiang Notation.
+
+    \b
+    homologue export pmn my-event --output my-event.pmn
+    """  # noqa: D301 - click reads the \b
+    with _told("pmn"):
+        stored = open_stored(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed)
+        listed = of_event.records(stored, with_deals=with_deals, embargoed=embargoed)
+        secret = (with_deals or embargoed) and not stored.room.final
+        deliver(write(listed), output, folder=folder, force=force, secret=secret)
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """End with what is wrong, in one line."""
+    try:
+        yield
+    except (RuleError, ScorerError) as problem:
+        click.echo(f"homologue export {name}: {problem.code}: {problem}", err=True)
+        sys.exit(1)
+
+
+def _missing(stored: Stored) -> str:
+    return f"{len(stored.room.results)} of {len(stored.event.plan.plays)} plays have their result"
+
+
+def _say_provisional(stored: Stored) -> None:
+    if not stored.room.final:
+        click.echo(f"provisional: {_missing(stored)}", err=True)
+
+
+def _say_what_is_left_out(stored: Stored, *, all_of_it: bool) -> None:
+    _say_provisional(stored)
+    hidden = sorted({result.deal for _, result in stored.results() if stored.embargoed(result.deal)})
+    if hidden and not all_of_it:
+        deals = ", ".join(map(str, hidden))
+        click.echo(f"left out until every table has played them: deals {deals} (--embargoed has them)", err=True)

@@ -1,0 +1,51 @@
+"""Results from plays in plain JSON, a line each, as `homologue score` reads them."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from broker.calculators.plays import Plays, read_plays
+from broker.calculators.stream import BYTE_ORDER_MARK, lines
+from broker.contract.messages import Standing
+from broker.records.results import Row, rows
+from broker.rules.errors import RuleError
+from broker.rules.profile import Profile
+from broker.scorer import standings
+from broker.scoring import individual
+from broker.scoring.ledger import Ledger
+
+STANDARD_INPUT = Path("-")
+
+
+def read_lines(source: Path, profile: Profile) -> Plays:
+    """Read all plays. Raises RuleError: the first refusal, since without that play all would be wrong."""
+    plays = read_plays(_lines(source), profile)
+    if plays.refusals:
+        raise plays.refusals[0]
+    return plays
+
+
+def _lines(source: Path) -> Iterable[str]:
+    return lines() if source == STANDARD_INPUT else _of_file(source)
+
+
+def _of_file(source: Path) -> Iterator[str]:
+    try:
+        with source.open("rb") as file:
+            for raw in file:
+                line = raw.decode("utf-8", errors="replace").removeprefix(BYTE_ORDER_MARK)
+                if line.strip():
+                    yield line
+    except OSError as error:
+        raise RuleError("unreadable", f"{source}: {error.strerror}") from None
+
+
+def rows_of(plays: Plays, profile: Profile) -> list[Row]:
+    """Give a row for each seat of each play that has a result or a ruling."""
+    ledger = Ledger.of(plays.done, profile)
+    return list(rows(ledger.groups, ledger.unplayed.values()))
+
+
+def standings_of(plays: Plays, profile: Profile) -> tuple[Standing, ...]:
+    """Rank the players of all plays, those to come too."""
+    to_come = (play.entry(seat) for play in plays.to_come for seat in play.players)
+    return standings.rows(individual.standings(Ledger.of(plays.done, profile, to_come)), {})

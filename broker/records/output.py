@@ -1,0 +1,59 @@
+"""Where an export goes: standard output, or a file that is never overwritten unasked."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from broker.rules.errors import RuleError
+
+EXPORTED: Final = (".csv", ".pmn", ".txt")
+"""Ends of names that may be written inside an event's folder; the others there are the event itself."""
+
+PRIVATE: Final = 0o600
+USUAL: Final = 0o666
+"""Less what the user's mask takes off."""
+
+
+def deliver(text: str, output: Path | None, *, folder: Path | None, force: bool, secret: bool = False) -> None:
+    """Write an export, in UTF-8 whatever the locale. A secret one is readable by its owner alone.
+
+    Raises RuleError `export_exists`, `not_an_export` or `unwritable`.
+    """
+    try:
+        if output is None:
+            sys.stdout.buffer.write(text.encode())
+            sys.stdout.buffer.flush()
+        else:
+            _refuse_other_files(output, folder)
+            _write(output, text.encode(), PRIVATE if secret else USUAL, force=force)
+    except FileExistsError:
+        raise RuleError("export_exists", f"{output} is there already; --force overwrites it") from None
+    except BrokenPipeError:
+        raise  # click ends quietly when the reader has gone
+    except OSError as error:
+        raise RuleError("unwritable", f"{output or 'standard output'}: {error.strerror}") from None
+
+
+def _refuse_other_files(output: Path, folder: Path | None) -> None:
+    if output.exists() and not output.is_file():
+        raise RuleError("unwritable", f"{output} is no file")
+    inside = folder is not None and folder.resolve() in output.resolve().parents
+    if inside and output.suffix.lower() not in EXPORTED:
+        raise RuleError("not_an_export", f"{output.name}: in an event's folder only {', '.join(EXPORTED)} are exports")
+
+
+def _write(output: Path, content: bytes, mode: int, *, force: bool) -> None:
+    """Write beside and put in place: a reader sees the old file or the new one, and a full disk spoils none."""
+    if not force and output.exists():
+        raise FileExistsError
+    beside = output.with_name(f".{output.name}.new")
+    beside.unlink(missing_ok=True)
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(output)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,19 @@
+"""Events for the tests of what is exported."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.broker.records.folders import event_folder, until_round
+
+
+@pytest.fixture
+def over(tmp_path: Path) -> Path:
+    """An event that is over."""
+    return event_folder(tmp_path / "over")
+
+
+@pytest.fixture
+def under_way(tmp_path: Path) -> Path:
+    """An event after its third round: every deal is still to be played by one table."""
+    return event_folder(tmp_path / "under-way", until_round(3))

@@ -1,0 +1,26 @@
+"""Event folders with a store, for tests."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from broker.contract.messages import LogMessage
+from broker.records.stored import STORE
+from broker.scorer.event import save
+from broker.scorer.journal import Journal
+from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
+
+
+def event_folder(folder: Path, said: Iterable[LogMessage] | None = None) -> Path:
+    """Write the small event and what its tables have said: all of it, unless told otherwise."""
+    save(folder, plan(), deals(), registry())
+    journal = Journal(folder / STORE, NAME)
+    with journal.commit():
+        for message in whole_event() if said is None else said:
+            journal.append(message, 0)
+    journal.close()
+    return folder
+
+
+def until_round(last: int) -> list[LogMessage]:
+    """Give what the tables say up to a round."""
+    return [message for message in whole_event() if message.fact.round <= last]

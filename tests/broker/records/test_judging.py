@@ -1,0 +1,141 @@
+"""A record is held against the referee, the fan counter and the profile; each mistake has its code, tag and step."""
+
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.contract.words import SEATS, Seat
+from broker.records.errors import RecordError
+from broker.records.fans import Fan, told
+from broker.records.judges import How, declared, judged
+from broker.records.judging import judge, outcome_of_points
+from broker.records.record import Record
+from broker.records.steps import Step
+from broker.rules.points import Outcome
+from broker.rules.profile import load
+from broker.rules.tiles import KINDS
+from tests.broker.records.plays import RULES, example, examples, one, played
+
+GOOD: Final = examples()[1]
+
+
+def wrong(record: Record, how: How = "green-book") -> tuple[str, str | None, int | None]:
+    with pytest.raises(RecordError) as problem:
+        judge(record, judged(how))
+    return problem.value.code, problem.value.tag, problem.value.step
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "expected"),
+    [
+        ("T0r2D0r1", "T0r2D0c9", ("tiles_missing", "Play", 2)),
+        ("T0r2D0r1T1b6", "T0r2D0r1T2b6", ("not_your_turn", "Play", 3)),
+        ("D1w3P2w3", "D1w3C2w3", ("tiles_missing", "Play", 5)),
+        ("D1w3P2w3", "D1w3P0w3", ("tiles_missing", "Play", 5)),
+        ("D1w3P2w3", "D1w3Z2w3", ("tiles_missing", "Play", 5)),
+        ("T0r2", "T0r2A0c7", ("tiles_missing", "Play", 2)),
+        ("T0r2", "T0r2B0c7", ("tiles_missing", "Play", 2)),
+        ("T0r2", "T0r2H0", ("not_winning", "Play", 2)),
+        ("T0r2", "T0r2H1", ("not_your_turn", "Play", 2)),
+        ("T0r2", "T0r2T0r3", ("wrong_phase", "Play", 2)),
+        ("H1H3", "H1H3T1c1", ("play_over", "Play", 93)),
+        ("H1H3", "H0", ("discarder_wins", "Play", 91)),
+        ("H1H3", "H2H3", ("not_winning", "Play", 91)),
+        ("H1H3", "H1H2", ("not_winning", "Play", 92)),
+        ("H1H3", "H1H0", ("discarder_wins", "Play", 92)),
+        ("H1H3", "H1H1", ("winner_twice", "Play", 92)),
+        ("H1H3", "", ("play_unfinished", "Play", 90)),
+        ("H1H3", "N0", ("play_unfinished", "Play", 91)),
+        ("H1H3", "H1", ("other_winners", "Fan", None)),
+        ("T0r2", "T0d7", ("fifth_tile", "Play", 59)),
+        ("-32 36 -8 36", "-32 36 -8 35", ("wrong_points", "Result", None)),
+        ("39/8/1", "39/9/1", ("wrong_hand_value", "Fan", None)),
+        ('Penalty "0 0 0 0', 'Penalty "0 0 0 -5', ("fine_not_in_profile", "Penalty", None)),
+        ("c7d345677b3689w2r1f", "d11111447b36789f", ("fifth_tile", "Deal", None)),
+    ],
+)
+def test_a_mistake_is_named_where_it_shows(change: str, to: str, expected: tuple[str, str, int | None]) -> None:
+    assert wrong(one(example(change, to))) == expected
+
+
+def test_an_empty_play_is_unfinished() -> None:
+    assert wrong(replace(GOOD, steps=())) == ("play_unfinished", "Play", 1)
+
+
+def test_a_wall_that_is_told_must_be_the_one_that_was_drawn() -> None:
+    _, record = played(3)
+    assert record.walls is not None
+    first, second, *rest = record.walls["east"]
+    walls = {**record.walls, "east": (second, first, *rest)}
+    assert wrong(replace(record, walls=walls), "declared") == ("wall_differs", "Play", 1)
+
+
+def test_told_walls_and_hands_are_a_whole_set() -> None:
+    _, record = played(3)
+    assert record.walls is not None
+    walls = {**record.walls, "east": record.walls["south"]}
+    assert wrong(replace(record, walls=walls), "declared") == ("not_a_deal", "Deal", None)
+
+
+def test_more_draws_than_a_wall_has_tiles_are_no_play() -> None:
+    draws = tuple(Step("T", "east", tile) for tile in KINDS[:22])
+    assert wrong(replace(GOOD, steps=draws)) == ("wrong_phase", "Play", 2)
+
+
+def test_a_profile_that_nobody_knows_is_told_in_its_tag() -> None:
+    assert wrong(replace(GOOD, profile="home-rules")) == ("unknown_profile", "Profile", None)
+
+
+def test_another_profile_may_stand_in_for_the_record_s() -> None:
+    under = replace(GOOD, points=dict(zip(SEATS, (-40, 28, -16, 28), strict=True)), profile="oedmc-2020")
+    assert judge(under, declared, load("mahjongsoft")) is not None
+    assert wrong(under) == ("wrong_points", "Result", None)
+
+
+def test_one_winner_rules_refuse_a_record_with_two() -> None:
+    assert wrong(replace(GOOD, profile="mcr")) == ("several_winners", "Play", 92)
+
+
+def test_a_record_that_declares_nothing_of_a_winner_is_refused() -> None:
+    assert wrong(replace(GOOD, fans={"south": GOOD.fans["south"]}), "declared") == ("other_winners", "Play", 92)
+
+
+def test_a_declared_value_is_believed_and_a_counted_one_is_not() -> None:
+    eleven = replace(
+        GOOD,
+        fans={"south": told(11), "north": (Fan(39, 8), Fan(63, 2), Fan(70, 1), Fan(77, 1))},
+        points=dict(zip(SEATS, (-31, 35, -8, 36), strict=True)),
+    )
+    assert judge(eleven, declared) is not None
+    assert wrong(eleven) == ("wrong_hand_value", "Fan", None)
+
+
+@pytest.mark.parametrize(
+    ("points", "winners", "outcome"),
+    [
+        ((0, 0, 0, 0), {}, Outcome("draw", {})),
+        ((42, -8, -8, -26), {"east": 18}, Outcome("discard", {"east": 18}, "north")),
+        ((34, -12, -12, -12), {"east": 10}, Outcome("self_drawn", {"east": 10})),
+        (
+            (-44, 32, 36, 40),
+            {"south": 8, "west": 12, "north": 16},
+            Outcome("discard", {"south": 8, "west": 12, "north": 16}, "east"),
+        ),
+    ],
+)
+def test_without_a_play_there_is_one_way_of_winning(
+    points: tuple[int, ...], winners: dict[Seat, int], outcome: Outcome
+) -> None:
+    fans = {seat: told(value) for seat, value in winners.items()}
+    record = replace(GOOD, steps=None, points=dict(zip(SEATS, points, strict=True)), fans=fans)
+    assert judge(record, declared) is None
+    assert outcome_of_points(record, RULES) == outcome
+
+
+@pytest.mark.parametrize("points", [(42, -8, -8, -27), (0, 0, 0, 0), (42, -14, -14, -13)])
+def test_without_a_play_points_that_no_way_of_winning_gives_are_refused(points: tuple[int, ...]) -> None:
+    record = replace(
+        GOOD, steps=None, hands=None, points=dict(zip(SEATS, points, strict=True)), fans={"east": told(18)}
+    )
+    assert wrong(record) == ("wrong_points", "Result", None)

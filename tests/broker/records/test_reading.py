@@ -1,0 +1,155 @@
+"""What a file may look like, and what is refused: with its code, its line and, in Play, its step."""
+
+from typing import Final
+
+import pytest
+
+from broker.records.blocks import LONGEST_LINE, MOST_LINES
+from broker.records.record import Record
+from broker.records.tags import REQUIRED
+from tests.broker.records.plays import example, examples, of, one, refused
+
+GOOD: Final = examples()[1]
+
+LINE: Final = {name: number for number, name in enumerate(REQUIRED, 1)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        example().replace("\n", "\r\n"),
+        "\ufeff" + example(),
+        "\n\n  \n" + example() + "\n\n",
+        example().replace("[", "  [ ").replace(' "', '\t  "').replace('"]', '"   ]'),
+        example().replace(' "', '\n"'),
+        example().replace("]\n", "] "),
+        "\n".join(sorted(example().splitlines(), reverse=True)),
+        "% PMN\n; a comment\n" + example(),
+        example('[Site "', '   % [East "nobody"]\n[Site "'),
+        example("D0d3H1H3", " D0d3 H1 H3 "),
+        example("D0d3H1H3", "D0d3H1d3H3d3"),
+        example("-32 36 -8 36", " -32  +36 -8   36 "),
+    ],
+    ids=[
+        "windows",
+        "mark",
+        "blanks",
+        "tabs",
+        "values below",
+        "one line",
+        "order",
+        "comments",
+        "comment inside",
+        "play",
+        "tile",
+        "plus",
+    ],
+)
+def test_blanks_order_and_comments_do_not_matter(text: str) -> None:
+    assert one(text) == GOOD
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "code", "tag"),
+    [
+        ('"2022.06.25"', '"2022.06.31"', "bad_tag", "Date"),
+        ('"2022.06.25"', '"25.6.2022"', "bad_tag", "Date"),
+        ('[Board "1"]', '[Board "0"]', "bad_tag", "Board"),
+        ('[Board "1"]', '[Board "one"]', "bad_tag", "Board"),
+        ('[Board "1"]', '[Board "99999"]', "bad_tag", "Board"),
+        ('[PWind "E"]', '[PWind "Q"]', "bad_tag", "PWind"),
+        ('"Duplicate MCR"]\n[St', '"MCR"]\n[St', "not_duplicate", "Scoring"),
+        ('[Starting "0 0 0 0"]', '[Starting "0 0 0 8"]', "bad_tag", "Starting"),
+        ("-32 36 -8 36", "-32 36 -8", "bad_tag", "Result"),
+        ("-32 36 -8 36", "-32 36 -8 3.5", "bad_tag", "Result"),
+        ("-32 36 -8 36", "-32 36 -8 ３６", "bad_tag", "Result"),
+        ("-32 36 -8 36", "-32 36 -8 99999", "bad_tag", "Result"),
+        ('[Deal "c7', '[Deal "c77', "bad_tag", "Deal"),
+        ('[Deal "c7', '[Deal "c0', "unknown_pmn_tile", "Deal"),
+        ('[Deal "c7', '[Deal "7', "unknown_pmn_tile", "Deal"),
+        ("w2r1f ", "w2f1 ", "unknown_pmn_tile", "Deal"),
+        ("w2r1f ", "w5r1f ", "unknown_pmn_tile", "Deal"),
+        ("39/8/1", "83/8/1", "bad_tag", "Fan"),
+        ("39/8/1", "39", "bad_tag", "Fan"),
+        ("39/8/1", "0/1", "bad_tag", "Fan"),
+        ("39/8/1.62/2/1.76/1/1.77/1/1", "39/8/0", "bad_tag", "Fan"),
+        ("39/8/1", "39/999/9", "bad_tag", "Fan"),
+        ('[Fan "None ', '[Fan "', "bad_tag", "Fan"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_in_its_line(change: str, to: str, code: str, tag: str) -> None:
+    assert refused(example(change, to)) == (code, LINE[tag], None)
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "code", "step"),
+    [
+        ("T0r2", "X0r2", "bad_play", 1),
+        ("T0r2D0r1", "T0r2D0", "bad_play", 2),
+        ("T0r2D0r1", "T0r2R0f1D0r1", "bad_play", 2),
+        ("T0r2D0r1", "T4r2D0r1", "bad_play", 1),
+        ("T0r2D0r1", "T0r2D0r4", "unknown_pmn_tile", 2),
+        ("T0r2D0r1", "T0r2D1z1", "bad_play", 2),
+        ("T0r2D0r1", "D0z1T0r2", "bad_play", 1),
+        ("D0d3H1H3", "D0d3H1d4H3", "bad_play", 91),
+        ("D0d3H1H3", "D0d3H1H", "bad_play", 92),
+    ],
+)
+def test_a_step_that_cannot_be_read_is_refused_by_its_number(change: str, to: str, code: str, step: int) -> None:
+    assert refused(example(change, to)) == (code, LINE["Play"], step)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        (example('[Site "', '[Sight "'), "unknown_tag", 2),
+        (example('[Site "', '[Event "'), "duplicate_tag", 2),
+        (example() + example(), "duplicate_tag", 17),
+        (example('[Site "https://mahjongsoft.com/mcrm_replay.php?session=74621&game=1&table=3"]\n'), "missing_tag", 1),
+        (example('[Board "1"]', '[Board "1"'), "truncated_line", 4),
+        (example('[Board "1"]', '[Board "1'), "truncated_line", 4),
+        (example('[Board "1"]', "[Boa"), "truncated_line", 4),
+        (example('[Board "1"]', '[Board \\"1"]'), "bad_notation", 4),
+        (example('[Board "1"]', "Board: 1"), "bad_notation", 4),
+        (example('[East "A"]', '[East "A\\n"]'), "bad_notation", 6),
+        ("hello", "bad_notation", 1),
+    ],
+)
+def test_what_is_no_row_of_tags_is_refused_where_it_goes_wrong(text: str, code: str, line: int) -> None:
+    assert refused(text) == (code, line, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "line"),
+    [
+        (example('[East "A"]', '[East "É"]').encode("latin-1"), "record_not_utf8", 6),
+        (example().encode("utf-16"), "record_not_utf8", 1),
+        (example('[East "A"]', '[East "A\0"]').encode(), "record_not_utf8", 6),
+        (example('[East "A"]', f'[East "{"A" * LONGEST_LINE}"]').encode(), "too_large", 6),
+        (("% line\n" * MOST_LINES + example()).encode(), "too_large", 1),
+    ],
+)
+def test_wrong_encodings_and_sizes_are_refused(said: bytes, code: str, line: int) -> None:
+    assert refused(said) == (code, line, None)
+
+
+def test_a_bad_record_does_not_stop_the_next() -> None:
+    bad = b'[Event "\xff"]\n' + b"x" * 3 * LONGEST_LINE + b"\n[\n"
+    found = of(
+        bad + b"\n" + example().encode() + b"\n" + example("T0r2", "").encode()[:50] + b"\n\n" + example().encode()
+    )
+    assert [isinstance(one_, Record) for one_ in found] == [False, True, False, True]
+
+
+def test_quotes_and_backslashes_in_names_are_escaped() -> None:
+    assert one(example('[East "A"]', r'[East "A \"Tiger\" \\o/"]')).players["east"] == r'A "Tiger" \o/'
+
+
+def test_the_size_of_a_fine_may_be_written_without_its_sign() -> None:
+    for written in ("0 -4 0 8", "0 4 0 -8"):
+        assert one(example('[Penalty "0 0 0 0"]', f'[Penalty "{written}"]')).fines == {"south": 4, "north": 8}
+
+
+def test_what_is_not_known_is_a_question_mark() -> None:
+    text = example('"2022.06.25"', '"2022.??.??"').replace('[East "A"]', '[East ""]')
+    assert (one(text).date, one(text).players["east"]) == ("2022.??.??", "?")
