@@ -77,7 +77,8 @@ def new(
     with refusals(as_json=wanted.as_json):
         members = read_teams(teams) if teams else None
         names = player_names(players, members, event)
-        order = _order(len(names), tables, rounds, deals_per_round, 1 if event and copies is None else copies)
+        carriers = 1 if event and copies is None and deals_per_round is not None else copies
+        order = _order(len(names), tables, rounds, deals_per_round, carriers)
         if event and order.copies > 1:
             raise RuleError(
                 "one_carrier_a_deal", f"the scorer of an event takes one carrier of a deal, not {order.copies}"
