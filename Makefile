@@ -29,9 +29,9 @@ demo: setup ## play an event of 16 players on this machine (ONCE=1: end by itsel
 	$(BIN)/homologue demo $(if $(ONCE),--once)
 
 .PHONY: test
-test: setup ## install what the tests need, then linters, types, import rules and all tests
+test: ## install what the tests need, then linters, types, import rules and all tests
 	@tests/install-system-packages
-	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory setup lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: bench
