@@ -1,0 +1,64 @@
+"""How well totals tell who is strong: pure reckoning over many events."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Table = NDArray[Any]
+
+
+class Measured(NamedTuple):
+    """What a way of ranking gives over many events of the same players."""
+
+    variance: float
+    """Of one player's place from event to event; the mean over the players."""
+    correlation: float
+    """Spearman's, of the places of an event with the true order; the mean over the events."""
+    best_first: float
+    """Share of the events in which the strongest player is first, alone or with others."""
+
+
+def places(totals: Table) -> Table:
+    """Give places, best first, of each row's totals; equal ones share the mean of theirs."""
+    better = (totals[:, None, :] > totals[:, :, None]).sum(axis=2)
+    equal = (totals[:, None, :] == totals[:, :, None]).sum(axis=2)
+    shared: Table = better + (equal + 1) / 2
+    return shared
+
+
+def measured(totals: Table) -> Measured:
+    """Measure totals, a row an event, a column a player, the strongest first."""
+    found = places(totals)
+    true = np.broadcast_to(np.arange(1, totals.shape[1] + 1), found.shape)
+    first = totals[:, 0] == totals.max(axis=1)
+    return Measured(
+        float(found.var(axis=0, ddof=1).mean()), float(_correlations(found, true).mean()), float(first.mean())
+    )
+
+
+def _correlations(found: Table, true: Table) -> Table:
+    """Correlate row by row. A row in which all are equal tells nothing: 0."""
+    one = found - found.mean(axis=1, keepdims=True)
+    other = true - true.mean(axis=1, keepdims=True)
+    over = np.sqrt((one**2).sum(axis=1) * (other**2).sum(axis=1))
+    correlations: Table = (one * other).sum(axis=1) / np.where(over, over, 1)
+    return correlations
+
+
+def longer(totals: Table, sessions: int) -> Table:
+    """Add up each so many events that follow each other to a longer one; none is used twice, a rest is left out."""
+    events = len(totals) // sessions
+    summed: Table = totals[: events * sessions].reshape(events, sessions, -1).sum(axis=1)
+    return summed
+
+
+def share_of_deal(points: Table) -> float:
+    """Give the share of the variance of points that lies in deal and seat.
+
+    `points`: plays of a deal x deals and seats. One-way analysis of variance, without the part of it that chance alone would show.
+    """
+    plays = len(points)
+    within = points.var(axis=0, ddof=1).mean()
+    between = points.mean(axis=0).var(ddof=1) - within / plays
+    return float(between / (between + within)) if between + within else 0.0
