@@ -4,6 +4,7 @@
 with a deal of its own at every table, once with four deals that all tables play. docs/why-duplicate.md tells the rest.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -120,7 +121,7 @@ def luck(events: int, seed: int, weakest: float, jobs: int) -> None:
     """Play events both ways and print how well each tells who is strong."""
     with ProcessPoolExecutor(jobs) as pool:
         played = pool.map(partial(session, seed, weakest), range(events))
-        with click.progressbar(played, length=events, label="Sessions", file=click.get_text_stream("stderr")) as bar:
+        with click.progressbar(played, length=events, label="Sessions", file=sys.stderr) as bar:
             sessions = list(bar)
     for line in report(sessions):
         click.echo(line)

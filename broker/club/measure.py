@@ -49,7 +49,7 @@ def _correlations(found: Table, true: Table) -> Table:
 def longer(totals: Table, sessions: int) -> Table:
     """Add up each so many events that follow each other to a longer one; none is used twice, a rest is left out."""
     events = len(totals) // sessions
-    summed: Table = totals[: events * sessions].reshape(events, sessions, -1).sum(axis=1)
+    summed: Table = totals[: events * sessions].reshape(events, sessions, totals.shape[1]).sum(axis=1)
     return summed
 
 

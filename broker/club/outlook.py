@@ -1,7 +1,7 @@
 """How good a hand is: the plans that it is near, each weighed by the chance that it still comes about.
 
-A plan's weight is the product, over the tiles that it lacks, of the chance to get one: the copies unseen times `reach`, the
-share of all unseen tiles that the player will still meet. The sum over plans measures a hand; it is no probability, but it grows with
+A plan's weight is the product, over the tiles that it lacks, of the chance to get one: the copies unseen times `reach`, about the
+share of all unseen tiles that the player will still meet in time. The sum over plans measures a hand; it is no probability, but it grows with
 every way to win and with how near it is.
 """
 
@@ -21,8 +21,8 @@ from broker.rules.tiles import KINDS
 FURTHER: Final = 1
 """Plans that lack so many tiles more than the nearest are looked at."""
 
-CLAIMS: Final = 1.6
-"""Tiles met by claiming, for each one drawn."""
+IN_TIME: Final = 0.4
+"""The part of the tiles still to come that comes in time. Found by play: 0.4 won more than 0.8, 1.0, 1.6 and 2.5."""
 
 LIKELY: Final = 0.9
 """No tile is surer than this."""
@@ -67,7 +67,7 @@ def outlook(view: View, concealed: tuple[str, ...], melds: tuple[Meld, ...], *, 
     """Weigh the plans near some tiles of the player's. `drawn`: how many more of the own wall will be gone by then."""
     held, unseen = counted(concealed), np.array(view.unseen)
     left = max(view.own.wall - drawn, 0)
-    reach = CLAIMS * (left + 0.5) / max(int(unseen.sum()), 1)
+    reach = IN_TIME * (left + 0.5) / max(int(unseen.sum()), 1)
     chance = np.minimum(LIKELY, unseen * reach)
     near = [(rows, _lacks(rows.tiles, held)) for rows in _sources(view, melds, held) if rows.tiles.shape[1]]
     missing = min((int(lacks.min()) for _, lacks in near), default=NO_PLAN)

@@ -9,11 +9,12 @@ from broker.club.player import choose
 from broker.club.view import seen
 from broker.contract.words import Seat
 from broker.rules.deal import Deal
+from broker.rules.errors import RuleError
 from broker.rules.points import Outcome
 from broker.rules.profile import Payments
 from broker.rules.referee.actions import Action
 from broker.rules.referee.claims import settle_claims
-from broker.rules.referee.judge import Judge
+from broker.rules.referee.judge import Hu, Judge
 from broker.rules.referee.legal import legal_actions
 from broker.rules.referee.moves import apply
 from broker.rules.referee.play import Play, begin
@@ -32,6 +33,8 @@ class Played(Struct, frozen=True):
 
     end: Play
     actions: tuple[Action, ...]
+    tempted: tuple[Seat, ...]
+    """Who held, at some moment, a complete hand under the minimum: the false hu that nerves make."""
 
     @property
     def outcome(self) -> Outcome:
@@ -45,19 +48,32 @@ class Played(Struct, frozen=True):
 
 def play_deal(deal: Deal, players: Mapping[Seat, Seated], payments: Payments, judge: Judge) -> Played:
     """Play a deal. Everybody is shown the own view alone; the referee allows nothing that is not legal."""
+    noting = _Noting(judge)
     play, actions = begin(deal, payments), list[Action]()
     while seats := asked(play.turns):
-        chosen = [(seat, _choice(play, seat, players[seat], judge)) for seat in seats]
-        if play.turns.phase in ("draw", "hold"):
-            action = chosen[0][1]
-            assert action is not None  # noqa: S101 - whose turn it is can always draw or discard
-        else:
-            action = settle_claims(play.turns, [choice for _, choice in chosen if choice is not None])
+        chosen = [action for seat in seats if (action := _choice(play, seat, players[seat], noting))]
+        action = chosen[0] if play.turns.phase in ("draw", "hold") else settle_claims(play.turns, chosen)
         play = apply(play, action, judge)
         actions.append(action)
-    return Played(play, tuple(actions))
+    return Played(play, tuple(actions), tuple(noting.under))
 
 
 def _choice(play: Play, seat: Seat, player: Seated, judge: Judge) -> Action | None:
     legal = legal_actions(play, seat, judge)
     return choose(seen(play, seat), legal, player.strength, player.chance) if legal else None
+
+
+class _Noting:
+    """A judge who remembers whose hands were complete and worth too little."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.under: dict[Seat, None] = {}
+
+    def __call__(self, hu: Hu, /) -> int:
+        try:
+            return self._judge(hu)
+        except RuleError as refusal:
+            if refusal.code == "below_minimum":
+                self.under[hu.seat] = None
+            raise
