@@ -115,7 +115,7 @@ def report(sessions: list[Session]) -> Iterator[str]:
 @click.command()
 @click.option("--events", default=400, show_default=True, help="Sessions of 4 rounds, each played both ways.")
 @click.option("--seed", default=1, show_default=True)
-@click.option("--weakest", default=0.7, show_default=True, help="Strength of the weakest player; the strongest has 1.")
+@click.option("--weakest", default=0.0, show_default=True, help="Strength of the weakest player; the strongest has 1.")
 @click.option("--jobs", default=1, show_default=True, help="Processes.")
 def luck(events: int, seed: int, weakest: float, jobs: int) -> None:
     """Play events both ways and print how well each tells who is strong."""

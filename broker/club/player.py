@@ -1,13 +1,12 @@
 """What a player does: from a view, what is legal, a strength, and chance."""
 
+import math
 from collections.abc import Sequence
-
-import numpy as np
 
 from broker.club.careless import careless
 from broker.club.chance import Chance
 from broker.club.claim import claimed
-from broker.club.outlook import Outlook, after_each_discard, outlook
+from broker.club.outlook import after_each_discard, outlook
 from broker.club.safety import hopeless, safest
 from broker.club.sets import AT, counted
 from broker.club.view import View
@@ -24,7 +23,7 @@ def choose(view: View, legal: Sequence[Action], strength: float, chance: Chance)
         return None
     if legal[0].do in ("self_hu", "hu_on_discard", "draw"):
         return legal[0]
-    return sensible(view, legal) if chance.random() < strength else careless(legal, chance)
+    return sensible(view, legal) if chance.random() < strength else careless(view, legal)
 
 
 def sensible(view: View, legal: Sequence[Action]) -> Action | None:
@@ -36,31 +35,23 @@ def sensible(view: View, legal: Sequence[Action]) -> Action | None:
 
 def _held(view: View, legal: Sequence[Action]) -> Action:
     now = outlook(view, view.concealed, view.own.melds)
-    kinds = [AT[action.tile or ""] for action in legal if action.do == "discard"]
-    after = after_each_discard(now, counted(view.concealed))
-    if hopeless(view, now):
-        return safest(view, [action for action in legal if action.do == "discard"])
-    best = float(max(after[kinds]))
-    for kong in legal:
-        if kong.do.endswith("kong") and _with_kong(view, kong) > best:
-            return kong
-    return _best_discard(view, legal, after / best if best else after)
-
-
-def _best_discard(view: View, legal: Sequence[Action], after: object) -> Action:
-    """Of discards that are as good as each other, choose the safest; rounded, so that no machine sees another order."""
-    values = np.round(np.asarray(after), 6)
     discards = [action for action in legal if action.do == "discard"]
-    best = max(values[AT[action.tile or ""]] for action in discards)
-    return safest(view, [action for action in discards if values[AT[action.tile or ""]] == best])
+    if hopeless(view, now):
+        return safest(view, discards)
+    after = after_each_discard(now, counted(view.concealed))
+    left = [_relative(float(after[AT[action.tile or ""]]), now.sum) for action in discards]
+    best = max(left)
+    for kong in legal:
+        if kong.do.endswith("kong") and _relative(_with_kong(view, kong), now.sum) >= best:
+            return kong
+    return safest(view, [action for action, value in zip(discards, left, strict=True) if value == best])
 
 
 def _with_kong(view: View, kong: Action) -> float:
     tile = kong.tile or ""
     rest = tuple(one for one in view.concealed if one != tile)
-    if kong.do == "concealed_kong":
-        return outlook(view, rest, (*view.own.melds, Meld("kong", (tile,) * 4)), drawn=1).sum
-    return outlook(view, rest, view.own.melds, drawn=1).sum
+    new = (Meld("kong", (tile,) * 4),) if kong.do == "concealed_kong" else ()
+    return outlook(view, rest, (*view.own.melds, *new)).sum
 
 
 def _claimed(view: View, legal: Sequence[Action]) -> Action | None:
@@ -69,14 +60,18 @@ def _claimed(view: View, legal: Sequence[Action]) -> Action | None:
     if not claims:
         return None
     without = outlook(view, view.concealed, view.own.melds).sum
-    valued = [(round(_with_claim(view, claim), 12), claim) for claim in claims]
-    value, best = max(valued, key=lambda one: one[0])
-    return best if value > without else None
+    gains = [_relative(_with_claim(view, claim), without) for claim in claims]
+    best = max(gains)
+    return claims[gains.index(best)] if best > 1 else None
 
 
 def _with_claim(view: View, claim: Action) -> float:
     concealed, meld = claimed(view, claim)
-    then: Outlook = outlook(view, concealed, (*view.own.melds, meld))
+    then = outlook(view, concealed, (*view.own.melds, meld))
     held = counted(concealed)
     return float(after_each_discard(then, held)[held > 0].max())
 
+
+def _relative(value: float, to: float) -> float:
+    """Compare, rounded, so that what is equal is so on every machine, in whatever order it adds."""
+    return round(value / to, 6) if to else math.inf if value else 0.0
