@@ -29,8 +29,8 @@ def play_event(
 ) -> Iterator[Hosted]:
     """Play all bookings, one after the other; `strengths` are by the players' numbers.
 
-    In a duplicate event `deal_of` gives the same deal wherever a booking's number is the same; in an ordinary one every play
-    has its own. Each seat of each play has its own source of chance, so that no play depends on another.
+    In a duplicate event `deal_of` gives the same deal wherever a booking's number is the same; in an ordinary one every
+    play has its own. Each seat of each play has its own source of chance, so that no play depends on another.
     """
     judge = judge_of(payments)
     for booking in bookings:

@@ -1,12 +1,13 @@
 """Why duplicate: the same players in ordinary and in duplicate events, and how well each tells who is strong.
 
-`python -m broker.club.luck --events 400 --seed 1`. Each event is played twice by the same 16 players in the same seats: once
-with a deal of its own at every table, once with four deals that all tables play. docs/why-duplicate.md tells the rest.
+`python -m broker.club.luck --events 320 --seed 1`. Each event is played twice by the same 16 players in the same seats:
+once with a deal of its own at every table, once with four deals that all tables play. docs/why-duplicate.md tells it.
 """
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -113,14 +114,15 @@ def report(sessions: list[Session]) -> Iterator[str]:
 
 
 @click.command()
-@click.option("--events", default=400, show_default=True, help="Sessions of 4 rounds, each played both ways.")
+@click.option("--events", default=320, show_default=True, help="Sessions of 4 rounds, each played both ways.")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--weakest", default=0.0, show_default=True, help="Strength of the weakest player; the strongest has 1.")
 @click.option("--jobs", default=1, show_default=True, help="Processes.")
 def luck(events: int, seed: int, weakest: float, jobs: int) -> None:
     """Play events both ways and print how well each tells who is strong."""
-    with ProcessPoolExecutor(jobs) as pool:
-        played = pool.map(partial(session, seed, weakest), range(events))
+    with ExitStack() as open_pool:
+        each = map if jobs == 1 else open_pool.enter_context(ProcessPoolExecutor(jobs)).map
+        played = each(partial(session, seed, weakest), range(events))
         with click.progressbar(played, length=events, label="Sessions", file=sys.stderr) as bar:
             sessions = list(bar)
     for line in report(sessions):

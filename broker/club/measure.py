@@ -56,7 +56,7 @@ def longer(totals: Table, sessions: int) -> Table:
 def share_of_deal(points: Table) -> float:
     """Give the share of the variance of points that lies in deal and seat.
 
-    `points`: plays of a deal x deals and seats. One-way analysis of variance, without the part of it that chance alone would show.
+    `points`: plays of a deal x deals and seats. One-way analysis of variance, without what chance alone would show.
     """
     plays = len(points)
     within = points.var(axis=0, ddof=1).mean()

@@ -1,8 +1,8 @@
 """How good a hand is: the plans that it is near, each weighed by the chance that it still comes about.
 
-A plan's weight is the product, over the tiles that it lacks, of the chance to get one: the copies unseen times `reach`, about the
-share of all unseen tiles that the player will still meet in time. The sum over plans measures a hand; it is no probability, but it grows with
-every way to win and with how near it is.
+A plan's weight is the product, over the tiles that it lacks, of the chance to get one: the copies unseen times `reach`,
+about the share of all unseen tiles that the player will still meet in time. The sum over plans measures a hand; it is
+no probability, but it grows with every way to win and with how near it is.
 """
 
 from functools import lru_cache
@@ -102,7 +102,7 @@ def _lacks(tiles: Whole, held: Whole) -> Whole:
 
 def _weights(wanted: Whole, held: Whole, unseen: Whole, chance: Whole) -> Whole:
     lacked = np.maximum(wanted - held, 0)
-    weight = np.exp(lacked @ np.log(np.maximum(chance, 1e-9)))
+    weight: Whole = np.exp(lacked @ np.log(np.maximum(chance, 1e-9)))
     weight[(lacked > unseen).any(axis=1)] = 0
     return weight
 

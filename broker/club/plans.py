@@ -1,7 +1,8 @@
 """The hands that a beginner's book teaches to aim at: every complete hand of some families, with what it is worth.
 
-Made once, in about a second. Each is four sets and a pair, or 14 single tiles, with a lower bound of its hand value: what it is worth
-when claimed and won on a discard, without anything that luck adds. Tests hold the bound to the fan counter.
+Made once, in about a second. Each is four sets and a pair, or 14 single tiles, with a lower bound of its hand value:
+what it is worth when claimed and won on a discard, without anything that luck adds. Tests hold the bound to the fan
+counter.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from broker.club.sets import CHOWS, DRAGONS, RELATED, SETS, SUITED, TILES_OF, Whole, chow, pung
+from broker.club.sets import CHOWS, DRAGONS, FOUR, PUNG, RELATED, SETS, SUITED, TILES_OF, Whole, chow, pung
 from broker.rules.fan.shape import KNITTED, ORPHANS
 from broker.rules.tiles import COPIES, KINDS
 
@@ -21,6 +22,9 @@ NONE: Final = -1
 
 LEAST: Final = 7
 """Hands that are surely worth less are no plan."""
+
+ENOUGH: Final = 8
+"""A family that is worth this needs nothing beside it."""
 
 ALL: Final = tuple(range(SETS))
 PAIRS: Final = tuple(range(len(KINDS)))
@@ -67,7 +71,7 @@ def plans() -> Plans:
     sets, pairs, base = sets[first], pairs[first], base[first]
     tiles = TILES_OF[sets].sum(axis=1, dtype=np.int8)
     tiles[np.arange(len(pairs)), pairs] += 2
-    value = base + _extras(sets, pairs, tiles)
+    value = np.where(base < ENOUGH, base + _extras(sets, pairs, tiles), base)
     kept = (tiles.max(axis=1) <= COPIES) & (value >= LEAST)
     return _joined((tiles[kept], sets[kept], value[kept]), _knitted_straights(), _singles())
 
@@ -81,7 +85,7 @@ def _code(sets: Whole, pairs: Whole) -> Whole:
 
 def _joined(*several: Listed) -> Plans:
     tiles, sets, value = (np.concatenate(columns) for columns in zip(*several, strict=True))
-    winds = ((tiles[:, WINDS] >= 3) << np.arange(len(WINDS))).sum(axis=1)
+    winds = ((tiles[:, WINDS] >= PUNG) << np.arange(len(WINDS))).sum(axis=1)
     return Plans(
         np.ascontiguousarray(tiles.T),
         np.ascontiguousarray(sets.T.astype(np.int8)),
@@ -153,19 +157,23 @@ def _with_any(name: str, value: int, cores: Sequence[Sequence[int]]) -> Family:
     return _of(name, value, [(*core, one) for core in cores for one in ALL], PAIRS)
 
 
-def _of(name: str, value: int, sets: Iterator[tuple[int, ...]] | Sequence[Sequence[int]], pairs: Sequence[int]) -> Family:
+def _of(
+    name: str, value: int, sets: Iterator[tuple[int, ...]] | Sequence[Sequence[int]], pairs: Sequence[int]
+) -> Family:
     rows = np.array(list(sets), dtype=np.int16)
     return Family(name, value, np.repeat(rows, len(pairs), axis=0), np.tile(np.array(pairs), len(rows)))
 
 
 def _extras(sets: Whole, pairs: Whole, tiles: Whole) -> Whole:
-    """Give what a hand has beside the fan of its family, as far as it never is implied by that."""
+    """Give what a hand has beside Mixed Shifted Chows, Half Flush or All Types, as far as these never imply it."""
     chows = (sets < CHOWS).sum(axis=1)
     terminals = np.array([tile in ORPHANS for tile in range(len(KINDS))])
     simples = ~tiles[:, terminals].any(axis=1)
-    dragons = (tiles[:, DRAGONS:] >= 3).sum(axis=1)
-    others = (tiles[:, WINDS] >= 3).sum(axis=1) + np.isin(sets - CHOWS, [t for t in ORPHANS if t < SUITED]).sum(axis=1)
-    all_chows = (chows == 4) & (pairs < SUITED)
+    dragons = (tiles[:, DRAGONS:] >= PUNG).sum(axis=1)
+    others = (tiles[:, WINDS] >= PUNG).sum(axis=1) + np.isin(sets - CHOWS, [t for t in ORPHANS if t < SUITED]).sum(
+        axis=1
+    )
+    all_chows = (chows == FOUR) & (pairs < SUITED)
     no_honors = ~tiles[:, SUITED:].any(axis=1) & ~all_chows & ~simples
     value: Whole = 2 * simples + 2 * all_chows + 2 * dragons + others + _chow_pair(sets) + no_honors
     return value

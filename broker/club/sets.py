@@ -16,6 +16,9 @@ from broker.rules.tiles import KINDS
 
 Whole = NDArray[Any]
 
+FOUR, PUNG, PAIR = 4, 3, 2
+"""Sets of a hand; tiles of a pung and of the pair."""
+
 CHOWS: Final = len(RUNS)
 SETS: Final = CHOWS + len(KINDS)
 SUITED: Final = 27

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from broker.club.sets import DRAGONS, SUITED, Whole, pung, set_of
+from broker.club.sets import DRAGONS, FOUR, PAIR, SUITED, Whole, pung, set_of
 from broker.rules.fan.shape import ORPHANS
 from broker.rules.referee.hand import Meld
 from broker.rules.tiles import KINDS
@@ -13,13 +13,16 @@ from broker.rules.tiles import KINDS
 FEWEST_PAIRS: Final = 4
 """Pairs and pungs that a hand must have."""
 
+LACKED: Final = 2
+"""What All Pungs, worth 6, need beside them."""
+
 NOTHING: Final = (np.zeros((len(KINDS), 0), dtype=np.int8), np.zeros(0))
 
 
 def all_pungs(held: Whole, melds: tuple[Meld, ...]) -> tuple[Whole, Whole]:
     """Give All Pungs of what is there twice, with the pair of anything held; and what each counts for."""
-    twice = [int(at) for at in np.flatnonzero(held >= 2)]
-    needed = 4 - len(melds)
+    twice = [int(at) for at in np.flatnonzero(held >= PAIR)]
+    needed = FOUR - len(melds)
     if len(twice) + len(melds) < FEWEST_PAIRS or any(meld.kind == "chow" for meld in melds):
         return NOTHING
     anything = [int(at) for at in np.flatnonzero(held)]
@@ -41,12 +44,12 @@ def _all_pungs_counts_for(pungs: tuple[int, ...], pair: int) -> float:
     ranks = [tile % 9 for tile in pungs if tile < SUITED]
     doubles = len(ranks) - len(set(ranks))
     simples = not ORPHANS.intersection((*pungs, pair))
-    return 1.0 if extra + 2 * doubles + 2 * simples >= 2 else 0.6
+    return 1.0 if extra + 2 * doubles + 2 * simples >= LACKED else 0.6
 
 
 def seven_pairs(held: Whole, melds: tuple[Meld, ...]) -> tuple[Whole, Whole]:
     """Give Seven Pairs of the pairs that are there and what else is held."""
-    twice = [int(at) for at in np.flatnonzero(held >= 2)]
+    twice = [int(at) for at in np.flatnonzero(held >= PAIR)]
     if melds or len(twice) < FEWEST_PAIRS:
         return NOTHING
     once = [int(at) for at in np.flatnonzero(held == 1)]

@@ -43,7 +43,9 @@ class Played(Struct, frozen=True):
         if not winners:
             return Outcome("draw", {})
         last = self.actions[-1]
-        return Outcome("self_drawn", winners) if last.do == "self_hu" else Outcome("discard", winners, self.end.turns.turn)
+        return (
+            Outcome("self_drawn", winners) if last.do == "self_hu" else Outcome("discard", winners, self.end.turns.turn)
+        )
 
 
 def play_deal(deal: Deal, players: Mapping[Seat, Seated], payments: Payments, judge: Judge) -> Played:

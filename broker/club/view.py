@@ -46,9 +46,7 @@ class View(Struct, frozen=True, dict=True):
     def shown(self) -> Counter[str]:
         """Count the tiles that lie open, own melds included; a tile offered lies in a river or in a kong."""
         return Counter(
-            tile
-            for one in self.before
-            for tile in (*one.river, *(tile for meld in one.melds for tile in meld.tiles))
+            tile for one in self.before for tile in (*one.river, *(tile for meld in one.melds for tile in meld.tiles))
         )
 
     @cached_property

@@ -32,7 +32,12 @@ LONGEST_S: Final = 300.0
     "--folder", type=click.Path(path_type=Path), help="A new folder for the event [default: var/demo-<time>]."
 )
 @click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
-@click.option("--seed", type=int, default=None, help="Of the players' choices; the deals are new each time [default: another one each time].")
+@click.option(
+    "--seed",
+    type=int,
+    default=None,
+    help="Of the players' choices; the deals are new each time [default: another one each time].",
+)
 def demo(once: bool, folder: Path | None, broker: str, seed: int | None) -> None:  # noqa: FBT001 - click's way
     """Play an individual event of 16 players, 4 tables, 4 deals on this machine.
 

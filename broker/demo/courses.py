@@ -48,9 +48,7 @@ def courses(hosted: Iterable[Hosted], chance: random.Random) -> dict[int, list[C
     for at, (booking, played) in enumerate(plays):
         slips = (_slip(chance),) if booking.round == 1 and booking.table % 2 else ()
         outcome = played.outcome
-        course = Course(
-            booking.round, outcome.win, outcome.winners, outcome.discarder, false_hu.get(at, {}), slips
-        )
+        course = Course(booking.round, outcome.win, outcome.winners, outcome.discarder, false_hu.get(at, {}), slips)
         by_table.setdefault(booking.table, []).append(course)
     return by_table
 

@@ -24,7 +24,7 @@ Said = Callable[[str], None]
 
 
 class Hand(Struct, frozen=True, forbid_unknown_fields=True):
-    """One played hand in `table-N.hands.json`: with the deal, all that `referee.replay` needs. Secret as the deals are."""
+    """One played hand in `table-N.hands.json`, as secret as its deal; with the deal, all that `replay` needs."""
 
     round: RoundNo
     table: TableNo

@@ -8,7 +8,7 @@ from broker.demo.audit import Fact
 
 
 def told(results: Iterable[Fact], imps: Mapping[tuple[int, int, str], int]) -> Iterator[str]:
-    """Give the spread of points, of points against the same seat elsewhere, and of IMPs; none of an event without results."""
+    """Give the spread of points, of points against the same seat elsewhere, and of IMPs; nothing without results."""
     of_seat: dict[tuple[int, str], list[int]] = {}
     for result in results:
         for seat in SEATS:
@@ -18,7 +18,7 @@ def told(results: Iterable[Fact], imps: Mapping[tuple[int, int, str], int]) -> I
     points = [value for scored in of_seat.values() for value in scored]
     compared = [value - fmean(scored) for scored in of_seat.values() for value in scored]
     means = [fmean(scored) for scored in of_seat.values()]
-    yield f"Luck of the deal: where one sat was worth from {min(means):+.0f} to {max(means):+.0f} points a play on average."
+    yield f"Luck of the deal: a seat was worth from {min(means):+.0f} to {max(means):+.0f} points on average."
     yield f"  {_range('points as scored', points)}"
     yield f"  {_range('points against the same seat at the other tables', compared)}"
     yield f"  {_range('IMP', [*imps.values()])}"

@@ -173,4 +173,3 @@ class Hall:
         for proxy in self.proxies.values():
             proxy.close()
         self.broker.stop()
-
