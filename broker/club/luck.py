@@ -1,14 +1,18 @@
 """Why duplicate: the same players in ordinary and in duplicate events, and how well each tells who is strong.
 
-`python -m broker.club.luck --events 320 --seed 1`. Each event is played twice by the same 16 players in the same seats:
-once with a deal of its own at every table, once with four deals that all tables play. docs/why-duplicate.md tells it.
+`python -m broker.club.luck --events 80 --seed 1`. An event has four sections of 16 players of the same 16 strengths.
+All is played twice: once with a deal of its own at every table, once with four deals that all tables play. Ranks are
+taken within a section; IMPs are reckoned three times, against the 4 tables of a section, or of two, or all 16, so that
+the same plays show what more tables bring. docs/why-duplicate.md tells the rest.
 """
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -17,115 +21,157 @@ import numpy as np
 from numpy.typing import NDArray
 
 from broker.club.event import play_event, scored
-from broker.club.measure import longer, measured, share_of_deal
+from broker.club.measure import longer, measured, share_of_columns
 from broker.contract.words import SEATS
 from broker.rules.deal import Deal, new_deal
-from broker.rules.movement import Booking, sixteen_players
+from broker.rules.movement import SIZE, Booking, sixteen_players
 from broker.rules.profile import load
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
 
 PLAYERS: Final = 16
+SECTIONS: Final = 4
+TOGETHER: Final = (1, 2, 4)
+"""Sections whose plays are compared with each other."""
+
+LENGTHS: Final = (1, 4, 16)
+"""Events that are added up to a longer one."""
+
 PROFILE: Final = load()
-STRONGEST: Final = 1.0
+
+Totals = list[list[int]]
+"""By section, then by strength, the strongest first."""
 
 
-class Session(NamedTuple):
-    """Four rounds, played both ways; totals are by strength, the strongest first."""
+class Event(NamedTuple):
+    """Four rounds in four sections, played both ways."""
 
-    own_points: list[int]
-    same_points: list[int]
-    same_imps: list[int]
+    own_points: Totals
+    same_points: Totals
+    same_imps: list[Totals]
+    """For each number of TOGETHER."""
     by_seat: list[list[int]]
-    """Points of the duplicate plays: for each play of a deal, those of its 16 deals and seats."""
+    """Points of the duplicate plays: for each of the 16 tables, those of its 16 deals and seats."""
 
 
 def strengths(weakest: float) -> list[float]:
-    """Give the strengths in equal steps, the strongest first."""
-    return [STRONGEST - (STRONGEST - weakest) * at / (PLAYERS - 1) for at in range(PLAYERS)]
+    """Give the strengths in equal steps from 1 down, the strongest first."""
+    return [1 - (1 - weakest) * at / (PLAYERS - 1) for at in range(PLAYERS)]
 
 
-def session(seed: int, weakest: float, number: int) -> Session:
-    """Play one session both ways. The players' numbers in the movement are drawn anew for each."""
-    words = f"{seed} session {number}"
-    numbers = Random(words).sample(range(1, PLAYERS + 1), PLAYERS)  # noqa: S311 - simulated, to be repeated
-    names = {number: str(at) for at, number in enumerate(numbers)}
-    of_number = {number: strengths(weakest)[at] for at, number in enumerate(numbers)}
-    own = _plays(f"{words} own", of_number, names, lambda booking: 4 * booking.round + booking.table)
-    same = _plays(f"{words} same", of_number, names, lambda booking: booking.deal)
-    ledger = Ledger.of(same, PROFILE)
-    imps = {name: int(ledger.totals.imp[at]) for name, at in ledger.entries.number.items()}
-    return Session(_points(own), _points(same), [imps[str(at)] for at in range(PLAYERS)], _by_seat(same))
+def event(seed: int, weakest: float, number: int) -> Event:
+    """Play one event both ways. Who has which number in the movement is drawn anew for each section."""
+    words = f"{seed} event {number}"
+    own, same = (
+        [_section(f"{words} {way}", section, strengths(weakest), shared=way == "same") for section in range(SECTIONS)]
+        for way in ("own", "same")
+    )
+    return Event(_points(own), _points(same), [_imps(same, together) for together in TOGETHER], _by_seat(same))
 
 
-def _plays(
-    words: str, of_number: Mapping[int, float], names: Mapping[int, str], which: Callable[[Booking], int]
-) -> list[ScoredPlay]:
-    """Play one session. Prevalent wind and dealer follow the movement's deal number either way."""
+def _section(words: str, section: int, ladder: list[float], *, shared: bool) -> list[ScoredPlay]:
+    """Play one section. Prevalent wind and dealer follow the movement's number of the deal either way.
+
+    A player's name is the place among the strengths, 0 to 15, and 16 more for each section before.
+    """
+    here = f"{words} section {section}"
+    drawn = _chance(f"{here} numbers").sample(range(PLAYERS), PLAYERS)
 
     def deal_of(booking: Booking) -> Deal:
-        chance = Random(f"{words} deal {which(booking)}")  # noqa: S311 - simulated, to be repeated
-        return new_deal(booking.deal, "east", SEATS[booking.deal - 1], chance)
+        which = f"{words} deal {booking.deal}" if shared else f"{here} round {booking.round} table {booking.table}"
+        return new_deal(booking.deal, "east", SEATS[booking.deal - 1], _chance(which))
 
-    def new_chance(what: str) -> Random:
-        return Random(f"{words} {what}")  # noqa: S311 - simulated, to be repeated
+    hosted = play_event(
+        sixteen_players(),
+        deal_of,
+        {number: ladder[at] for number, at in enumerate(drawn, 1)},
+        PROFILE.payments,
+        lambda what: _chance(f"{here} {what}"),
+    )
+    plays = (scored(one, PROFILE.payments, lambda number: str(PLAYERS * section + drawn[number - 1])) for one in hosted)
+    return [replace(play, table=SIZE * section + play.table) for play in plays]
 
-    hosted = play_event(sixteen_players(), deal_of, of_number, PROFILE.payments, new_chance)
-    return [scored(one, PROFILE.payments, names.__getitem__) for one in hosted]
+
+def _chance(words: str) -> Random:
+    return Random(words)  # noqa: S311 - simulated, to be repeated
 
 
-def _points(plays: list[ScoredPlay]) -> list[int]:
-    totals = [0] * PLAYERS
-    for play in plays:
+def _points(sections: list[list[ScoredPlay]]) -> Totals:
+    totals = [0] * (PLAYERS * SECTIONS)
+    for play in chain(*sections):
         for seat, points in (play.points or {}).items():
             totals[int(play.players[seat])] += points
-    return totals
+    return _by_section(totals)
 
 
-def _by_seat(plays: list[ScoredPlay]) -> list[list[int]]:
-    deals = sorted({play.deal for play in plays})
-    of_deal = [sorted((play for play in plays if play.deal == deal), key=lambda play: play.table) for deal in deals]
-    return [
-        [(play.points or {})[seat] for play in at_a_table for seat in SEATS]
-        for at_a_table in zip(*of_deal, strict=True)
-    ]
+def _imps(sections: list[list[ScoredPlay]], together: int) -> Totals:
+    totals = [0] * (PLAYERS * SECTIONS)
+    for first in range(0, SECTIONS, together):
+        ledger = Ledger.of(chain(*sections[first : first + together]), PROFILE)
+        for name, at in ledger.entries.number.items():
+            totals[int(name)] = int(ledger.totals.imp[at])
+    return _by_section(totals)
 
 
-def report(sessions: list[Session]) -> Iterator[str]:
+def _by_section(totals: list[int]) -> Totals:
+    return [totals[first : first + PLAYERS] for first in range(0, len(totals), PLAYERS)]
+
+
+def _by_seat(sections: list[list[ScoredPlay]]) -> list[list[int]]:
+    rows: dict[int, list[int]] = {}
+    for play in sorted(chain(*sections), key=lambda play: (play.table, play.deal)):
+        rows.setdefault(play.table, []).extend((play.points or {})[seat] for seat in SEATS)
+    return list(rows.values())
+
+
+def report(events: list[Event]) -> Iterator[str]:
     """Give the lines of the table."""
-    columns: dict[str, NDArray[Any]] = {
-        "own deals, points": np.array([one.own_points for one in sessions]),
-        "same deals, points": np.array([one.same_points for one in sessions]),
-        "same deals, IMP": np.array([one.same_imps for one in sessions]),
-    }
-    yield "| plays a player | ranked by | events | variance of a place | correlation with strength | strongest first |"
+    columns = dict(_columns(events))
+    yield "| plays | ranked by | events | variance of a place | correlation with strength | share of strength |"
     yield "|---|---|---|---|---|---|"
-    for length in (1, 4, 16):
+    for length in LENGTHS:
         for name, totals in columns.items():
-            summed = longer(totals, length)
-            if len(summed) > 1:
+            summed = np.concatenate([longer(totals[:, section], length) for section in range(SECTIONS)])
+            if len(summed) >= 2 * SECTIONS:
                 found = measured(summed)
                 yield (
-                    f"| {4 * length} | {name} | {len(summed)} | {found.variance:.1f} | {found.correlation:.2f} "
-                    f"| {100 * found.best_first:.0f} % |"
+                    f"| {SIZE * length} | {name} | {len(summed)} | {found.variance:.1f} | {found.correlation:.3f} "
+                    f"| {100 * share_of_columns(summed):.1f} % |"
                 )
-    deals = np.concatenate([np.array(one.by_seat) for one in sessions], axis=1)
-    yield f"\nOf the variance of points in one play {100 * share_of_deal(deals):.0f} % lies in the deal and the seat."
+    yield from _in_one_play(events, columns)
+
+
+def _columns(events: list[Event]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Give totals by way of ranking: events x sections x players."""
+    yield "own deals, points", np.array([one.own_points for one in events])
+    yield "same deals, points", np.array([one.same_points for one in events])
+    for at, together in enumerate(TOGETHER):
+        yield f"same deals, IMP, {SIZE * together} tables", np.array([one.same_imps[at] for one in events])
+
+
+def _in_one_play(events: list[Event], columns: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    points = np.concatenate([np.array(one.by_seat) for one in events], axis=1)
+    share = 100 * share_of_columns(points)
+    yield f"\nPoints in one play: spread {points.std():.1f}; {share:.0f} % of their variance lies in deal and seat."
+    mean = (columns["own deals, points"] + columns["same deals, points"]).mean(axis=(0, 1)) / (2 * SIZE)
+    yield f"Mean points a play: the four strongest {mean[:4].mean():+.1f}, the four weakest {mean[-4:].mean():+.1f}."
 
 
 @click.command()
-@click.option("--events", default=320, show_default=True, help="Sessions of 4 rounds, each played both ways.")
+@click.option(
+    "--events", default=80, show_default=True, help="Of four rounds and four sections, each played both ways."
+)
 @click.option("--seed", default=1, show_default=True)
 @click.option("--weakest", default=0.0, show_default=True, help="Strength of the weakest player; the strongest has 1.")
 @click.option("--jobs", default=1, show_default=True, help="Processes.")
 def luck(events: int, seed: int, weakest: float, jobs: int) -> None:
     """Play events both ways and print how well each tells who is strong."""
     with ExitStack() as open_pool:
-        each = map if jobs == 1 else open_pool.enter_context(ProcessPoolExecutor(jobs)).map
-        played = each(partial(session, seed, weakest), range(events))
-        with click.progressbar(played, length=events, label="Sessions", file=sys.stderr) as bar:
-            sessions = list(bar)
-    for line in report(sessions):
+        each: Callable[..., Any] = map if jobs == 1 else open_pool.enter_context(ProcessPoolExecutor(jobs)).map
+        played = each(partial(event, seed, weakest), range(events))
+        with click.progressbar(played, length=events, label="Events", file=sys.stderr) as bar:
+            finished = list(bar)
+    for line in report(finished):
         click.echo(line)
 
 

@@ -15,8 +15,6 @@ class Measured(NamedTuple):
     """Of one player's place from event to event; the mean over the players."""
     correlation: float
     """Spearman's, of the places of an event with the true order; the mean over the events."""
-    best_first: float
-    """Share of the events in which the strongest player is first, alone or with others."""
 
 
 def places(totals: Table) -> Table:
@@ -31,10 +29,7 @@ def measured(totals: Table) -> Measured:
     """Measure totals, a row an event, a column a player, the strongest first."""
     found = places(totals)
     true = np.broadcast_to(np.arange(1, totals.shape[1] + 1), found.shape)
-    first = totals[:, 0] == totals.max(axis=1)
-    return Measured(
-        float(found.var(axis=0, ddof=1).mean()), float(_correlations(found, true).mean()), float(first.mean())
-    )
+    return Measured(float(found.var(axis=0, ddof=1).mean()), float(_correlations(found, true).mean()))
 
 
 def _correlations(found: Table, true: Table) -> Table:
@@ -53,12 +48,13 @@ def longer(totals: Table, sessions: int) -> Table:
     return summed
 
 
-def share_of_deal(points: Table) -> float:
-    """Give the share of the variance of points that lies in deal and seat.
+def share_of_columns(values: Table) -> float:
+    """Give the share of the variance that lies between the columns, without what chance alone would show there.
 
-    `points`: plays of a deal x deals and seats. One-way analysis of variance, without what chance alone would show.
+    One-way analysis of variance. Plays of a deal x deals and seats: the share of the deal. Events x players: that of
+    strength.
     """
-    plays = len(points)
-    within = points.var(axis=0, ddof=1).mean()
-    between = points.mean(axis=0).var(ddof=1) - within / plays
+    rows = len(values)
+    within = values.var(axis=0, ddof=1).mean()
+    between = values.mean(axis=0).var(ddof=1) - within / rows
     return float(between / (between + within)) if between + within else 0.0

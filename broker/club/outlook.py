@@ -33,7 +33,6 @@ OPEN: Final = np.array([0.0] * 6 + [0.05, 0.35] + [1.0] * 200)
 CLOSED: Final = np.array([0.0] * 6 + [0.6, 0.8] + [1.0] * 200)
 """The same without a claimed meld: a concealed hand is worth 2 more, or 4 if self-drawn."""
 
-
 NO_PLAN: Final = 99
 """Tiles missing where no plan is left."""
 

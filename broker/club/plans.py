@@ -13,7 +13,19 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from broker.club.sets import CHOWS, DRAGONS, FOUR, PUNG, RELATED, SETS, SUITED, TILES_OF, Whole, chow, pung
+from broker.club.sets import (
+    CHOWS,
+    DRAGONS,
+    RELATED,
+    SETS,
+    SETS_OF_HAND,
+    SUITED,
+    TILES_OF,
+    TILES_OF_PUNG,
+    Whole,
+    chow,
+    pung,
+)
 from broker.rules.fan.shape import KNITTED, ORPHANS
 from broker.rules.tiles import COPIES, KINDS
 
@@ -85,7 +97,7 @@ def _code(sets: Whole, pairs: Whole) -> Whole:
 
 def _joined(*several: Listed) -> Plans:
     tiles, sets, value = (np.concatenate(columns) for columns in zip(*several, strict=True))
-    winds = ((tiles[:, WINDS] >= PUNG) << np.arange(len(WINDS))).sum(axis=1)
+    winds = ((tiles[:, WINDS] >= TILES_OF_PUNG) << np.arange(len(WINDS))).sum(axis=1)
     return Plans(
         np.ascontiguousarray(tiles.T),
         np.ascontiguousarray(sets.T.astype(np.int8)),
@@ -169,11 +181,10 @@ def _extras(sets: Whole, pairs: Whole, tiles: Whole) -> Whole:
     chows = (sets < CHOWS).sum(axis=1)
     terminals = np.array([tile in ORPHANS for tile in range(len(KINDS))])
     simples = ~tiles[:, terminals].any(axis=1)
-    dragons = (tiles[:, DRAGONS:] >= PUNG).sum(axis=1)
-    others = (tiles[:, WINDS] >= PUNG).sum(axis=1) + np.isin(sets - CHOWS, [t for t in ORPHANS if t < SUITED]).sum(
-        axis=1
-    )
-    all_chows = (chows == FOUR) & (pairs < SUITED)
+    dragons = (tiles[:, DRAGONS:] >= TILES_OF_PUNG).sum(axis=1)
+    terminal_pungs = np.isin(sets - CHOWS, [tile for tile in ORPHANS if tile < SUITED]).sum(axis=1)
+    others = (tiles[:, WINDS] >= TILES_OF_PUNG).sum(axis=1) + terminal_pungs
+    all_chows = (chows == SETS_OF_HAND) & (pairs < SUITED)
     no_honors = ~tiles[:, SUITED:].any(axis=1) & ~all_chows & ~simples
     value: Whole = 2 * simples + 2 * all_chows + 2 * dragons + others + _chow_pair(sets) + no_honors
     return value

@@ -16,8 +16,9 @@ from broker.rules.tiles import KINDS
 
 Whole = NDArray[Any]
 
-FOUR, PUNG, PAIR = 4, 3, 2
-"""Sets of a hand; tiles of a pung and of the pair."""
+SETS_OF_HAND: Final = 4
+TILES_OF_PUNG: Final = 3
+TILES_OF_PAIR: Final = 2
 
 CHOWS: Final = len(RUNS)
 SETS: Final = CHOWS + len(KINDS)

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from broker.club.sets import DRAGONS, FOUR, PAIR, SUITED, Whole, pung, set_of
+from broker.club.sets import DRAGONS, SETS_OF_HAND, SUITED, TILES_OF_PAIR, Whole, pung, set_of
 from broker.rules.fan.shape import ORPHANS
 from broker.rules.referee.hand import Meld
 from broker.rules.tiles import KINDS
@@ -21,8 +21,8 @@ NOTHING: Final = (np.zeros((len(KINDS), 0), dtype=np.int8), np.zeros(0))
 
 def all_pungs(held: Whole, melds: tuple[Meld, ...]) -> tuple[Whole, Whole]:
     """Give All Pungs of what is there twice, with the pair of anything held; and what each counts for."""
-    twice = [int(at) for at in np.flatnonzero(held >= PAIR)]
-    needed = FOUR - len(melds)
+    twice = [int(at) for at in np.flatnonzero(held >= TILES_OF_PAIR)]
+    needed = SETS_OF_HAND - len(melds)
     if len(twice) + len(melds) < FEWEST_PAIRS or any(meld.kind == "chow" for meld in melds):
         return NOTHING
     anything = [int(at) for at in np.flatnonzero(held)]
@@ -49,7 +49,7 @@ def _all_pungs_counts_for(pungs: tuple[int, ...], pair: int) -> float:
 
 def seven_pairs(held: Whole, melds: tuple[Meld, ...]) -> tuple[Whole, Whole]:
     """Give Seven Pairs of the pairs that are there and what else is held."""
-    twice = [int(at) for at in np.flatnonzero(held >= PAIR)]
+    twice = [int(at) for at in np.flatnonzero(held >= TILES_OF_PAIR)]
     if melds or len(twice) < FEWEST_PAIRS:
         return NOTHING
     once = [int(at) for at in np.flatnonzero(held == 1)]

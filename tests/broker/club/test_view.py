@@ -18,7 +18,7 @@ from tests.broker.rules.referee.playing import after, all_tiles, arranged, tiles
 
 
 def with_other_hidden_tiles(play: Play, viewer: Seat, chance: Random) -> Play:
-    """Mix all that a seat does not see: the others' concealed tiles and kongs stay where they are in number, not in kind."""
+    """Mix the tiles of all walls and of the others' concealed hands among each other."""
     hidden = [tile for seat in SEATS for tile in play.wall(seat)]
     hidden += [tile for seat in SEATS if seat != viewer for tile in play.hand(seat).concealed]
     chance.shuffle(hidden)
