@@ -17,8 +17,8 @@ from broker.rules.profile import DEFAULT, load
 from broker.rules.referee.actions import Action
 from broker.scorer.folder import DealRecord
 
-WEAKEST: Final = 0.8
-"""Strength of the weakest of the demo's players; the strongest has 1."""
+WEAKEST: Final = 0.0
+"""Strength of the weakest of the demo's players; the strongest has 1. Wide apart, so that some plays are drawn."""
 
 Said = Callable[[str], None]
 

@@ -43,7 +43,7 @@ def test_most_plays_are_won() -> None:
 def test_who_is_stronger_scores_more() -> None:
     """On each deal the strong sit once east and west, once south and north."""
     strong = weak = 0
-    for seed in SEEDS:
+    for seed in SEEDS[:8]:
         for pair in (("east", "west"), ("south", "north")):
             scored = points(played(seed, every(pair, 1.0)).outcome, OEDMC)
             strong += sum(scored[seat] for seat in pair)
