@@ -8,14 +8,16 @@ import time
 import urllib.request
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from broker.demo.audit import audit, facts, kinds
+from broker.demo.audit import Fact, audit, facts, imps_of, kinds
 from broker.demo.children import Child
 from broker.demo.event import make_event, write_kiosk
+from broker.demo.spread import told as luck_told
 from broker.desk.server import PORT
 from broker.errors import BrokerError
 from broker.scorer.service import STANDINGS
@@ -30,7 +32,12 @@ LONGEST_S: Final = 300.0
     "--folder", type=click.Path(path_type=Path), help="A new folder for the event [default: var/demo-<time>]."
 )
 @click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
-@click.option("--seed", type=int, default=None, help="Of the made-up plays [default: another one each time].")
+@click.option(
+    "--seed",
+    type=int,
+    default=None,
+    help="Of the players' choices; the deals are new each time [default: another one each time].",
+)
 def demo(once: bool, folder: Path | None, broker: str, seed: int | None) -> None:  # noqa: FBT001 - click's way
     """Play an individual event of 16 players, 4 tables, 4 deals on this machine.
 
@@ -73,8 +80,8 @@ class Demo:
             raise FolderTaken(
                 f"{self._folder} is not empty; the demo plays in a new folder, so that it spoils no event"
             )
-        plays = make_event(self._folder, seed=self._seed)
-        self.say("demo", f"event in {self._folder}, seed {self._seed}: 16 players, 4 tables, {len(plays)} plays")
+        self.say("demo", f"event in {self._folder}, seed {self._seed}: 16 players, 4 tables, 4 deals")
+        plays = make_event(self._folder, seed=self._seed, said=partial(self.say, "club"))
         with ExitStack() as running:
             self._start(running)
             view = self._follow(len(plays))
@@ -150,11 +157,10 @@ class Demo:
         refused = sum(fact["refusals"] for fact in journal if fact["type"] == "restored")
         if not refused:
             problems.append("no tray was refused, though some were laid wrongly")
-        endings = kinds(fact for fact in journal if fact["type"] == "result")
         click.echo("\n  place  IMP  fines  player")
         for row in view["standings"]:
             click.echo(f"  {row['place']:5d} {row['imp']:+4d} {row['fines']:6d}  {row['name']}")
-        click.echo(f"\nPlays: {', '.join(f'{count} {kind}' for kind, count in sorted(endings.items()))}.")
+        _tell_plays([fact for fact in journal if fact["type"] == "result"])
         click.echo(f"Trays refused until they were right: {refused}.")
         click.echo(f"Standings: {table}")
         for problem in problems:
@@ -162,6 +168,13 @@ class Demo:
         if not problems:
             click.echo(f"All points and IMPs of {plays} plays recomputed from the journal: they agree.")
         return 1 if problems else 0
+
+
+def _tell_plays(results: list[Fact]) -> None:
+    endings = kinds(results)
+    click.echo(f"\nPlays: {', '.join(f'{count} {kind}' for kind, count in sorted(endings.items()))}.")
+    for line in luck_told(results, imps_of(results)):
+        click.echo(line)
 
 
 def over(table: dict[str, Any]) -> bool:

@@ -1,28 +1,22 @@
-"""Made-up plays: what happens at each table. Every kind of ending comes at least once in an event."""
+"""What the people at each table act out: the hands that were played, and what goes wrong beside them.
+
+Who declares, on whose tile, and the hand values are those of the played hands. Two things are staged: a tray is laid
+wrongly at first at every other table, and a player declares a false hu.
+"""
 
 import random
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Final, Literal
+from typing import Final
 
+from broker.club.event import Hosted
 from broker.contract.words import SEATS, Seat, WinKind
-from broker.rules.movement import Booking
 
-Kind = Literal["discard", "self_drawn", "two_hu", "draw", "false_hu"]
+FALSE_HU: Final = 2
+"""How often nerves fail, where hands were there to fail with."""
 
-KINDS: Final[tuple[Kind, ...]] = (
-    "discard",
-    "false_hu",
-    "self_drawn",
-    "two_hu",
-    "draw",
-    "discard",
-    "self_drawn",
-    "discard",
-)
-"""Endings in the order in which the tables get them, again and again."""
-
-VALUES: Final = (8, 9, 10, 12, 14, 16, 18, 24, 28, 32, 48)
-"""Hand values that one sees."""
+FINES: Final = (4, 8)
+"""What a false hu costs, in IMP; the arbiter chooses (OEDMC)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +34,38 @@ class Course:
 
     round: int
     win: WinKind
-    winners: dict[Seat, int] = field(default_factory=dict)
+    winners: Mapping[Seat, int] = field(default_factory=dict)
     discarder: Seat | None = None
-    false_hu: dict[Seat, int] = field(default_factory=dict)
+    false_hu: Mapping[Seat, int] = field(default_factory=dict)
     slips: tuple[Slip, ...] = ()
 
 
-def courses(bookings: tuple[Booking, ...], chance: random.Random) -> dict[int, list[Course]]:
-    """Make up all plays, by table. The first play of every other table is laid wrongly at first."""
+def courses(hosted: Iterable[Hosted], chance: random.Random) -> dict[int, list[Course]]:
+    """Give all plays, by table. The first play of every other table is laid wrongly at first."""
+    plays = list(hosted)
+    false_hu = _false_hu(plays, chance)
     by_table: dict[int, list[Course]] = {}
-    for at, booking in enumerate(bookings):
+    for at, (booking, played) in enumerate(plays):
         slips = (_slip(chance),) if booking.round == 1 and booking.table % 2 else ()
-        course = _course(booking.round, KINDS[at % len(KINDS)], slips, chance)
+        outcome = played.outcome
+        course = Course(booking.round, outcome.win, outcome.winners, outcome.discarder, false_hu.get(at, {}), slips)
         by_table.setdefault(booking.table, []).append(course)
     return by_table
+
+
+def _false_hu(plays: list[Hosted], chance: random.Random) -> dict[int, dict[Seat, int]]:
+    """Choose who declares falsely, by play: a loser who once held a complete hand under the minimum.
+
+    Where nobody did, a loser of the first play does it without one.
+    """
+    found: dict[int, Seat] = {}
+    for at, (_, played) in enumerate(plays):
+        losers = [seat for seat in played.tempted if seat not in played.outcome.winners]
+        if losers and len(found) < FALSE_HU:
+            found[at] = losers[0]
+    if not found:
+        found[0] = next(seat for seat in SEATS if seat not in plays[0].played.outcome.winners)
+    return {at: {seat: chance.choice(FINES)} for at, seat in found.items()}
 
 
 def as_script(plays: list[Course], reaction_ms: int) -> dict[str, object]:
@@ -65,16 +77,3 @@ def _slip(chance: random.Random) -> Slip:
     row = chance.randrange(3)
     one, other = chance.sample(range(10), 2)
     return Slip(chance.choice(SEATS), (row, one), (row, other))
-
-
-def _course(round_: int, kind: Kind, slips: tuple[Slip, ...], chance: random.Random) -> Course:
-    first, second, third, _ = chance.sample(SEATS, 4)
-    value, other = chance.choice(VALUES), chance.choice(VALUES)
-    if kind == "draw":
-        return Course(round_, "draw", slips=slips)
-    if kind == "self_drawn":
-        return Course(round_, "self_drawn", {first: value}, slips=slips)
-    if kind == "two_hu":
-        return Course(round_, "discard", {first: value, second: other}, third, slips=slips)
-    false_hu: dict[Seat, int] = {third: chance.choice((4, 8))} if kind == "false_hu" else {}
-    return Course(round_, "discard", {first: value}, second, false_hu, slips)

@@ -6,10 +6,12 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from broker.club.event import Hosted
 from broker.contract.messages import Player
 from broker.contract.words import SEATS
 from broker.credentials import Credentials, write_private
 from broker.demo.courses import as_script, courses
+from broker.demo.hands import Said, keep, played_hands
 from broker.rules.deal import new_deal, new_set
 from broker.rules.movement import SIZE, Booking, sixteen_players
 from broker.rules.profile import DEFAULT
@@ -49,8 +51,10 @@ driver = "dummy"
 """
 
 
-def make_event(folder: Path, *, rounds: int = SIZE, seed: int = 0, reaction_ms: int = 1100) -> tuple[Booking, ...]:
-    """Write the event's folder and what the people at the tables do; give the plays."""
+def make_event(
+    folder: Path, *, rounds: int = SIZE, seed: int = 0, reaction_ms: int = 1100, said: Said = lambda _: None
+) -> tuple[Booking, ...]:
+    """Write the event's folder, play its hands, and write what the people at the tables do; give the plays."""
     bookings = tuple(booking for booking in sixteen_players() if booking.round <= rounds)
     ids = [f"p{number:02d}" for number in range(1, len(PLAYERS) + 1)]
     plays = tuple(
@@ -61,7 +65,9 @@ def make_event(folder: Path, *, rounds: int = SIZE, seed: int = 0, reaction_ms: 
     plan = Plan(NAME, "Homologue demo", DEFAULT, players, plays)
     deals, sets = _deals(sorted({booking.deal for booking in bookings}))
     folder_of.save(folder, plan, deals, sets)
-    _tables(folder, bookings, seed, reaction_ms)
+    hosted = played_hands(bookings, deals, seed, said)
+    keep(folder, hosted, ids)
+    _tables(folder, hosted, seed, reaction_ms)
     return bookings
 
 
@@ -77,8 +83,8 @@ def _deals(numbers: list[int]) -> tuple[list[DealRecord], Registry]:
     return deals, sets
 
 
-def _tables(folder: Path, bookings: tuple[Booking, ...], seed: int, reaction_ms: int) -> None:
-    plays = courses(bookings, random.Random(seed))  # noqa: S311 - made-up plays, no secret
+def _tables(folder: Path, hosted: list[Hosted], seed: int, reaction_ms: int) -> None:
+    plays = courses(hosted, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
     credentials = Credentials.ensure(folder / "credentials.json", max(plays))
     for table, course in plays.items():
         script = json.dumps(as_script(course, reaction_ms), indent=1)

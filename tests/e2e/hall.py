@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from broker.brokers import Kind, make_broker
-from broker.contract.words import Seat
 from broker.credentials import Credentials
 from broker.demo.audit import Fact, audit, facts
 from broker.demo.children import Child
-from broker.demo.courses import Course, courses
 from broker.demo.event import NAME, make_event, write_kiosk
+from kiosk.twins.script import read_script
 from tests.e2e.proxy import Proxy
 
 LONGEST_S = 150.0
@@ -151,8 +150,11 @@ class Hall:
 
     def scripted(self) -> dict[tuple[int, int], tuple[Any, ...]]:
         """What the people at the tables were told to do, by table and round."""
-        plays = courses(self.bookings, random.Random(self.seed))
-        return {(table, course.round): _ending(course) for table, those in plays.items() for course in those}
+        return {
+            (table, course.round): (course.win, course.winners, course.discarder, course.false_hu)
+            for table in TABLES
+            for course in read_script(self.folder / f"table-{table}.plays.json").plays
+        }
 
     def played(self) -> dict[tuple[int, int], tuple[Any, ...]]:
         return {
@@ -171,7 +173,3 @@ class Hall:
         for proxy in self.proxies.values():
             proxy.close()
         self.broker.stop()
-
-
-def _ending(course: Course) -> tuple[str, dict[Seat, int], Seat | None, dict[Seat, int]]:
-    return course.win, course.winners, course.discarder, course.false_hu

@@ -1,0 +1,1 @@
+"""Simulated players, who play whole plays through the referee."""
