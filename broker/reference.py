@@ -10,7 +10,8 @@ import msgspec
 
 from broker.command import homologue
 from broker.contract.topics import TOPICS
-from broker.rules.profile import Profile, load, settings, shipped
+from broker.rules.profile import Profile, settings
+from broker.rules.profile_files import load, shipped
 
 COMMANDS_HEAD: Final = """# Commands and their options
 

@@ -10,7 +10,7 @@ from broker.rules.errors import RuleError
 from broker.rules.fan.catalogue import LANGUAGES, RULESETS, Language, Ruleset, name
 from broker.rules.fan.count import Count, at_least, count
 from broker.rules.fan.hand import Hand, Meld, Situation
-from broker.rules.profile import DEFAULT, load
+from broker.rules.profile_files import DEFAULT, load
 
 
 class MeldQuestion(Struct, forbid_unknown_fields=True):

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from broker.calculators.profiles import chosen
 from broker.calculators.stream import answer_each, read_line
 from broker.rules.errors import RuleError
-from broker.rules.profile import DEFAULT
+from broker.rules.profile_files import DEFAULT
 from broker.scoring.imp import imp as imp_of
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12}|/[0-9]{1,12})?", re.ASCII)

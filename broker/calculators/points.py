@@ -7,7 +7,7 @@ from broker.calculators.stream import answer_each
 from broker.contract.words import HandValue, Seat, WinKind
 from broker.rules.points import Outcome
 from broker.rules.points import points as points_of
-from broker.rules.profile import DEFAULT, load
+from broker.rules.profile_files import DEFAULT, load
 
 
 class Question(Struct, forbid_unknown_fields=True):

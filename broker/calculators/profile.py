@@ -9,9 +9,10 @@ import msgspec
 
 from broker.calculators.profiles import chosen, read
 from broker.rules.errors import RuleError
-from broker.rules.profile import DEFAULT, load, settings
-from broker.rules.profile import shipped as shipped_profiles
+from broker.rules.profile import settings
 from broker.rules.profile_check import Mistake, examined
+from broker.rules.profile_files import DEFAULT, load
+from broker.rules.profile_files import shipped as shipped_profiles
 from broker.scoring import examples
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from broker.contract.words import LONGEST_PROFILE
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile, load, parse
+from broker.rules.profile import Profile
+from broker.rules.profile_files import load, parse
 
 
 def chosen(written: str) -> Profile:

@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from broker.calculators.stream import answer_each, read_line
 from broker.contract.words import SEATS, Seat
 from broker.rules.errors import RuleError
-from broker.rules.profile import DEFAULT, load
+from broker.rules.profile_files import DEFAULT, load
 from broker.rules.referee.actions import Action
 from broker.rules.referee.turns import StartPhase, Turns, apply, begin
 

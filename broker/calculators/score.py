@@ -11,7 +11,8 @@ from broker.calculators.profiles import chosen
 from broker.calculators.session import Previous, read_previous, read_teams
 from broker.calculators.stream import error_of, lines, write
 from broker.rules.errors import RuleError
-from broker.rules.profile import DEFAULT, Profile
+from broker.rules.profile import Profile
+from broker.rules.profile_files import DEFAULT
 from broker.scoring import individual, team
 from broker.scoring.bounds import Bounds, bounds
 from broker.scoring.compare import Group, groups

@@ -25,7 +25,7 @@ from broker.club.measure import longer, measured, share_of_columns
 from broker.contract.words import SEATS
 from broker.rules.deal import Deal, new_deal
 from broker.rules.movement import SIZE, Booking, sixteen_players
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
 

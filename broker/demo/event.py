@@ -14,7 +14,7 @@ from broker.demo.courses import as_script, courses
 from broker.demo.hands import Said, keep, played_hands
 from broker.rules.deal import new_deal, new_set
 from broker.rules.movement import SIZE, Booking, sixteen_players
-from broker.rules.profile import DEFAULT
+from broker.rules.profile_files import DEFAULT
 from broker.scorer import event as folder_of
 from broker.scorer.event import Plan
 from broker.scorer.folder import DealRecord, Registry

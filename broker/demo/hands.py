@@ -13,7 +13,7 @@ from broker.contract.words import DealNo, PlayerId, RoundNo, Seat, TableNo
 from broker.credentials import write_private
 from broker.rules.movement import Booking
 from broker.rules.points import Outcome
-from broker.rules.profile import DEFAULT, load
+from broker.rules.profile_files import DEFAULT, load
 from broker.rules.referee.actions import Action
 from broker.scorer.folder import DealRecord
 

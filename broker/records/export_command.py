@@ -15,7 +15,7 @@ from broker.records.output import deliver
 from broker.records.stored import Stored, open_stored
 from broker.records.writing import write
 from broker.rules.errors import RuleError
-from broker.rules.profile import DEFAULT
+from broker.rules.profile_files import DEFAULT
 from broker.scorer import standings
 from broker.scorer.errors import ScorerError
 

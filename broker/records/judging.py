@@ -16,7 +16,8 @@ from broker.rules.deal import ROWS, TRAY, Deal
 from broker.rules.errors import RuleError
 from broker.rules.points import Outcome
 from broker.rules.points import points as points_of
-from broker.rules.profile import DEFAULT, Profile, load
+from broker.rules.profile import Profile
+from broker.rules.profile_files import DEFAULT, load
 from broker.rules.referee.judge import Judge
 from broker.rules.referee.moves import apply
 from broker.rules.referee.play import Play

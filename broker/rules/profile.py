@@ -4,18 +4,12 @@ A profile is TOML, one table a setting: `value`, and `source`, where it is from.
 """
 
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import Annotated, Final, Generic, Literal, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
 from broker.contract.words import ProfileId
-from broker.rules.errors import RuleError
-
-DEFAULT: Final = "oedmc-2020"
 
 T = TypeVar("T")
 
@@ -123,30 +117,6 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     carry_over: CarryOver
 
 
-def shipped() -> tuple[str, ...]:
-    """Give the ids of the profiles that come with the product."""
-    return tuple(sorted(path.name.removesuffix(".toml") for path in folder().iterdir() if path.name.endswith(".toml")))
-
-
-@cache
-def load(profile_id: str = DEFAULT) -> Profile:
-    """Give a shipped profile. Raises RuleError `unknown_profile`."""
-    if profile_id not in shipped():
-        raise RuleError("unknown_profile", f"no profile {profile_id!r}; there are: {', '.join(shipped())}")
-    return parse((folder() / f"{profile_id}.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def parse(text: str) -> Profile:
-    """Read a profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""
-    from broker.rules.profile_check import examined  # noqa: PLC0415 - it walks the structs above
-
-    profile, problems = examined(text)
-    if profile is None:
-        raise RuleError("bad_profile", "; ".join(map(str, problems)))
-    return profile
-
-
 def settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:
     """Give every setting of a profile, or of a part of one, with its name (`payments.base`)."""
     for setting in fields(part):
@@ -155,8 +125,3 @@ def settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]
             yield f"{way}{setting.name}", value
         elif isinstance(value, Struct):
             yield from settings(value, f"{way}{setting.name}.")
-
-
-def folder() -> Traversable:
-    """Give where the shipped profiles lie."""
-    return files("broker.rules") / "profiles"

@@ -28,7 +28,8 @@ from broker.contract.words import (
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
 from broker.rules.movement import check
-from broker.rules.profile import Profile, load, parse, shipped
+from broker.rules.profile import Profile
+from broker.rules.profile_files import load, parse, shipped
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
 

@@ -10,7 +10,8 @@ from msgspec import Meta, Struct, field
 from broker.contract.words import HandValue, Points, Seat, WinKind
 from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, points
-from broker.rules.profile import Profile, folder
+from broker.rules.profile import Profile
+from broker.rules.profile_files import folder
 from broker.scoring.imp import imp
 
 Exact = Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?$(?!\n)")]

@@ -7,7 +7,8 @@ from typing import Final
 from broker.contract.messages import Assignment, Fine, PlannedPlay
 from broker.contract.words import SEATS, PublicState, Seat
 from broker.rules.points import Outcome
-from broker.rules.profile import DEFAULT, Profile, load, parse
+from broker.rules.profile import Profile
+from broker.rules.profile_files import DEFAULT, load, parse
 from kiosk.table.events import Misplaced
 
 SETTLE_NS: Final = 1_000_000_000

@@ -14,7 +14,7 @@ from broker.club.plans import plans
 from broker.club.table import Played, Seated, play_deal
 from broker.contract.words import SEATS
 from broker.rules.deal import new_deal
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 
 
 def one(seed: int, weakest: float) -> Played:

@@ -13,7 +13,7 @@ from typing import Final
 from broker.contract.words import SEATS
 from broker.rules.deal import Deal, new_deal
 from broker.rules.errors import RuleError
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 from broker.rules.referee import turns
 from broker.rules.referee.actions import Action
 from broker.rules.referee.claims import settle_claims

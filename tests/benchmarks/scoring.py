@@ -19,7 +19,8 @@ from msgspec import structs
 
 from broker.contract.words import SEATS, Seat
 from broker.rules.points import Outcome, points
-from broker.rules.profile import Profile, load
+from broker.rules.profile import Profile
+from broker.rules.profile_files import load
 from broker.scoring.individual import standings
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay

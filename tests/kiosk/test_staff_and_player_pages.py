@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from broker.rules.profile import DEFAULT, load
+from broker.rules.profile_files import DEFAULT, load
 from kiosk.screens.words import CATALOGUE
 from vision.reading import FaultType
 

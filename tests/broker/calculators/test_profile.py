@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.calculators.profile import profile
-from broker.rules.profile import folder, load, settings, shipped
+from broker.rules.profile import settings
+from broker.rules.profile_files import folder, load, shipped
 
 
 def run(*arguments: str) -> Result:

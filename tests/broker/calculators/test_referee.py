@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from broker.calculators import referee
 from broker.command import homologue
 from broker.contract.words import SEATS
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 from broker.rules.referee.actions import DOES
 from tests.broker.calculators.asking import ask, code
 from tests.broker.contract.laws import FEW

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from broker.contract.words import SEATS, Seat
-from broker.rules.profile import folder
+from broker.rules.profile_files import folder
 from tests.broker.calculators.asking import ask, code
 from tests.broker.contract.laws import FEW
 from tests.broker.rules.variants import seats

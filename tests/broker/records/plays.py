@@ -9,7 +9,7 @@ from broker.records.played import recorded
 from broker.records.reading import read
 from broker.records.record import Record
 from broker.records.writing import write_one
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 from broker.rules.referee.moves import apply
 from broker.rules.referee.play import Play
 from tests.broker.records.public import EXAMPLES

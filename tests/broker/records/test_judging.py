@@ -13,7 +13,7 @@ from broker.records.judging import judge, outcome_of_points
 from broker.records.record import Record
 from broker.records.steps import Step
 from broker.rules.points import Outcome
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 from broker.rules.tiles import KINDS
 from tests.broker.records.plays import RULES, example, examples, one, played
 

@@ -12,7 +12,7 @@ from broker.records.stored import Stored, open_stored
 from broker.records.winds import by_wind
 from broker.records.writing import write
 from broker.rules.deal import ROWS
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 from tests.broker.records.plays import of
 from tests.broker.scorer.small import deals
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from broker.rules.errors import RuleError
-from broker.rules.profile import DEFAULT, Profile, load, parse, settings, shipped
+from broker.rules.profile import Profile, settings
+from broker.rules.profile_files import DEFAULT, load, parse, shipped
 
 SHIPPED = (files("broker.rules") / "profiles" / f"{DEFAULT}.toml").read_text(encoding="utf-8")
 

@@ -5,7 +5,8 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from broker.contract.words import SEATS, Seat
-from broker.rules.profile import Payments, Stated, load
+from broker.rules.profile import Payments, Stated
+from broker.rules.profile_files import load
 
 OEDMC: Final = load("oedmc-2020").payments
 

@@ -24,7 +24,7 @@ from broker.contract.words import SEATS, Lifecycle, Seat
 from broker.rules.deal import new_deal
 from broker.rules.movement import sixteen_players
 from broker.rules.points import Outcome, points
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 from broker.rules.tiles import FULL_SET
 from broker.scorer.event import Booking, Event, Plan
 from broker.scorer.folder import DealRecord, Registry

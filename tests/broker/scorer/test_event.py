@@ -15,7 +15,7 @@ from broker.contract.messages import Player
 from broker.contract.wire import decode_at
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
-from broker.rules.profile import folder
+from broker.rules.profile_files import folder
 from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import EVENT, PROFILE, Event, Plan, open_event, save

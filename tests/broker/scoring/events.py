@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.contract.words import SEATS, Seat
-from broker.rules.profile import Datum, Profile, Stated, load
+from broker.rules.profile import Datum, Profile, Stated
+from broker.rules.profile_files import load
 from broker.scoring.plays import ScoredPlay
 from tests.broker.rules.variants import TURNED
 from tests.broker.scoring.oracle import Line, Play

@@ -3,7 +3,7 @@
 import pytest
 
 from broker.rules.errors import RuleError
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 from broker.scoring.awards import awards
 from tests.broker.rules.variants import seats
 

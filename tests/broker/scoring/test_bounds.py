@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.contract.words import SEATS
-from broker.rules.profile import Profile, Stated, load
+from broker.rules.profile import Profile, Stated
+from broker.rules.profile_files import load
 from broker.scoring.bounds import Bounds, bounds
 from broker.scoring.individual import standings
 from broker.scoring.ledger import Ledger

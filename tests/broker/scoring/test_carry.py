@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 from msgspec import structs
 
-from broker.rules.profile import CarryOver, Stated, load
+from broker.rules.profile import CarryOver, Stated
+from broker.rules.profile_files import load
 from broker.scoring.carry import carried, places
 from broker.scoring.plays import Adjustment
 from broker.scoring.ranking import Ranked

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.contract.words import SEATS
-from broker.rules.profile import Profile, Stated, load
+from broker.rules.profile import Profile, Stated
+from broker.rules.profile_files import load
 from broker.scoring.compare import groups
 from broker.scoring.plays import ScoredPlay
 from tests.broker.contract.laws import LAW

@@ -3,8 +3,8 @@
 import pytest
 
 from broker.rules.errors import RuleError
-from broker.rules.profile import load
-from broker.rules.profile import shipped as profiles
+from broker.rules.profile_files import load
+from broker.rules.profile_files import shipped as profiles
 from broker.scoring.examples import failures, read, shipped
 
 

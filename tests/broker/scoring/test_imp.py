@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.rules.profile import Stated, load
+from broker.rules.profile import Stated
+from broker.rules.profile_files import load
 from broker.scoring.imp import imp
 from tests.broker.contract.laws import LAW
 from tests.broker.scoring.oracle import STEPS, imps

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from hypothesis import given
 
-from broker.rules.profile import Profile, load
+from broker.rules.profile import Profile
+from broker.rules.profile_files import load
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import Adjustment, ScoredPlay

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from broker.rules.profile import load
+from broker.rules.profile_files import load
 from broker.scoring.compare import groups
 from tests.broker.rules.variants import seats
 from tests.broker.scoring.events import made

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from broker.contract.words import SEATS, Seat
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile, Stated, Team, load
+from broker.rules.profile import Profile, Stated, Team
+from broker.rules.profile_files import load
 from broker.scoring import team
 from broker.scoring.compare import Exact
 from broker.scoring.plays import ScoredPlay

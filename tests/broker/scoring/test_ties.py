@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 from msgspec import structs
 
-from broker.rules.profile import Profile, Stated, TieBreak, load
+from broker.rules.profile import Profile, Stated, TieBreak
+from broker.rules.profile_files import load
 from broker.scoring.individual import standings
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import Adjustment, ScoredPlay

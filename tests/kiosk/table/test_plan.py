@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from broker.contract.messages import Assignment, Call, PlannedPlay
-from broker.rules.profile import folder
+from broker.rules.profile_files import folder
 from kiosk.table.events import Assigned, CallToggled, NextDealCalled
 from kiosk.table.machine import handle
 from kiosk.table.state import Phase, Table
