@@ -5,12 +5,13 @@ from typing import Any
 import click
 from msgspec import Struct
 
+from broker.calculators.profiles import once
 from broker.calculators.stream import answer_each, error_of
 from broker.rules.errors import RuleError
 from broker.rules.fan.catalogue import LANGUAGES, RULESETS, Language, Ruleset, name
 from broker.rules.fan.count import Count, at_least, count
 from broker.rules.fan.hand import Hand, Meld, Situation
-from broker.rules.profile_files import DEFAULT, load
+from broker.rules.profile_files import DEFAULT
 
 
 class MeldQuestion(Struct, forbid_unknown_fields=True):
@@ -86,9 +87,10 @@ def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None,
     melds, if any: [{"kind": "chow|pung|kong", "tiles": ["1m", "2m", "3m"], "concealed": false}]
     also, false unless said: "last_of_kind", "last_tile", "kong" (a replacement tile, or a kong robbed)
     """  # noqa: D301 - click reads the \b
+    rules = once(profile)
 
     def answer(question: Question) -> dict[str, Any]:
-        needed = load(profile).payments.minimum.value if minimum is None else minimum
+        needed = rules().payments.minimum.value if minimum is None else minimum
         return _told(_count(question, ruleset), needed, language)
 
     answer_each(Question, answer)

@@ -6,13 +6,13 @@ from fractions import Fraction
 import click
 from msgspec import Raw, Struct
 
-from broker.calculators.profiles import chosen
+from broker.calculators.profiles import once
 from broker.calculators.stream import answer_each, read_line
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
 from broker.scoring.imp import imp as imp_of
 
-NUMBER = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12}|/[0-9]{1,12})?", re.ASCII)
+NUMBER = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400}|/[0-9]{1,400})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
 
 
 class Question(Struct, forbid_unknown_fields=True):
@@ -52,6 +52,5 @@ def imp(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag
     \b
     echo '{"difference": "8.6"}' | homologue imp --json
     """  # noqa: D301 - click reads the \b
-    answer_each(
-        Question, lambda question: {"imp": imp_of(exact(bytes(question.difference).decode()), chosen(profile).imp)}
-    )
+    rules = once(profile)
+    answer_each(Question, lambda question: {"imp": imp_of(exact(bytes(question.difference).decode()), rules().imp)})

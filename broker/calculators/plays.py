@@ -6,12 +6,13 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct, field
 
 from broker.calculators.stream import read_line
-from broker.contract.words import SEATS, DealNo, PlayerId, Points, Seat, TableNo
+from broker.contract.words import SEATS, DealNo, Points, Seat, TableNo
 from broker.rules.errors import RuleError
 from broker.rules.profile import Profile
 from broker.scoring.awards import Fault, awards
 from broker.scoring.plays import ScoredPlay
 
+Entrant = Annotated[str, Meta(min_length=1, max_length=100, description="a player, by id or name")]
 Fine = Annotated[int, Meta(ge=0, le=9999, description="IMP; a play may say that there was none")]
 Award = Annotated[int, Meta(ge=-9999, le=9999)]
 Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)", description="a hash, or the arbiter's word")]
@@ -22,14 +23,14 @@ class Question(Struct, forbid_unknown_fields=True):
 
     deal: DealNo
     table: TableNo
-    players: dict[Seat, PlayerId]
+    players: dict[Seat, Entrant]
     points: dict[Seat, Points] | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     form: Label | None = None
     section: Label | None = None
     awards: dict[Seat, Award] = field(default_factory=dict)
-    unplayed: dict[Seat, Fault] | None = None
-    stands_for: dict[Seat, PlayerId] = field(default_factory=dict)
+    unplayed: dict[Seat, Fault] | Fault | None = None
+    stands_for: dict[Seat, Entrant] = field(default_factory=dict)
 
 
 class Plays(NamedTuple):
@@ -45,7 +46,7 @@ def read_plays(questions: Iterable[str], profile: Profile) -> Plays:
     done: list[ScoredPlay] = []
     to_come: list[ScoredPlay] = []
     refusals: list[RuleError] = []
-    seen: set[tuple[int, object]] = set()
+    seen: set[tuple[object, ...]] = set()
     for number, line in enumerate(questions, 1):
         try:
             question = read_line(line, Question)
@@ -60,7 +61,8 @@ def read_plays(questions: Iterable[str], profile: Profile) -> Plays:
 
 def _play(question: Question, profile: Profile) -> ScoredPlay:
     """Give a play; what an arbiter awards to a seat takes the place of what the profile gives for the fault."""
-    given = awards(question.unplayed, profile.awards) if question.unplayed is not None else {}
+    faults = dict.fromkeys(SEATS, question.unplayed) if isinstance(question.unplayed, str) else question.unplayed
+    given = awards(faults, profile.awards) if faults is not None else {}
     return ScoredPlay(
         deal=question.deal,
         table=question.table,
@@ -74,14 +76,15 @@ def _play(question: Question, profile: Profile) -> ScoredPlay:
     )
 
 
-def _check(question: Question, seen: set[tuple[int, object]]) -> None:
+def _check(question: Question, seen: set[tuple[object, ...]]) -> None:
     if set(question.players) != set(SEATS) or set(question.points or SEATS) != set(SEATS):
         raise RuleError("malformed", "players and points are needed for all four seats")
     if question.points is not None and question.unplayed is not None:
         raise RuleError("played_and_unplayed", "a play has points or is unplayed, not both")
-    if (question.deal, question.table) in seen:
+    play = question.deal, question.section, question.table
+    if play in seen:
         raise RuleError("duplicate_play", f"table {question.table} has played deal {question.deal} before")
-    seen.add((question.deal, question.table))
+    seen.add(play)
     for player in (*question.players.values(), *question.stands_for.values()):
         if (question.deal, player) in seen:
             raise RuleError("player_twice", f"{player} has played deal {question.deal} before")

@@ -11,7 +11,7 @@ from broker.calculators.profiles import chosen, read
 from broker.rules.errors import RuleError
 from broker.rules.profile import settings
 from broker.rules.profile_check import Mistake, examined
-from broker.rules.profile_files import DEFAULT, load
+from broker.rules.profile_files import DEFAULT, load, own
 from broker.rules.profile_files import shipped as shipped_profiles
 from broker.scoring import examples
 
@@ -69,11 +69,14 @@ def check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT0
 
 
 def _problems(file: Path, worked: Path | None) -> list[Mistake]:
-    one, problems = examined(read(file))
+    text = read(file)
+    one, problems = examined(text)
     if one is None:
         return list(problems)
-    if one.id in shipped_profiles() and one != load(one.id):
-        return [Mistake("id", None, f"{one.id!r} is a profile that ships and says something else; take another id")]
+    try:
+        own(text)
+    except RuleError as taken:
+        return [Mistake("id", None, taken.text)]
     expected = examples.read(read(worked)) if worked else examples.Examples()
     return [Mistake("", None, failure) for failure in examples.failures(expected, one)]
 

@@ -1,18 +1,25 @@
 """Which profile a command shall use: the id of one that ships, or a file."""
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from broker.contract.words import LONGEST_PROFILE
 from broker.rules.errors import RuleError
 from broker.rules.profile import Profile
-from broker.rules.profile_files import load, parse
+from broker.rules.profile_files import load, own
+
+
+def once(written: str) -> Callable[[], Profile]:
+    """Give `chosen` for a command that answers many lines: a profile is read with the first line that needs it."""
+    return cache(lambda: chosen(written))
 
 
 def chosen(written: str) -> Profile:
     """Give a shipped profile by its id, or read the file. Raises RuleError `unknown_profile`, `bad_profile`."""
     if not written.endswith(".toml"):
         return load(written)
-    return parse(read(Path(written)))
+    return own(read(Path(written)))
 
 
 def read(path: Path) -> str:

@@ -5,11 +5,14 @@ from typing import Any
 import click
 from msgspec import Raw, Struct
 
+from broker.calculators.profiles import once
 from broker.calculators.stream import answer_each, read_line
 from broker.contract.words import SEATS, Seat
 from broker.rules.errors import RuleError
-from broker.rules.profile_files import DEFAULT, load
+from broker.rules.profile import Payments
+from broker.rules.profile_files import DEFAULT
 from broker.rules.referee.actions import Action
+from broker.rules.referee.claims import settle_claims
 from broker.rules.referee.turns import StartPhase, Turns, apply, begin
 
 
@@ -29,17 +32,24 @@ class Question(Struct, forbid_unknown_fields=True):
     steps: list[Raw]
 
 
-def _answer(question: Question, profile_id: str) -> dict[str, list[dict[str, Any]]]:
-    start, one_winner = question.start, load(profile_id).payments.several_hu.value == "nearest"
+def _answer(question: Question, payments: Payments) -> dict[str, list[dict[str, Any]]]:
+    start, one_winner = question.start, payments.several_hu.value == "nearest"
     state = begin(start.walls, start.turn, start.phase, ltw=start.ltw, one_winner=one_winner)
     rows = []
     for step in question.steps:
         try:
-            state = apply(state, read_line(bytes(step).decode(), Action))
+            state = apply(state, _settled(state, read_line(bytes(step).decode(), Action)))
             rows.append(_row(state, None))
         except RuleError as problem:
             rows.append(_row(state, problem.code))
     return {"steps": rows}
+
+
+def _settled(state: Turns, action: Action) -> Action:
+    """Where the profile knows one winner, all may declare on a tile, and the nearest in turn order goes through."""
+    seats = set(action.actors)
+    fits = action.do == "hu_on_discard" and seats and len(seats) == len(action.actors) and state.turn not in seats
+    return settle_claims(state, [action]) if fits and state.one_winner else action
 
 
 def _row(state: Turns, reason: str | None) -> dict[str, Any]:
@@ -70,4 +80,5 @@ def referee(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the 
      "steps": [{"do": "draw", "seat": "east"}, {"do": "discard", "seat": "east"}, {"do": "pung", "seat": "north"}]}
     {"do": "no_claim"}    {"do": "hu_on_discard", "seats": ["south", "west"]}
     """  # noqa: D301 - click reads the \b
-    answer_each(Question, lambda question: _answer(question, profile))
+    rules = once(profile)
+    answer_each(Question, lambda question: _answer(question, rules().payments))

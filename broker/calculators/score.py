@@ -1,21 +1,21 @@
 """`homologue score`: all plays of an event in, travellers and standings out."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 from broker.calculators.plays import Plays, read_plays
 from broker.calculators.profiles import chosen
-from broker.calculators.session import Previous, read_previous, read_teams
+from broker.calculators.session import Event, Previous, read_previous, read_teams
 from broker.calculators.stream import error_of, lines, write
 from broker.rules.errors import RuleError
 from broker.rules.profile import Profile
 from broker.rules.profile_files import DEFAULT
 from broker.scoring import individual, team
 from broker.scoring.bounds import Bounds, bounds
-from broker.scoring.compare import Group, groups
+from broker.scoring.compare import Compared, Group, groups
 from broker.scoring.ledger import Ledger
 from broker.scoring.lineups import Teams
 from broker.scoring.ranking import Ranked
@@ -23,22 +23,26 @@ from broker.scoring.written import written
 
 
 def travellers(compared: Iterable[Group]) -> list[dict[str, Any]]:
-    """Write groups as the contract has them: exact fractions, plays by table."""
+    """Write groups as the contract has them: exact fractions, plays by table; with own data where there are."""
     by_deal: dict[int, list[dict[str, Any]]] = {}
     for group in compared:
-        plays = [
-            {
-                "table": one.play.table,
-                "points": dict(one.play.points or {}),
-                "imp": {seat: written(imp) for seat, imp in one.imp.items()},
-            }
-            for one in group.plays
-        ]
+        plays = [*map(_compared, group.plays)]
+        if group.apart:
+            for play, own in zip(plays, group.own_data(), strict=True):
+                play["datum"] = {seat: str(value) for seat, value in own.items()}
         row: dict[str, Any] = {"datum": {seat: str(value) for seat, value in group.datum.items()}, "plays": plays}
         if group.section is not None:
             row["section"] = group.section
         by_deal.setdefault(group.deal, []).append(row)
     return [{"deal": deal, "groups": rows} for deal, rows in sorted(by_deal.items())]
+
+
+def _compared(one: Compared) -> dict[str, Any]:
+    return {
+        "table": one.play.table,
+        "points": dict(one.play.points or {}),
+        "imp": {seat: written(imp) for seat, imp in one.imp.items()},
+    }
 
 
 def standing(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, Any]:
@@ -52,16 +56,28 @@ def standing(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, Any]:
     return row
 
 
-def _individual(plays: Plays, profile: Profile, previous: Previous, without_standing: Iterable[str]) -> dict[str, Any]:
+def _individual(
+    plays: Plays, profile: Profile, previous: Previous, without_standing: tuple[str, ...]
+) -> dict[str, Any]:
     ledger = Ledger.of(plays.done, profile, (name for play in plays.to_come for name in play.entries))
     ledger = ledger.with_adjustments(previous.adjustments)
     reach = bounds(ledger, plays.to_come) if plays.to_come else {}
-    ranked = individual.standings(ledger, previous=previous.places, without_standing=frozenset(without_standing))
+    _known(without_standing, ledger.entries.number)
+    ranked = individual.standings(ledger, previous=previous.places, without_standing=without_standing)
     rows = [standing(one, "player", reach.get(one.name)) for one in ranked]
     return {"travellers": travellers(ledger.groups), "standings": rows}
 
 
-def _teams(plays: Plays, profile: Profile, previous: Previous, teams: Teams) -> dict[str, Any]:
+def _known(without_standing: Iterable[str], names: Container[str]) -> None:
+    for name in without_standing:
+        if name not in names:
+            raise RuleError("unknown_entry", f"--without-standing {name}: nobody of that name plays")
+
+
+def _teams(
+    plays: Plays, profile: Profile, previous: Previous, teams: Teams, without_standing: tuple[str, ...]
+) -> dict[str, Any]:
+    _known(without_standing, teams)
     if unknown := sorted({one.name for one in previous.adjustments} - set(teams)):
         raise RuleError("bad_previous", f"there is no team {unknown[0]!r}")
     ranked = team.standings(
@@ -71,9 +87,18 @@ def _teams(plays: Plays, profile: Profile, previous: Previous, teams: Teams) -> 
         provisional=bool(plays.to_come),
         previous=previous.places,
         adjustments=previous.adjustments,
+        without_standing=without_standing,
     )
     rows = [standing(one, "team", None) for one in ranked]
     return {"travellers": travellers(groups(plays.done, profile)), "standings": rows}
+
+
+def _members(event: Event, teams: Path | None) -> Teams:
+    if event == "team":
+        return read_teams(teams)
+    if teams is not None:
+        raise RuleError("teams_not_asked", "--teams is of a team event: say --event team too")
+    return {}
 
 
 @click.command(short_help="Travellers and standings from all plays.")
@@ -87,7 +112,7 @@ def _teams(plays: Plays, profile: Profile, previous: Previous, teams: Teams) -> 
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a play on standard input (the only form).")
 def score(
     profile: str,
-    event: Literal["individual", "team"],
+    event: Event,
     teams: Path | None,
     previous: Path | None,
     without_standing: tuple[str, ...],
@@ -100,8 +125,9 @@ def score(
 
     IMPs are given after fines. Beside what is shown, a play may have: `form` (fouled: plays of one form are compared),
     `section` (its part of the field), `stands_for` (a substitute scores for {"east": "p07"}), `awards` (IMPs by seat).
-    Instead of `points`: `unplayed`, by whose fault, {"east": "own", "south": "others", ...} or "nobody". With neither
-    the play is still to come: then the standings tell what each player can still reach.
+    Instead of `points`: `unplayed`, by whose fault, {"east": "own", "south": "others", ...}, or "nobody" for all. With
+    neither the play is still to come: then the standings of players tell what each can still reach. What the lines say
+    is believed: whether points can be those of a play is what `homologue points` tells. docs/score.md has more.
 
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},
@@ -109,8 +135,8 @@ def score(
     """  # noqa: D301 - click reads the \b
     try:
         rules = chosen(profile)
-        before = read_previous(previous, rules)
-        members = read_teams(teams) if event == "team" else {}
+        before = read_previous(previous, rules, event)
+        members = _members(event, teams)
         plays = read_plays(lines(), rules)
         if plays.refusals:
             for refusal in plays.refusals:
@@ -118,6 +144,6 @@ def score(
         elif event == "individual":
             write(_individual(plays, rules, before, without_standing))
         else:
-            write(_teams(plays, rules, before, members))
+            write(_teams(plays, rules, before, members, without_standing))
     except RuleError as problem:
         write(error_of(problem))

@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
 import click
 import msgspec
 
+from broker.contract.wire import Refused, refuse_doubled_names
 from broker.rules.errors import RuleError
 
 Q = TypeVar("Q")
@@ -14,8 +15,11 @@ Q = TypeVar("Q")
 BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 """What some editors and shells put before the first line."""
 
-LONGEST_LINE = 1_000_000
+LONGEST_LINE: Final = 1_000_000
 """Characters of one question."""
+
+LONGEST_RAW: Final = 4 * LONGEST_LINE + 16
+"""Bytes that are read of a line: more than so many characters can take."""
 
 
 def error_of(problem: RuleError) -> dict[str, Any]:
@@ -26,11 +30,13 @@ def error_of(problem: RuleError) -> dict[str, Any]:
 def read_line(line: str, kind: type[Q]) -> Q:
     """Read one question. Raises RuleError `malformed` or `too_large`."""
     if len(line) > LONGEST_LINE:
-        raise RuleError("too_large", f"a line of {len(line)} characters, at most {LONGEST_LINE}")
+        raise RuleError("too_large", f"a line has at most {LONGEST_LINE} characters")
     try:
-        return msgspec.json.decode(line, type=kind)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        question = msgspec.json.decode(line, type=kind)
+        refuse_doubled_names(line.encode())
+    except (msgspec.DecodeError, Refused, UnicodeError, RecursionError) as error:
         raise RuleError("malformed", str(error)) from None
+    return question
 
 
 def write(answer: object) -> None:
@@ -52,10 +58,18 @@ def lines() -> Iterable[str]:
     source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the caller has closed it
     if source is None:
         raise click.ClickException("there is no standard input")
-    for raw in source:
+    while raw := source.readline(LONGEST_RAW):
+        if len(raw) == LONGEST_RAW and not raw.endswith(b"\n"):
+            _skip(source)
         line = raw.decode("utf-8", errors="replace").removeprefix(BYTE_ORDER_MARK)
         if line.strip():
             yield line
+
+
+def _skip(source: BinaryIO) -> None:
+    """Read over what is left of a line that is too long, without keeping it."""
+    while (more := source.readline(LONGEST_RAW)) and not more.endswith(b"\n"):
+        pass
 
 
 def answer_each(kind: type[Q], calculate: Callable[[Q], object]) -> None:

@@ -94,7 +94,7 @@ class Ties(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CarryOver(Struct, frozen=True, forbid_unknown_fields=True):
-    """The part of a session's total that counts in the next; halves of an IMP are rounded away from zero."""
+    """The part of a session's total that counts in the next; whole IMPs, halves away from zero, but with `cross`."""
 
     percent: Stated[Annotated[int, Meta(ge=0, le=100)]]
 

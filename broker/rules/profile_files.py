@@ -34,6 +34,16 @@ def parse(text: str) -> Profile:
     return profile
 
 
+def own(text: str) -> Profile:
+    """Read a profile that somebody has written. Raises RuleError `bad_profile`, also for a shipped one's id."""
+    profile = parse(text)
+    if profile.id in shipped() and profile != load(profile.id):
+        raise RuleError(
+            "bad_profile", f"{profile.id!r} is a profile that ships and says something else; take another id"
+        )
+    return profile
+
+
 def folder() -> Traversable:
     """Give where the shipped profiles lie."""
     return files("broker.rules") / "profiles"

@@ -29,7 +29,7 @@ from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
 from broker.rules.movement import check
 from broker.rules.profile import Profile
-from broker.rules.profile_files import load, parse, shipped
+from broker.rules.profile_files import load, own
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
 
@@ -163,10 +163,8 @@ def _rules(path: Path) -> str | None:
 
 
 def _own_profile(rules: str, profile_id: str) -> Profile:
-    """Read an event's own profile. Its id must be the plan's, and none of those that ship and mean something else."""
-    profile = parse(rules)
+    """Read an event's own profile; its id must be the plan's."""
+    profile = own(rules)
     if profile.id != profile_id:
         raise RuleError("bad_profile", f"{PROFILE} is of the profile {profile.id!r}, the event wants {profile_id!r}")
-    if profile.id in shipped():
-        raise RuleError("bad_profile", f"{PROFILE}: the id {profile.id!r} is of a profile that ships; give it another")
     return profile

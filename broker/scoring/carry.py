@@ -10,9 +10,13 @@ from broker.scoring.ties import Places
 
 
 def carried(standings: Iterable[Ranked], profile: Profile) -> tuple[Adjustment, ...]:
-    """Give what everybody takes along, in whole IMPs, halves away from zero."""
-    percent = profile.carry_over.percent.value
-    return tuple(Adjustment(one.name, _whole(Fraction(one.imp) * percent / 100)) for one in standings)
+    """Give what everybody takes along.
+
+    In whole IMPs, halves away from zero, but where the profile takes means of IMPs: there fractions stay as they are.
+    """
+    part = Fraction(profile.carry_over.percent.value, 100)
+    exact = profile.imp.method.value == "cross"
+    return tuple(Adjustment(one.name, one.imp * part if exact else _whole(one.imp * part)) for one in standings)
 
 
 def places(standings: Iterable[Ranked]) -> Places:

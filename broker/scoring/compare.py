@@ -12,7 +12,7 @@ import numpy as np
 
 from broker.contract.words import SEATS, Seat
 from broker.rules.profile import Profile
-from broker.scoring.datum import differences
+from broker.scoring.datum import differences, mean, reference
 from broker.scoring.imp import Whole, cross, imps
 from broker.scoring.plays import GroupKey, ScoredPlay, by_seat
 
@@ -57,11 +57,18 @@ class Group:
 
     @cached_property
     def datum(self) -> dict[Seat, Fraction]:
-        """The mean of each seat over all plays of the group, unrounded, own score included."""
-        return {
-            seat: Fraction(int(total), len(self.members))
-            for seat, total in zip(SEATS, self.points.sum(axis=0), strict=True)
-        }
+        """The mean of each seat over all plays of the group, rounded as the profile says.
+
+        Where own scores are excluded each play has a datum of its own: `own_data`.
+        """
+        means = mean(self.points.sum(axis=0), len(self.members), self.profile.datum)
+        return {seat: Fraction(total, means.over) for seat, total in zip(SEATS, means.sums.tolist(), strict=True)}
+
+    def own_data(self) -> list[dict[Seat, Fraction]]:
+        """Give each play's own datum, without its own score. Needs two plays."""
+        means = reference(self.points, self.profile.datum)
+        rows = np.broadcast_to(means.sums, self.points.shape).tolist()
+        return [{seat: Fraction(total, means.over) for seat, total in zip(SEATS, row, strict=True)} for row in rows]
 
     @cached_property
     def imps(self) -> Whole:
@@ -71,6 +78,13 @@ class Group:
         if self.profile.imp.method.value == "cross":
             return np.stack([cross(seat, self.profile.imp) for seat in self.points.T], axis=1)
         return imps(*differences(self.points, self.profile.datum), self.profile.imp)
+
+    @property
+    def apart(self) -> bool:
+        """Whether each play has a datum of its own."""
+        settings = self.profile
+        excluded = settings.datum.own_score.value == "excluded" and settings.imp.method.value == "datum"
+        return excluded and not self.small
 
     @property
     def over(self) -> int:

@@ -1,14 +1,21 @@
 """The datum: the mean of a seat's points over the comparison group (OEDMC, MIL)."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from broker.rules.profile import Datum
 from broker.scoring.imp import Whole
 
-PARTS = {"tenth": 10, "whole": 1}
+PARTS: Final = {"tenth": 10, "whole": 1}
 """What a rounded datum is a whole number of."""
+
+
+class Mean(NamedTuple):
+    """Means, exactly: `sums / over`."""
+
+    sums: Whole
+    over: int
 
 
 class Difference(NamedTuple):
@@ -20,19 +27,24 @@ class Difference(NamedTuple):
 
 def differences(points: Whole, datum: Datum) -> Difference:
     """Compare points (plays, seats) with their datum. Needs two plays where the own score is excluded."""
-    sums, count = _reference(points, datum)
-    if datum.rounding.value == "none":
-        return Difference(count * points - sums, count)
-    parts = PARTS[datum.rounding.value]
-    return Difference(parts * points - half_away(parts * sums, count), parts)
+    means = reference(points, datum)
+    return Difference(means.over * points - means.sums, means.over)
 
 
-def _reference(points: Whole, datum: Datum) -> tuple[Whole, int]:
-    """Give the sum that makes the mean, and of how many scores."""
+def reference(points: Whole, datum: Datum) -> Mean:
+    """Give what points (plays, seats) are compared with: a datum a seat, or one a play without own scores."""
     sums = points.sum(axis=0, keepdims=True)
     if datum.own_score.value == "excluded":
-        return sums - points, len(points) - 1
-    return sums, len(points)
+        return mean(sums - points, len(points) - 1, datum)
+    return mean(sums, len(points), datum)
+
+
+def mean(sums: Whole, count: int, datum: Datum) -> Mean:
+    """Divide sums of so many scores, rounded as the profile says."""
+    if datum.rounding.value == "none":
+        return Mean(sums, count)
+    parts = PARTS[datum.rounding.value]
+    return Mean(half_away(parts * sums, count), parts)
 
 
 def half_away(numerators: Whole, denominator: int) -> Whole:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from broker.rules.profile import Profile
 from broker.scoring.compare import Group, by_group
 from broker.scoring.entries import Entries, numbering
-from broker.scoring.plays import Adjustment, GroupKey, ScoredPlay
+from broker.scoring.plays import Adjustment, GroupKey, PlayKey, ScoredPlay
 from broker.scoring.rows import Row
 from broker.scoring.totals import Totals
 
@@ -23,16 +23,16 @@ class Ledger:
     entries: Entries
     totals: Totals
     rows: Mapping[GroupKey, Row] = field(default_factory=dict)
-    unplayed: Mapping[tuple[int, int], ScoredPlay] = field(default_factory=dict)
-    """Plays without points, by deal and table; only what the arbiter gave for them counts."""
+    unplayed: Mapping[PlayKey, ScoredPlay] = field(default_factory=dict)
+    """Plays without points; only what the arbiter gave for them counts."""
 
     @classmethod
     def of(cls, plays: Iterable[ScoredPlay], profile: Profile, names: Iterable[str] = ()) -> "Ledger":
-        """Compare and add up all plays, one of a table and deal. `names` are listed even before their first play."""
+        """Compare and add up all plays, one a `key`. `names` are listed even before their first play."""
         listed = tuple(plays)
         number = numbering(names)
         rows = {key: Row.of(members, profile, number) for key, members in by_group(listed).items()}
-        unplayed = {(play.deal, play.table): play for play in listed if play.points is None}
+        unplayed = {play.key: play for play in listed if play.points is None}
         entries = Entries(dict(number)).with_names(name for play in unplayed.values() for name in play.entries)
         totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
         for row in rows.values():
@@ -48,17 +48,17 @@ class Ledger:
         return tuple(self.rows[key].group for key in sorted(self.rows))
 
     def with_play(self, play: ScoredPlay) -> "Ledger":
-        """Add one play, or put it in the place of the one that this table had of this deal."""
+        """Add one play, or put it in the place of the one of its `key`."""
         entries = self.entries.with_names(play.entries)
         totals = self.totals.resized(len(entries.number))
         rows, unplayed = dict(self.rows), dict(self.unplayed)
-        had = self.play(play.deal, play.table)
+        had = self._had(play)
         if had is not None:
             totals.rule(had, entries, -1)
-            if unplayed.pop((had.deal, had.table), None) is None:
+            if unplayed.pop(had.key, None) is None:
                 _exchange(totals, rows, had.group, rows[had.group].without(had.table))
         if play.points is None:
-            unplayed[play.deal, play.table] = play
+            unplayed[play.key] = play
         else:
             row = rows.get(play.group)
             with_it = row.with_play(play, entries.number) if row else Row.of([play], self.profile, entries.number)
@@ -74,10 +74,10 @@ class Ledger:
         totals.adjust(listed, entries)
         return replace(self, entries=entries, totals=totals)
 
-    def play(self, deal: int, table: int) -> ScoredPlay | None:
-        """Give this table's play of this deal."""
-        of_deal = (row.of_table(table) for key, row in self.rows.items() if key[0] == deal)
-        return next((play for play in of_deal if play), self.unplayed.get((deal, table)))
+    def _had(self, play: ScoredPlay) -> ScoredPlay | None:
+        """Give what was known of a play before, in whatever form it was compared."""
+        in_any_form = (row.of_table(play.table) for key, row in self.rows.items() if key[:2] == play.group[:2])
+        return next((had for had in in_any_form if had), self.unplayed.get(play.key))
 
 
 def _exchange(totals: Totals, rows: dict[GroupKey, Row], key: GroupKey, new: Row | None) -> None:

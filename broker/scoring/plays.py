@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -9,6 +10,9 @@ from broker.contract.words import SEATS, Seat
 
 by_seat: Final[Callable[[Any], tuple[Any, ...]]] = itemgetter(*SEATS)
 """Takes the four values of a mapping, in turn order."""
+
+PlayKey = tuple[int, str, int]
+"""Deal, section, table."""
 
 GroupKey = tuple[int, str, str]
 """Deal, section, form: plays of one key are compared with each other."""
@@ -34,6 +38,11 @@ class ScoredPlay:
     """Seats of substitutes: for whom they play, and who gets the IMPs."""
 
     @property
+    def key(self) -> PlayKey:
+        """Which play it is: a table plays a deal once; sections number their tables each for itself."""
+        return self.deal, self.section or "", self.table
+
+    @property
     def group(self) -> GroupKey:
         """With which plays it is compared."""
         return self.deal, self.section or "", self.form or ""
@@ -52,5 +61,5 @@ class Adjustment(NamedTuple):
     """IMPs that belong to no play: carried over or awarded, and fines, which are taken off."""
 
     name: str
-    imp: int = 0
+    imp: int | Fraction = 0
     fine: int = 0

@@ -1,7 +1,7 @@
 """Standings of a team event: two teams or more, the total over all deals (MIL)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from functools import partial
 
@@ -27,6 +27,7 @@ def standings(
     provisional: bool = False,
     previous: Places | None = None,
     adjustments: Iterable[Adjustment] = (),
+    without_standing: Collection[str] = (),
 ) -> Ranking:
     """Rank the teams. Provisional standings leave out deals that not all teams have played yet.
 
@@ -47,7 +48,7 @@ def standings(
         direct if name == "direct_comparison" else simple_breaker(name, entries, totals, previous or {})
         for name in profile.ties.chain.value
     ]
-    return rank(entries, totals, chain)
+    return rank(entries, totals, chain, without_standing)
 
 
 def _by_deal(plays: Iterable[ScoredPlay], teams: Teams) -> list[tuple[int, dict[str, Lineup]]]:

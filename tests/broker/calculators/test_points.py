@@ -1,11 +1,13 @@
 """`homologue points --json`."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from broker.command import homologue
+from broker.rules.profile_files import folder
 from tests.broker.calculators.asking import ask, code
 from tests.broker.rules.variants import seats
 
@@ -69,3 +71,21 @@ def test_what_cannot_be_has_an_error_on_its_line(asked: object, expected: str) -
 def test_the_names_of_the_profiles_are_told_to_who_asks_for_another() -> None:
     (answer,) = ask("points", {"win": "draw", "profile": "none"})
     assert "oedmc-2020" in answer["error"]["message"]
+
+
+def test_where_one_wins_the_nearest_of_those_who_declared_has_won(tmp_path: Path) -> None:
+    two = {"win": "discard", "winners": {"east": 9, "west": 88}, "discarder": "north"}
+    expected = {"east": 33, "south": -8, "west": -8, "north": -17}
+    assert ask("points", two | {"profile": "mcr"}) == [{"points": expected}]
+    assert ask("points", two, options=("--profile", "mcr")) == [{"points": expected}]
+    path = tmp_path / "club.toml"
+    own = (folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', 'id = "club"')
+    path.write_text(own, encoding="utf-8")
+    assert ask("points", two, options=("--profile", str(path))) == [{"points": expected}]
+    path.write_text(own.replace('id = "club"', 'id = "mcr"').replace("value = 3000", "value = 1"), encoding="utf-8")
+    assert [code(answer) for answer in ask("points", two, options=("--profile", str(path)))] == ["bad_profile"]
+
+
+def test_a_name_said_twice_is_refused() -> None:
+    twice = '{"win": "discard", "winners": {"east": 8, "east": 18}, "discarder": "north"}'
+    assert [code(answer) for answer in ask("points", twice)] == ["malformed"]

@@ -102,3 +102,9 @@ def test_rubbish_is_said_to_be_rubbish(tmp_path: Path, written: bytes | None) ->
     found = run("check", str(path))
     assert (found.exit_code, found.exception.__class__) == (1, SystemExit)
     assert found.output.startswith("rubbish.toml: ")
+
+
+def test_a_setting_without_its_value_is_named_with_the_line_of_its_table(tmp_path: Path) -> None:
+    path = club(tmp_path, ("[imp.gap]\nvalue = ", "[imp.gap]\nvalues = "))
+    line = path.read_text(encoding="utf-8").splitlines().index("[imp.gap]") + 1
+    assert run("check", str(path)).output.startswith(f"club.toml: line {line}: imp.gap: ")

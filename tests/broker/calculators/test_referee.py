@@ -6,16 +6,13 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from broker.calculators import referee
 from broker.command import homologue
 from broker.contract.words import SEATS
-from broker.rules.profile_files import load
 from broker.rules.referee.actions import DOES
 from tests.broker.calculators.asking import ask, code
 from tests.broker.contract.laws import FEW
-from tests.broker.rules.variants import MCR, seats
+from tests.broker.rules.variants import seats
 
 FULL: dict[str, int] = dict.fromkeys(SEATS, 21)
 START = {"walls": FULL, "turn": "east", "phase": "draw", "ltw": False}
@@ -165,11 +162,20 @@ def test_an_unknown_profile_is_an_error_on_each_line() -> None:
     assert [code(answer) for answer in answers] == ["unknown_profile"] * 2
 
 
-def test_how_many_may_win_is_said_by_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("profile", ["oedmc-2020", "mcr"])
+def test_all_may_declare_also_where_the_nearest_wins(profile: str) -> None:
     two = {"do": "hu_on_discard", "seats": ["south", "west"]}
-    assert [step["reason"] for step in steps(CLAIM, two, options=("--profile", "oedmc-2020"))] == [None]
-    monkeypatch.setattr(referee, "load", lambda _: replace(load(), payments=MCR))
-    assert [step["reason"] for step in steps(CLAIM, two)] == ["several_winners"]
+    (step,) = steps(CLAIM, two, options=("--profile", profile))
+    assert (step["reason"], step["over"]) == (None, "win")
+
+
+@pytest.mark.parametrize(
+    ("named", "reason"),
+    [(["south", "east"], "discarder_wins"), (["south", "south"], "winner_twice"), ([], "winner_missing")],
+)
+def test_where_the_nearest_wins_a_wrong_seat_among_several_is_still_wrong(named: list[str], reason: str) -> None:
+    (step,) = steps(CLAIM, {"do": "hu_on_discard", "seats": named}, options=("--profile", "mcr"))
+    assert (step["reason"], step["over"]) == (reason, None)
 
 
 STEP = st.fixed_dictionaries(

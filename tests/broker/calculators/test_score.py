@@ -170,7 +170,17 @@ def test_a_team_event_needs_its_teams() -> None:
 
 @pytest.mark.parametrize(
     "written",
-    [b"", b"[]", b'{"a": "p1"}', b'{"a": ["p 1"]}', b"\xff", b'{"a": [1]}', b'{"a":' + b"[" * 5000, None],
+    [
+        b"",
+        b"[]",
+        b'{"a": "p1"}',
+        b'{"a": [""]}',
+        b'{"a": ["p1"], "a": ["p2"]}',
+        b"\xff",
+        b'{"a": [1]}',
+        b'{"a":' + b"[" * 5000,
+        None,
+    ],
     ids=lambda part: str(part)[:20],
 )
 def test_a_file_that_holds_no_teams_is_an_error(tmp_path: Path, written: bytes | None) -> None:
@@ -292,3 +302,75 @@ def test_a_profile_of_ones_own_is_a_file(tmp_path: Path) -> None:
     assert imp_of(answer)["p2s"] == "17/2"
     path.write_text("?", encoding="utf-8")
     assert [code(answer) for answer in ask("score", *TWO, options=("--profile", str(path)))] == ["bad_profile"]
+
+
+def test_a_substitute_scores_for_whom_they_play() -> None:
+    players = {**TWO[0]["players"], "east": "sub"}
+    (answer,) = ask("score", TWO[0] | {"players": players, "stands_for": {"east": "p1e"}}, TWO[1])
+    assert imp_of(answer) == imp_of(ask("score", *TWO)[0])
+
+
+def test_one_fault_may_be_told_for_all_four() -> None:
+    (answer,) = ask("score", *TWO, play(3, {}, unplayed="others") | {"points": None})
+    assert {name: imp for name, imp in imp_of(answer).items() if name[1] == "3"} == dict.fromkeys(
+        ("p3e", "p3s", "p3w", "p3n"), 3
+    )
+
+
+def test_players_may_be_named_in_any_script() -> None:
+    (answer,) = ask("score", TWO[0] | {"players": dict(zip(SEATS, ("李", "Anna B", "Zoë", "d"), strict=True))}, TWO[1])
+    assert imp_of(answer)["李"] == 7
+
+
+def test_sections_number_their_tables_each_for_itself() -> None:
+    other = TWO[1] | {"table": 1, "section": "B"}
+    (answer,) = ask("score", TWO[0], other)
+    assert len(answer["travellers"][0]["groups"]) == 2
+
+
+def test_without_the_own_score_each_play_tells_its_datum(tmp_path: Path) -> None:
+    own = (folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', 'id = "club"')
+    path = tmp_path / "club.toml"
+    path.write_text(own.replace('[datum.own_score]\nvalue = "included"', '[datum.own_score]\nvalue = "excluded"'))
+    (answer,) = ask("score", *TWO, options=("--profile", str(path)))
+    assert [row["datum"]["east"] for row in answer["travellers"][0]["groups"][0]["plays"]] == ["-11", "42"]
+
+
+TEAM_OF = {f"p{t}{seat[0]}": f"team {(t + at) % 2}" for t in (1, 2) for at, seat in enumerate(SEATS)}
+
+
+def test_a_session_before_counts_for_teams(tmp_path: Path) -> None:
+    options = ("--event", "team", "--teams", str(teams_file(tmp_path, TEAM_OF)))
+    (first,) = ask("score", *TWO, options=options)
+    (second,) = with_previous(tmp_path, first, *options)
+    assert [row["imp"] for row in second["standings"]] == [2 * row["imp"] for row in first["standings"]]
+    strange = {"standings": [{"place": 1, "team": "nobody", "imp": 1}]}
+    assert [code(answer) for answer in with_previous(tmp_path, strange, *options)] == ["bad_previous"]
+
+
+@pytest.mark.parametrize(
+    "standings",
+    [
+        [{"place": 1, "team": "A", "imp": 1}],
+        [{"place": 1, "player": "a", "imp": 1}, {"place": 2, "player": "a", "imp": 1}],
+        [{"place": 1, "player": "a", "imp": 2**63}],
+        [{"place": 2**63, "player": "a", "imp": 1}],
+        None,
+    ],
+    ids=["teams", "twice", "imp", "place", "none"],
+)
+def test_standings_that_cannot_be_those_of_the_session_before_are_refused(tmp_path: Path, standings: object) -> None:
+    before = {"error": {}} if standings is None else {"standings": standings}
+    assert [code(answer) for answer in with_previous(tmp_path, before)] == ["bad_previous"]
+
+
+def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
+    teams = str(teams_file(tmp_path, TEAM_OF))
+    assert [code(answer) for answer in ask("score", *TWO, options=("--teams", teams))] == ["teams_not_asked"]
+    assert [code(answer) for answer in ask("score", *TWO, options=("--without-standing", "x"))] == ["unknown_entry"]
+
+
+def test_a_team_may_be_without_standing(tmp_path: Path) -> None:
+    options = ("--event", "team", "--teams", str(teams_file(tmp_path, TEAM_OF)), "--without-standing", "team 0")
+    (answer,) = ask("score", *TWO, options=options)
+    assert [row["team"] for row in answer["standings"]] == ["team 1"]

@@ -82,3 +82,9 @@ def test_ten_thousand_lines_are_answered_in_order() -> None:
 def test_an_error_may_repeat_what_was_asked_in_any_script() -> None:
     (answer,) = ask("imp", json.dumps({"difference": "八"}, ensure_ascii=False))
     assert answer == {"error": {"code": "not_a_number", "message": "'八' is neither a decimal nor a fraction"}}
+
+
+def test_a_line_that_is_far_too_long_is_not_kept_and_the_next_is_answered() -> None:
+    answers = ask("imp", '{"difference": "' + "9" * 9_000_000 + '"}', '{"difference": 9}')
+    assert [answer["error"]["code"] for answer in answers[:1]] == ["too_large"]
+    assert answers[1:] == [{"imp": 3}]

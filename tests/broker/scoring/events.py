@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.contract.words import SEATS, Seat
-from broker.rules.profile import Datum, Profile, Stated
+from broker.rules.profile import Datum, Profile, SmallGroup, Stated
 from broker.rules.profile_files import load
 from broker.scoring.plays import ScoredPlay
 from tests.broker.rules.variants import TURNED
@@ -92,10 +92,11 @@ def turned(
     method: Literal["datum", "cross"] = "datum",
     gap: Literal["midpoint", "floor"] = "midpoint",
     smallest: int = 2,
+    alone: int = 0,
 ) -> Profile:
     """Give the shipped default with settings of the comparison turned."""
     imp = structs.replace(OEDMC.imp, method=Stated(method, TURNED), gap=Stated(gap, TURNED))
-    small = structs.replace(OEDMC.small_group, smallest=Stated(smallest, TURNED))
+    small = SmallGroup(Stated(smallest, TURNED), Stated(alone, TURNED))
     datum = Datum(Stated(own_score, TURNED), Stated(rounding, TURNED))
     return structs.replace(OEDMC, imp=imp, datum=datum, small_group=small)
 
@@ -109,4 +110,5 @@ def profiles() -> st.SearchStrategy[Profile]:
         method=st.sampled_from(["datum", "cross"]),
         gap=st.sampled_from(["midpoint", "floor"]),
         smallest=st.integers(2, 4),
+        alone=st.sampled_from([0, 0, -3, 2]),
     )

@@ -14,7 +14,7 @@ from broker.scoring.individual import standings
 from broker.scoring.ledger import Ledger
 from tests.broker.contract.laws import LAW
 from tests.broker.rules.variants import TURNED, seats
-from tests.broker.scoring.events import individual_events, made, profiles, scored
+from tests.broker.scoring.events import individual_events, made, profiles, scored, turned
 from tests.broker.scoring.oracle import Play
 
 OEDMC = load("oedmc-2020")
@@ -72,3 +72,17 @@ def test_a_missing_play_of_a_large_field_moves_the_others_little() -> None:
     found = bounds(Ledger.of(plays, OEDMC), to_come)
     # One score of 3 x (999 + 8) beside a thousand of 0 makes a mean of 3.02, which is worth 1 IMP.
     assert (found["p1e"].least, found["p1e"].most) == (-1, 1)
+
+
+def test_a_missing_play_of_another_section_moves_nobody() -> None:
+    plays = made([seats(10, 0, 0, 0), seats(0, 0, 0, 0)])
+    to_come = [replace(plays[0], section="B", players={seat: f"new {seat}" for seat in SEATS})]
+    found = bounds(Ledger.of(plays, OEDMC), to_come)
+    assert (found["p1e"].least, found["p1e"].most) == (2, 2)
+
+
+def test_a_group_that_may_stay_too_small_may_keep_what_that_gives() -> None:
+    plays = made([seats(0, 0, 0, 0)])
+    to_come = [replace(plays[0], table=2, players={seat: f"new {seat}" for seat in SEATS})]
+    found = bounds(Ledger.of(plays, turned(alone=30)), to_come)
+    assert (found["p1e"].least, found["p1e"].most) == (-24, 30)

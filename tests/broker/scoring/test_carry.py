@@ -11,6 +11,7 @@ from broker.scoring.carry import carried, places
 from broker.scoring.plays import Adjustment
 from broker.scoring.ranking import Ranked
 from tests.broker.rules.variants import TURNED
+from tests.broker.scoring.events import turned
 
 OEDMC = load("oedmc-2020")
 
@@ -24,6 +25,11 @@ def test_a_part_of_the_total_is_carried_and_halves_go_away_from_zero(
 ) -> None:
     profile = structs.replace(OEDMC, carry_over=CarryOver(Stated(percent, TURNED)))
     assert carried([Ranked(1, "a", imp, 4, 3)], profile) == (Adjustment("a", expected),)
+
+
+def test_means_of_imps_are_carried_exactly() -> None:
+    profile = structs.replace(turned(method="cross", own_score="excluded"), carry_over=CarryOver(Stated(50, TURNED)))
+    assert carried([Ranked(1, "a", Fraction(7, 3), 0, 1)], profile) == (Adjustment("a", Fraction(7, 6)),)
 
 
 def test_the_standing_is_that_of_the_session_before() -> None:

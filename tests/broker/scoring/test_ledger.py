@@ -14,7 +14,8 @@ from broker.scoring.individual import standings
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
 from tests.broker.contract.laws import LAW
-from tests.broker.scoring.events import FINES, individual_events, profiles, scored
+from tests.broker.rules.variants import seats
+from tests.broker.scoring.events import FINES, OEDMC, individual_events, made, profiles, scored
 from tests.broker.scoring.oracle import Play
 
 
@@ -50,7 +51,6 @@ def test_a_correction_leaves_nothing_of_what_it_replaces(
             play,
             points=data.draw(st.sampled_from([play.points, None, dict.fromkeys(SEATS, 7)])),
             form=data.draw(st.sampled_from([play.form, "c" * 64])),
-            section=data.draw(st.sampled_from([None, "A"])),
             fines={"west": data.draw(FINES)},
             awards=data.draw(st.sampled_from([{}, {"east": 3}])),
         )
@@ -77,3 +77,18 @@ def test_names_are_in_alphabetical_order_however_they_came(first: list[str], mor
     assert len(before.alphabetical) == len(first)
     after = before.with_names(more)
     assert [after.names[at] for at in after.alphabetical] == sorted({*first, *more})
+
+
+def test_of_a_play_without_points_the_last_ruling_stands() -> None:
+    (played,) = made([seats(5, 5, 5, 5)])
+    first = replace(played, points=None, awards={"east": 3})
+    ledger = one_by_one(Ledger.of([], OEDMC), [first, replace(first, awards={"south": -3}), first])
+    assert {one.name: one.imp for one in standings(ledger)} == {"p1e": 3, "p1s": 0, "p1w": 0, "p1n": 0}
+
+
+def test_sections_number_their_tables_each_for_itself() -> None:
+    (one,) = made([seats(5, 5, 5, 5)])
+    other = replace(one, section="B", players={seat: f"b {seat}" for seat in SEATS})
+    ledger = one_by_one(Ledger.of([], OEDMC), [one, other, replace(one, awards={"east": 1})])
+    assert {one.name: (one.imp, one.plays) for one in standings(ledger)}["b east"] == (0, 1)
+    assert len(list(standings(ledger))) == 8

@@ -17,7 +17,7 @@ from broker.scoring.plays import ScoredPlay
 from broker.scoring.ranking import Ranked
 from tests.broker.contract.laws import LAW
 from tests.broker.scoring import oracle
-from tests.broker.scoring.events import four_teams, scored, team_events
+from tests.broker.scoring.events import four_teams, scored, team_events, turned
 
 MEAN = load("oedmc-2020")
 ZERO = replace(MEAN, team=Team(Stated("zero", "MIL stated"), Stated("zero", "MIL stated")))
@@ -179,3 +179,29 @@ def test_direct_comparison_of_teams_is_deal_by_deal_among_the_tied() -> None:
     ranked = team.standings(with_points(plays, scores), teams, parted)
     assert [one.place for one in ranked] == [1, 2, 3]
     assert {one.imp for one in ranked} == {0}
+
+
+def test_without_the_own_score_a_member_is_compared_with_the_others() -> None:
+    plays, teams = four_teams(tables=3)
+    # 9 against a mean of 0, not of 3.
+    found = imps(with_points(plays, {(1, "east"): 9}), teams, turned(own_score="excluded"))
+    assert found == {"team 1": 3, "team 2": -2, "team 3": -2}
+
+
+def test_a_wind_at_which_too_few_played_the_form_is_not_compared() -> None:
+    plays, teams = four_teams(tables=4)
+    fouled = form(form(with_points(plays, {(1, "east"): 20}), 3, "b"), 4, "b")
+    assert imps(fouled, teams, turned(smallest=3, alone=1)) == dict.fromkeys(teams, 1)
+
+
+def test_points_part_equal_teams() -> None:
+    plays, teams = four_teams(tables=3)
+    parted = replace(MEAN, ties=replace(MEAN.ties, chain=Stated(("points",), "assumption: turned")))
+    ranked = team.standings(with_points(plays, {(1, "east"): 1}), teams, parted)
+    assert [(one.place, one.name) for one in ranked] == [(1, "team 1"), (2, "team 2"), (2, "team 3")]
+
+
+def test_a_team_without_standing_is_compared_and_not_ranked() -> None:
+    plays, teams = four_teams(tables=2)
+    found = team.standings(with_points(plays, {(1, "east"): 9}), teams, MEAN, without_standing={"team 1"})
+    assert [(one.place, one.name, one.imp) for one in found] == [(1, "team 2", -3)]

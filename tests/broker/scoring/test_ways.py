@@ -26,7 +26,7 @@ def rounded(mean: Fraction, parts: int) -> Fraction:
 def expected(own: int, others: list[int], profile: Profile) -> Exact:
     """Compare one score with those of the others."""
     if len(others) + 1 < profile.small_group.smallest.value:
-        return 0
+        return profile.small_group.imp.value
     if profile.imp.method.value == "cross":
         return Fraction(sum(imp(Fraction(own - other), profile.imp) for other in others), len(others))
     scores = others if profile.datum.own_score.value == "excluded" else [own, *others]
@@ -79,3 +79,20 @@ def test_cross_imps_are_the_mean_over_the_other_plays() -> None:
 def test_a_group_smaller_than_the_profile_asks_for_is_not_compared() -> None:
     assert east([20, 0], turned(smallest=3)) == [0, 0]
     assert east([20, 0, 0], turned(smallest=3)) != [0, 0, 0]
+
+
+def data(profile: Profile) -> Fraction:
+    (group,) = groups(made(seats(one, 0, 0, 0) for one in (10, 0, 0)), profile)
+    return group.datum["east"]
+
+
+def test_the_datum_that_is_told_is_rounded_as_the_one_that_is_used() -> None:
+    assert data(turned()) == Fraction(10, 3)
+    assert data(turned(rounding="tenth")) == Fraction(33, 10)
+    assert data(turned(rounding="whole")) == Fraction(3)
+
+
+def test_without_the_own_score_each_play_has_its_own_datum() -> None:
+    (group,) = groups(made(seats(one, 0, 0, 0) for one in (10, 1, 0)), turned(own_score="excluded"))
+    assert [own["east"] for own in group.own_data()] == [Fraction(1, 2), Fraction(5), Fraction(11, 2)]
+    assert (group.apart, groups(made([seats(1, 0, 0, 0)]), turned(own_score="excluded"))[0].apart) == (True, False)
