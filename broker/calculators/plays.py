@@ -41,19 +41,19 @@ class Plays(NamedTuple):
     refusals: tuple[RuleError, ...]
 
 
-def read_plays(questions: Iterable[str], profile: Profile) -> Plays:
+def read_plays(questions: Iterable[tuple[int, str]], profile: Profile) -> Plays:
     """Read all plays; a refusal has the number of its line in its text."""
     done: list[ScoredPlay] = []
     to_come: list[ScoredPlay] = []
     refusals: list[RuleError] = []
     seen: set[tuple[object, ...]] = set()
-    for number, line in enumerate(questions, 1):
+    for number, line in questions:
         try:
             question = read_line(line, Question)
             _check(question, seen)
             play = _play(question, profile)
         except RuleError as problem:
-            refusals.append(RuleError(problem.code, f"play {number}: {problem.text}"))
+            refusals.append(RuleError(problem.code, f"line {number}: {problem.text}"))
         else:
             (to_come if question.points is None and question.unplayed is None else done).append(play)
     return Plays(tuple(done), tuple(to_come), tuple(refusals))

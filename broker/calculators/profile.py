@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from broker.calculators.profiles import chosen, read
+from broker.calculators.profiles import chosen, read, text_of
 from broker.rules.errors import RuleError
 from broker.rules.profile import settings
 from broker.rules.profile_check import Mistake, examined
@@ -32,12 +32,20 @@ def list_() -> None:
 
 @profile.command()
 @click.argument("profile_id", metavar="ID|FILE", default=DEFAULT)
-def show(profile_id: str) -> None:
-    """Show every setting of a profile, with its value and where it is from."""
+@click.option("--toml", "as_toml", is_flag=True, help="The file itself, to begin an own profile with.")
+def show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's way
+    """Show every setting of a profile, with its value and where it is from.
+
+    \b
+    homologue profile show mcr --toml > our-club.toml
+    """  # noqa: D301 - click reads the \b
     try:
         one = chosen(profile_id)
     except RuleError as problem:
         raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    if as_toml:
+        click.echo(text_of(profile_id), nl=False)
+        return
     click.echo(f"{one.id}, version {one.version}: {one.title}\n")
     for name, stated in settings(one):
         click.echo(f"{name} = {shown(stated.value)}\n    {stated.source}")

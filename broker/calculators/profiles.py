@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from broker.contract.words import LONGEST_PROFILE
 from broker.rules.errors import RuleError
 from broker.rules.profile import Profile
-from broker.rules.profile_files import load, own
+from broker.rules.profile_files import folder, load, own
+
+FILE: Final = ".toml"
+"""How a name ends that is a file."""
 
 
 def once(written: str) -> Callable[[], Profile]:
@@ -17,9 +21,12 @@ def once(written: str) -> Callable[[], Profile]:
 
 def chosen(written: str) -> Profile:
     """Give a shipped profile by its id, or read the file. Raises RuleError `unknown_profile`, `bad_profile`."""
-    if not written.endswith(".toml"):
-        return load(written)
-    return own(read(Path(written)))
+    return own(read(Path(written))) if written.endswith(FILE) else load(written)
+
+
+def text_of(written: str) -> str:
+    """Give the text of a profile that `chosen` takes. Raises RuleError `bad_profile`."""
+    return read(Path(written)) if written.endswith(FILE) else (folder() / f"{written}.toml").read_text(encoding="utf-8")
 
 
 def read(path: Path) -> str:

@@ -1,7 +1,8 @@
 """JSON lines in, JSON lines out: one answer a line, errors included; a bad line never stops the next."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, BinaryIO, Final, TypeVar
 
 import click
@@ -53,17 +54,24 @@ def write(answer: object) -> None:
         raise click.ClickException(f"cannot write: {error.strerror}") from None
 
 
-def lines() -> Iterable[str]:
-    """Give the questions on standard input; blank lines ask nothing. Raises ClickException where it cannot be read."""
+def lines() -> Iterator[tuple[int, str]]:
+    """Give the questions on standard input, by the numbers of their lines. Raises ClickException where it is closed."""
     source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the caller has closed it
     if source is None:
         raise click.ClickException("there is no standard input")
-    while raw := source.readline(LONGEST_RAW):
+    return lines_of(source)
+
+
+def lines_of(source: BinaryIO) -> Iterator[tuple[int, str]]:
+    """Give the questions of a file, with the numbers of their lines; blank lines ask nothing."""
+    for number in count(1):
+        if not (raw := source.readline(LONGEST_RAW)):
+            return
         if len(raw) == LONGEST_RAW and not raw.endswith(b"\n"):
             _skip(source)
         line = raw.decode("utf-8", errors="replace").removeprefix(BYTE_ORDER_MARK)
         if line.strip():
-            yield line
+            yield number, line
 
 
 def _skip(source: BinaryIO) -> None:
@@ -74,7 +82,7 @@ def _skip(source: BinaryIO) -> None:
 
 def answer_each(kind: type[Q], calculate: Callable[[Q], object]) -> None:
     """Answer every line of standard input with one line."""
-    for line in lines():
+    for _, line in lines():
         try:
             write(calculate(read_line(line, kind)))
         except RuleError as problem:

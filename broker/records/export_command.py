@@ -67,7 +67,7 @@ def results_(source: Path, output: Path | None, profile: str, *, force: bool, em
             stored = open_stored(source)
             _say_what_is_left_out(stored, all_of_it=embargoed)
             listed = results.of_event(stored, embargoed=embargoed)
-        deliver(results.written(listed), output, folder=source, force=force)
+        deliver(results.written(listed), output, source=source, force=force)
 
 
 @export.command("standings")
@@ -89,7 +89,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool) 
             stored = open_stored(source)
             _say_provisional(stored)
             ranked = standings.rows(stored.room.standings(), stored.event.players)
-        deliver(standings.as_csv(ranked), output, folder=source, force=force)
+        deliver(standings.as_csv(ranked), output, source=source, force=force)
 
 
 @export.command("ema")
@@ -114,7 +114,7 @@ def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool
         made = european.report(stored, european.read_entrants(players) if players else {})
         if made.without_number:
             click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)
-        deliver(made.text, output, folder=folder, force=force)
+        deliver(made.text, output, source=folder, force=force)
 
 
 @export.command("pmn")
@@ -133,7 +133,7 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
         _say_what_is_left_out(stored, all_of_it=embargoed)
         listed = of_event.records(stored, with_deals=with_deals, embargoed=embargoed)
         secret = (with_deals or embargoed) and not stored.room.final
-        deliver(write(listed), output, folder=folder, force=force, secret=secret)
+        deliver(write(listed), output, source=folder, force=force, secret=secret)
 
 
 @contextmanager

@@ -1,10 +1,10 @@
 """Results from plays in plain JSON, a line each, as `homologue score` reads them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from broker.calculators.plays import Plays, read_plays
-from broker.calculators.stream import BYTE_ORDER_MARK, lines
+from broker.calculators.stream import lines, lines_of
 from broker.contract.messages import Standing
 from broker.records.results import Row, rows
 from broker.rules.errors import RuleError
@@ -24,17 +24,14 @@ def read_lines(source: Path, profile: Profile) -> Plays:
     return plays
 
 
-def _lines(source: Path) -> Iterable[str]:
+def _lines(source: Path) -> Iterator[tuple[int, str]]:
     return lines() if source == STANDARD_INPUT else _of_file(source)
 
 
-def _of_file(source: Path) -> Iterator[str]:
+def _of_file(source: Path) -> Iterator[tuple[int, str]]:
     try:
         with source.open("rb") as file:
-            for raw in file:
-                line = raw.decode("utf-8", errors="replace").removeprefix(BYTE_ORDER_MARK)
-                if line.strip():
-                    yield line
+            yield from lines_of(file)
     except OSError as error:
         raise RuleError("unreadable", f"{source}: {error.strerror}") from None
 

@@ -15,7 +15,7 @@ USUAL: Final = 0o666
 """Less what the user's mask takes off."""
 
 
-def deliver(text: str, output: Path | None, *, folder: Path | None, force: bool, secret: bool = False) -> None:
+def deliver(text: str, output: Path | None, *, source: Path | None, force: bool, secret: bool = False) -> None:
     """Write an export, in UTF-8 whatever the locale. A secret one is readable by its owner alone.
 
     Raises RuleError `export_exists`, `not_an_export` or `unwritable`.
@@ -25,7 +25,7 @@ def deliver(text: str, output: Path | None, *, folder: Path | None, force: bool,
             sys.stdout.buffer.write(text.encode())
             sys.stdout.buffer.flush()
         else:
-            _refuse_other_files(output, folder)
+            _refuse_other_files(output, source)
             _write(output, text.encode(), PRIVATE if secret else USUAL, force=force)
     except FileExistsError:
         raise RuleError("export_exists", f"{output} is there already; --force overwrites it") from None
@@ -35,10 +35,13 @@ def deliver(text: str, output: Path | None, *, folder: Path | None, force: bool,
         raise RuleError("unwritable", f"{output or 'standard output'}: {error.strerror}") from None
 
 
-def _refuse_other_files(output: Path, folder: Path | None) -> None:
+def _refuse_other_files(output: Path, source: Path | None) -> None:
+    """Refuse to write over what the export is made from: a file of plays, or a file of the event's folder."""
+    if source is not None and output.exists() and source.exists() and output.samefile(source):
+        raise RuleError("not_an_export", f"{output.name} is what the export is made from")
     if output.exists() and not output.is_file():
         raise RuleError("unwritable", f"{output} is no file")
-    inside = folder is not None and folder.resolve() in output.resolve().parents
+    inside = source is not None and source.resolve() in output.resolve().parents
     if inside and output.suffix.lower() not in EXPORTED:
         raise RuleError("not_an_export", f"{output.name}: in an event's folder only {', '.join(EXPORTED)} are exports")
 

@@ -36,6 +36,11 @@ def test_every_setting_is_shown_with_its_source(profile_id: str) -> None:
     assert said == [(name, stated.source) for name, stated in settings(load(profile_id))]
 
 
+@pytest.mark.parametrize("profile_id", shipped())
+def test_a_profile_is_shown_as_the_file_that_it_is(profile_id: str) -> None:
+    assert run("show", profile_id, "--toml").output == (folder() / f"{profile_id}.toml").read_text(encoding="utf-8")
+
+
 def test_showing_what_there_is_not_is_a_coded_error() -> None:
     found = run("show", "none")
     assert (found.exit_code, found.output.split(":")[1].strip()) == (1, "unknown_profile")

@@ -151,13 +151,13 @@ def test_standings_of_teams_are_what_the_oracle_says(tmp_path: Path) -> None:
 def test_a_bad_play_is_never_left_out_silently(change: dict[str, Any], expected: str) -> None:
     (answer,) = ask("score", TWO[0], TWO[1] | change)
     assert code(answer) == expected
-    assert answer["error"]["message"].startswith("play 2: ")
+    assert answer["error"]["message"].startswith("line 2: ")
 
 
 def test_a_line_that_is_no_json_is_told_by_its_number() -> None:
     (answer,) = ask("score", TWO[0], "", "?")
     assert code(answer) == "malformed"
-    assert answer["error"]["message"].startswith("play 2: ")
+    assert answer["error"]["message"].startswith("line 3: ")
 
 
 def test_an_unknown_profile_is_an_error() -> None:
@@ -215,7 +215,7 @@ def test_a_player_of_two_teams_is_an_error(tmp_path: Path) -> None:
 def test_every_bad_play_is_told_and_there_are_no_standings_without_them() -> None:
     answers = ask("score", TWO[0] | {"deal": 0}, TWO[1], "?")
     assert [code(answer) for answer in answers] == ["malformed", "malformed"]
-    assert [answer["error"]["message"].split(":")[0] for answer in answers] == ["play 1", "play 3"]
+    assert [answer["error"]["message"].split(":")[0] for answer in answers] == ["line 1", "line 3"]
 
 
 def imp_of(answer: dict[str, Any]) -> dict[str, Any]:

@@ -159,3 +159,10 @@ def test_the_standings_are_those_that_the_scorer_writes(tmp_path: Path) -> None:
     assert export("standings", tmp_path).stdout_bytes.decode() == as_csv(
         rows(stored.room.standings(), stored.event.players)
     )
+
+
+def test_an_export_never_takes_the_place_of_the_plays_it_is_made_from(tmp_path: Path) -> None:
+    plays = tmp_path / "plays.csv"
+    plays.write_text("", encoding="utf-8")
+    assert ended(export("results", plays, "--output", plays, "--force")) == (1, "not_an_export")
+    assert plays.read_text(encoding="utf-8") == ""

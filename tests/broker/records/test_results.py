@@ -87,7 +87,7 @@ def test_deals_that_a_table_has_still_to_play_are_left_out_unless_asked_for(unde
 
 
 def test_plays_in_json_have_a_row_a_seat_with_rulings_last() -> None:
-    rows = table(results.written(of_lines.rows_of(read_plays(LINES.splitlines(), load()), load())))
+    rows = table(results.written(of_lines.rows_of(read_plays(enumerate(LINES.splitlines(), 1), load()), load())))
     assert [(row["table"], row["deal"], row["seat"], row["datum"], row["imp"], row["fine"]) for row in rows[:2]] == [
         ("3", "1", "east", "21", "5", "0"),
         ("3", "1", "south", "-4", "-1", "4"),
@@ -98,7 +98,7 @@ def test_plays_in_json_have_a_row_a_seat_with_rulings_last() -> None:
 
 
 def test_the_standings_of_plays_in_json_are_those_of_their_rows() -> None:
-    plays = read_plays(LINES.splitlines(), load())
+    plays = read_plays(enumerate(LINES.splitlines(), 1), load())
     totals: Counter[str] = Counter()
     for row in of_lines.rows_of(plays, load()):
         totals[row.play.players[row.seat]] += int(row.imp or 0) - row.play.fines.get(row.seat, 0)
