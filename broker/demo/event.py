@@ -66,7 +66,7 @@ def make_event(
     deals, sets = _deals(sorted({booking.deal for booking in bookings}))
     folder_of.save(folder, plan, deals, sets)
     hosted = played_hands(bookings, deals, seed, said)
-    keep(folder, hosted, ids)
+    keep(folder, hosted)
     _tables(folder, hosted, seed, reaction_ms)
     return bookings
 

@@ -1,4 +1,4 @@
-"""An event's plays as records. What was done step by step is on no wire, so their Play is not known."""
+"""An event's plays as records. What was done step by step is on no wire; of simulated plays it is known."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -6,9 +6,13 @@ from datetime import UTC, datetime
 from broker.contract.messages import LogMessage, Result
 from broker.contract.words import SEATS
 from broker.records.fans import told
+from broker.records.judges import count_of
+from broker.records.played import recorded
 from broker.records.record import Record
+from broker.records.steps import Step
 from broker.records.stored import Stored
 from broker.records.winds import by_wind, hands_of, walls_of
+from broker.rules.errors import RuleError
 
 
 def records(stored: Stored, *, with_deals: bool = False, embargoed: bool = False) -> Iterator[Record]:
@@ -30,6 +34,18 @@ def _fouled(stored: Stored) -> set[tuple[int, int]]:
     return {(play.deal, play.table) for play in plays if play.form != stored.event.form(play.deal)}
 
 
+def _steps(stored: Stored, message: LogMessage, result: Result) -> tuple[Step, ...] | None:
+    """Give what was done, where it is known and comes to the result that four seats have accepted."""
+    hand = stored.hands.get((result.round, message.table))
+    if hand is None or hand.deal != result.deal:
+        return None
+    try:
+        seen = recorded(stored.deals[hand.deal].deal(), hand.actions, stored.event.profile, lambda hu: count_of(hu).fan)
+    except RuleError:
+        return None
+    return seen.steps if seen.points == by_wind(result.points, stored.deals[hand.deal].dealer) else None
+
+
 def _record(stored: Stored, message: LogMessage, result: Result, *, faces: bool) -> Record:
     deal = stored.deals[result.deal]
     names = {seat: stored.event.players[player].name for seat, player in result.players.items()}
@@ -39,6 +55,7 @@ def _record(stored: Stored, message: LogMessage, result: Result, *, faces: bool)
         points=by_wind(result.points, deal.dealer),
         hands=hands_of(deal.faces, deal.dealer) if faces else None,
         walls=walls_of(deal.faces, deal.dealer) if faces else None,
+        steps=_steps(stored, message, result) if faces else None,
         fans=by_wind({seat: told(value) for seat, value in result.winners.items()}, deal.dealer),
         fines=by_wind({seat: fine.imp for seat, fine in result.fines.items()}, deal.dealer),
         event=stored.event.plan.title,

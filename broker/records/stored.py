@@ -13,7 +13,7 @@ from broker.contract.wire import Refused, decode
 from broker.rules.errors import RuleError
 from broker.scorer.errors import StoreBroken
 from broker.scorer.event import Event, open_event
-from broker.scorer.folder import DealRecord, read_deals
+from broker.scorer.folder import DealRecord, HandRecord, read_deals, read_hands
 from broker.scorer.journal import VERSION
 from broker.scorer.room import Room
 
@@ -21,11 +21,13 @@ STORE: Final = "scorer.sqlite"
 
 
 class Stored(Struct, frozen=True):
-    """An event, its room at one moment, and its deals: faces are secret."""
+    """An event, its room at one moment, its deals, and what was done in its plays where that is known. All secret."""
 
     event: Event
     room: Room
     deals: Mapping[int, DealRecord]
+    hands: Mapping[tuple[int, int], HandRecord]
+    """By round and table."""
 
     def results(self) -> Iterator[tuple[LogMessage, Result]]:
         """Give all results, by round and table."""
@@ -44,7 +46,8 @@ def open_stored(folder: Path) -> Stored:
     room = Room(event)
     for message in _messages(folder / STORE, event.name):
         room.apply(message)
-    return Stored(event, room, {deal.number: deal for deal in read_deals(folder)})
+    hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
+    return Stored(event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
 
 
 def _messages(path: Path, event: str) -> list[LogMessage]:

@@ -1,6 +1,7 @@
-"""The secret files of an event's folder, for all who read or write them: `deals.json` and `sets.json`.
+"""The secret files of an event's folder, for all who read or write them: `deals.json`, `sets.json`, `hands.json`.
 
-The scorer asks for faces and sets; the organiser makes them (`homologue deal`).
+The scorer asks for faces and sets; the organiser makes them (`homologue deal`). What was done in a play step by step is
+on no wire: only where players are simulated it is known, and kept in `hands.json`.
 """
 
 from collections.abc import Iterable
@@ -10,13 +11,15 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from broker.contract.words import DealNo, Hash, Seat, SetNo, Wind
+from broker.contract.words import DealNo, Hash, RoundNo, Seat, SetNo, TableNo, Wind
 from broker.credentials import write_private
 from broker.rules.deal import Deal
+from broker.rules.referee.actions import Action
 from broker.scorer.errors import BadEvent
 
 DEALS: Final = "deals.json"
 SETS: Final = "sets.json"
+HANDS: Final = "hands.json"
 
 T = TypeVar("T")
 
@@ -34,6 +37,15 @@ class DealRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     def deal(self) -> Deal:
         """Give the deal itself. Raises RuleError `not_a_deal`."""
         return Deal(self.number, self.prevalent_wind, self.dealer, self.faces)
+
+
+class HandRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was done in one play; with its deal, all that the referee needs to see it again."""
+
+    round: RoundNo
+    table: TableNo
+    deal: DealNo
+    actions: tuple[Action, ...]
 
 
 Registry = dict[int, dict[int, str]]
@@ -58,6 +70,17 @@ def write_deals(folder: Path, deals: Iterable[DealRecord]) -> None:
 def write_registry(folder: Path, registry: Registry) -> None:
     """Write `sets.json` in one step, for its owner alone."""
     write_private(folder / SETS, msgspec.json.encode(registry))
+
+
+def read_hands(folder: Path) -> tuple[HandRecord, ...]:
+    """Read `hands.json`; nothing where there is none. Raises BadEvent."""
+    path = folder / HANDS
+    return read(path, msgspec.json.decode, tuple[HandRecord, ...]) if path.exists() else ()
+
+
+def write_hands(folder: Path, hands: Iterable[HandRecord]) -> None:
+    """Write `hands.json` in one step, for its owner alone: whoever has it knows the deals."""
+    write_private(folder / HANDS, msgspec.json.encode(tuple(hands)))
 
 
 def read(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untyped-def]  # noqa: ANN001 - msgspec's decoders share no type

@@ -118,8 +118,8 @@ def export(
     No face is on it: staff and players must not learn one. What is there already and says the same stays.
 
     \b
-    homologue deal export my-cup --language fr --output sheets
-    homologue deal export my-cup --deal 3 --format pdf --format json --output sheets
+    homologue deal export my-cup --language fr --output fiches
+    homologue deal export my-cup --deal 3 --format pdf --format json --output sheet-3
     """  # noqa: D301 - click reads the \b
     name = event_of(folder, event)
     head = head_of(folder)

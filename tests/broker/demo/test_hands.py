@@ -10,9 +10,10 @@ import pytest
 from broker.club.judge import judge_of
 from broker.club.table import Played
 from broker.demo.event import make_event
-from broker.demo.hands import read_hands, strengths
+from broker.demo.hands import strengths
 from broker.rules.referee.replay import replay
 from broker.scorer.event import open_event
+from broker.scorer.folder import HANDS, read_hands
 from tests.broker.rules.variants import OEDMC
 
 SEED = 5
@@ -38,7 +39,7 @@ def test_what_the_tables_act_out_is_how_the_kept_hands_end(folder: Path) -> None
     deals = {record.number: record.deal() for record in event._deals.values()}
     found = {}
     for hand in read_hands(folder):
-        assert event.bookings[hand.table, hand.round].players == hand.players
+        assert event.bookings[hand.table, hand.round].deal == hand.deal
         end = replay(deals[hand.deal], hand.actions, OEDMC, judge)
         outcome = Played(end, hand.actions, ()).outcome
         found[hand.table, hand.round] = (outcome.win, dict(outcome.winners), outcome.discarder)
@@ -46,8 +47,7 @@ def test_what_the_tables_act_out_is_how_the_kept_hands_end(folder: Path) -> None
 
 
 def test_played_hands_are_for_their_owner_alone(folder: Path) -> None:
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.glob("*.hands.json")}
-    assert modes == {f"table-{table}.hands.json": 0o600 for table in range(1, 5)}
+    assert stat.S_IMODE((folder / HANDS).stat().st_mode) == 0o600
 
 
 def test_somebody_declares_falsely_who_does_not_win_that_play(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from broker.contract.words import SEATS
 from broker.records import of_event
@@ -13,6 +14,12 @@ from broker.records.winds import by_wind
 from broker.records.writing import write
 from broker.rules.deal import ROWS
 from broker.rules.profile_files import load
+from broker.rules.referee.actions import Action
+from broker.rules.referee.judge import Hu
+from broker.rules.referee.moves import apply
+from broker.rules.referee.play import begin
+from broker.rules.referee.turns import asked
+from broker.scorer.folder import HandRecord, write_hands
 from tests.broker.records.plays import of
 from tests.broker.scorer.small import deals
 
@@ -67,3 +74,47 @@ def test_faces_are_told_early_only_if_asked_for(under_way: Path) -> None:
     assert list(of_event.records(stored, with_deals=True)) == []
     told = list(of_event.records(stored, with_deals=True, embargoed=True))
     assert sum(record.hands is None for record in told) == 1
+
+
+def drawn_out(stored: Stored, round_: int, table: int) -> HandRecord:
+    """Play a play in which everybody discards what was drawn, until nobody can draw: a draw."""
+    booking = stored.event.bookings[table, round_]
+    state, actions = begin(stored.deals[booking.deal].deal(), stored.event.profile.payments), list[Action]()
+    while asked(state.turns):
+        turn = state.turns.turn
+        done = {
+            "draw": Action("draw", turn),
+            "hold": Action("discard", turn, state.hand(turn).concealed[-1]),
+        }.get(state.turns.phase, Action("no_claim"))
+        state = apply(state, done, nobody)
+        actions.append(done)
+    return HandRecord(round_, table, booking.deal, tuple(actions))
+
+
+def nobody(hu: Hu) -> int:
+    raise AssertionError(f"{hu.seat} declared")
+
+
+def test_a_play_that_is_known_is_told_where_it_comes_to_what_four_seats_accepted(over: Path) -> None:
+    plain = open_stored(over)
+    write_hands(over, [drawn_out(plain, result.round, message.table) for message, result in plain.results()])
+    known = [
+        (record.hands, set(record.points.values()), record.steps) for record in of_event.records(open_stored(over))
+    ]
+    # Of the fouled play no face is told, and a play that four seats accepted as won was not the one that is kept.
+    assert [steps is not None for *_, steps in known] == [bool(hands) and points == {0} for hands, points, _ in known]
+    assert {steps is None for *_, steps in known} == {True, False}
+
+
+def test_a_play_that_is_known_is_not_told_while_the_event_goes_on(under_way: Path) -> None:
+    plain = open_stored(under_way)
+    write_hands(under_way, [drawn_out(plain, result.round, message.table) for message, result in plain.results()])
+    records = of_event.records(open_stored(under_way), embargoed=True)
+    assert {record.steps for record in records} == {None}
+
+
+def test_a_play_that_the_referee_refuses_is_not_told(over: Path) -> None:
+    plain = open_stored(over)
+    hands = [drawn_out(plain, result.round, message.table) for message, result in plain.results()]
+    write_hands(over, [structs.replace(hand, actions=hand.actions[1:]) for hand in hands])
+    assert {record.steps for record in of_event.records(open_stored(over))} == {None}
