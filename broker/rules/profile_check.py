@@ -93,6 +93,11 @@ def _contradictions(profile: Profile, text: str) -> Iterator[Mistake]:
     if list(scale) != sorted(set(scale)):
         line = line_of(text, "imp.scale.value")
         yield Mistake("imp.scale", line, "each step must start above the one before")
+    fines = profile.false_hu.fines.value
+    if list(fines) != sorted(set(fines)):
+        yield Mistake(
+            "false_hu.fines", line_of(text, "false_hu.fines.value"), "each fine is named once, the lowest first"
+        )
     if len(set(profile.ties.chain.value)) < len(profile.ties.chain.value):
         yield Mistake("ties.chain", line_of(text, "ties.chain.value"), "one tie-break is named twice")
     if profile.imp.method.value == "cross" and profile.datum.own_score.value == "included":

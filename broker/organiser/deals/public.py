@@ -131,4 +131,4 @@ def export(
         for layout in progress:
             for kind in formats:
                 publish(output / f"deal-{layout.deal:04}.{kind}", FORMATS[kind](layout, language))
-    click.echo(f"{len(layouts)} deals in {output}: {', '.join(formats)}.")
+    click.echo(f"{output}: {', '.join(formats)} of {len(layouts)} deal{'s' * (len(layouts) != 1)}.")

@@ -9,17 +9,18 @@ import msgspec
 from broker.contract.words import PlayerId
 from broker.organiser.movements import file as files
 from broker.rules.errors import RuleError
+from broker.rules.movement.order import MOST_PLAYERS
 
 TEAM: Final = 4
-
-MOST: Final = 9999
-"""Players whose names are made up; far more than a movement can have."""
 
 Teams = Mapping[str, Sequence[str]]
 
 
 def player_names(players: int | None, teams: Teams | None, event: Path | None) -> list[str]:
-    """Give the players' ids in the order of their numbers, team by team. Raises RuleError `players_differ`."""
+    """Give the players' ids in the order of their numbers, team by team.
+
+    Raises RuleError `players_differ` or `impossible_size`.
+    """
     listed = [member for members in teams.values() for member in members] if teams else []
     if event:
         known = files.event_players(event)
@@ -32,8 +33,10 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
         return listed
     if players is None:
         raise RuleError("players_differ", "how many players? --players, --teams or --event says so")
+    if not TEAM <= players <= MOST_PLAYERS:
+        raise RuleError("impossible_size", f"{players} players; there can be {TEAM} to {MOST_PLAYERS}")
     width = max(2, len(str(players)))
-    return [f"p{number:0{width}}" for number in range(1, min(players, MOST) + 1)]
+    return [f"p{number:0{width}}" for number in range(1, players + 1)]
 
 
 def read_teams(path: Path) -> dict[str, tuple[str, ...]]:

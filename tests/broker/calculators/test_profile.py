@@ -74,6 +74,7 @@ def test_every_mistake_is_named_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "where"),
     [
+        (("[4, 8]", "[8, 4, 4]"), "false_hu.fines"),
         (("value = []", 'value = ["points", "points"]'), "ties.chain"),
         (('[imp.method]\nvalue = "datum"', '[imp.method]\nvalue = "cross"'), "datum.own_score"),
         (("[2, 5,", "[5, 2,"), "imp.scale"),
