@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from broker.contract.messages import Player
-from broker.records.stored import Stored
 from broker.rules.errors import RuleError
 from broker.scorer.cells import Cell, as_csv, decimal
+from broker.scorer.stored import Stored
 from broker.scoring.ranking import Ranked
 
 HEADER: Final = (*("place", "first_name", "last_name", "ema_number", "table_points", "score", "ema_member", "country"),)

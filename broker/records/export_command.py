@@ -9,15 +9,15 @@ from typing import TypeVar
 import click
 
 from broker.calculators.profiles import chosen
+from broker.records import as_lines, of_event, of_lines, results
 from broker.records import ema as european
-from broker.records import of_event, of_lines, results
-from broker.records.output import deliver
-from broker.records.stored import Stored, open_stored
 from broker.records.writing import write
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
 from broker.scorer import standings
 from broker.scorer.errors import ScorerError
+from broker.scorer.output import deliver
+from broker.scorer.stored import Stored, open_stored
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -61,13 +61,31 @@ def results_(source: Path, output: Path | None, profile: str, *, force: bool, em
     """  # noqa: D301 - click reads the \b
     with _told("results"):
         if not source.is_dir():
-            rules = chosen(profile)
+            secret, rules = False, chosen(profile)
             listed = of_lines.rows_of(of_lines.read_lines(source, rules), rules)
         else:
             stored = open_stored(source)
             _say_what_is_left_out(stored, all_of_it=embargoed)
             listed = results.of_event(stored, embargoed=embargoed)
-        deliver(results.written(listed), output, source=source, force=force)
+            secret = embargoed and not stored.room.final
+        deliver(results.written(listed), output, source=source, force=force, secret=secret)
+
+
+@export.command("plays")
+@FOLDER
+@_file
+@EMBARGOED
+def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) -> None:
+    """All plays as JSON lines, for homologue score: teams, another profile, what can still be reached.
+
+    \b
+    homologue export plays my-event | homologue score --json --event team --teams teams.json
+    """  # noqa: D301 - click reads the \b
+    with _told("plays"):
+        stored = open_stored(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed)
+        secret = embargoed and not stored.room.final
+        deliver(as_lines.written(stored, embargoed=embargoed), output, source=folder, force=force, secret=secret)
 
 
 @export.command("standings")

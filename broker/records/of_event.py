@@ -10,9 +10,9 @@ from broker.records.judges import count_of
 from broker.records.played import recorded
 from broker.records.record import Record
 from broker.records.steps import Step
-from broker.records.stored import Stored
 from broker.records.winds import by_wind, hands_of, walls_of
 from broker.rules.errors import RuleError
+from broker.scorer.stored import Stored
 
 
 def records(stored: Stored, *, with_deals: bool = False, embargoed: bool = False) -> Iterator[Record]:

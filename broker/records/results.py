@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from broker.contract.messages import Result
 from broker.contract.words import SEATS, Seat, WinKind
-from broker.records.stored import Stored
 from broker.scorer.cells import Cell, as_csv, decimal
+from broker.scorer.stored import Stored
 from broker.scoring.compare import Exact, Group
 from broker.scoring.plays import ScoredPlay
 

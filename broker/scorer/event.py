@@ -53,7 +53,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     title: Name
     profile: ProfileId
     players: tuple[Player, ...]
-    plays: tuple[Booking, ...]
+    plays: tuple[Booking, ...] = ()
 
 
 class Event:

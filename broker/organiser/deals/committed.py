@@ -73,6 +73,16 @@ def event_of(folder: Path, told: str | None) -> str:
     return checked_name(told or known or "")
 
 
+def refuse_other_event(folder: Path) -> None:
+    """Raise RuleError `other_event` where `event.toml` has another name than was committed to; BadEvent, OSError."""
+    head = head_of(folder)
+    if head is None or not (folder / COMMITMENT).exists():
+        return
+    committed = read_commitment(folder / COMMITMENT).event
+    if head.name != committed:
+        raise RuleError("other_event", f"{EVENT} is of event {head.name}, {COMMITMENT} of {committed}")
+
+
 def secret_of(record: DealRecord) -> tuple[Deal, str]:
     """Give a deal with its salt. Raises RuleError `not_committed`, `not_a_deal`."""
     if record.salt is None:

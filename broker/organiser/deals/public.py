@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from broker.organiser.deals import options, revealed
-from broker.organiser.deals.committed import event_of, head_of, read_commitment
+from broker.organiser.deals.committed import event_of, head_of, read_commitment, refuse_other_event
 from broker.organiser.deals.files import every, publish
 from broker.organiser.deals.layout import Layout, as_csv, as_json, layout_of
 from broker.organiser.deals.sheet import LANGUAGES, Language, sheet
@@ -23,8 +23,9 @@ from broker.scorer.folder import read_registry
 @options.folder
 @options.deals
 @click.option("--output", type=options.FILE, required=True, help="The public file.")
-def reveal(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
-    """Write faces and salts for everybody: only of deals that have been played at every table.
+@click.option("--early", is_flag=True, help="Also deals that a table has still to play: they are spoilt by it.")
+def reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: bool) -> None:
+    """Write faces and salts for everybody, of deals that have been played at every table.
 
     Anybody can then check them against the commitment: homologue deal verify.
 
@@ -32,8 +33,9 @@ def reveal(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     homologue deal reveal my-cup --output revealed.json
     homologue deal reveal my-cup --deal 1 --deal 2 --output after-round-1.json
     """  # noqa: D301 - click reads the \b
-    publish(output, revealed.reveal(folder, numbers))
-    click.echo(f"{output}: faces of {f'deals {_list(numbers)}' if numbers else 'all deals'}.")
+    publish(output, revealed.reveal(folder, numbers, early=early))
+    which = f"deal {_list(numbers)}" if numbers else "all deals"
+    click.echo(f"{output}: faces of {which}.")
 
 
 @click.command(short_help="Are revealed deals what was committed to?")
@@ -122,6 +124,7 @@ def export(
     homologue deal export my-cup --deal 3 --format pdf --format json --output sheet-3
     """  # noqa: D301 - click reads the \b
     name = event_of(folder, event)
+    refuse_other_event(folder)
     head = head_of(folder)
     title = head.title if head else name
     registry = read_registry(folder)

@@ -1,7 +1,7 @@
 """The public file after the event: faces and salts; and whether they are what was committed to."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -9,12 +9,14 @@ import msgspec
 from msgspec import Struct
 
 from broker.contract.words import DealNo, EventName, Hash, Seat, Wind
-from broker.organiser.deals.committed import COMMITMENT, read_commitment, secret_of
+from broker.organiser.deals.committed import COMMITMENT, read_commitment, refuse_other_event, secret_of
 from broker.organiser.deals.files import every, read_json, refuse
 from broker.rules.commitment import Commitment
 from broker.rules.deal import Deal
 from broker.rules.errors import RuleError
+from broker.scorer.event import EVENT
 from broker.scorer.folder import DealRecord, read_deals
+from broker.scorer.stored import STORE, open_stored
 
 
 class RevealedDeal(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,14 +51,32 @@ def chosen(folder: Path, numbers: Collection[int]) -> list[DealRecord]:
     return [deals[number] for number in sorted(numbers or deals)]
 
 
-def reveal(folder: Path, numbers: Collection[int]) -> bytes:
-    """Give the public file of some deals, or of all.
+def reveal(folder: Path, numbers: Collection[int], *, early: bool = False) -> bytes:
+    """Give the public file of some deals, or of all; of those that are still to be played only `early`.
 
     Raises RuleError, or an ExceptionGroup of them, where a deal is not what was committed to; BadEvent, OSError.
     """
     commitment = read_commitment(folder / COMMITMENT)
-    deals = every(lambda record: _revealed(record, commitment), chosen(folder, set(numbers)))
+    refuse_other_event(folder)
+    records = chosen(folder, set(numbers))
+    if not early:
+        _refuse_unplayed(folder, [record.number for record in records])
+    deals = every(lambda record: _revealed(record, commitment), records)
     return msgspec.json.encode(Revealed(1, commitment.event, tuple(deals))) + b"\n"
+
+
+def _refuse_unplayed(folder: Path, numbers: Sequence[int]) -> None:
+    """Refuse deals that a table has still to play. A folder without an event's plan is asked nothing."""
+    if not (folder / EVENT).exists():
+        return
+    if not (folder / STORE).exists():
+        raise RuleError("deal_not_played", "nothing has been recorded in this event yet")
+    stored = open_stored(folder)
+    refuse(
+        RuleError("deal_not_played", f"deal {number}: a table has it still to play")
+        for number in numbers
+        if stored.embargoed(number)
+    )
 
 
 def _revealed(record: DealRecord, commitment: Commitment) -> RevealedDeal:

@@ -27,6 +27,7 @@ from broker.rules.movement import (
     repair,
     usual_copies,
 )
+from broker.scorer.event import EVENT
 
 FILE = click.Path(path_type=Path)
 
@@ -76,6 +77,8 @@ def new(
     wanted = Wanted(**search)
     with refusals(as_json=wanted.as_json):
         members = read_teams(teams) if teams else None
+        if event and members:
+            raise RuleError("teams_not_of_event", "an event knows no teams yet: make its movement as a CSV file")
         names = player_names(players, members, event)
         carriers = 1 if event and copies is None and deals_per_round is not None else copies
         order = _order(len(names), tables, rounds, deals_per_round, carriers)
@@ -87,7 +90,8 @@ def new(
             made = make(order, Random(wanted.seed), go_on, in_teams=members is not None)  # noqa: S311 - no secret
         plays = named(made, names)
         if event:
-            files.write_event(event, plays)
+            click.echo(f"{files.write_event(event, plays, force=wanted.force)} plays in {event / EVENT}", err=True)
+            wanted = replace(wanted, written=True)
         faults = [*check(plays, order.copies), *(check_teams(plays, members) if members else ())]
         write(plays, names, faults, wanted, {})
 
@@ -100,6 +104,28 @@ def _order(players: int, tables: int | None, rounds: int, deals: int | None, cop
     if copies is not None or not is_perfect(at_once):
         return order
     return replace(order, deals_per_round=filled) if deals is None else at_once
+
+
+@movement.command(short_help="Put a movement from a file into an event.")
+@click.argument("file", type=FILE)
+@click.option("--event", type=FILE, required=True, help="Folder of the event.")
+@click.option("--force", is_flag=True, help="In place of the movement that is there.")
+def take(*, file: Path, event: Path, force: bool) -> None:
+    """Put a movement into an event's folder: one that you wrote, or that `repair` planned.
+
+    It is checked first, as the scorer does: one carrier of each deal. Nothing is written if anything is wrong.
+
+    \b
+    homologue movement take cup.csv --event my-cup
+    """  # noqa: D301 - click reads the \b
+    with refusals(as_json=False):
+        read = files.read(file)
+        problems = [*read.problems, *(_at_line(fault, read.lines) for fault in check(read.plays, 1))]
+        for problem in sorted(problems, key=lambda p: p.line):
+            click.echo(f"line {problem.line}: {problem.code}: {problem.text}")
+        if problems:
+            click.get_current_context().exit(1)
+        click.echo(f"{files.write_event(event, read.plays, force=force)} plays in {event / EVENT}")
 
 
 @movement.command("check", short_help="Name everything that is wrong with a movement.")

@@ -17,6 +17,9 @@ from broker.rules.movement import NamedPlay, Play
 from broker.rules.movement.booking import moments
 from broker.scorer.cells import as_csv as cells_as_csv
 from broker.scorer.event import EVENT, Booking, Plan
+from broker.scorer.folder import DEALS, read_deals
+from broker.scorer.output import replace_text
+from broker.scorer.stored import STORE
 
 COLUMNS: Final = ("round", "table", "deal", *SEATS)
 
@@ -195,35 +198,47 @@ def as_csv(plays: Iterable[Play]) -> str:
     return cells_as_csv(COLUMNS, ((p.round, p.table, p.deal, *(str(p.players[seat]) for seat in SEATS)) for p in plays))
 
 
-def write_text(path: Path, text: str) -> None:
-    """Put a file in place whole. Raises RuleError `file_unwritable`."""
-    beside = path.with_name(path.name + ".new")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="")
-        beside.replace(path)
-    except OSError as error:
-        raise RuleError("file_unwritable", f"{path}: {error.strerror}") from None
-
-
 def event_players(folder: Path) -> list[str]:
     """Give the ids of an event's players. Raises RuleError `file_unreadable`, `malformed`."""
     return [player.id for player in _plan(_content(folder / EVENT)).players]
 
 
-def write_event(folder: Path, plays: Sequence[Play]) -> None:
-    """Put a movement into an event's folder in place of the one there. Raises RuleError as `read` and `write_text`.
+def write_event(folder: Path, plays: Sequence[Play], *, force: bool) -> int:
+    """Put a movement into an event's folder; give the number of plays.
 
-    A scorer's round is one play at each table, so that a round of several deals becomes as many rounds.
+    A scorer's round is one play at each table, so that a round of several deals becomes as many rounds. Raises
+    RuleError as `read`; `event_started` where something has been recorded, `plays_exist` where there is a movement and
+    no `force`, `deal_unknown` where the folder has deals and not all of these, `unwritable`.
     """
     plan = _plan(_content(folder / EVENT))
+    _refuse_started(folder, plan, force=force)
+    booked = _booked(plays)
+    _refuse_missing_deals(folder, {play.deal for play in booked})
+    new = msgspec.structs.replace(plan, plays=booked)
+    replace_text(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(new)))
+    return len(booked)
+
+
+def _refuse_started(folder: Path, plan: Plan, *, force: bool) -> None:
+    if (folder / STORE).exists():
+        raise RuleError("event_started", f"{STORE} is in the folder: results belong to the movement that is there")
+    if plan.plays and not force:
+        raise RuleError("plays_exist", f"{EVENT} has {len(plan.plays)} plays; --force puts others in their place")
+
+
+def _refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
+    if not (folder / DEALS).exists():
+        return
+    missing = sorted(wanted - {deal.number for deal in read_deals(folder)})
+    if missing:
+        raise RuleError("deal_unknown", f"{DEALS} has not all deals of this movement: {', '.join(map(str, missing))}")
+
+
+def _booked(plays: Sequence[Play]) -> tuple[Booking, ...]:
     when = moments(plays)
     number = {moment: at for at, moment in enumerate(sorted(set(when)), 1)}
-    booked = sorted(
-        (
-            Booking(number[at], p.table, p.deal, {s: str(who) for s, who in p.players.items()})
-            for at, p in zip(when, plays, strict=True)
-        ),
-        key=lambda play: (play.round, play.table),
+    booked = (
+        Booking(number[at], p.table, p.deal, {s: str(who) for s, who in p.players.items()})
+        for at, p in zip(when, plays, strict=True)
     )
-    new = msgspec.structs.replace(plan, plays=tuple(booked))
-    write_text(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(new)))
+    return tuple(sorted(booked, key=lambda play: (play.round, play.table)))

@@ -16,6 +16,7 @@ from broker.organiser.movements import file as files
 from broker.organiser.movements import text
 from broker.rules.errors import RuleError
 from broker.rules.movement import ASKED, Fault, GoOn, Play, quality
+from broker.scorer.output import deliver
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,6 +27,7 @@ OPTIONS: Final = (
     click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output."),
     click.option("--cards", is_flag=True, help="A card for each player on standard output."),
     click.option("--print", "tables_shown", is_flag=True, help="The rounds as tables on standard output."),
+    click.option("--force", is_flag=True, help="Overwrite the file, or the movement, if it is there."),
     click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="CSV file to write."),
     click.option("--iterations", type=click.IntRange(min=0), help="Steps of the search, instead of a time."),
     click.option("--seconds", type=click.FloatRange(min=0), default=20.0, show_default=True, help="Time to search."),
@@ -43,9 +45,12 @@ class Wanted:
     seconds: float
     iterations: int | None
     output: Path | None
+    force: bool
     tables_shown: bool
     cards: bool
     as_json: bool
+    written: bool = False
+    """The movement is in its event already, and not asked for on standard output."""
 
 
 def searching(command: F) -> F:
@@ -105,7 +110,7 @@ def write(
     """Write what was asked for; `more` is for the JSON object. The measures go to standard error."""
     measured = quality(plays, names)
     if wanted.output:
-        files.write_text(wanted.output, files.as_csv(plays))
+        deliver(files.as_csv(plays), wanted.output, source=None, force=wanted.force)
     if wanted.as_json:
         told = [{"code": fault.code, "message": fault.text} for fault in faults]
         listed = [{"round": p.round, "table": p.table, "deal": p.deal, "players": dict(p.players)} for p in plays]
@@ -116,7 +121,7 @@ def write(
         click.echo(text.as_tables(plays, names))
     if wanted.cards:
         click.echo(text.as_cards(plays, names))
-    if not (wanted.output or wanted.tables_shown or wanted.cards):
+    if not (wanted.output or wanted.tables_shown or wanted.cards or wanted.written):
         click.echo(files.as_csv(plays), nl=False)
     for fault in faults:
         click.echo(f"{fault.code}: {fault.text}", err=True)

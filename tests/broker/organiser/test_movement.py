@@ -21,6 +21,8 @@ from broker.organiser.movements.command import movement
 from broker.organiser.movements.file import COLUMNS, LARGEST, as_csv, read
 from broker.rules.movement import NamedPlay
 from broker.scorer.event import EVENT, Plan, save
+from broker.scorer.folder import DEALS, SETS
+from broker.scorer.stored import STORE
 from tests.broker.contract.laws import LAW
 from tests.broker.scorer.small import deals, plan, registry
 
@@ -268,7 +270,9 @@ def test_an_events_plays_are_checked_at_their_lines(folder: Path) -> None:
 
 
 def test_a_movement_is_put_into_an_event_one_play_a_round(folder: Path) -> None:
-    run("new", "--event", folder, "--rounds", 5)
+    (folder / DEALS).unlink()  # as it is before deals are made
+    said = run("new", "--event", folder, "--rounds", 5, "--force")
+    assert (said.stdout, said.stderr.splitlines()[0]) == ("", f"80 plays in {folder / EVENT}")
     new = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
     assert (new.name, new.players) == (plan().name, plan().players)
     assert [(play.round, play.table) for play in new.plays] == [(r, t) for r in range(1, 21) for t in range(1, 5)]
@@ -280,7 +284,7 @@ def test_a_number_of_players_that_is_not_the_events_is_refused(folder: Path) -> 
 
 
 def test_an_event_has_one_carrier_of_each_deal(folder: Path) -> None:
-    run("new", "--event", folder, "--rounds", 5, *FEW_STEPS)
+    run("new", "--event", folder, "--rounds", 4, "--force", *FEW_STEPS)
     assert answer("check", folder, "--copies", 1)["faults"] == []
     assert answer("new", "--event", folder, "--rounds", 5, "--copies", 4)["error"]["code"] == "one_carrier_a_deal"
 
@@ -319,3 +323,60 @@ def test_ctrl_c_ends_the_search_with_the_best_so_far(tmp_path: Path) -> None:
         assert "24 players" in process.stderr.read()
     assert process.returncode == 0
     assert answer("check", path)["faults"] == []
+
+
+def test_a_movement_is_not_put_over_another_one_unasked(folder: Path) -> None:
+    before = (folder / EVENT).read_bytes()
+    words = ("new", "--event", folder, "--rounds", 4, *FEW_STEPS)
+    assert answer(*words)["error"]["code"] == "plays_exist"
+    assert (folder / EVENT).read_bytes() == before
+    (folder / EVENT).chmod(0o640)
+    run(*words, "--force")
+    assert ((folder / EVENT).read_bytes() == before, (folder / EVENT).stat().st_mode & 0o777) == (False, 0o640)
+
+
+def test_a_movement_is_never_put_over_that_of_an_event_that_has_begun(folder: Path) -> None:
+    (folder / STORE).touch()
+    assert answer("new", "--event", folder, "--rounds", 4, "--force", *FEW_STEPS)["error"]["code"] == "event_started"
+
+
+def test_a_movement_of_more_deals_than_there_are_is_said_to_be(folder: Path) -> None:
+    found = answer("new", "--event", folder, "--rounds", 5, "--force")["error"]
+    assert (found["code"], found["message"].endswith("5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20")) == (
+        "deal_unknown",
+        True,
+    )
+
+
+def test_an_event_has_no_teams_yet(folder: Path, teams: Path) -> None:
+    assert answer("new", "--event", folder, "--teams", teams, "--rounds", 4)["error"]["code"] == "teams_not_of_event"
+
+
+@pytest.mark.parametrize("name", [DEALS, SETS, "cup.csv"])
+def test_no_file_is_written_over_unasked_and_no_secret_ever(folder: Path, name: str) -> None:
+    (folder / "cup.csv").write_text("mine")
+    before = (folder / name).read_bytes()
+    words = ("new", "--players", 16, "--rounds", 4, "--output", folder / name, *FEW_STEPS)
+    assert answer(*words)["error"]["code"] == ("export_exists" if name == "cup.csv" else "not_an_export")
+    assert (folder / name).read_bytes() == before
+    assert ("error" in answer(*words, "--force")) == (name != "cup.csv")
+
+
+def test_a_movement_is_taken_from_a_file_if_nothing_is_wrong_with_it(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cup.csv"
+    run("new", "--players", 16, "--rounds", 4, "--output", path, *FEW_STEPS)
+    assert run("take", path, "--event", folder, "--force").stdout == f"16 plays in {folder / EVENT}\n"
+    new = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
+    assert [(p.round, p.table, p.deal, dict(p.players)) for p in new.plays] == [
+        (int(row["round"]), int(row["table"]), int(row["deal"]), {seat: row[seat] for seat in SEATS})
+        for row in rows(path)
+    ]
+    before = (folder / EVENT).read_bytes()
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, lines[-1]]))
+    refused = CliRunner().invoke(movement, ["take", str(path), "--event", str(folder), "--force"])
+    assert (refused.exit_code, refused.stdout.startswith("line 18: "), (folder / EVENT).read_bytes()) == (
+        1,
+        True,
+        before,
+    )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from broker.contract.words import SEATS
 from broker.rules.tiles import KINDS
 from broker.scorer.folder import read_deals
+from broker.scorer.stored import STORE
 from tests.broker.contract.laws import FEW
 from tests.broker.organiser.asking import ask, codes, contents, done
 
@@ -220,3 +221,26 @@ def test_deals_that_were_changed_after_the_commitment_are_not_revealed(cup: Path
     assert codes("reveal", tmp_path, "--output", tmp_path / "x") == ["deal_differs"]
     (tmp_path / "commitment.json").unlink()
     assert codes("reveal", tmp_path, "--output", tmp_path / "x") == ["file_failed"]
+
+
+def committed(folder: Path) -> Path:
+    done("commit", folder)
+    return folder
+
+
+def test_a_deal_that_a_table_has_still_to_play_is_revealed_only_if_asked_for(
+    over: Path, under_way: Path, tmp_path: Path
+) -> None:
+    assert codes("reveal", committed(under_way), "--output", tmp_path / "x.json") == ["deal_not_played"] * 4
+    assert not (tmp_path / "x.json").exists()
+    done("reveal", under_way, "--early", "--output", tmp_path / "x.json")
+    done("reveal", committed(over), "--output", tmp_path / "y.json")
+    (under_way / STORE).unlink()
+    assert codes("reveal", under_way, "--output", tmp_path / "z.json") == ["deal_not_played"]
+
+
+def test_an_event_that_has_got_another_name_is_not_what_was_committed_to(over: Path, tmp_path: Path) -> None:
+    plan = (committed(over) / "event.toml").read_text()
+    (over / "event.toml").write_text(plan.replace('name = "cup"', 'name = "mug"', 1))
+    assert codes("reveal", over, "--output", tmp_path / "x.json") == ["other_event"]
+    assert codes("export", over, "--output", tmp_path / "sheets") == ["other_event"]

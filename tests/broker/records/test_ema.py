@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from broker.records.ema import Entrant, read_entrants, report
-from broker.records.stored import open_stored
 from broker.rules.errors import RuleError
-from tests.broker.records.folders import event_folder, until_round
+from broker.scorer.stored import open_stored
 from tests.broker.records.test_results import table
+from tests.broker.scorer.folders import event_folder, until_round
 
 HEAD = "id,ema,last_name,first_name,country\n"
 

@@ -1,15 +1,17 @@
 """`homologue export`: what it writes, where, and what it will not."""
 
+import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from broker.command import homologue
-from broker.records.stored import STORE, open_stored
+from broker.scorer.service import STANDINGS
 from broker.scorer.standings import as_csv, rows
-from tests.broker.records.folders import event_folder
+from broker.scorer.stored import STORE, open_stored
 from tests.broker.records.test_results import LINES
+from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import deals
 
 
@@ -166,3 +168,32 @@ def test_an_export_never_takes_the_place_of_the_plays_it_is_made_from(tmp_path: 
     plays.write_text("", encoding="utf-8")
     assert ended(export("results", plays, "--output", plays, "--force")) == (1, "not_an_export")
     assert plays.read_text(encoding="utf-8") == ""
+
+
+@pytest.mark.parametrize("what", ["results", "pmn"])
+def test_results_that_are_under_embargo_are_for_their_owner_alone(under_way: Path, tmp_path: Path, what: str) -> None:
+    export(what, under_way, "--embargoed", "--output", tmp_path / "early")
+    assert (tmp_path / "early").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_scorer_s_own_file_of_standings_is_no_export(over: Path) -> None:
+    assert ended(export("standings", over, "--output", over / STANDINGS, "--force")) == (1, "not_an_export")
+
+
+def scored(lines: str) -> dict[str, tuple[int, int]]:
+    """Give places and IMPs that `homologue score` makes of lines."""
+    answer = json.loads(CliRunner().invoke(homologue, ["score", "--json"], input=lines).output)
+    return {row["player"]: (row["place"], row["imp"]) for row in answer["standings"]}
+
+
+def test_exported_plays_are_scored_as_the_event_was(over: Path) -> None:
+    stored = open_stored(over)
+    ranked = stored.room.standings()
+    assert scored(export("plays", over).stdout) == {one.name: (one.place, one.imp) for one in ranked}
+
+
+def test_plays_under_embargo_are_still_to_come(under_way: Path) -> None:
+    shown = [json.loads(line) for line in export("plays", under_way).stdout.splitlines()]
+    assert (len(shown), [line for line in shown if "points" in line]) == (16, [])
+    early = [json.loads(line) for line in export("plays", under_way, "--embargoed").stdout.splitlines()]
+    assert sum("points" in line for line in early) == 12

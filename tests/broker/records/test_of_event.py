@@ -9,7 +9,6 @@ from broker.contract.words import SEATS
 from broker.records import of_event
 from broker.records.judges import declared
 from broker.records.judging import judge, outcome_of_points
-from broker.records.stored import Stored, open_stored
 from broker.records.winds import by_wind
 from broker.records.writing import write
 from broker.rules.deal import ROWS
@@ -20,6 +19,7 @@ from broker.rules.referee.moves import apply
 from broker.rules.referee.play import begin
 from broker.rules.referee.turns import asked
 from broker.scorer.folder import HandRecord, write_hands
+from broker.scorer.stored import Stored, open_stored
 from tests.broker.records.plays import of
 from tests.broker.scorer.small import deals
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from broker.calculators.plays import read_plays
 from broker.contract.words import SEATS
 from broker.records import of_lines, results
-from broker.records.stored import open_stored
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import load
+from broker.scorer.stored import open_stored
 from broker.scoring.compare import groups
 from broker.scoring.plays import ScoredPlay
 from tests.broker.contract.laws import LAW

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from broker.contract.messages import LogMessage
-from broker.records.stored import STORE
 from broker.scorer.event import save
 from broker.scorer.journal import Journal
+from broker.scorer.stored import STORE
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
 
 

@@ -1,10 +1,10 @@
-"""Events for the tests of what is exported."""
+"""Folders of events that were played, for the tests of what is made from them."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.broker.records.folders import event_folder, until_round
+from tests.broker.scorer.folders import event_folder, until_round
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from broker.process import STORE as THE_SCORER_S
-from broker.records.stored import STORE, open_stored
 from broker.rules.errors import RuleError
 from broker.scorer.errors import BadEvent, StoreBroken
 from broker.scorer.journal import Journal
 from broker.scorer.room import Room
-from tests.broker.records.folders import event_folder, until_round
+from broker.scorer.stored import STORE, open_stored
+from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME, event, whole_event
 
 

@@ -1,13 +1,16 @@
 """Where an export goes: standard output, or a file that is never overwritten unasked."""
 
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import Final
 
 from broker.rules.errors import RuleError
+from broker.scorer.event import EVENT
+from broker.scorer.service import STANDINGS
 
-EXPORTED: Final = (".csv", ".pmn", ".txt")
+EXPORTED: Final = (".csv", ".jsonl", ".pmn", ".txt")
 """Ends of names that may be written inside an event's folder; the others there are the event itself."""
 
 PRIVATE: Final = 0o600
@@ -36,14 +39,31 @@ def deliver(text: str, output: Path | None, *, source: Path | None, force: bool,
 
 
 def _refuse_other_files(output: Path, source: Path | None) -> None:
-    """Refuse to write over what the export is made from: a file of plays, or a file of the event's folder."""
+    """Refuse to write over what the export is made from, and over an event's own files."""
     if source is not None and output.exists() and source.exists() and output.samefile(source):
         raise RuleError("not_an_export", f"{output.name} is what the export is made from")
     if output.exists() and not output.is_file():
         raise RuleError("unwritable", f"{output} is no file")
-    inside = source is not None and source.resolve() in output.resolve().parents
-    if inside and output.suffix.lower() not in EXPORTED:
-        raise RuleError("not_an_export", f"{output.name}: in an event's folder only {', '.join(EXPORTED)} are exports")
+    own = output.suffix.lower() not in EXPORTED or output.name == STANDINGS
+    if own and _is_inside(output, source):
+        raise RuleError(
+            "not_an_export",
+            f"{output.name}: in an event's folder only {', '.join(EXPORTED)} are exports, and not {STANDINGS}",
+        )
+
+
+def _is_inside(output: Path, source: Path | None) -> bool:
+    """Say whether a file lies in the folder of an event, this one's or another's."""
+    above = output.resolve().parents
+    return (above[0] / EVENT).exists() or (source is not None and source.resolve() in above)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Put a text in the place of a file that is there, with the rights that it has. Raises RuleError `unwritable`."""
+    try:
+        _write(path, text.encode(), stat.S_IMODE(path.stat().st_mode), force=True)
+    except OSError as error:
+        raise RuleError("unwritable", f"{path}: {error.strerror}") from None
 
 
 def _write(output: Path, content: bytes, mode: int, *, force: bool) -> None:
