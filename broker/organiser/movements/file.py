@@ -207,7 +207,7 @@ def write_event(folder: Path, plays: Sequence[Play], *, force: bool) -> int:
     """Put a movement into an event's folder; give the number of plays.
 
     A scorer's round is one play at each table, so that a round of several deals becomes as many rounds. Raises
-    RuleError as `read`; `event_started` where something has been recorded, `plays_exist` where there is a movement and
+    RuleError as `read`; `event_started` where a scorer has been started, `plays_exist` where there is a movement and
     no `force`, `deal_unknown` where the folder has deals and not all of these, `unwritable`.
     """
     plan = _plan(_content(folder / EVENT))
@@ -221,7 +221,10 @@ def write_event(folder: Path, plays: Sequence[Play], *, force: bool) -> int:
 
 def _refuse_started(folder: Path, plan: Plan, *, force: bool) -> None:
     if (folder / STORE).exists():
-        raise RuleError("event_started", f"{STORE} is in the folder: results belong to the movement that is there")
+        raise RuleError(
+            "event_started",
+            f"a scorer has been started here ({STORE}): what it stores belongs to the movement that is there",
+        )
     if plan.plays and not force:
         raise RuleError("plays_exist", f"{EVENT} has {len(plan.plays)} plays; --force puts others in their place")
 
