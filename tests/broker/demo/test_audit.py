@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -158,3 +159,9 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     scored(tmp_path / name, right())
     assert len(facts(tmp_path / name / STORE)) == len(right())
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError):
+        facts(tmp_path / STORE)
+    assert list(tmp_path.iterdir()) == []
