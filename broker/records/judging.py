@@ -8,6 +8,7 @@ from msgspec import structs
 
 from broker.contract.words import SEATS, Seat
 from broker.records.errors import RecordError, in_tag
+from broker.records.fans import beside, write_fans
 from broker.records.judges import JudgeOf
 from broker.records.played import outcome_of
 from broker.records.record import Record
@@ -31,7 +32,8 @@ def judge(record: Record, judge_of: JudgeOf, profile: Profile | None = None) -> 
     """Give how the play ended; None where the record does not tell how it went.
 
     `profile` stands in for the record's own. Raises RecordError: the code of the rule that is broken, or
-    `play_unfinished`, `other_winners`, `wrong_hand_value`, `wrong_points`, `fine_not_in_profile`, `fifth_tile`.
+    `play_unfinished`, `other_winners`, `wrong_hand_value`, `other_fan`, `wrong_points`, `fine_not_in_profile`,
+    `fifth_tile`.
     """
     with in_tag("Profile"):
         rules = profile or load(record.profile or DEFAULT)
@@ -43,6 +45,7 @@ def judge(record: Record, judge_of: JudgeOf, profile: Profile | None = None) -> 
     play = _replayed(record, judge_of, rules)
     with in_tag("Fan"):
         _refuse_other_winners(record, play)
+        _refuse_other_fans(record, play, judge_of)
     with in_tag("Result"):
         _refuse_other_result(record, outcome_of(play), rules)
     return play
@@ -87,9 +90,9 @@ def _replayed(record: Record, judge_of: JudgeOf, rules: Profile) -> Play:
     moved = list(actions_of(record.steps or ()))
     with in_tag("Play"):
         try:
-            play = replay(deal, (one.action for one in moved), rules.payments, judge_of(record))
+            play = replay(deal, (one.action for one in moved), rules.payments, judge_of.of(record))
         except StepRefused as problem:
-            raise RecordError(problem.code, _reason(problem), step=_step(moved, problem, judge_of(record))) from None
+            raise RecordError(problem.code, _reason(problem), step=_step(moved, problem, judge_of.of(record))) from None
         if play.turns.over is None:
             last = moved[-1].step if moved else 1
             raise RecordError("play_unfinished", f"nobody has won, and {play.turns.turn} could go on", step=last)
@@ -119,6 +122,17 @@ def _refuse_other_winners(record: Record, play: Play) -> None:
     for seat, value in won.items():
         if value != record.winners[seat]:
             raise RuleError("wrong_hand_value", f"{seat}'s hand is worth {value}, not {record.winners[seat]}")
+
+
+def _refuse_other_fans(record: Record, play: Play, judge_of: JudgeOf) -> None:
+    """Hold the fan that Fan names against the counted ones; the sums are known to be the same."""
+    if (fans_of := judge_of.fans) is None:
+        return
+    for hu in (win.hu for win in play.wins):
+        right = fans_of(hu)
+        if beside(record.fans[hu.seat], right):
+            told = write_fans(record.fans[hu.seat])
+            raise RuleError("other_fan", f"{hu.seat}'s hand is {write_fans(right)}, not {told}")
 
 
 def _names(seats: Mapping[Seat, int]) -> str:
