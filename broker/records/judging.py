@@ -67,20 +67,19 @@ def deal_of(record: Record) -> Deal:
 def _walls_of_draws(record: Record) -> Mapping[Seat, tuple[str, ...]]:
     used = Counter(tile for hand in (record.hands or {}).values() for tile in hand)
     for tile in used:
-        _refuse_five(tile, used, None)
+        _refuse_five(tile, used, "Deal")
     walls: dict[Seat, list[str]] = {seat: [] for seat in SEATS}
     for number, step in enumerate(record.steps or (), 1):
         if step.letter == "T" and step.tile and len(walls[step.seat]) < WALL:
             used[step.tile] += 1
-            _refuse_five(step.tile, used, number)
+            _refuse_five(step.tile, used, "Play", number)
             walls[step.seat].append(step.tile)
     left = (Counter(FULL_SET) - used).elements()
     return {seat: (*wall, *(next(left) for _ in range(WALL - len(wall)))) for seat, wall in walls.items()}
 
 
-def _refuse_five(tile: str, used: Counter[str], step: int | None) -> None:
+def _refuse_five(tile: str, used: Counter[str], tag: str, step: int | None = None) -> None:
     if used[tile] > COPIES:
-        tag = "Play" if step else "Deal"
         raise RecordError("fifth_tile", f"this is a fifth {tile}", tag=tag, step=step)
 
 
@@ -157,6 +156,10 @@ def _without_play(record: Record, rules: Profile) -> None:
     if record.hands is not None:
         with in_tag("Deal"):
             deal_of(record)
+    elif record.walls is not None:
+        used = Counter(tile for wall in record.walls.values() for tile in wall)
+        for tile in used:
+            _refuse_five(tile, used, "Walls")
     with in_tag("Result"):
         outcome_of_points(record, rules)
 

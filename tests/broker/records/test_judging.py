@@ -15,6 +15,7 @@ from broker.records.judges import How, declared, judged
 from broker.records.judging import judge, outcome_of_points
 from broker.records.record import Record
 from broker.records.steps import Step
+from broker.records.writing import write_one
 from broker.rules.points import Outcome
 from broker.rules.profile_files import load
 from broker.rules.tiles import KINDS
@@ -49,6 +50,9 @@ def wrong(record: Record, how: How = "green-book") -> tuple[str, str | None, int
         ("H1H3", "H1H2", ("not_winning", "Play", 92)),
         ("H1H3", "H1H0", ("discarder_wins", "Play", 92)),
         ("H1H3", "H1H1", ("winner_twice", "Play", 92)),
+        ("H1H3", "H2H1H3", ("not_winning", "Play", 91)),
+        ("H1H3", "H1H2H3", ("not_winning", "Play", 92)),
+        ("H1H3", "H1H3H2", ("not_winning", "Play", 93)),
         ("H1H3", "", ("play_unfinished", "Play", 90)),
         ("H1H3", "N0", ("play_unfinished", "Play", 91)),
         ("H1H3", "H1", ("other_winners", "Fan", None)),
@@ -133,6 +137,19 @@ def test_whatever_fan_takes_the_place_of_a_hand_s_is_refused_unless_it_is_one_to
         assert judge(other, judged("green-book")) is not None
     else:
         assert wrong(other) == ("other_fan", "Fan", None)
+
+
+def test_walls_whose_hands_are_secret_have_no_fifth_tile_either() -> None:
+    walls = dict.fromkeys(SEATS, ("1m",) * 21)
+    secret = replace(GOOD, hands=None, walls=walls)
+    assert one(write_one(secret)) == secret
+    assert wrong(secret) == ("fifth_tile", "Walls", None)
+    assert wrong(replace(secret, steps=None), "declared") == ("fifth_tile", "Walls", None)
+
+
+def test_walls_whose_hands_are_secret_may_be_those_of_a_deal() -> None:
+    _, record = played(3)
+    assert judge(replace(record, hands=None), declared) is None
 
 
 @pytest.mark.parametrize("fan", ["0/12/1", "0/2/1.39/8/1.62/2/1"])
