@@ -1,5 +1,6 @@
 """A record is held against the referee, the fan counter and the profile; each mistake has its code, tag and step."""
 
+from itertools import permutations
 from random import Random
 from typing import Final
 
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from broker.contract.words import SEATS, Seat
 from broker.records.errors import RecordError
-from broker.records.fans import Fan, told
+from broker.records.fans import Fan, beside, told
 from broker.records.judges import How, declared, judged
 from broker.records.judging import judge, outcome_of_points
 from broker.records.record import Record
@@ -150,6 +151,17 @@ def test_walls_whose_hands_are_secret_have_no_fifth_tile_either() -> None:
 def test_walls_whose_hands_are_secret_may_be_those_of_a_deal() -> None:
     _, record = played(3)
     assert judge(replace(record, hands=None), declared) is None
+
+
+def test_a_winner_chooses_between_pairs_of_chows_and_between_waits_and_nowhere_else() -> None:
+    numbers = range(1, 83)
+    taken = {
+        (one, other)
+        for one in numbers
+        for other in numbers
+        if one != other and not beside((Fan(one, 1),), (Fan(other, 1),))
+    }
+    assert taken == {*permutations((69, 70, 71, 72), 2), *permutations((77, 78, 79), 2)}
 
 
 @pytest.mark.parametrize("fan", ["0/12/1", "0/2/1.39/8/1.62/2/1"])
