@@ -61,7 +61,7 @@ def hand_value(fans: tuple[Fan, ...]) -> int:
     return sum(fan.fan * fan.times for fan in fans)
 
 
-def beside(named: tuple[Fan, ...], right: tuple[Fan, ...]) -> bool:
+def names_other(named: tuple[Fan, ...], right: tuple[Fan, ...]) -> bool:
     """Say whether fan are named that the hand does not have, or too often."""
     return bool(_kinds(fan for fan in named if fan.number != NOT_TOLD) - _kinds(right))
 

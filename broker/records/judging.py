@@ -8,7 +8,7 @@ from msgspec import structs
 
 from broker.contract.words import SEATS, Seat
 from broker.records.errors import RecordError, in_tag
-from broker.records.fans import beside, write_fans
+from broker.records.fans import names_other, write_fans
 from broker.records.judges import JudgeOf
 from broker.records.played import outcome_of
 from broker.records.record import Record
@@ -129,7 +129,7 @@ def _refuse_other_fans(record: Record, play: Play, judge_of: JudgeOf) -> None:
         return
     for hu in (win.hu for win in play.wins):
         right = fans_of(hu)
-        if beside(record.fans[hu.seat], right):
+        if names_other(record.fans[hu.seat], right):
             told = write_fans(record.fans[hu.seat])
             raise RuleError("other_fan", f"{hu.seat}'s hand is {write_fans(right)}, not {told}")
 

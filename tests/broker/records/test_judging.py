@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from broker.contract.words import SEATS, Seat
 from broker.records.errors import RecordError
-from broker.records.fans import Fan, beside, told
+from broker.records.fans import Fan, names_other, told
 from broker.records.judges import How, declared, judged
 from broker.records.judging import judge, outcome_of_points
 from broker.records.record import Record
@@ -159,7 +159,7 @@ def test_a_winner_chooses_between_pairs_of_chows_and_between_waits_and_nowhere_e
         (one, other)
         for one in numbers
         for other in numbers
-        if one != other and not beside((Fan(one, 1),), (Fan(other, 1),))
+        if one != other and not names_other((Fan(one, 1),), (Fan(other, 1),))
     }
     assert taken == {*permutations((69, 70, 71, 72), 2), *permutations((77, 78, 79), 2)}
 
