@@ -21,7 +21,7 @@ Fact = dict[str, Any]
 
 def facts(store: Path) -> list[Fact]:
     """Read the journal: every fact with its table."""
-    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+    with closing(sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True)) as db:
         bodies = [json.loads(body) for (body,) in db.execute("SELECT body FROM journal ORDER BY height")]
     return [{**body["fact"], "table": body["table"]} for body in bodies]
 

@@ -88,7 +88,7 @@ def _tables(folder: Path, hosted: list[Hosted], seed: int, reaction_ms: int) -> 
     credentials = Credentials.ensure(folder / "credentials.json", max(plays))
     for table, course in plays.items():
         script = json.dumps(as_script(course, reaction_ms), indent=1)
-        (folder / f"table-{table}.plays.json").write_text(script, encoding="utf-8")
+        write_private(folder / f"table-{table}.plays.json", script.encode())
         write_private(folder / f"table-{table}.password", credentials.table(table)[1].encode())
 
 

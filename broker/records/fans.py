@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -15,6 +16,10 @@ NOT_TOLD: Final = 0
 
 KONGS: Final = "concealed_kong_and_melded_kong"
 """PMN's number 82, beside the 81 of the book."""
+
+CHOSEN: Final = {**dict.fromkeys(range(69, 73), 69), **dict.fromkeys(range(77, 80), 77)}
+"""Fan of one point among which the winner may choose, each with the first of its kind: pairs of chows, of which a chow
+joins only some, and the wait (the 3 that ends 1233 is an edge wait and a single wait). Another choice is no mistake."""
 
 LAST: Final = 82
 MOST: Final = 999
@@ -54,6 +59,18 @@ def number_of(fan_id: str) -> int:
 def hand_value(fans: tuple[Fan, ...]) -> int:
     """Add up."""
     return sum(fan.fan * fan.times for fan in fans)
+
+
+def names_other(named: tuple[Fan, ...], right: tuple[Fan, ...]) -> bool:
+    """Say whether fan are named that the hand does not have, or too often."""
+    return bool(_kinds(fan for fan in named if fan.number != NOT_TOLD) - _kinds(right))
+
+
+def _kinds(fans: Iterable[Fan]) -> Counter[tuple[int, int]]:
+    kinds: Counter[tuple[int, int]] = Counter()
+    for fan in fans:
+        kinds[CHOSEN.get(fan.number, fan.number), fan.fan] += fan.times
+    return kinds
 
 
 def read_fans(written: str) -> tuple[Fan, ...]:

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Final, Literal, get_args
 
+from msgspec import Struct
+
+from broker.records.fans import Fan, of_count
 from broker.records.record import Record
 from broker.rules.errors import RuleError
 from broker.rules.fan.catalogue import Ruleset
@@ -10,8 +13,14 @@ from broker.rules.fan.count import Count, count
 from broker.rules.fan.hand import Hand, Meld, Situation
 from broker.rules.referee.judge import Hu, Judge
 
-JudgeOf = Callable[[Record], Judge]
-"""Gives the judge of a record's hands."""
+
+class JudgeOf(Struct, frozen=True):
+    """Who judges a record's hands: the referee asks `of(record)` what a hu is worth."""
+
+    of: Callable[[Record], Judge]
+    fans: Callable[[Hu], tuple[Fan, ...]] | None = None
+    """The fan of a winner's hand; None where hands are not counted."""
+
 
 How = Literal["green-book", "1998", "declared"]
 
@@ -23,9 +32,7 @@ def judged(how: How) -> JudgeOf:
     return declared if how == "declared" else counted(how)
 
 
-def declared(record: Record) -> Judge:
-    """Believe the record: each winner's hand is worth what Fan says of it."""
-
+def _declared(record: Record) -> Judge:
     def judge(hu: Hu) -> int:
         if hu.seat not in record.winners:
             raise RuleError("other_winners", f"{hu.seat} declares hu, and Fan has nothing of it")
@@ -34,13 +41,17 @@ def declared(record: Record) -> Judge:
     return judge
 
 
+declared: Final = JudgeOf(_declared)
+"""Believe the record: each winner's hand is worth what Fan says of it."""
+
+
 def counted(ruleset: Ruleset) -> JudgeOf:
     """Count each hand anew."""
 
     def judge(hu: Hu) -> int:
         return count_of(hu, ruleset).fan
 
-    return lambda _: judge
+    return JudgeOf(lambda _: judge, lambda hu: of_count(count_of(hu, ruleset)))
 
 
 def count_of(hu: Hu, ruleset: Ruleset = "green-book") -> Count:

@@ -8,6 +8,7 @@ from msgspec import structs
 
 from broker.contract.words import SEATS, Seat
 from broker.records.errors import RecordError, in_tag
+from broker.records.fans import names_other, write_fans
 from broker.records.judges import JudgeOf
 from broker.records.played import outcome_of
 from broker.records.record import Record
@@ -31,7 +32,8 @@ def judge(record: Record, judge_of: JudgeOf, profile: Profile | None = None) -> 
     """Give how the play ended; None where the record does not tell how it went.
 
     `profile` stands in for the record's own. Raises RecordError: the code of the rule that is broken, or
-    `play_unfinished`, `other_winners`, `wrong_hand_value`, `wrong_points`, `fine_not_in_profile`, `fifth_tile`.
+    `play_unfinished`, `other_winners`, `wrong_hand_value`, `other_fan`, `wrong_points`, `fine_not_in_profile`,
+    `fifth_tile`.
     """
     with in_tag("Profile"):
         rules = profile or load(record.profile or DEFAULT)
@@ -43,6 +45,7 @@ def judge(record: Record, judge_of: JudgeOf, profile: Profile | None = None) -> 
     play = _replayed(record, judge_of, rules)
     with in_tag("Fan"):
         _refuse_other_winners(record, play)
+        _refuse_other_fans(record, play, judge_of)
     with in_tag("Result"):
         _refuse_other_result(record, outcome_of(play), rules)
     return play
@@ -64,20 +67,19 @@ def deal_of(record: Record) -> Deal:
 def _walls_of_draws(record: Record) -> Mapping[Seat, tuple[str, ...]]:
     used = Counter(tile for hand in (record.hands or {}).values() for tile in hand)
     for tile in used:
-        _refuse_five(tile, used, None)
+        _refuse_five(tile, used, "Deal")
     walls: dict[Seat, list[str]] = {seat: [] for seat in SEATS}
     for number, step in enumerate(record.steps or (), 1):
         if step.letter == "T" and step.tile and len(walls[step.seat]) < WALL:
             used[step.tile] += 1
-            _refuse_five(step.tile, used, number)
+            _refuse_five(step.tile, used, "Play", number)
             walls[step.seat].append(step.tile)
     left = (Counter(FULL_SET) - used).elements()
     return {seat: (*wall, *(next(left) for _ in range(WALL - len(wall)))) for seat, wall in walls.items()}
 
 
-def _refuse_five(tile: str, used: Counter[str], step: int | None) -> None:
+def _refuse_five(tile: str, used: Counter[str], tag: str, step: int | None = None) -> None:
     if used[tile] > COPIES:
-        tag = "Play" if step else "Deal"
         raise RecordError("fifth_tile", f"this is a fifth {tile}", tag=tag, step=step)
 
 
@@ -87,9 +89,9 @@ def _replayed(record: Record, judge_of: JudgeOf, rules: Profile) -> Play:
     moved = list(actions_of(record.steps or ()))
     with in_tag("Play"):
         try:
-            play = replay(deal, (one.action for one in moved), rules.payments, judge_of(record))
+            play = replay(deal, (one.action for one in moved), rules.payments, judge_of.of(record))
         except StepRefused as problem:
-            raise RecordError(problem.code, _reason(problem), step=_step(moved, problem, judge_of(record))) from None
+            raise RecordError(problem.code, _reason(problem), step=_step(moved, problem, judge_of.of(record))) from None
         if play.turns.over is None:
             last = moved[-1].step if moved else 1
             raise RecordError("play_unfinished", f"nobody has won, and {play.turns.turn} could go on", step=last)
@@ -121,6 +123,17 @@ def _refuse_other_winners(record: Record, play: Play) -> None:
             raise RuleError("wrong_hand_value", f"{seat}'s hand is worth {value}, not {record.winners[seat]}")
 
 
+def _refuse_other_fans(record: Record, play: Play, judge_of: JudgeOf) -> None:
+    """Hold the fan that Fan names against the counted ones; the sums are known to be the same."""
+    if (fans_of := judge_of.fans) is None:
+        return
+    for hu in (win.hu for win in play.wins):
+        right = fans_of(hu)
+        if names_other(record.fans[hu.seat], right):
+            told = write_fans(record.fans[hu.seat])
+            raise RuleError("other_fan", f"{hu.seat}'s hand is {write_fans(right)}, not {told}")
+
+
 def _names(seats: Mapping[Seat, int]) -> str:
     return " and ".join(seat for seat in SEATS if seat in seats) or "nobody"
 
@@ -143,6 +156,10 @@ def _without_play(record: Record, rules: Profile) -> None:
     if record.hands is not None:
         with in_tag("Deal"):
             deal_of(record)
+    elif record.walls is not None:
+        used = Counter(tile for wall in record.walls.values() for tile in wall)
+        for tile in used:
+            _refuse_five(tile, used, "Walls")
     with in_tag("Result"):
         outcome_of_points(record, rules)
 

@@ -13,7 +13,7 @@ from broker.demo.event import make_event
 from broker.demo.hands import strengths
 from broker.rules.referee.replay import replay
 from broker.scorer.event import open_event
-from broker.scorer.folder import HANDS, read_hands
+from broker.scorer.folder import DEALS, HANDS, SETS, read_hands
 from tests.broker.rules.variants import OEDMC
 
 SEED = 5
@@ -46,8 +46,12 @@ def test_what_the_tables_act_out_is_how_the_kept_hands_end(folder: Path) -> None
     assert found == {key: (one["win"], one["winners"], one["discarder"]) for key, one in acted.items()}
 
 
-def test_played_hands_are_for_their_owner_alone(folder: Path) -> None:
-    assert stat.S_IMODE((folder / HANDS).stat().st_mode) == 0o600
+def test_secrets_and_what_was_played_are_for_their_owner_alone(folder: Path) -> None:
+    tables = [f"table-{table}.{what}" for table in range(1, 5) for what in ("password", "plays.json")]
+    private = [HANDS, DEALS, SETS, "credentials.json", *tables]
+    assert {name: oct(stat.S_IMODE((folder / name).stat().st_mode)) for name in private} == dict.fromkeys(
+        private, "0o600"
+    )
 
 
 def test_somebody_declares_falsely_who_does_not_win_that_play(folder: Path) -> None:

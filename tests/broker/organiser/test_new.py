@@ -200,6 +200,14 @@ def test_commit_gives_salts_to_deals_that_somebody_else_made(tmp_path: Path) -> 
     assert mode(tmp_path / "deals.json") == 0o600
 
 
+def test_commit_keeps_the_salts_that_are_there_and_adds_those_that_are_not(tmp_path: Path) -> None:
+    save(tmp_path, plan(), [replaced(deal, "ab" * 32 if deal.number % 2 else None) for deal in deals()], registry())
+    done("commit", tmp_path)
+    salts = [deal.salt for deal in read_deals(tmp_path)]
+    assert salts[::2] == ["ab" * 32] * 2
+    assert len({None, "ab" * 32, *salts[1::2]}) == 4
+
+
 def replaced(deal: DealRecord, salt: str | None) -> DealRecord:
     return msgspec.structs.replace(deal, salt=salt)
 

@@ -180,6 +180,16 @@ def test_a_whole_other_commitment_is_found_by_the_root_that_was_announced(cup: P
     assert codes(*other, "--root", root) == ["root_differs"]
 
 
+@pytest.mark.parametrize("length", [0, 1, 8, 63])
+def test_a_part_of_the_root_is_not_the_root(cup: Path, length: int) -> None:
+    root = json.loads((cup / "commitment.json").read_text())["root"]
+    asked = ("verify", cup / "revealed.json", "--commitment", cup / "commitment.json", "--root")
+    assert done(*asked, f" {root.upper()} ").count(": as committed") == 3
+    assert [codes(*asked, part) for part in (root[:length], root[64 - length :], f" {root[:length]} ")] == [
+        ["root_differs"]
+    ] * 3
+
+
 @pytest.mark.parametrize("written", [b"", b"{}", b"[]", b"\xff", b"[" * 100_000, b'{"schema": 2}'])
 @pytest.mark.parametrize("which", ["revealed", "commitment"])
 def test_rubbish_is_refused(cup: Path, tmp_path: Path, which: str, written: bytes) -> None:

@@ -1,20 +1,26 @@
 """A record is held against the referee, the fan counter and the profile; each mistake has its code, tag and step."""
 
+from itertools import permutations
+from random import Random
 from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.contract.words import SEATS, Seat
 from broker.records.errors import RecordError
-from broker.records.fans import Fan, told
+from broker.records.fans import Fan, names_other, told
 from broker.records.judges import How, declared, judged
 from broker.records.judging import judge, outcome_of_points
 from broker.records.record import Record
 from broker.records.steps import Step
+from broker.records.writing import write_one
 from broker.rules.points import Outcome
 from broker.rules.profile_files import load
 from broker.rules.tiles import KINDS
+from tests.broker.contract.laws import FEW
 from tests.broker.records.plays import RULES, example, examples, one, played
 
 GOOD: Final = examples()[1]
@@ -45,12 +51,18 @@ def wrong(record: Record, how: How = "green-book") -> tuple[str, str | None, int
         ("H1H3", "H1H2", ("not_winning", "Play", 92)),
         ("H1H3", "H1H0", ("discarder_wins", "Play", 92)),
         ("H1H3", "H1H1", ("winner_twice", "Play", 92)),
+        ("H1H3", "H2H1H3", ("not_winning", "Play", 91)),
+        ("H1H3", "H1H2H3", ("not_winning", "Play", 92)),
+        ("H1H3", "H1H3H2", ("not_winning", "Play", 93)),
         ("H1H3", "", ("play_unfinished", "Play", 90)),
         ("H1H3", "N0", ("play_unfinished", "Play", 91)),
         ("H1H3", "H1", ("other_winners", "Fan", None)),
         ("T0r2", "T0d7", ("fifth_tile", "Play", 59)),
         ("-32 36 -8 36", "-32 36 -8 35", ("wrong_points", "Result", None)),
         ("39/8/1", "39/9/1", ("wrong_hand_value", "Fan", None)),
+        ("39/8/1", "1/8/1", ("other_fan", "Fan", None)),
+        ("39/8/1.62/2/1", "62/2/5", ("other_fan", "Fan", None)),
+        ("77/1/1", "80/1/1", ("other_fan", "Fan", None)),
         ('Penalty "0 0 0 0', 'Penalty "0 0 0 -5', ("fine_not_in_profile", "Penalty", None)),
         ("c7d345677b3689w2r1f", "d11111447b36789f", ("fifth_tile", "Deal", None)),
     ],
@@ -109,6 +121,56 @@ def test_a_declared_value_is_believed_and_a_counted_one_is_not() -> None:
     )
     assert judge(eleven, declared) is not None
     assert wrong(eleven) == ("wrong_hand_value", "Fan", None)
+
+
+@given(st.sampled_from(examples()), st.randoms(use_true_random=False), st.integers(1, 82))
+@FEW
+def test_whatever_fan_takes_the_place_of_a_hand_s_is_refused_unless_it_is_one_to_choose(
+    record: Record, chance: Random, number: int
+) -> None:
+    seat = chance.choice(list(record.winners))
+    fans = list(record.fans[seat])
+    at = chance.randrange(len(fans))
+    before, fans[at] = fans[at].number, Fan(number, fans[at].fan, fans[at].times)
+    other = replace(record, fans={**record.fans, seat: tuple(fans)})
+    assert judge(other, declared) is not None
+    if number == before or any({number, before} <= set(kind) for kind in (range(69, 73), range(77, 80))):
+        assert judge(other, judged("green-book")) is not None
+    else:
+        assert wrong(other) == ("other_fan", "Fan", None)
+
+
+def test_walls_whose_hands_are_secret_have_no_fifth_tile_either() -> None:
+    walls = dict.fromkeys(SEATS, ("1m",) * 21)
+    secret = replace(GOOD, hands=None, walls=walls)
+    assert one(write_one(secret)) == secret
+    assert wrong(secret) == ("fifth_tile", "Walls", None)
+    assert wrong(replace(secret, steps=None), "declared") == ("fifth_tile", "Walls", None)
+
+
+def test_walls_whose_hands_are_secret_may_be_those_of_a_deal() -> None:
+    _, record = played(3)
+    assert judge(replace(record, hands=None), declared) is None
+
+
+def test_a_winner_chooses_between_pairs_of_chows_and_between_waits_and_nowhere_else() -> None:
+    numbers = range(1, 83)
+    taken = {
+        (one, other)
+        for one in numbers
+        for other in numbers
+        if one != other and not names_other((Fan(one, 1),), (Fan(other, 1),))
+    }
+    assert taken == {*permutations((69, 70, 71, 72), 2), *permutations((77, 78, 79), 2)}
+
+
+@pytest.mark.parametrize("fan", ["0/12/1", "0/2/1.39/8/1.62/2/1"])
+def test_fan_that_are_not_told_may_be_any(fan: str) -> None:
+    assert judge(one(example("39/8/1.62/2/1.76/1/1.77/1/1", fan)), judged("green-book")) is not None
+
+
+def test_fan_beside_what_is_not_told_must_be_the_hand_s() -> None:
+    assert wrong(one(example("39/8/1.62/2/1.76/1/1.77/1/1", "0/2/1.1/8/1.62/2/1"))) == ("other_fan", "Fan", None)
 
 
 @pytest.mark.parametrize(
