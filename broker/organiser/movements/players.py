@@ -23,10 +23,7 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
     """
     listed = [member for members in teams.values() for member in members] if teams else []
     if event:
-        known = files.event_players(event)
-        if listed and set(listed) != set(known):
-            raise RuleError("players_differ", "the players of the teams are not those of the event")
-        listed = listed or known
+        listed = files.event_players(event)
     if listed and players not in (None, len(listed)):
         raise RuleError("players_differ", f"--players says {players}, and {len(listed)} are named")
     if listed:

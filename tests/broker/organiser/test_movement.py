@@ -283,28 +283,6 @@ def test_a_number_of_players_that_is_not_the_events_is_refused(folder: Path) -> 
     assert answer("new", "--event", folder, "--players", 12, "--rounds", 4)["error"]["code"] == "players_differ"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"team 0": ["p99", "p02", "p03", "p04"]},
-        {"team 0": []},
-        {"team 16": ["p17", "p18", "p19", "p20"]},
-    ],
-)
-def test_teams_of_other_players_than_the_events_are_refused(
-    folder: Path, tmp_path: Path, change: dict[str, list[str]]
-) -> None:
-    players = [player.id for player in plan().players]
-    named = {f"team {at}": players[at : at + 4] for at in range(0, 16, 4)}
-    teams = tmp_path / "teams.json"
-    teams.write_text(json.dumps(named))
-    run("new", "--event", folder, "--teams", teams, "--rounds", 4, "--output", tmp_path / "new.csv", *FEW_STEPS)
-    teams.write_text(json.dumps({team: members for team, members in (named | change).items() if members}))
-    before = (folder / EVENT).read_bytes()
-    assert answer("new", "--event", folder, "--teams", teams, "--rounds", 4)["error"]["code"] == "players_differ"
-    assert (folder / EVENT).read_bytes() == before
-
-
 def test_an_event_has_one_carrier_of_each_deal(folder: Path) -> None:
     run("new", "--event", folder, "--rounds", 4, "--force", *FEW_STEPS)
     assert answer("check", folder, "--copies", 1)["faults"] == []
