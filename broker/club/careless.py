@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from broker.club.claim import claimed, without
-from broker.club.judge import meld_of
 from broker.club.view import View
+from broker.rules.fan.declared import meld_of
 from broker.rules.fan.shanten import nearest
 from broker.rules.referee.actions import Action
 from broker.rules.referee.hand import Meld

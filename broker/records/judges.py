@@ -9,8 +9,7 @@ from broker.records.fans import Fan, of_count
 from broker.records.record import Record
 from broker.rules.errors import RuleError
 from broker.rules.fan.catalogue import Ruleset
-from broker.rules.fan.count import Count, count
-from broker.rules.fan.hand import Hand, Meld, Situation
+from broker.rules.fan.declared import count_hu
 from broker.rules.referee.judge import Hu, Judge
 
 
@@ -49,20 +48,6 @@ def counted(ruleset: Ruleset) -> JudgeOf:
     """Count each hand anew."""
 
     def judge(hu: Hu) -> int:
-        return count_of(hu, ruleset).fan
+        return count_hu(hu, ruleset).fan
 
-    return JudgeOf(lambda _: judge, lambda hu: of_count(count_of(hu, ruleset)))
-
-
-def count_of(hu: Hu, ruleset: Ruleset = "green-book") -> Count:
-    """Count a declared hu. Raises RuleError where it is none."""
-    melds = tuple(Meld(meld.kind, meld.tiles, meld.concealed) for meld in hu.melds)
-    situation = Situation(
-        self_drawn=hu.self_drawn,
-        seat_wind=hu.seat_wind,
-        prevalent_wind=hu.prevalent_wind,
-        last_of_kind=hu.last_of_kind,
-        last_tile=hu.last_tile,
-        kong=hu.kong,
-    )
-    return count(Hand(hu.concealed, hu.winning_tile, melds), situation, ruleset)
+    return JudgeOf(lambda _: judge, lambda hu: of_count(count_hu(hu, ruleset)))

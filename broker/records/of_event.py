@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from broker.contract.messages import LogMessage, Result
 from broker.contract.words import SEATS
 from broker.records.fans import told
-from broker.records.judges import count_of
 from broker.records.played import recorded
 from broker.records.record import Record
 from broker.records.steps import Step
 from broker.records.winds import by_wind, hands_of, walls_of
 from broker.rules.errors import RuleError
+from broker.rules.fan.declared import count_hu
 from broker.scorer.stored import Stored
 
 
@@ -40,7 +40,7 @@ def _steps(stored: Stored, message: LogMessage, result: Result) -> tuple[Step, .
     if hand is None or hand.deal != result.deal:
         return None
     try:
-        seen = recorded(stored.deals[hand.deal].deal(), hand.actions, stored.event.profile, lambda hu: count_of(hu).fan)
+        seen = recorded(stored.deals[hand.deal].deal(), hand.actions, stored.event.profile, lambda hu: count_hu(hu).fan)
     except RuleError:
         return None
     return seen.steps if seen.points == by_wind(result.points, stored.deals[hand.deal].dealer) else None

@@ -119,7 +119,7 @@ def _delimiter(text: str) -> str:
 def _rows(reader: "Iterator[list[str]]", problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
     """Give each row that is not blank with the line on which it begins; quoting that ends nowhere ends the file."""
     while True:
-        line = reader.line_num + 1  # type: ignore[attr-defined]
+        line = reader.line_num + 1  # type: ignore[attr-defined] # csv.reader has it, its stub does not
         try:
             cells = next(reader)
         except StopIteration:

@@ -44,7 +44,7 @@ def test_tiles_that_complete_nothing_are_refused() -> None:
         (False, ("Robbing the Kong",), 16),
     ],
 )
-def test_the_way_of_winning_is_counted(self_drawn: bool, fans: tuple[SituationFan, ...], value: int) -> None:  # noqa: FBT001
+def test_the_way_of_winning_is_counted(self_drawn: bool, fans: tuple[SituationFan, ...], value: int) -> None:  # noqa: FBT001 - a case of the test
     assert JUDGE(replace(STRAIGHT, self_drawn=self_drawn, situation_fans=fans)) == value
 
 

@@ -57,14 +57,14 @@ def test_self_drawn_a_hand_concealed_by_nature_is_a_fully_concealed_hand(held: H
 
 
 @pytest.mark.parametrize(("held", "green_book"), CONCEALED_BY_NATURE)
-def test_it_stays_so_on_the_last_tile_where_self_drawn_is_implied(held: Hand, green_book: str) -> None:  # noqa: ARG001
+def test_it_stays_so_on_the_last_tile_where_self_drawn_is_implied(held: Hand, green_book: str) -> None:  # noqa: ARG001 - a row of the table has it
     gained = Counter(ids(count(held, LAST_DRAW))) - Counter(ids(count(held, LAST_DRAW, "1998")))
     assert gained == {"fully_concealed_hand": 1}
     assert "self_drawn" not in ids(count(held, LAST_DRAW, "1998"))
 
 
 @pytest.mark.parametrize(("held", "green_book"), CONCEALED_BY_NATURE)
-def test_won_on_a_discard_it_is_worth_the_same_in_both_books(held: Hand, green_book: str) -> None:  # noqa: ARG001
+def test_won_on_a_discard_it_is_worth_the_same_in_both_books(held: Hand, green_book: str) -> None:  # noqa: ARG001 - a row of the table has it
     assert count(held, situation()) == count(held, situation(), "1998")
 
 

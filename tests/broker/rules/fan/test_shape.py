@@ -104,7 +104,7 @@ def library_counts(standing: Sequence[str]) -> bool:
     """Ask the library whether it takes 14 tiles for a winning hand."""
     codes = [code_of(tile) for tile in standing]
     try:
-        module().MahjongFanCalculator((), tuple(codes[1:]), codes[0], 0, False, False, False, False, 0, 0)  # noqa: FBT003
+        module().MahjongFanCalculator((), tuple(codes[1:]), codes[0], 0, False, False, False, False, 0, 0)  # noqa: FBT003 - as it is called
     except TypeError:
         return False
     return True

@@ -113,7 +113,7 @@ def test_the_seat_s_and_the_prevalent_wind_are_counted_once_each_also_when_they_
 
 
 @pytest.mark.parametrize(("dragon", "green"), [("555z", False), ("666z", True), ("777z", False)])
-def test_the_green_dragon_is_the_green_one(dragon: str, green: bool) -> None:  # noqa: FBT001
+def test_the_green_dragon_is_the_green_one(dragon: str, green: bool) -> None:  # noqa: FBT001 - a case of the test
     held = hand("23s 88s 666s", "4s", "234s", dragon)
     assert ("88 All Green" in worth(held)) is green
 

@@ -59,7 +59,7 @@ def accidents(draw: st.DrawFn) -> tuple[tuple[NamedPlay, ...], list[NamedPlay], 
 
 @given(accidents())
 @FEW
-def test_what_was_played_is_not_altered_and_no_rule_is_broken_after_it(case) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def test_what_was_played_is_not_altered_and_no_rule_is_broken_after_it(case) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - drawn by hypothesis
     planned, played, instead = case
     over = max((play.round for play in played), default=0)
     new = repaired(planned, played, instead, 20)

@@ -41,7 +41,7 @@ def test_a_self_drawn_hu_is_told_with_the_drawn_tile_apart() -> None:
     deal = arranged({}, {"west": "9s"}, dealer="west")
     play = after(deal, DRAW, Action("self_hu", "west"), judge=everybody)
     ((win,), west) = (play.wins, deal.faces["west"])
-    assert win.hu == Hu("west", west[:13], (), "9s", True, "east", "south", False, ())  # noqa: FBT003
+    assert win.hu == Hu("west", west[:13], (), "9s", True, "east", "south", False, ())  # noqa: FBT003 - as it is called
     assert (win.hand_value, play.turns.over, asked(play.turns)) == (8, "win", ())
 
 
@@ -71,7 +71,7 @@ def test_a_self_drawn_hu_is_of_who_acts_whoever_else_is_named() -> None:
 
 
 @pytest.mark.parametrize(("seen", "last"), [(1, False), (2, False), (3, True)])
-def test_a_discard_is_the_last_of_its_kind_once_the_three_others_were_seen(seen: int, last: bool) -> None:  # noqa: FBT001
+def test_a_discard_is_the_last_of_its_kind_once_the_three_others_were_seen(seen: int, last: bool) -> None:  # noqa: FBT001 - a case of the test
     play = after(arranged({"west": "5m", "north": "5m", "east": "5m", "south": "5m 4p"}, dealer="west"))
     for _ in range(seen):
         play = turn(play, "5m")
@@ -112,7 +112,7 @@ def test_a_robbed_kong_offers_its_fourth_tile() -> None:
 
 def test_the_judge_is_told_of_the_last_tile_and_of_a_replacement() -> None:
     asked_of = [
-        Hu("west", (), (), "5m", True, "east", "south", False, fans)  # noqa: FBT003
+        Hu("west", (), (), "5m", True, "east", "south", False, fans)  # noqa: FBT003 - as it is called
         for fans in ((), ("Last Tile Draw", "Out with Replacement Tile"), ("Last Tile Claim",), ("Robbing the Kong",))
     ]
     assert [(hu.last_tile, hu.kong) for hu in asked_of] == [(False, False), (True, True), (True, False), (False, True)]

@@ -69,7 +69,7 @@ def test_a_chow_is_three_in_a_row_of_one_suit_named_by_the_lowest(
     discard: str,
     held: str,
     lowest: str | None,
-    possible: bool,  # noqa: FBT001
+    possible: bool,  # noqa: FBT001 - a case of the test
 ) -> None:
     deal = arranged({"east": discard, "south": f"{held} 11122233344z"})
     play = after(deal, DRAW, Action("discard", "east", discard))
