@@ -28,18 +28,19 @@ def deliver(text: str, output: Path | None, *, source: Path | None, force: bool,
             sys.stdout.buffer.write(text.encode())
             sys.stdout.buffer.flush()
         else:
-            _refuse_other_files(output, source)
-            _write(output, text.encode(), PRIVATE if secret else USUAL, force=force)
-    except FileExistsError:
-        raise RuleError("export_exists", f"{output} is there already; --force overwrites it") from None
+            may_write(output, source=source, force=force)
+            _write(output, text.encode(), PRIVATE if secret else USUAL)
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone
     except OSError as error:
         raise RuleError("unwritable", f"{output or 'standard output'}: {error.strerror}") from None
 
 
-def _refuse_other_files(output: Path, source: Path | None) -> None:
-    """Refuse to write over what the export is made from, and over an event's own files."""
+def may_write(output: Path, *, source: Path | None, force: bool) -> None:
+    """Say beforehand, where much work comes before the writing, what `deliver` would say of a file.
+
+    Nothing is written over what the export is made from, over an event's own files, or unasked over any file.
+    """
     if source is not None and output.exists() and source.exists() and output.samefile(source):
         raise RuleError("not_an_export", f"{output.name} is what the export is made from")
     if output.exists() and not output.is_file():
@@ -50,6 +51,8 @@ def _refuse_other_files(output: Path, source: Path | None) -> None:
             "not_an_export",
             f"{output.name}: in an event's folder only {', '.join(EXPORTED)} are exports, and not {STANDINGS}",
         )
+    if output.exists() and not force:
+        raise RuleError("export_exists", f"{output} is there already; --force overwrites it")
 
 
 def _is_inside(output: Path, source: Path | None) -> bool:
@@ -61,15 +64,13 @@ def _is_inside(output: Path, source: Path | None) -> bool:
 def replace_text(path: Path, text: str) -> None:
     """Put a text in the place of a file that is there, with the rights that it has. Raises RuleError `unwritable`."""
     try:
-        _write(path, text.encode(), stat.S_IMODE(path.stat().st_mode), force=True)
+        _write(path, text.encode(), stat.S_IMODE(path.stat().st_mode))
     except OSError as error:
         raise RuleError("unwritable", f"{path}: {error.strerror}") from None
 
 
-def _write(output: Path, content: bytes, mode: int, *, force: bool) -> None:
+def _write(output: Path, content: bytes, mode: int) -> None:
     """Write beside and put in place: a reader sees the old file or the new one, and a full disk spoils none."""
-    if not force and output.exists():
-        raise FileExistsError
     beside = output.with_name(f".{output.name}.new")
     beside.unlink(missing_ok=True)
     try:

@@ -86,6 +86,8 @@ def new(
             raise RuleError(
                 "one_carrier_a_deal", f"the scorer of an event takes one carrier of a deal, not {order.copies}"
             )
+        if event:
+            files.may_take(event, force=wanted.force)
         with going_on(wanted) as go_on:
             made = make(order, Random(wanted.seed), go_on, in_teams=members is not None)  # noqa: S311 - no secret
         plays = named(made, names)

@@ -210,8 +210,7 @@ def write_event(folder: Path, plays: Sequence[Play], *, force: bool) -> int:
     RuleError as `read`; `event_started` where a scorer has been started, `plays_exist` where there is a movement and
     no `force`, `deal_unknown` where the folder has deals and not all of these, `unwritable`.
     """
-    plan = _plan(_content(folder / EVENT))
-    _refuse_started(folder, plan, force=force)
+    plan = may_take(folder, force=force)
     booked = _booked(plays)
     _refuse_missing_deals(folder, {play.deal for play in booked})
     new = msgspec.structs.replace(plan, plays=booked)
@@ -219,7 +218,9 @@ def write_event(folder: Path, plays: Sequence[Play], *, force: bool) -> int:
     return len(booked)
 
 
-def _refuse_started(folder: Path, plan: Plan, *, force: bool) -> None:
+def may_take(folder: Path, *, force: bool) -> Plan:
+    """Give the plan that a movement may be put into; said before a search too. Raises RuleError as `write_event`."""
+    plan = _plan(_content(folder / EVENT))
     if (folder / STORE).exists():
         raise RuleError(
             "event_started",
@@ -227,6 +228,7 @@ def _refuse_started(folder: Path, plan: Plan, *, force: bool) -> None:
         )
     if plan.plays and not force:
         raise RuleError("plays_exist", f"{EVENT} has {len(plan.plays)} plays; --force puts others in their place")
+    return plan
 
 
 def _refuse_missing_deals(folder: Path, wanted: set[int]) -> None:

@@ -16,7 +16,7 @@ from broker.organiser.movements import file as files
 from broker.organiser.movements import text
 from broker.rules.errors import RuleError
 from broker.rules.movement import ASKED, Fault, GoOn, Play, quality
-from broker.scorer.output import deliver
+from broker.scorer.output import deliver, may_write
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,7 +73,12 @@ def refusals(*, as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def going_on(wanted: Wanted) -> Iterator[GoOn]:
-    """Give what says whether to go on, by time or by steps, and until Ctrl-C. It tells how far the search is."""
+    """Give what says whether to go on, by time or by steps, and until Ctrl-C. It tells how far the search is.
+
+    A file that may not be written is refused before the search.
+    """
+    if wanted.output:
+        may_write(wanted.output, source=None, force=wanted.force)
     stopped: list[int] = []
 
     def stop(number: int, _frame: FrameType | None) -> None:

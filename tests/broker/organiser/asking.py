@@ -1,6 +1,6 @@
 """Asks `homologue deal` as an organiser does, in this process, and keeps small lists of deals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -11,6 +11,9 @@ from broker.command import homologue
 from broker.contract.words import SEATS
 from broker.rules.deal import Deal, new_deal
 from broker.rules.tiles import FULL_SET
+
+Rows = list[list[str]]
+"""Lines of a CSV list, cell by cell."""
 
 HEADING: Final = ["deal", "prevalent_wind", "dealer", "seat", *(str(place) for place in range(1, 35))]
 
@@ -44,7 +47,7 @@ def made(number: int) -> Deal:
     return new_deal(number, SEATS[number % 4], SEATS[-number % 4], Random(number))
 
 
-def rows_of(*deals: Deal) -> list[list[str]]:
+def rows_of(*deals: Deal) -> Rows:
     """Give the lines of a CSV list, heading included."""
     return [
         HEADING,
@@ -62,7 +65,7 @@ def csv_file(path: Path, rows: Sequence[Sequence[str]], delimiter: str = ",") ->
     return path
 
 
-def set_rows(seed: int = 1) -> list[list[str]]:
+def set_rows(seed: int = 1) -> Rows:
     """Give the lines of a set, heading included."""
     faces = Random(seed).sample(FULL_SET, 136)
     return [["serial", "face"], *([str(serial), face] for serial, face in enumerate(faces, 1))]
@@ -71,3 +74,12 @@ def set_rows(seed: int = 1) -> list[list[str]]:
 def contents(folder: Path) -> dict[str, bytes]:
     """Give every file of a folder."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.exists() else {}
+
+
+def put(line: int, column: int, cell: str) -> Callable[[Rows], None]:
+    """Give what puts a cell into a list, by the line as people count it."""
+
+    def change(rows: Rows) -> None:
+        rows[line - 1][column] = cell
+
+    return change

@@ -11,9 +11,7 @@ import pytest
 from broker.contract.words import SEATS
 from broker.organiser.deals import files, table
 from broker.scorer.folder import DealRecord, read_deals
-from tests.broker.organiser.asking import HEADING, codes, contents, csv_file, done, made, refused, rows_of
-
-Rows = list[list[str]]
+from tests.broker.organiser.asking import HEADING, Rows, codes, contents, csv_file, done, made, put, refused, rows_of
 
 
 def as_listed(*numbers: int) -> list[dict[str, Any]]:
@@ -83,13 +81,6 @@ def changed(change: Callable[[Rows], Any], *numbers: int) -> Rows:
     rows = [list(row) for row in rows_of(*(made(number) for number in numbers or (1,)))]
     change(rows)
     return rows
-
-
-def put(line: int, column: int, cell: str) -> Callable[[Rows], None]:
-    def change(rows: Rows) -> None:
-        rows[line - 1][column] = cell
-
-    return change
 
 
 @pytest.mark.parametrize(

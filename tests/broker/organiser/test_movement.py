@@ -380,3 +380,10 @@ def test_a_movement_is_taken_from_a_file_if_nothing_is_wrong_with_it(folder: Pat
         True,
         before,
     )
+
+
+def test_what_may_not_be_written_is_said_before_the_search(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cup.csv").write_text("mine")
+    long = ("--players", 24, "--rounds", 6, "--seconds", 600)
+    assert answer("new", *long, "--output", tmp_path / "cup.csv")["error"]["code"] == "export_exists"
+    assert answer("new", "--event", folder, "--rounds", 4, "--seconds", 600)["error"]["code"] == "plays_exist"

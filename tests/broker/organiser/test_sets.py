@@ -10,9 +10,7 @@ import pytest
 
 from broker.rules.tiles import FULL_SET
 from broker.scorer.folder import read_registry
-from tests.broker.organiser.asking import ask, codes, contents, csv_file, done, refused, set_rows
-
-Rows = list[list[str]]
+from tests.broker.organiser.asking import Rows, ask, codes, contents, csv_file, done, put, refused, set_rows
 
 
 def test_a_new_set_is_whole_secret_and_unlike_any_other(tmp_path: Path) -> None:
@@ -64,13 +62,6 @@ def take(tmp_path: Path, rows: Rows, *options: object) -> list[str]:
     said = refused("set", "import", path, tmp_path / "cup", *(options or ("--set", 1)))
     assert contents(tmp_path / "cup") == {}
     return said
-
-
-def put(line: int, column: int, cell: str) -> Callable[[Rows], None]:
-    def change(rows: Rows) -> None:
-        rows[line - 1][column] = cell
-
-    return change
 
 
 @pytest.mark.parametrize(

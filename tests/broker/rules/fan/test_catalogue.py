@@ -71,7 +71,7 @@ def test_oedmc_s_words_for_the_last_tile_are_the_french_names() -> None:
 
 def test_a_book_that_there_is_not_is_refused() -> None:
     with pytest.raises(RuleError) as refused:
-        value("seven_pairs", "2006")  # type: ignore[arg-type] # on purpose, or checked when it is made
+        value("seven_pairs", "2006")  # type: ignore[arg-type] # a book that there is not
     assert (refused.value.code, refused.value.text) == (
         "unknown_ruleset",
         "no ruleset '2006'; there are: green-book, 1998",

@@ -50,7 +50,7 @@ def test_the_order_of_tiles_and_melds_makes_no_difference(hand: Hand, how: Situa
     def mixed(parts: tuple[object, ...]) -> tuple[object, ...]:
         return tuple(chance.sample(parts, len(parts)))
 
-    other = Hand(mixed(hand.concealed), hand.winning_tile, mixed(hand.melds))  # type: ignore[arg-type] # on purpose, or checked when it is made
+    other = Hand(mixed(hand.concealed), hand.winning_tile, mixed(hand.melds))  # type: ignore[arg-type] # `mixed` forgets what it mixes
     assert count(other, how) == count(hand, how)
 
 

@@ -23,7 +23,7 @@ ORDERS = (
 
 
 def with_play(plays: Sequence[Booking], at: int, **new: object) -> list[Booking]:
-    return [replace(play, **new) if place == at else play for place, play in enumerate(plays)]  # type: ignore[arg-type] # on purpose, or checked when it is made
+    return [replace(play, **new) if place == at else play for place, play in enumerate(plays)]  # type: ignore[arg-type] # fields of any type, by their names
 
 
 def codes(plays: Sequence[Booking], copies: int = 1) -> set[str]:
