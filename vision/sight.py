@@ -20,7 +20,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """All tiles of a picture, and what lies over them: `hands` is 0..255, a hand's share of each cell of `cell` pixels."""
+    """All tiles of a picture, and what lies over them: `hands` is a hand's share, 0..255, of each `cell` pixels square."""
 
     tiles: tuple[Tile, ...]
     hands: Picture  # shape (rows, columns)
