@@ -20,7 +20,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """All tiles of a picture. `hands` is the share, 0..255, that hands cover of each cell of `cell` by `cell` pixels."""
+    """All tiles of a picture. `hands` is the share, 0..255, of each cell (`cell` pixels square) that hands cover."""
 
     tiles: tuple[Tile, ...]
     hands: Picture  # shape (rows, columns)
