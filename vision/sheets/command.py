@@ -17,7 +17,7 @@ from vision.sheets.label import NUMBERS, Number
 from vision.sheets.private_file import locked, written_privately
 from vision.sheets.registered import Registered
 from vision.sheets.registry import registry_bytes
-from vision.sheets.sheet import MODULES, Labels, labels_pdf
+from vision.sheets.sheet import Labels, labels_pdf
 from vision.sheets.words import LANGUAGES, Language
 
 REGISTRY: Final = "sets.json"
@@ -71,9 +71,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.option(
     "--modules",
     type=click.Choice([*TEXTS]),
-    default=MODULES,
-    show_default=True,
-    help="Modules across the code: fewer are larger.",
+    help="Modules across the code: fewer are larger.  [default: the most that are large enough]",
 )
 @click.option(
     "--number",
@@ -98,7 +96,7 @@ def labels(  # noqa: PLR0913 - one parameter an option
     margin_top: float | None,
     scale: float,
     start: int,
-    modules: int,
+    modules: int | None,
     printed: Number,
     language: Language,
 ) -> None:

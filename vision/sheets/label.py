@@ -3,6 +3,7 @@
 Lengths in millimetres from the label's top left corner. Pure.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -17,11 +18,13 @@ DIGIT_HEIGHT: Final[dict[Number, float]] = {"small": 1.8, "large": 3.0}
 EM: Final = 1 / 0.71
 """Size of Helvetica-Bold for a digit's height of one; each digit is 0.556 of it wide."""
 
-TOLERANCE: Final = 0.7
+TOLERANCE: Final = 0.5
 """What printer and punch may be off by. Beyond the label's edge begins the back, and that may be dark."""
 
-SMALLEST_MODULE: Final = 0.4
-"""A table camera shows 5 to 7 pixels a millimetre, and a module of under two cannot be read."""
+SMALLEST_MODULE: Final = 0.5
+GOOD_MODULE: Final = 0.6
+"""In the development pictures cameras show 2.3 to 5.6 pixels a millimetre, of a tray mostly 4.4: there a good module has 2.6
+pixels. One below the smallest is read from nearby only."""
 
 _QUIET: Final = 1  # modules about the code that stay white: ISO/IEC 16022
 _GAP: Final = 0.3
@@ -38,7 +41,7 @@ class LabelLayout:
 
 
 def lay_out(width: float, height: float, modules: int, number: Number) -> LabelLayout:
-    """Lay out a label of this size. Raises LabelTooSmallError where the code would be too fine for a table camera."""
+    """Lay out a label of this size. Raises LabelTooSmallError where the code would be too fine for a camera."""
     room = width - 2 * TOLERANCE, height - 2 * TOLERANCE
     digit = DIGIT_HEIGHT.get(number, 0.0)
     across = number_width(digit)
@@ -53,6 +56,22 @@ def lay_out(width: float, height: float, modules: int, number: Number) -> LabelL
         text = f"a code of {modules} modules and number {number!r} do not fit on a label of {width:g} x {height:g} mm"
         raise LabelTooSmallError(text)
     return _laid(width, height, block, block / (modules + 2 * _QUIET), digit, beside=beside)
+
+
+def usual_modules(width: float, height: float, counts: Iterable[int], number: Number) -> int:
+    """Give the most of these counts whose modules are good, else the fewest: more are safer against chance.
+
+    Raises LabelTooSmallError where not even the fewest fit.
+    """
+    descending = sorted(counts, reverse=True)
+    for count in descending[:-1]:
+        try:
+            if lay_out(width, height, count, number).module >= GOOD_MODULE:
+                return count
+        except LabelTooSmallError:
+            continue
+    lay_out(width, height, descending[-1], number)
+    return descending[-1]
 
 
 def number_width(digit: float) -> float:

@@ -3,33 +3,33 @@
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from vision.errors import LabelTooSmallError, StartOffSheetError
 from vision.sheets.check_page import draw_check_page
+from vision.sheets.code import TEXTS
 from vision.sheets.faces import FACES
 from vision.sheets.formats import Format
-from vision.sheets.label import LabelLayout, Number, lay_out
+from vision.sheets.label import LabelLayout, Number, lay_out, usual_modules
 from vision.sheets.page import Page
 from vision.sheets.placing import Placed, place
 from vision.sheets.stickers import Group, Stickers, draw_stickers
 from vision.sheets.words import Language, catalogue
 
-MODULES: Final = 14
-"""The usual code: its text is the longest, so the safest against chance."""
-
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What is to be printed: `faces` is serial to face, of a whole set or of the labels that are to be replaced."""
+    """What is to be printed: `faces` is serial to face, of a whole set or of the labels that are to be replaced.
+
+    `modules` is None where the label's size is to decide.
+    """
 
     set: int
     faces: Mapping[int, str] = field(repr=False)  # secret
     sheet: Format
-    modules: int = MODULES
+    modules: int | None = None
     number: Number = "small"
     language: Language = "en"
     start: int = 1
@@ -39,7 +39,7 @@ class Labels:
 def labels_pdf(labels: Labels) -> bytes:
     """Give the labels as PDF; the same labels give the same bytes. Raises LabelTooSmallError, StartOffSheetError."""
     sheet, words = labels.sheet, catalogue()[labels.language]
-    layout = _layout(labels)
+    modules, layout = layout_on(sheet, labels.number, labels.modules)
     groups = by_face(labels.faces)
     placed = _place(labels, groups)
     sheets = placed[-1].sheet + 1
@@ -52,7 +52,7 @@ def labels_pdf(labels: Labels) -> bytes:
         here = tuple((group, spot.cells) for group, spot in zip(groups, placed, strict=True) if spot.sheet == at)
         heading = words["heading"].format(set=f"{labels.set:02d}", sheet=at + 1, sheets=sheets)
         with Page(canvas, sheet.page[1], labels.scale) as page:
-            draw_stickers(page, Stickers(labels.set, sheet, layout, labels.modules, heading, here), words)
+            draw_stickers(page, Stickers(labels.set, sheet, layout, modules, heading, here), words)
     canvas.save()
     return written.getvalue()
 
@@ -63,11 +63,13 @@ def by_face(faces: Mapping[int, str]) -> Sequence[Group]:
     return [group for group in groups if group[1]]
 
 
-def _layout(labels: Labels) -> LabelLayout:
+def layout_on(sheet: Format, number: Number, modules: int | None = None) -> tuple[int, LabelLayout]:
+    """Give how many modules the labels of a sheet have, and how they are laid out. Raises LabelTooSmallError."""
     try:
-        return lay_out(*labels.sheet.upright, labels.modules, labels.number)
+        modules = modules or usual_modules(*sheet.upright, TEXTS, number)
+        return modules, lay_out(*sheet.upright, modules, number)
     except LabelTooSmallError as error:
-        raise LabelTooSmallError(f"{labels.sheet.name}: {error}") from None
+        raise LabelTooSmallError(f"{sheet.name}: {error}") from None
 
 
 def _place(labels: Labels, groups: Sequence[Group]) -> Sequence[Placed]:

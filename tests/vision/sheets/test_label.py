@@ -17,6 +17,7 @@ from vision.sheets.label import (
     lay_out,
     needs_bar,
     number_width,
+    usual_modules,
 )  # fmt: skip
 
 SIDES = st.floats(8, 40)
@@ -53,6 +54,16 @@ def test_code_with_its_white_and_number_lie_inside_and_apart(
 def test_what_would_be_too_fine_for_a_camera_is_refused(number: Number) -> None:
     with pytest.raises(LabelTooSmallError):
         lay_out(7.0, 7.0, 14, number)
+
+
+@pytest.mark.parametrize(("side", "modules"), [(8.5, 10), (9.4, 12), (9.39, 10), (10.6, 14), (10.59, 12), (40, 14)])
+def test_a_label_has_the_most_modules_that_are_large_enough(side: float, modules: int) -> None:
+    assert usual_modules(side, side, TEXTS, "none") == modules
+
+
+def test_a_label_that_takes_not_even_the_fewest_modules_is_refused() -> None:
+    with pytest.raises(LabelTooSmallError):
+        usual_modules(6.9, 6.9, TEXTS, "none")
 
 
 @pytest.mark.parametrize("modules", TEXTS)

@@ -76,7 +76,7 @@ def dark(picture: Picture, left: float, top: float, width: float, height: float)
 @pytest.mark.parametrize("scale", [1.0, 0.98])
 @pytest.mark.parametrize("name", ["avery-l4730", "online-ol28"])
 def test_modules_pitch_and_margins_have_their_size_on_paper(name: str, scale: float) -> None:
-    wanted = labels(name, number="none", scale=scale)
+    wanted = labels(name, number="none", modules=14, scale=scale)
     sheet = wanted.sheet
     layout = lay_out(sheet.width, sheet.height, 14, "none")
     picture = render(labels_pdf(wanted), 1, DOTS)
