@@ -37,6 +37,7 @@ def tile_set() -> None:
 @click.option(
     "--set",
     "named",
+    metavar="NAME",
     callback=set_name,
     help="The set that it should be: its number, or its letter  [default: the one that most tiles say].",
 )

@@ -26,11 +26,22 @@ def written_privately(path: Path, content: bytes) -> Iterator[None]:
         raise UnwritableError(f"{path}: {error.strerror}") from error
     try:
         yield
-        written.replace(path)
-    except OSError as error:
-        raise UnwritableError(f"{path}: {error.strerror}") from error
+        _take_name(written, path)
     finally:
         written.unlink(missing_ok=True)
+
+
+def _take_name(written: Path, path: Path) -> None:
+    """Give a file its name, so that it has it after a power cut too."""
+    try:
+        written.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise UnwritableError(f"{path}: {error.strerror}") from error
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vision.errors import RegistrySetExistsError, RegistrySetMissingError
+from vision.errors import RegistryMissingError, RegistrySetExistsError, RegistrySetMissingError
 from vision.sheets.registry import Faces, Registry, draw_faces, read_registry
 
 
@@ -44,4 +44,7 @@ def has(path: Path, number: int) -> bool:
 
 
 def _known(path: Path) -> Mapping[int, Faces]:
-    return read_registry(path) if path.exists() else {}
+    try:
+        return read_registry(path)
+    except RegistryMissingError:
+        return {}

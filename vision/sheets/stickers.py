@@ -1,6 +1,6 @@
 """One sheet of stickers: each face, and after it the labels of its tiles."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from vision.payload import Payload
@@ -31,7 +31,7 @@ class Stickers:
     layout: LabelLayout
     modules: int
     heading: str
-    groups: tuple[tuple[Group, tuple[Cell, ...]], ...]
+    groups: tuple[tuple[Group, tuple[Cell, ...]], ...] = field(repr=False)  # secret
 
 
 def draw_stickers(page: Page, stickers: Stickers, words: Words) -> None:
