@@ -5,7 +5,7 @@ from typing import Final
 
 from vision.sheets.formats import Format
 from vision.sheets.lettering import fitted, wrapped
-from vision.sheets.page import GREY, Page
+from vision.sheets.page import BLACK, GREY, Page
 from vision.sheets.words import Words
 
 SIDE: Final = 100.0
@@ -55,7 +55,7 @@ def _steps(sheet: Format, words: Words, sheets: int) -> Iterator[str]:
 
 def _frame(page: Page, left: float, top: float) -> None:
     """Draw the square, with a tick each millimetre at the top and at the left."""
-    page.box((left, top), (SIDE, SIDE), line=None)
+    page.box((left, top), (SIDE, SIDE), line=BLACK, thick=0.2)
     for at in range(round(SIDE) + 1):
         long = 5.0 if at % 10 == 0 else 3.5 if at % 5 == 0 else 2.0
         page.line((left + at, top), (left + at, top + long))
@@ -63,8 +63,6 @@ def _frame(page: Page, left: float, top: float) -> None:
         if at % 10 == 0:
             page.centred((left + at, top - 1.5), str(at), 2.8)
             page.text((left - (5.5 if at == SIDE else 4), top + at + 1), str(at), 2.8)
-    for start, end in (((0, 0), (1, 0)), ((1, 0), (1, 1)), ((1, 1), (0, 1)), ((0, 1), (0, 0))):
-        page.line((left + start[0] * SIDE, top + start[1] * SIDE), (left + end[0] * SIDE, top + end[1] * SIDE), 0.2)
     page.text((left + SIDE + 4, top - 1.5), "mm", 2.8, ink=GREY)
 
 

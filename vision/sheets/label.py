@@ -23,8 +23,8 @@ TOLERANCE: Final = 0.5
 
 SMALLEST_MODULE: Final = 0.5
 GOOD_MODULE: Final = 0.6
-"""Millimetres. In the development pictures a camera shows 4.4 pixels a millimetre of most trays (2.3 to 5.6 of all): a good
-module has 2.6 of them. One below the smallest is read from nearby only."""
+"""Millimetres. Of most trays among the development pictures a camera shows 4.4 pixels a millimetre (2.3 to 5.6 of all
+pictures): a good module has 2.6 of them. One below the smallest is read from nearby only."""
 
 _QUIET: Final = 1  # modules about the code that stay white: ISO/IEC 16022
 _GAP: Final = 0.3

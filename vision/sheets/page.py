@@ -57,10 +57,10 @@ class Page:
         place = at[0], -at[1] - size[1], *size
         self._canvas.roundRect(*place, corner, stroke=line is not None, fill=fill is not None)
 
-    def disc(self, centre: tuple[float, float], radius: float, fill: Color, line: Color | None = None) -> None:
-        """Draw a circle."""
-        self._pens(fill, line, radius / 4)
-        self._canvas.circle(centre[0], -centre[1], radius, stroke=line is not None, fill=1)
+    def disc(self, centre: tuple[float, float], radius: float, fill: Color) -> None:
+        """Draw a filled circle."""
+        self._pens(fill, None, HAIR)
+        self._canvas.circle(centre[0], -centre[1], radius, stroke=0, fill=1)
 
     def line(
         self, start: tuple[float, float], end: tuple[float, float], thick: float = HAIR, ink: Color = BLACK

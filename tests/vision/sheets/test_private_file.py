@@ -36,7 +36,7 @@ def test_of_two_files_the_first_is_not_there_without_the_second(tmp_path: Path) 
     taken = tmp_path / "sets.json"
     taken.mkdir()
     with (
-        pytest.raises(UnwritableError, match="sets.json: Is a directory"),
+        pytest.raises(UnwritableError, match=r"sets\.json: Is a directory"),
         written_privately(tmp_path / "sheet.pdf", b"labels"),
         written_privately(taken, b"registry"),
     ):
