@@ -95,7 +95,6 @@ def test_labels_of_a_set_that_nobody_has_drawn_are_not_lost(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("only", ["", "0", "137", "17;93", "17,", "-1", "1.5", "00", "١٧", "17" * 5000])
 def test_what_are_no_serials_is_refused(tmp_path: Path, only: str) -> None:
-    run(tmp_path)
     refused(tmp_path, "serials_invalid", "--only", only)
 
 
