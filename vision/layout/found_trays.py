@@ -16,6 +16,8 @@ from vision.sight import Found, Mark
 
 _LINKED = 3  # neighbours that lie alike: in a heap two may, by chance
 _OWN = 0.5  # of a pitch and of a row pitch, within which a tile lies on a place
+_SURE = 0.8  # likelihood from which a tile may lie askew there: false ones lie any way round
+_SQUARE = np.cos(np.radians(20.0))  # ways that are the tray's, whichever end of the quad comes first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,18 +62,20 @@ def _settle(group: Group, plane: Plane, spots: Points, ways: Points, turned: Poi
 
 
 def _fill(lattices: list[Lattice], spots: Points, ways: Points, found: Found) -> tuple[Filled, ...]:
-    """Lay each tile on the nearest place of a tray, if any; of two on one place the likelier one stays."""
+    """Lay each tile on the nearest place of a tray, if any; what lies askew counts only where a tile is sure."""
     left = np.ones(len(spots), dtype=bool)
+    sure = np.array([tile.likelihood > _SURE for tile in found.tiles])
     filled = []
     for lattice in lattices:
-        held = _held(lattice, spots, found, left)
+        turns = ways - lattice.quarter * np.pi / 2
+        held = _held(lattice, spots, found, left & (sure | (np.abs(np.cos(turns)) > _SQUARE)))
         left[list(held.values())] = False
-        turns = {tile: float(ways[tile] - lattice.quarter * np.pi / 2) for tile in held.values()}
-        filled.append(Filled(lattice, held, turns))
+        filled.append(Filled(lattice, held, {tile: float(turns[tile]) for tile in held.values()}))
     return tuple(filled)
 
 
 def _held(lattice: Lattice, spots: Points, found: Found, left: Flags) -> dict[Where, int]:
+    """Give the tile on each place among those `left`; of two on one place the likelier one stays."""
     wheres = list(places())
     sites = lattice.spots(*np.array(wheres, dtype=float).T)
     reach = np.array([lattice.pitch, lattice.row_pitch]) * _OWN

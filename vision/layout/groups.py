@@ -12,8 +12,7 @@ from vision.layout.tray import ROW_LENGTHS
 LONGEST_PITCH, LONGEST_ROW_PITCH = 1.17, 1.32 * HEIGHT  # tile widths: room between tiles and between rows
 QUARTERS = np.array([[[1, 0], [0, 1]], [[0, -1], [1, 0]], [[-1, 0], [0, -1]], [[0, 1], [-1, 0]]], dtype=float)
 _SEED = 4  # tiles next to one another that a tray begins with
-_WIDEST = (ROW_LENGTHS[0] - 1) * LONGEST_PITCH + 0.3
-_DEEPEST = 2 * LONGEST_ROW_PITCH + 0.2
+_EXTENT = np.array([(ROW_LENGTHS[0] - 1) * LONGEST_PITCH + 0.3, 2 * LONGEST_ROW_PITCH + 0.2])
 _AXIS = np.radians(12.0)
 
 
@@ -53,15 +52,23 @@ def tray_groups(linked: list[Indices], spots: Points, ways: Points) -> list[Grou
 
 def _grow(pieces: list[Indices], spots: Points) -> tuple[Indices, list[Indices]]:
     """Join to the first piece all others that a tray about it could hold; the larger and then the nearer first."""
-    members, rest = pieces[0], pieces[1:]
+    members, rest = _within(pieces[0], spots), pieces[1:]
     centre = spots[members].mean(axis=0)
     away = {id(piece): float(np.abs(spots[piece].mean(axis=0) - centre).max()) for piece in rest}
     left: list[Indices] = []
     for piece in sorted(rest, key=lambda piece: (-len(piece), away[id(piece)])):
         joined = np.concatenate([members, piece])
-        span = np.ptp(spots[joined], axis=0)
-        if span[0] <= _WIDEST and span[1] <= _DEEPEST:
+        if (np.ptp(spots[joined], axis=0) <= _EXTENT).all():
             members = joined
         else:
             left.append(piece)
     return members, left
+
+
+def _within(piece: Indices, spots: Points) -> Indices:
+    """Keep the most that one tray could hold: a false tile may by chance be a neighbour of true ones."""
+    for axis, extent in enumerate(_EXTENT):
+        along = spots[piece, axis]
+        inside = (along >= along[:, None]) & (along <= along[:, None] + extent)  # shape (beginnings, tiles)
+        piece = piece[inside[int(inside.sum(axis=1).argmax())]]
+    return piece

@@ -117,6 +117,15 @@ def test_a_false_tile_outside_of_the_tray_changes_nothing(pose: Pose, x: float, 
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
+@FEW
+@given(POSES)
+def test_a_heap_beside_a_tray_leaves_the_tray_its_places(pose: Pose) -> None:
+    heap = heap_scene(pose, 25).tiles
+    beside = tuple(one for one in heap if abs(one.quad.mean(axis=0)[1]) > 100)
+    seen = see(Scene(pose, (*tray_scene(pose).tiles, *beside)))
+    assert wheres(seen) == [one.where for one in seen.shown]
+
+
 @pytest.mark.parametrize("indents", [LEFT, CENTRED])
 def test_where_no_row_shows_its_begin_nothing_is_guessed(indents: tuple[float, float, float]) -> None:
     pose = Pose(indents=indents)
