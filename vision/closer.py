@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from vision.geometry import UNIT_SQUARE, Homography, Picture, Points, Quad, flatten, project
-from vision.marks import AT_A_CLOSER_LOOK, Mark, decode, sharpen
+from vision.old_marks import AT_A_CLOSER_LOOK, Mark, decode, sharpen
 from vision.modules import QUIET, read_modules
 
 MODULE_COUNTS = (14, 12, 10)

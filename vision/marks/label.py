@@ -1,0 +1,94 @@
+"""Labels read: from tile backs to marks. Most are decoded at first sight; the rest are looked at one by one."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import cv2
+import numpy as np
+
+from vision.geometry import Picture, Quad
+from vision.marks.label_frame import Kind
+from vision.marks.label_hits import Hit, find_hits
+from vision.marks.label_kinds import search_look, usual_kind
+from vision.marks.label_look import MARGIN, Look, look_again, look_at
+from vision.marks.label_odds import DECODED, is_certain, is_seen, odds, probability
+from vision.sight import Mark
+
+_SEARCHES = 4  # tiles of a picture that are searched for a label of unknown kind
+_WIDER = 6.0  # modules about the DataMatrix in a second look
+_NAMED = 3  # labels that must name a set before others are measured by it
+_AT_ONCE = 60.0  # odds that need no second fit
+NO_MARK = Mark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
+
+
+def read_labels(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
+    """Read the label of each tile back.
+
+    `picture` is BGR or grey; `quads`, each of shape (4, 2), are corners of backs in pixels, clockwise, 0-1 and 2-3 the
+    short ends, half a turn unknown, off by up to 3 % of a tile's width. Gives a mark for each quad in their order: with
+    a serial, or without one but with `turned` and `spot` where a label is seen, or with nothing (`spot` is then not a
+    number).
+    """
+    if not quads:
+        return []
+    grey = picture if picture.ndim == 2 else np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8)  # noqa: PLR2004
+    hits = find_hits(grey, quads)
+    marks = {at: _mark_of_hit(hit) for at, hit in hits.items()}
+    looks = _look_closer(grey, quads, hits)
+    usual_set = _usual_set(hits, [look for look in looks.values() if is_certain(look, None)])
+    marks |= {at: _mark_of_look(look, usual_set) for at, look in looks.items()}
+    return [marks.get(at, NO_MARK) for at in range(len(quads))]
+
+
+def _look_closer(grey: Picture, quads: Sequence[Quad], hits: dict[int, Hit]) -> dict[int, Look]:
+    """Look at each tile without a hit: by the picture's usual kind of label, again by what that taught, then by others."""
+    left = [at for at in range(len(quads)) if at not in hits]
+    kind = usual_kind(hit.kind for hit in hits.values()) or _search_kind(grey, [quads[at] for at in left])
+    if kind is None:
+        return {}
+    looks = {at: _look(grey, quads[at], kind, MARGIN) for at in left}
+    certain = [look for look in looks.values() if is_certain(look, None)]
+    usual_set = _usual_set(hits, certain)
+    kind = usual_kind([*(hit.kind for hit in hits.values()), *(look.kind for look in certain)]) or kind
+    for at in _uncertain(looks, usual_set):
+        looks[at] = max(looks[at], _look(grey, quads[at], kind, _WIDER), key=odds)
+    for at in _uncertain(looks, usual_set)[:_SEARCHES]:
+        looks[at] = search_look(grey, quads[at]) or looks[at]
+    return looks
+
+
+def _look(grey: Picture, quad: Quad, kind: Kind, margin: float) -> Look:
+    look = look_at(grey, quad, kind, margin=margin)
+    return look if odds(look) >= _AT_ONCE else max(look, look_again(look), key=odds)
+
+
+def _search_kind(grey: Picture, quads: list[Quad]) -> Kind | None:
+    """Search some of the tiles, here and there, until one of them tells how the labels look."""
+    for quad in quads[:: max(1, len(quads) // _SEARCHES)][:_SEARCHES]:
+        if look := search_look(grey, quad):
+            return look.kind
+    return None
+
+
+def _uncertain(looks: dict[int, Look], usual_set: int | None) -> list[int]:
+    return [at for at, look in looks.items() if not is_certain(look, usual_set)]
+
+
+def _usual_set(hits: dict[int, Hit], looks: Iterable[Look]) -> int | None:
+    """Give the set that most labels name, None where few name any."""
+    named = Counter([hit.payload.set for hit in hits.values()] + [look.guess.payload.set for look in looks])
+    number, times = named.most_common(1)[0] if named else (None, 0)
+    return number if times >= _NAMED else None
+
+
+def _mark_of_hit(hit: Hit) -> Mark:
+    return Mark(hit.payload.serial, hit.payload.set_text, hit.turned, DECODED, hit.kind.spot)
+
+
+def _mark_of_look(look: Look, usual_set: int | None) -> Mark:
+    if is_certain(look, usual_set):
+        payload = look.guess.payload
+        return Mark(payload.serial, payload.set_text, look.patch.turned, probability(look), look.kind.spot)
+    if is_seen(look):
+        return Mark(None, None, look.patch.turned, 0.0, look.kind.spot)
+    return NO_MARK

@@ -1,0 +1,45 @@
+"""How sure a guessed label is, and when that is enough.
+
+Two words are told apart by the odds that the picture gives them: were the differences between picture and word noise,
+n modules with correlations r and s would speak for the first with log-odds n/2 ln((1 - s^2) / (1 - r^2)). Noise that no
+label caused gets such odds by chance with probability e^-odds at most, however many words there are to choose from.
+
+A tile gets at most `TRIES` comparisons, so chance gives a serial to fewer than TRIES x e^-18 = 1 in 900,000 of the tiles
+that say nothing readable (of another set: e^-30). On tiles blurred beyond reading the highest odds seen were 6.
+"""
+
+import numpy as np
+
+from vision.marks.label_look import Look
+
+TRIES = 70
+_SAME_SET, _UNKNOWN_SET, _OTHER_SET = 18.0, 25.0, 30.0
+_LEAST_LIKENESS = 0.65  # of a word that is read
+_LEAST_FRAME = 0.4  # of a frame about it
+_SEEN_FRAME = 0.55  # of a frame that is seen at all, and its lead over the other way up
+_SEEN_LEAD = 0.15
+DECODED = 0.9999
+"""Confidence of a label that zxing decodes, and the most that there is."""
+
+
+def odds(look: Look) -> float:
+    """Give the log-odds of the guessed payload against the likeliest other one."""
+    modules = (look.patch.kind.count - 2) ** 2
+    best, other = (min(max(part, 0.0), DECODED) ** 2 for part in (look.guess.likeness, look.guess.next_likeness))
+    return float(modules / 2 * np.log((1 - other) / (1 - best)))
+
+
+def probability(look: Look) -> float:
+    """Give the confidence of a guess, 0..1."""
+    return float(min(DECODED, 1 / (1 + np.exp(-odds(look)))))
+
+
+def is_certain(look: Look, usual_set: int | None) -> bool:
+    """Tell whether the guess may be read; `usual_set` is the set that the picture's other labels name."""
+    enough = _UNKNOWN_SET if usual_set is None else _SAME_SET if look.guess.payload.set == usual_set else _OTHER_SET
+    return odds(look) >= enough and look.guess.likeness >= _LEAST_LIKENESS and look.frame >= _LEAST_FRAME
+
+
+def is_seen(look: Look) -> bool:
+    """Tell whether a label is there, and which way up, though it says nothing."""
+    return look.frame >= _SEEN_FRAME and look.frame - look.other_frame >= _SEEN_LEAD
