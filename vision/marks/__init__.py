@@ -1,0 +1,1 @@
+"""What the backs say: labels and printed numbers, each tile cut out flat and read by itself."""

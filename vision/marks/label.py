@@ -3,21 +3,20 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-import cv2
 import numpy as np
 
 from vision.geometry import Picture, Quad
-from vision.marks.label_frame import Kind
-from vision.marks.label_hits import Hit, find_hits
+from vision.marks.label_hits import Hit, as_grey, find_hits
 from vision.marks.label_kinds import search_look, usual_kind
 from vision.marks.label_look import MARGIN, Look, look_again, look_at
 from vision.marks.label_odds import DECODED, is_certain, is_seen, odds, probability
+from vision.marks.label_patch import Kind
 from vision.sight import Mark
 
 _SEARCHES = 4  # tiles of a picture that are searched for a label of unknown kind
 _WIDER = 6.0  # modules about the DataMatrix in a second look
 _NAMED = 3  # labels that must name a set before others are measured by it
-_AT_ONCE = 60.0  # odds that need no second fit
+_AT_ONCE = 45.0  # odds that need no second fit
 NO_MARK = Mark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
 
 
@@ -31,7 +30,7 @@ def read_labels(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
     """
     if not quads:
         return []
-    grey = picture if picture.ndim == 2 else np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8)  # noqa: PLR2004
+    grey = as_grey(picture)
     hits = find_hits(grey, quads)
     marks = {at: _mark_of_hit(hit) for at, hit in hits.items()}
     looks = _look_closer(grey, quads, hits)
@@ -41,7 +40,7 @@ def read_labels(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
 
 
 def _look_closer(grey: Picture, quads: Sequence[Quad], hits: dict[int, Hit]) -> dict[int, Look]:
-    """Look at each tile without a hit: by the picture's usual kind of label, again by what that taught, then by others."""
+    """Look at each tile without a hit: for the usual kind of label, again with what that taught, then for any kind."""
     left = [at for at in range(len(quads)) if at not in hits]
     kind = usual_kind(hit.kind for hit in hits.values()) or _search_kind(grey, [quads[at] for at in left])
     if kind is None:

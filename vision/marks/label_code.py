@@ -1,4 +1,4 @@
-"""DataMatrix ECC 200 (ISO/IEC 16022) for small squares: codewords to modules, with Reed-Solomon. Tests hold it to zxing."""
+"""DataMatrix ECC 200 (ISO/IEC 16022), small squares: codewords to modules, with Reed-Solomon."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -18,13 +18,13 @@ _SHAPE = ((-2, -2), (-2, -1), (-1, -2), (-1, -1), (-1, 0), (0, -2), (0, -1), (0,
 def draw_modules(content: Codewords, count: int) -> Modules:
     """Draw labels of `count` modules with these content codewords, shape (words, content codewords)."""
     codewords = np.concatenate([content, _correcting(content, CORRECTING[count])], axis=1)
-    bits = np.unpackbits(codewords, axis=1)
-    white = np.ones((len(content), count, count), dtype=bool)
+    light: Modules = np.unpackbits(~codewords, axis=1).astype(np.bool_)
+    white = np.ones((len(content), count, count), dtype=np.bool_)
     white[:, 0, ::2] = white[:, 1::2, -1] = False
     white[:, :, 0] = white[:, -1] = False
-    inside = np.ones((len(content), (count - 2) ** 2), dtype=bool)
+    inside: Modules = np.ones((len(content), (count - 2) ** 2), dtype=np.bool_)
     inside[:, _fixed_corner(count - 2)] = False
-    inside[:, _places(count - 2).ravel()] = bits == 0
+    inside[:, _places(count - 2).ravel()] = light
     white[:, 1:-1, 1:-1] = inside.reshape(-1, count - 2, count - 2)
     return white
 
@@ -59,7 +59,7 @@ def _generator(length: int) -> tuple[int, ...]:
 
 def _correcting(content: Codewords, length: int) -> Codewords:
     """Divide by the generator polynomial; the remainder corrects."""
-    rest = np.zeros((len(content), length), dtype=np.uint8)
+    rest: Codewords = np.zeros((len(content), length), dtype=np.uint8)
     for column in content.T:
         lead = column ^ rest[:, 0]
         shifted = np.concatenate([rest[:, 1:], np.zeros((len(content), 1), dtype=np.uint8)], axis=1)
@@ -68,7 +68,7 @@ def _correcting(content: Codewords, length: int) -> Codewords:
 
 
 def _fixed_corner(size: int) -> list[int]:
-    """Give the black two of the four modules that are left over, bottom right, when codewords do not fill the square."""
+    """Give the black two of the four modules, bottom right, that codewords leave over in some squares."""
     return [size * size - 1, size * (size - 1) - 2] if size % 8 == 2 else []  # noqa: PLR2004 - 4 modules over
 
 

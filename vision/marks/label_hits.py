@@ -12,7 +12,7 @@ import numpy as np
 import zxingcpp
 
 from vision.geometry import UNIT_SQUARE, Picture, Quad, diagonal_crossing, project
-from vision.marks.label_frame import Kind
+from vision.marks.label_patch import Kind
 from vision.payload import Payload, module_count, parse_payload
 
 _GLOBAL = zxingcpp.Binarizer.GlobalHistogram
@@ -29,15 +29,22 @@ class Hit:
     turned: bool | None
 
 
+def as_grey(picture: Picture) -> Picture:
+    """Give a picture, BGR or grey, in grey."""
+    colours = picture.shape[2:]
+    return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8) if colours else picture
+
+
 def find_hits(grey: Picture, quads: Sequence[Quad]) -> dict[int, Hit]:
     """Decode a whole grey picture; give hits by their quad's place in `quads`. What contradicts itself is left out."""
-    hits = _assign(_decode(grey, local=False), quads)
+    hits = _assign(decode_labels(grey, local=False), quads)
     if len(hits) < min(_ENOUGH, len(quads)):
-        hits = _assign(_decode(grey, local=True), quads) | hits
+        hits = _assign(decode_labels(grey, local=True), quads) | hits
     return hits
 
 
-def _decode(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Quad]]:
+def decode_labels(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Quad]]:
+    """Decode a grey picture by a global or a local threshold; give what each label says, its modules and corners."""
     found = zxingcpp.read_barcodes(
         np.ascontiguousarray(grey),
         formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.DataMatrix),

@@ -1,6 +1,7 @@
 """What a label says, by likelihood: each word that a label can say is compared with what its modules look like.
 
-Blur is part of the comparison (a word is blurred as the picture is), and so is glare: both lose their slow changes first.
+Blur is part of the comparison (a word is blurred as the picture is); glare is kept out of it (both lose what changes
+slowly).
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.marks.label_frame import QUIET, Grid
+from vision.marks.label_patch import QUIET, Grid
 from vision.marks.label_words import words
 from vision.payload import Payload
 
