@@ -2,21 +2,24 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from vision.geometry import Picture, Quad
 from vision.marks.label_hits import Hit, as_grey, find_hits
 from vision.marks.label_kinds import search_look, usual_kind
-from vision.marks.label_look import MARGIN, Look, look_again, look_at
+from vision.marks.label_look import Look, look_again, look_at
 from vision.marks.label_odds import DECODED, is_certain, is_seen, odds, probability
 from vision.marks.label_patch import Kind
 from vision.sight import Mark
 
+_SECOND_LOOKS = 24  # tiles of a picture that are looked at again: where more are unread, light or focus is to blame
 _SEARCHES = 4  # tiles of a picture that are searched for a label of unknown kind
-_WIDER = 6.0  # modules about the DataMatrix in a second look
+_NARROW, _WIDER = 3.5, 6.0  # modules about the place of the DataMatrix, at first and in a second look
+_FRAME_AT_ONCE = 0.66  # a frame so like that its word is worth a guess before the other way up is tried
 _NAMED = 3  # labels that must name a set before others are measured by it
-_AT_ONCE = 45.0  # odds that need no second fit
+_AT_ONCE = 45.0  # odds that need no second fit: certain in any set
 NO_MARK = Mark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
 
 
@@ -45,11 +48,11 @@ def _look_closer(grey: Picture, quads: Sequence[Quad], hits: dict[int, Hit]) -> 
     kind = usual_kind(hit.kind for hit in hits.values()) or _search_kind(grey, [quads[at] for at in left])
     if kind is None:
         return {}
-    looks = {at: _look(grey, quads[at], kind, MARGIN) for at in left}
+    looks = {at: _look(grey, quads[at], kind, _NARROW) for at in left}
     certain = [look for look in looks.values() if is_certain(look, None)]
     usual_set = _usual_set(hits, certain)
     kind = usual_kind([*(hit.kind for hit in hits.values()), *(look.kind for look in certain)]) or kind
-    for at in _uncertain(looks, usual_set):
+    for at in _uncertain(looks, usual_set)[:_SECOND_LOOKS]:
         looks[at] = max(looks[at], _look(grey, quads[at], kind, _WIDER), key=odds)
     for at in _uncertain(looks, usual_set)[:_SEARCHES]:
         looks[at] = search_look(grey, quads[at]) or looks[at]
@@ -57,7 +60,13 @@ def _look_closer(grey: Picture, quads: Sequence[Quad], hits: dict[int, Hit]) -> 
 
 
 def _look(grey: Picture, quad: Quad, kind: Kind, margin: float) -> Look:
-    look = look_at(grey, quad, kind, margin=margin)
+    """Look at a tile either way up, until what it says is beyond doubt; give the likelier look."""
+    upright = look_at(grey, quad, kind, turned=False, margin=margin)
+    if upright.frame >= _FRAME_AT_ONCE and odds(upright) >= _AT_ONCE:
+        return upright
+    turned = look_at(grey, quad, kind, turned=True, margin=margin)
+    first, second = (upright, turned) if upright.frame >= turned.frame else (turned, upright)
+    look = replace(first, other_frame=second.frame)
     return look if odds(look) >= _AT_ONCE else max(look, look_again(look), key=odds)
 
 

@@ -63,7 +63,7 @@ def _correcting(content: Codewords, length: int) -> Codewords:
     for column in content.T:
         lead = column ^ rest[:, 0]
         shifted = np.concatenate([rest[:, 1:], np.zeros((len(content), 1), dtype=np.uint8)], axis=1)
-        rest = shifted ^ np.stack([_times(lead, factor) for factor in _generator(length)], axis=1)
+        rest = np.bitwise_xor(shifted, np.stack([_times(lead, factor) for factor in _generator(length)], axis=1))
     return rest
 
 

@@ -10,8 +10,6 @@ from vision.marks.label_frame import ANGLES, find_frame, fit_frame
 from vision.marks.label_modules import Guess, guess_word
 from vision.marks.label_patch import Kind, Patch, Pose, cut_patch, kind_at
 
-MARGIN = 3.5  # modules about the DataMatrix: labels are not all stuck on at one place, and quads are off by a little
-_FRAME_AT_ONCE = 0.66  # a frame so like that the other way up need not be tried
 _NOT_LOOKED = -1.0
 
 
@@ -38,14 +36,9 @@ class Look:
         return kind_at(self.patch, self.pose)
 
 
-def look_at(grey: Picture, quad: Quad, kind: Kind, *, margin: float = MARGIN) -> Look:
-    """Look at a tile for a label of this kind, the likelier way up."""
-    upright = fit(find(grey, quad, kind, turned=False, margin=margin))
-    if upright.frame >= _FRAME_AT_ONCE:
-        return upright
-    turned = fit(find(grey, quad, kind, turned=True, margin=margin))
-    first, second = (upright, turned) if upright.frame >= turned.frame else (turned, upright)
-    return replace(first, other_frame=second.frame)
+def look_at(grey: Picture, quad: Quad, kind: Kind, *, turned: bool, margin: float) -> Look:
+    """Look at a tile for a label of this kind, this way up, `margin` modules about the place where it should be."""
+    return fit(find(grey, quad, kind, turned=turned, margin=margin))
 
 
 def look_again(look: Look) -> Look:

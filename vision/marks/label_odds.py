@@ -17,7 +17,7 @@ from vision.marks.label_look import Look
 _SAME_SET, _UNKNOWN_SET, _OTHER_SET = 28.0, 40.0, 45.0
 _LEAST_LIKENESS = 0.65  # of a word that is read
 _LEAST_FRAME = 0.4  # of a frame about it
-_SEEN_FRAME = 0.55  # of a frame that is seen at all, and its lead over the other way up
+_SEEN_FRAME = 0.6  # of a frame that is seen at all, and its lead over the other way up
 _SEEN_LEAD = 0.15
 DECODED = 0.9999
 """Confidence of a label that zxing decodes, and the most that there is."""

@@ -23,7 +23,7 @@ def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
     chosen = _spread(quads, _TILES)
     if not chosen:
         return False
-    sheet = np.hstack([_tile(as_grey(picture), quad) for quad in chosen])
+    sheet = np.hstack([as_grey(_tile(picture, quad)) for quad in chosen])
     return any(decode_labels(sheet, local=local) for local in (False, True))
 
 
@@ -38,7 +38,7 @@ def _spread(quads: Sequence[Quad], most: int) -> list[Quad]:
     return [quads[round(at)] for at in np.linspace(0, len(quads) - 1, min(most, len(quads)))]
 
 
-def _tile(grey: Picture, quad: Quad) -> Picture:
+def _tile(picture: Picture, quad: Quad) -> Picture:
     target = (UNIT_SQUARE * _TILE - 0.5).astype(np.float32)
     chain = cv2.getPerspectiveTransform((quad - 0.5).astype(np.float32), target)
-    return np.asarray(cv2.warpPerspective(grey, chain, _TILE, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)
+    return np.asarray(cv2.warpPerspective(picture, chain, _TILE, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)
