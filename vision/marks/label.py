@@ -10,7 +10,7 @@ from vision.geometry import Picture, Quad
 from vision.marks.label_hits import Hit, as_grey, find_hits
 from vision.marks.label_kinds import search_look, usual_kind
 from vision.marks.label_look import Look, look_again, look_at
-from vision.marks.label_odds import DECODED, is_certain, is_seen, odds, probability
+from vision.marks.label_odds import DECODED, confidence, is_certain, is_seen, odds
 from vision.marks.label_patch import Kind
 from vision.sight import Mark
 
@@ -18,7 +18,7 @@ _SECOND_LOOKS = 24  # tiles of a picture that are looked at again: where more ar
 _SEARCHES = 4  # tiles of a picture that are searched for a label of unknown kind
 _NARROW, _WIDER = 3.5, 6.0  # modules about the place of the DataMatrix, at first and in a second look
 _FRAME_AT_ONCE = 0.66  # a frame so like that its word is worth a guess before the other way up is tried
-_NAMED = 3  # labels that must name a set before others are measured by it
+_FEW = 3  # labels that must tell a set, or how labels look, before others are measured by it
 _AT_ONCE = 45.0  # odds that need no second fit: certain in any set
 NO_MARK = Mark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
 
@@ -44,18 +44,29 @@ def read_labels(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
 
 def _look_closer(grey: Picture, quads: Sequence[Quad], hits: dict[int, Hit]) -> dict[int, Look]:
     """Look at each tile without a hit: for the usual kind of label, again with what that taught, then for any kind."""
-    left = [at for at in range(len(quads)) if at not in hits]
-    kind = usual_kind(hit.kind for hit in hits.values()) or _search_kind(grey, [quads[at] for at in left])
-    if kind is None:
-        return {}
-    looks = {at: _look(grey, quads[at], kind, _NARROW) for at in left}
+    left = {at: quad for at, quad in enumerate(quads) if at not in hits}
+    looks = _first_looks(grey, left, hits)
     certain = [look for look in looks.values() if is_certain(look, None)]
+    kind = usual_kind([*(hit.kind for hit in hits.values()), *(look.kind for look in certain)])
+    if kind is None:
+        return looks
     usual_set = _usual_set(hits, certain)
-    kind = usual_kind([*(hit.kind for hit in hits.values()), *(look.kind for look in certain)]) or kind
     for at in _uncertain(looks, usual_set)[:_SECOND_LOOKS]:
         looks[at] = max(looks[at], _look(grey, quads[at], kind, _WIDER), key=odds)
     for at in _uncertain(looks, usual_set)[:_SEARCHES]:
         looks[at] = search_look(grey, quads[at]) or looks[at]
+    return looks
+
+
+def _first_looks(grey: Picture, left: dict[int, Quad], hits: dict[int, Hit]) -> dict[int, Look]:
+    """Look for the kind of the hits; if few hits told it and nothing can be read so, for a kind that is searched."""
+    looks: dict[int, Look] = {}
+    if kind := usual_kind(hit.kind for hit in hits.values()):
+        looks = {at: _look(grey, quad, kind, _NARROW) for at, quad in left.items()}
+    if len(hits) >= _FEW or any(is_certain(look, None) for look in looks.values()):
+        return looks
+    if kind := _search_kind(grey, list(left.values())):
+        looks = {at: _look(grey, quad, kind, _NARROW) for at, quad in left.items()}
     return looks
 
 
@@ -86,7 +97,7 @@ def _usual_set(hits: dict[int, Hit], looks: Iterable[Look]) -> int | None:
     """Give the set that most labels name, None where few name any."""
     named = Counter([hit.payload.set for hit in hits.values()] + [look.guess.payload.set for look in looks])
     number, times = named.most_common(1)[0] if named else (None, 0)
-    return number if times >= _NAMED else None
+    return number if times >= _FEW else None
 
 
 def _mark_of_hit(hit: Hit) -> Mark:
@@ -96,7 +107,7 @@ def _mark_of_hit(hit: Hit) -> Mark:
 def _mark_of_look(look: Look, usual_set: int | None) -> Mark:
     if is_certain(look, usual_set):
         payload = look.guess.payload
-        return Mark(payload.serial, payload.set_text, look.patch.turned, probability(look), look.kind.spot)
+        return Mark(payload.serial, payload.set_text, look.patch.turned, confidence(look), look.kind.spot)
     if is_seen(look):
         return Mark(None, None, look.patch.turned, 0.0, look.kind.spot)
     return NO_MARK

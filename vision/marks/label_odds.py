@@ -30,9 +30,9 @@ def odds(look: Look) -> float:
     return float(modules / 2 * np.log((1 - other) / (1 - best)))
 
 
-def probability(look: Look) -> float:
-    """Give the confidence of a guess, 0..1."""
-    return float(min(DECODED, 1 / (1 + np.exp(-odds(look)))))
+def confidence(look: Look) -> float:
+    """Give how sure a guess that may be read is, 0..1: more cautious than the odds, which take errors for noise."""
+    return float(min(DECODED, 1 - 10 ** (-odds(look) / 10)))
 
 
 def is_certain(look: Look, usual_set: int | None) -> bool:

@@ -80,6 +80,21 @@ def test_a_tile_of_another_set_is_read_with_its_own_set_and_format(blur: float) 
     assert _read(spoil(picture, blur=blur), quads)[-1] == ("35", 117)
 
 
+def test_labels_of_another_kind_are_found_though_only_a_strangers_label_decodes() -> None:
+    tiles = [*_tiles(*range(1, 17)), *_tiles(117, count=10, number=35)]
+    picture, quads = lay(tiles, width=80)
+    blurred = spoil(picture, blur=1.1, noise=4)
+    grey = np.asarray(cv2.cvtColor(blurred, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+    assert {hit.payload for hit in find_hits(grey, quads).values()} == {Payload(35, 117)}
+    assert _read(blurred, quads) == [(tile.payload.set_text, tile.payload.serial) for tile in tiles]
+
+
+def test_a_label_on_its_side_is_read_and_the_way_up_of_its_tile_left_open() -> None:
+    picture, quads = lay(_tiles(1, 3, 5))
+    marks = read_labels(picture, [np.roll(quad, 1, axis=0) for quad in quads])
+    assert [(mark.serial, mark.turned) for mark in marks] == [(1, None), (3, None), (5, None)]
+
+
 def test_bare_backs_have_no_mark() -> None:
     picture, quads = lay([*_tiles(1, 2, 3, 4), None, None])
     bare = read_labels(spoil(picture, noise=8), quads)[-2:]
