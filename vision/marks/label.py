@@ -34,17 +34,17 @@ def read_labels(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
     if not quads:
         return []
     grey = as_grey(picture)
-    hits = find_hits(grey, quads)
+    hits, refuted = find_hits(grey, quads)
+    left = {at: quad for at, quad in enumerate(quads) if at not in hits and at not in refuted}
     marks = {at: _mark_of_hit(hit) for at, hit in hits.items()}
-    looks = _look_closer(grey, quads, hits)
+    looks = _look_closer(grey, left, hits)
     usual_set = _usual_set(hits, [look for look in looks.values() if is_certain(look, None)])
     marks |= {at: _mark_of_look(look, usual_set) for at, look in looks.items()}
     return [marks.get(at, NO_MARK) for at in range(len(quads))]
 
 
-def _look_closer(grey: Picture, quads: Sequence[Quad], hits: dict[int, Hit]) -> dict[int, Look]:
+def _look_closer(grey: Picture, left: dict[int, Quad], hits: dict[int, Hit]) -> dict[int, Look]:
     """Look at each tile without a hit: for the usual kind of label, again with what that taught, then for any kind."""
-    left = {at: quad for at, quad in enumerate(quads) if at not in hits}
     looks = _first_looks(grey, left, hits)
     certain = [look for look in looks.values() if is_certain(look, None)]
     kind = usual_kind([*(hit.kind for hit in hits.values()), *(look.kind for look in certain)])
@@ -52,9 +52,9 @@ def _look_closer(grey: Picture, quads: Sequence[Quad], hits: dict[int, Hit]) -> 
         return looks
     usual_set = _usual_set(hits, certain)
     for at in _uncertain(looks, usual_set)[:_SECOND_LOOKS]:
-        looks[at] = max(looks[at], _look(grey, quads[at], kind, _WIDER), key=odds)
+        looks[at] = max(looks[at], _look(grey, left[at], kind, _WIDER), key=odds)
     for at in _uncertain(looks, usual_set)[:_SEARCHES]:
-        looks[at] = search_look(grey, quads[at]) or looks[at]
+        looks[at] = search_look(grey, left[at]) or looks[at]
     return looks
 
 

@@ -35,12 +35,12 @@ def as_grey(picture: Picture) -> Picture:
     return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8) if colours else picture
 
 
-def find_hits(grey: Picture, quads: Sequence[Quad]) -> dict[int, Hit]:
-    """Decode a whole grey picture; give hits by their quad's place in `quads`. What contradicts itself is left out."""
-    hits = _assign(decode_labels(grey, local=False), quads)
-    if len(hits) < min(_ENOUGH, len(quads)):
-        hits = _assign(decode_labels(grey, local=True), quads) | hits
-    return hits
+def find_hits(grey: Picture, quads: Sequence[Quad]) -> tuple[dict[int, Hit], set[int]]:
+    """Decode a whole grey picture; give hits by their quad's place in `quads`, and the quads that hold two labels."""
+    decoded = decode_labels(grey, local=False)
+    if len(decoded) < min(_ENOUGH, len(quads)):
+        decoded += decode_labels(grey, local=True)
+    return _assign(decoded, quads)
 
 
 def decode_labels(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Quad]]:
@@ -62,18 +62,19 @@ def decode_labels(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Qua
     return decoded
 
 
-def _assign(decoded: list[tuple[Payload, int, Quad]], quads: Sequence[Quad]) -> dict[int, Hit]:
+def _assign(decoded: list[tuple[Payload, int, Quad]], quads: Sequence[Quad]) -> tuple[dict[int, Hit], set[int]]:
     hits: dict[int, Hit] = {}
     refuted = set()
     centres = np.array([diagonal_crossing(quad) for quad in quads])
     for payload, count, corners in decoded:
         nearest = int(np.argmin(np.linalg.norm(centres - corners.mean(axis=0), axis=1)))
         hit = _on_tile(payload, count, corners, quads[nearest])
-        if hit is not None:
-            if nearest in hits and hits[nearest].payload != payload:
-                refuted.add(nearest)
-            hits[nearest] = hit
-    return {at: hit for at, hit in hits.items() if at not in refuted}
+        if hit is None:
+            continue
+        if nearest in hits and hits[nearest].payload != payload:
+            refuted.add(nearest)
+        hits[nearest] = hit
+    return {at: hit for at, hit in hits.items() if at not in refuted}, refuted
 
 
 def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> Hit | None:
