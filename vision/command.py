@@ -9,7 +9,7 @@ import click
 from vision.errors import ExpectedDealError, VisionError
 from vision.expected import Expected, load_expected
 from vision.picture import load_picture
-from vision.reader import read_tray
+from vision.reader import read_picture
 from vision.reading import Reading
 from vision.report import Verdict, error_line, reading_line, reading_text
 from vision.verdict import compare, verified
@@ -44,7 +44,7 @@ def _read_one(path: Path, expected: Expected | None, *, as_json: bool) -> str:
     image = path.name
     began = time.perf_counter()
     try:
-        reading = read_tray(load_picture(path))
+        reading = read_picture(load_picture(path))
         verdict = _judge(reading, expected) if expected else None
     except VisionError as error:
         return json.dumps(error_line(image, error)) if as_json else f"{image}: {error} ({error.code})"

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from vision.errors import ExpectedDealError
-from vision.lattice import ROW_LENGTHS, places
+from vision.layout.tray import ROW_LENGTHS, places
 from vision.reading import Fault, FaultType, Place, Read, Reading, State
 from vision.verdict import compare, verified
 
@@ -23,7 +23,7 @@ def reading(changes: Changes) -> Reading:
         change = changes.get((row, col), read_at(row, col, ROWS[row][col]))
         state, read = (change, None) if isinstance(change, State) else (State.BACK, change)
         held.append(Place(row, col, state, read))
-    return Reading(tuple(place.read for place in held if place.read), tuple(held), None)
+    return Reading(tuple(place.read for place in held if place.read), tuple(held))
 
 
 def test_a_tray_that_lies_as_dealt_has_no_fault() -> None:
@@ -189,4 +189,4 @@ def test_a_tray_is_verified_only_when_every_place_was_read_and_is_right(changes:
 
 
 def test_no_tray_is_not_verified() -> None:
-    assert not verified(Reading((), (), None), ROWS, ())
+    assert not verified(Reading((), ()), ROWS, ())

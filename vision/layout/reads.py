@@ -43,6 +43,7 @@ def _read(lie: Lie, mark: Mark | None, usual: str | None, *, face_up: bool) -> R
         turn=lie.turn,
         sideways=lie.sideways,
         foreign=lie.strange if named is None else usual is not None and named != usual,
+        clash=mark.clash if mark is not None else None,
     )
 
 

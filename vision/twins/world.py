@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from vision.lattice import ROW_LENGTHS
+from vision.layout.tray import ROW_LENGTHS
 from vision.payload import LAST_SERIAL, LAST_SET
 
 
