@@ -59,7 +59,7 @@ class V4l2Camera(OpenOrClosed):
         self._capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
         self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # an old frame would show tiles where they lay before
         has = {ask.property: self._capture.set(ask.property, ask.value) for ask in asks(settings)}
-        self.unmet = tuple(self._misses(settings, has))
+        self.unmet = tuple({miss.setting: miss for miss in self._misses(settings, has)}.values())
 
     def _misses(self, settings: Settings, has: dict[int, bool]) -> Iterator[Unmet]:
         """Name what was not taken; asked after all is set, for a size may change the rate, a mode the value."""

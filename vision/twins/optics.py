@@ -44,7 +44,10 @@ class Optics:
 
 def parse_optics(address: str) -> Optics:
     """Read `sim://tray?seed=7&covered=20-40`; raises CameraAddressError for another thing than a tray or a setting."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        raise CameraAddressError(f"{address!r} is no address") from error
     if parts.netloc != "tray" or parts.path not in {"", "/"} or parts.fragment:
         raise CameraAddressError(f"{address!r}: only sim://tray is simulated")
     _, told = split_query("?" + parts.query)
