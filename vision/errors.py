@@ -67,3 +67,9 @@ class CameraClosedError(CameraError, ValueError):
     """A frame was asked of a camera that is closed."""
 
     code: ClassVar[str] = "camera_closed"
+
+
+class WindowMissingError(VisionError, OSError):
+    """No window can be opened here."""
+
+    code: ClassVar[str] = "window_missing"

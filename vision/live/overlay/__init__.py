@@ -1,0 +1,5 @@
+"""The picture with each tile's verdict drawn into it, for people."""
+
+from vision.live.overlay.draw import Destination, draw_overlay
+
+__all__ = ["Destination", "draw_overlay"]
