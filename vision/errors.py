@@ -73,3 +73,9 @@ class WindowMissingError(VisionError, OSError):
     """No window can be opened here."""
 
     code: ClassVar[str] = "window_missing"
+
+
+class OverlayError(VisionError, OSError):
+    """A picture with verdicts cannot be written where it was wanted."""
+
+    code: ClassVar[str] = "overlay_failed"

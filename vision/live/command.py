@@ -18,7 +18,6 @@ from vision.live.mount.report import Look, error_line, figures, look_line, look_
 from vision.live.mount.words import CATALOGUE, Words
 from vision.live.outlines import outlines
 
-_WINDOW_S = 0.1  # between looks in a window
 _TILE_MM = (5.0, 100.0)  # no mahjong tile has a shorter or a longer side
 _TILE = re.compile(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)")
 
@@ -71,9 +70,9 @@ def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
     setup = Setup(tile, Mark[mark.upper()], int(places), view)
     try:
         check_address(address)
-        shots = islice(_shots(address, _WINDOW_S if in_window else every, once=once), frames)
+        shots = islice(_shots(address, 0.0 if in_window else every, once=once), frames)
         if in_window:
-            _in_window(shots, setup, language)
+            _in_window(shots, setup, language, every if address.startswith("pictures:") else 0.0)
         else:
             for shot in shots:
                 click.echo(_line(shot, setup, Words(language), as_json=as_json))
@@ -101,7 +100,7 @@ def _line(shot: Shot, setup: Setup, words: Words, *, as_json: bool) -> str:
     return json.dumps(look_line(look, setup, words)) if as_json else look_text(look, setup, words)
 
 
-def _in_window(shots: Iterator[Shot], setup: Setup, language: str) -> None:
+def _in_window(shots: Iterator[Shot], setup: Setup, language: str, pause: float) -> None:
     from vision.live.mount.window import Window  # noqa: PLC0415 -- text mode needs no display, nor what draws on one
 
     words, window = Words(language), Window(language)
@@ -115,7 +114,7 @@ def _in_window(shots: Iterator[Shot], setup: Setup, language: str) -> None:
                 told = hints(seen, setup, shot.unmet)
                 line = figures(Look(shot.name, seen, told), setup, words)
                 window.show(shot.picture, quads, line, [words.hint(hint) for hint in told] or [words("good")])
-            if window.closed():
+            if window.closed(pause):
                 return
     finally:
         window.close()

@@ -11,7 +11,7 @@ from vision.live.camera import OpenOrClosed
 from vision.twins.optics import Optics, parse_optics
 from vision.twins.scene import TABLE, TRAY, draw_scene
 from vision.twins.stamps import SCALE
-from vision.twins.world import TrayTwin, View, deal_tiles
+from vision.twins.world import EMPTY, TrayTwin, View, deal_tiles
 
 _DISTANCE = 520.0  # mm from lens to table
 _DRIFT = 0.06  # how far brightness wanders, as a share
@@ -24,10 +24,9 @@ class SimulatedCamera(OpenOrClosed):
         super().__init__()
         self.optics = parse_optics(address)
         self.world = world if world is not None else TrayTwin()
-        if self.optics.deal is not None:
+        if self.optics.deal is not None and self.world.view.rows == EMPTY:
             self.world.lay(deal_tiles(self.optics.deal))
         self.pause = 1 / self.optics.fps
-        self._taken = 0  # frames asked for so far
         self._chance = np.random.default_rng(self.optics.seed)
         self._drift = 0.0
         self._noise = self._noise_field()
@@ -45,8 +44,7 @@ class SimulatedCamera(OpenOrClosed):
 
     def _mishaps(self, view: View) -> View:
         """Add what the address says to happen at this frame."""
-        now, optics = self._taken, self.optics
-        self._taken += 1
+        now, optics = self.world.next_frame(), self.optics
         return replace(
             view,
             unplugged=view.unplugged or now in optics.unplugged,

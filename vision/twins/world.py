@@ -51,6 +51,7 @@ class TrayTwin:
     def __init__(self, rows: Sequence[Sequence[Laid | None]] = EMPTY) -> None:
         self._lock = Lock()
         self._view = View()
+        self._frames = 0
         self.lay(rows)
 
     @property
@@ -58,6 +59,12 @@ class TrayTwin:
         """What can be seen now."""
         with self._lock:
             return self._view
+
+    def next_frame(self) -> int:
+        """Count a frame that somebody wants to take, from 0: a camera that is opened anew does not begin anew."""
+        with self._lock:
+            self._frames += 1
+            return self._frames - 1
 
     def lay(self, rows: Sequence[Sequence[Laid | None]]) -> None:
         """Lay three rows of 13, 11 and 10 places, row 0 farthest from the player; None is an empty place."""

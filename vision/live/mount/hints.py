@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Final
 
 from vision.live.camera import Unmet
@@ -75,13 +76,15 @@ def _of_distance(pose: Pose, measures: Measures, setup: Setup) -> Iterator[Hint]
     wanted = setup.mark.pixels_per_mm
     room = room_for(setup.places, setup.tile_mm)
     nearest = (measures.size[0] / wanted, measures.size[1] / wanted)  # millimetres in the picture at that scale
-    if not room.fits(pose.field_mm) and not room.fits(nearest):
+    if room.fits(pose.field_mm) and pose.pixels_per_mm >= wanted:
+        return
+    if not room.fits(nearest):
         pixels = (round(room.long_mm * wanted), round(room.short_mm * wanted))
         yield Hint("camera_too_coarse", {"places": setup.places, "width": pixels[0], "height": pixels[1]})
     elif not room.fits(pose.field_mm):
         away = pose.distance_mm * (room.excess(pose.field_mm) - 1)
         yield Hint("camera_too_near", {"places": setup.places, "cm": _centimetres(away)})
-    elif pose.pixels_per_mm < wanted:
+    else:
         closer = pose.distance_mm * (1 - pose.pixels_per_mm / wanted)
         yield Hint("camera_too_far", {"cm": _centimetres(closer)})
 
@@ -111,4 +114,4 @@ def whereabouts(at: tuple[float, float]) -> str:
 
 
 def _centimetres(millimetres: float) -> int:
-    return max(1, round(millimetres / 10))
+    return max(1, ceil(millimetres / 10))

@@ -11,6 +11,7 @@ from vision.live.camera import Unmet
 from vision.live.cameras import open_camera
 from vision.live.feed import CameraCame, CameraEvent, CameraLost, Feed
 from vision.live.pictures import PicturesCamera
+from vision.twins.world import TrayTwin
 
 _FIRST = 8  # frames until a camera has settled its exposure and focus: `--once` takes the last of them
 
@@ -51,13 +52,14 @@ def live_shots(address: str, every: float, wait: Callable[[float], object] | Non
     pause = wait or Event().wait
     number = 0
     unmet: tuple[Unmet, ...] = ()
-    with Feed(lambda: open_camera(address), told.put) as feed:
+    world = TrayTwin()  # the simulated table stays while its camera is opened anew
+    with Feed(lambda: open_camera(address, world=world), told.put) as feed:
         while True:
             frame = feed.wait(number, max(every, 1.0))
             for event in _events(told):
                 if isinstance(event, CameraCame):
                     unmet = event.unmet
-                elif frame is None:
+                else:
                     yield Shot("camera", event)
             if frame is not None:
                 number = frame.number

@@ -6,13 +6,13 @@ import numpy as np
 
 from vision.geometry import Picture, Quad
 
-_MOST = 24  # tiles that are measured: more tell no more, and cost
+_MOST = 48  # tiles that are measured: more tell no more, and cost
 _INSIDE = 0.8  # of an outline's size: beyond it the edge is rounded, and a neighbour's shadow begins
 _LEAST = 8  # pixels a side
 
 
 def pieces(picture: Picture, quads: Sequence[Quad]) -> Iterator[tuple[Quad, Picture]]:
-    """Give up to 24 tiles, evenly over the picture: quad and piece; what lies outside of the picture is left out."""
+    """Give up to 48 tiles, evenly over the picture: quad and piece; what lies outside of the picture is left out."""
     height, width = picture.shape[:2]
     for quad in quads[:: max(1, -(-len(quads) // _MOST))]:
         inner = quad.mean(axis=0) + _INSIDE * (quad - quad.mean(axis=0))

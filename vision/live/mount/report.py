@@ -58,8 +58,8 @@ def figures(look: Look, setup: Setup, words: Words) -> str:
         f"{pose.pixels_per_mm:.1f} px/mm" if pose else "- px/mm",
         f"{pose.tilt:.0f}°" if pose else "-°",
         words(f"focus_{focus(seen, setup) or 'unknown'}") + (f" ({seen.edge:.1f} px)" if seen.edge else ""),
-        f"glare {100 * seen.glare.share:.1f} %",
-        f"light {seen.light.level:.0f}, noise {seen.light.noise:.1f}",
+        words("glare", percent=f"{100 * seen.glare.share:.1f}"),
+        words("light", level=round(seen.light.level), noise=f"{seen.light.noise:.1f}"),
     ]
     rooms = [
         words("fits" if fits(seen, setup, places) else "fits_not", places=places)

@@ -36,11 +36,12 @@ class Window:
         path = pygame.font.match_font(_CHINESE) if language == "zh" else None
         self._font = pygame.font.Font(path, 18)
 
-    def closed(self) -> bool:
-        """Tell whether somebody wants to end; must be asked often."""
+    def closed(self, within: float = 0.0) -> bool:
+        """Wait so many seconds and tell whether somebody wants to end; must be asked often."""
+        events = [pygame.event.wait(max(1, round(1000 * within))), *pygame.event.get()]
         return any(
             event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and event.key in {pygame.K_ESCAPE, pygame.K_q})
-            for event in pygame.event.get()
+            for event in events
         )
 
     def show(self, picture: Picture | None, quads: Sequence[Quad], figures: str, told: Sequence[str]) -> None:

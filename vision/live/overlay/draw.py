@@ -48,8 +48,10 @@ def draw_overlay(
     """
     drawn = np.ascontiguousarray(check_frame(picture)).copy()
     wrong = {place for fault in faults for place in _places(fault)}
-    pen = Pen(drawn, _LINE * _usual_side(reading, drawn.shape[1]))
-    looks = [(np.array(read.quad), read, _look(read, wrong)) for read in reading.reads]
+    size = (drawn.shape[1], drawn.shape[0])
+    tiles = [(np.array(read.quad), read) for read in reading.reads]
+    looks = [(quad, read, _look(read, wrong)) for quad, read in tiles if _is_in(quad, size)]
+    pen = Pen(drawn, _LINE * _usual_side([quad for quad, _, _ in looks], size[0]))
     for quad, _, look in sorted(looks, key=lambda one: one[2].weight):  # faults last: over their neighbours
         pen.outline(_shrink(quad), look)
     for quad, read, look in looks:
@@ -78,8 +80,14 @@ def _look(read: Read, wrong: set[Where]) -> Look:
     return UNREAD if read.serial is None else READ
 
 
-def _usual_side(reading: Reading, width: int) -> float:
-    sides = [_short_side(np.array(read.quad)) for read in reading.reads]
+def _is_in(quad: Quad, size: tuple[int, int]) -> bool:
+    """Tell whether a tile can lie in a picture of this size: its middle does, and it is no larger than that."""
+    middle = quad.mean(axis=0)
+    return bool((middle >= 0).all() and (middle <= size).all() and float(np.ptp(quad, axis=0).max()) <= max(size))
+
+
+def _usual_side(quads: Sequence[Quad], width: int) -> float:
+    sides = [_short_side(quad) for quad in quads]
     return float(np.median(sides)) if sides else _USUAL_TILE * width
 
 
@@ -98,7 +106,7 @@ def _badge(quad: Quad) -> tuple[Points, float]:
     radius = _BADGE * _short_side(quad)
     middle = quad.mean(axis=0)
     corner = quad[2] - middle
-    return np.asarray(middle + corner * max(0.0, 1 - 1.25 * radius / float(np.linalg.norm(corner)))), radius
+    return np.asarray(middle + corner * max(0.0, 1 - 1.25 * radius / max(1.0, float(np.linalg.norm(corner))))), radius
 
 
 def _draw_destination(pen: Pen, quad: Quad, goes: Destination) -> None:

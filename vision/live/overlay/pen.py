@@ -27,7 +27,7 @@ class Pen:
 
     def strokes(self, strokes: list[Points], width: float, colour: Colour) -> None:
         """Draw open lines, each of shape (n, 2), all with one edge about them."""
-        edge = max(1.0, 0.3 * width)
+        edge = max(1.0, 0.4 * width)
         for extra, ink in ((4 * edge, BLACK), (2 * edge, WHITE), (0.0, colour)):
             self.plain(strokes, width + extra, ink)
 
@@ -48,7 +48,7 @@ class Pen:
         """Write figures and Latin letters into a box, as large as they fit."""
         font = cv2.FONT_HERSHEY_DUPLEX
         (wide, high), _ = cv2.getTextSize(text, font, 1.0, 1)
-        scale = min(width / wide, height / high)
+        scale = max(0.1, min(width / wide, height / high))
         at = (round(centre[0] - wide * scale / 2), round(centre[1] + high * scale / 2))
         cv2.putText(self._picture, text, at, font, scale, colour, max(1, round(1.9 * scale)), cv2.LINE_AA)
 

@@ -47,7 +47,7 @@ def draw_badge(pen: Pen, centre: Points, radius: float, look: Look) -> None:
     """Draw a round badge with a verdict's sign."""
     size = radius * (1 + (look.weight - 1) / 2)
     pen.shape(circle(centre, size), look.colour)
-    pen.plain([centre + size * stroke for stroke in SIGNS[look.sign]], max(1.0, 0.26 * size), BLACK)
+    pen.plain([centre + size * stroke for stroke in SIGNS[look.sign]], max(1.0, 0.26 * size), look.ink)
 
 
 def draw_seat(pen: Pen, centre: Points, radius: float, seat: str) -> None:

@@ -39,9 +39,10 @@ class Look:
     sign: Sign
     dash: tuple[float, float] | tuple[()] = ()
     weight: float = 1.0
+    ink: Colour = BLACK  # of the sign
 
 
 READ: Final = Look(BLUISH_GREEN, Sign.TICK, weight=0.7)  # quiet: there are many of them
 UNREAD: Final = Look(YELLOW, Sign.QUESTION, dash=(3.0, 2.5))
 FACE_UP: Final = Look(SKY_BLUE, Sign.TURN, dash=(1.0, 2.0))
-FAULT: Final = Look(VERMILLION, Sign.BANG, weight=2.0)
+FAULT: Final = Look(VERMILLION, Sign.BANG, weight=2.0, ink=WHITE)
