@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from vision.errors import ExpectedDealError, VisionError
-from vision.expected import Rows, load_expected
+from vision.expected import Expected, load_expected
 from vision.live.overlay import draw_overlay, write_overlay
 from vision.picture import load_picture
 from vision.reader import read_tray
@@ -23,7 +23,7 @@ from vision.verdict import compare, verified
     "--expected",
     "expected_file",
     type=click.Path(path_type=Path),
-    help='What should lie in the tray: {"tray": [[13 serials], [11], [10]]}.',
+    help='What should lie there: {"tray": [[13 serials], [11], [10]]}, or such rows under "E", "S", "W" and "N".',
 )
 @click.option(
     "--overlay",
@@ -47,7 +47,7 @@ def read(pictures: tuple[Path, ...], expected_file: Path | None, overlay: Path |
         click.echo(_read_one(picture, expected, overlay, as_json=as_json))
 
 
-def _read_one(path: Path, expected: Rows | None, overlay: Path | None, *, as_json: bool) -> str:
+def _read_one(path: Path, expected: Expected | None, overlay: Path | None, *, as_json: bool) -> str:
     """Give the lines for one picture; a picture that cannot be read stops no other."""
     image = path.name
     began = time.perf_counter()
@@ -65,6 +65,6 @@ def _read_one(path: Path, expected: Rows | None, overlay: Path | None, *, as_jso
     return reading_text(image, took, reading, verdict)
 
 
-def _judge(reading: Reading, expected: Rows) -> Verdict:
+def _judge(reading: Reading, expected: Expected) -> Verdict:
     faults = compare(reading, expected)
     return Verdict(faults, verified(reading, expected, faults))

@@ -1,18 +1,16 @@
 """Stage 3b, rows to lattice: where each of the 34 places of a tray lies, and which column a label has."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from vision.geometry import Homography, Points, project
+from vision.layout.tray import CENTRED, LEFT, ROW_LENGTHS, TILES, places
 from vision.rows import Rows
 
-ROW_LENGTHS = (13, 11, 10)  # a player's hand, and the two rows of the wall
-TILES = sum(ROW_LENGTHS)
-LEFT = (0.0, 0.0, 0.0)  # every row begins at the tray's left end
-CENTRED = (0.0, 1.0, 1.5)  # the short rows stand in the middle
+__all__ = ["CENTRED", "LEFT", "ROW_LENGTHS", "TILES", "Lattice", "first_steps", "fit_steps", "places", "settle"]
+
 _MOST = 0.6  # share of the labels that must agree
 _LOOSE = 0.25  # pitches: a label this far off the common lattice does not vote on where the lattice lies
 
@@ -33,11 +31,6 @@ class Lattice:
     def pixel(self, row: int, col: float) -> Points:
         """Where the label of a place is looked for, in pixels, shape (2,)."""
         return np.asarray(project(self.to_pixels, self.spot(row, col)[None])[0])
-
-
-def places() -> Iterator[tuple[int, int]]:
-    """Every (row, col) of a tray, in reading order."""
-    return ((row, col) for row, length in enumerate(ROW_LENGTHS) for col in range(length))
 
 
 def fit_steps(centres: Points, rows: Rows) -> Lattice | None:

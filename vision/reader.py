@@ -10,7 +10,7 @@ from vision.errors import PictureError
 from vision.geometry import Picture, Points, inverse, project
 from vision.lattice import Lattice, first_steps, fit_steps, places, settle
 from vision.loose import loose_reads
-from vision.marks import Mark, find_marks, find_more_marks, merge_marks
+from vision.old_marks import Mark, find_marks, find_more_marks, merge_marks
 from vision.plane import fit_plane
 from vision.reading import Reading
 from vision.rows import Rows, find_rows

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from vision.lattice import Lattice
+from vision.layout.tray import ROWS, SEATS
 
 Corners = tuple[tuple[float, float], tuple[float, float], tuple[float, float], tuple[float, float]]
+SerialRows = tuple[tuple[int | None, ...], ...]
 
 
 class FaultType(StrEnum):
@@ -32,12 +34,15 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One tile that was seen, and what its label says.
+    """One tile that was seen, and what its mark says.
 
-    `serial` is 1..136, None when it could not be read; `set` the set's two digits. `quad` holds the back's corners in
+    `serial` is 1..136, None when it could not be read; `set` the set's letter or two digits, None where the mark names
+    none. `quad` holds the back's corners in
     pixels, the tile's own top-left, top-right, bottom-right, bottom-left; `rotation` is in degrees 0..360, clockwise
     on the screen. `row` 0..2 (0 farthest from the player) and `col` 0.. are None where no tray was found; `seat` is
-    one of E S W N in a carrier, None otherwise. `turn` is how the tile lies against the others: 0, 90, 180 or 270.
+    one of E S W N in a carrier, None otherwise. `turn` is how the tile lies against its tray: 0, 90, 180 or 270;
+    `sideways` tells that it lies askew, by 10 degrees and more. `foreign` tells that it is of another set than most:
+    its mark names another, or names none and its back's colour is clearly none of the others'.
     """
 
     serial: int | None
@@ -50,38 +55,58 @@ class Read:
     seat: str | None = None
     face_up: bool = False
     turn: int = 0
+    sideways: bool = False
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a place of the tray holds: `read` is None when nothing of a tile is seen there."""
+    """What a place of a tray holds: `read` is None when nothing of a tile is seen there.
+
+    `seat` is that of the tray, None where it stands alone; `quad` is where a tile would lie there, pixels.
+    """
 
     row: int
     col: int
     state: State
     read: Read | None
+    seat: str | None = None
+    quad: Corners | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """A picture, read: every tile seen, and the tray's 34 places (none, and no lattice, where no tray was found)."""
+    """A picture, read: every tile seen, and the 34 places of each tray found, trays in the order E S W N."""
 
     reads: tuple[Read, ...]
     places: tuple[Place, ...]
-    lattice: Lattice | None
+    lattice: Lattice | None = None
 
     @property
-    def rows(self) -> tuple[tuple[int | None, ...], ...]:
-        """The serials in order, rows of 13, 11 and 10 with None where nothing was read; empty without a tray."""
+    def rows(self) -> SerialRows:
+        """The serials of a tray that stands alone, rows of 13, 11 and 10, None where nothing was read; else empty."""
+        return self.seats.get(None, ())
+
+    @property
+    def seats(self) -> dict[str | None, SerialRows]:
+        """The rows of each tray found, by its seat; a tray that stands alone has the seat None."""
+        held = {place.seat for place in self.places}
+        return {seat: self._rows_of(seat) for seat in (None, *SEATS) if seat in held}
+
+    def _rows_of(self, seat: str | None) -> SerialRows:
+        here = [place for place in self.places if place.seat == seat]
         return tuple(
-            tuple(place.read.serial if place.read else None for place in self.places if place.row == row)
-            for row in range(3 if self.places else 0)
+            tuple(place.read.serial if place.read else None for place in here if place.row == row)
+            for row in range(ROWS)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong at one place: `expected` belongs there, `found` lies there, `with_` is where that belongs."""
+    """One thing wrong at one place: `expected` belongs there, `found` lies there, `with_` is where that belongs.
+
+    `seat` is that of the tray in a carrier; `with_` is always in the same tray.
+    """
 
     type: FaultType
     row: int

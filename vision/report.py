@@ -11,7 +11,7 @@ _WORDS = {
     FaultType.SWAPPED: "{found:03d} lies here and belongs to row {with_row}, tile {with_col}",
     FaultType.FACE_UP: "a tile lies face up; {expected:03d} belongs here",
     FaultType.UPSIDE_DOWN: "the tile is turned by half a turn",
-    FaultType.FOREIGN: "{found:03d} of another set lies here instead of {expected:03d}",
+    FaultType.FOREIGN: "{what} of another set lies here instead of {expected:03d}",
     FaultType.WRONG_HAND: "{found:03d} belongs in another tray; {expected:03d} belongs here",
     FaultType.OCCLUDED: "something covers the tile",
     FaultType.SIDEWAYS: "the tile lies askew",
@@ -53,6 +53,7 @@ def _read_object(read: Read) -> dict[str, Any]:
         "col": read.col,
         "rotation": read.rotation,
         "face_up": read.face_up,
+        "foreign": read.foreign,
     }
 
 
@@ -75,21 +76,35 @@ def reading_text(image: str, milliseconds: float, reading: Reading, verdict: Ver
     """Give what a person wants to know: the rows, then what is wrong and whether the tray is verified."""
     read = sum(one.serial is not None for one in reading.reads)
     lines = [f"{image}: {read} read, {len(reading.reads) - read} seen but not read ({milliseconds:.0f} ms)"]
-    if reading.places:
-        lines += ["  " + " ".join("---" if one is None else f"{one:03d}" for one in row) for row in reading.rows]
-    else:
-        serials = sorted(one.serial for one in reading.reads if one.serial is not None)
-        lines.append("  no tray found; " + (" ".join(f"{one:03d}" for one in serials) or "no label either"))
+    lines += _tray_lines(reading)
     if verdict:
         lines += [f"  {fault_text(fault)}" for fault in verdict.faults]
-        lines.append("  verified: all 34 tiles lie as they should" if verdict.verified else "  NOT verified")
+        tiles = len(reading.places)
+        lines.append(f"  verified: all {tiles} tiles lie as they should" if verdict.verified else "  NOT verified")
     return "\n".join(lines)
+
+
+def _tray_lines(reading: Reading) -> list[str]:
+    """Give the serials row by row, in a carrier with the seat before each row; without a tray those that were read."""
+    if not reading.places:
+        serials = sorted(one.serial for one in reading.reads if one.serial is not None)
+        return ["  no tray found; " + (" ".join(f"{one:03d}" for one in serials) or "no mark either")]
+    return [
+        "  " + (f"{seat} " if seat else "") + " ".join("---" if one is None else f"{one:03d}" for one in row)
+        for seat, rows in reading.seats.items()
+        for row in rows
+    ]
 
 
 def fault_text(fault: Fault) -> str:
     """Give a fault in plain words; people count rows and tiles from 1."""
     with_row, with_col = fault.with_ or (-1, -1)
-    what = _WORDS[fault.type].format(
-        expected=fault.expected, found=fault.found or 0, with_row=with_row + 1, with_col=with_col + 1
+    words = _WORDS[fault.type].format(
+        expected=fault.expected,
+        found=fault.found or 0,
+        what="a tile" if fault.found is None else f"{fault.found:03d}",
+        with_row=with_row + 1,
+        with_col=with_col + 1,
     )
-    return f"row {fault.row + 1}, tile {fault.col + 1}: {what}"
+    where = f"{fault.seat}, row" if fault.seat else "row"
+    return f"{where} {fault.row + 1}, tile {fault.col + 1}: {words}"

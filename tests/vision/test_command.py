@@ -30,7 +30,7 @@ def test_a_picture_gives_one_line_with_every_field_of_the_contract() -> None:
     (line,) = lines_of(FAULTY)
     assert list(line) == ["image", "ms", "reads", "faults"]
     assert list(line["reads"][0]) == [
-        "serial", "set", "quad", "confidence", "seat", "row", "col", "rotation", "face_up",
+        "serial", "set", "quad", "confidence", "seat", "row", "col", "rotation", "face_up", "foreign",
     ]  # fmt: skip
 
 

@@ -72,6 +72,78 @@ def test_another_set_is_foreign_even_with_the_right_serial() -> None:
     assert compare(stranger, ROWS) == (Fault(FaultType.FOREIGN, 0, 4, 5, found=5),)
 
 
+def test_a_back_of_another_colour_is_foreign_where_its_mark_names_no_set() -> None:
+    changes: Changes = {at: read_at(*at, ROWS[at[0]][at[1]], None) for at in places()}
+    changes[0, 4] = replace(read_at(0, 4, 83, None), foreign=True)
+    changes[0, 5] = replace(read_at(0, 5, None, None), foreign=True)
+    assert compare(reading(changes), ROWS) == (
+        Fault(FaultType.FOREIGN, 0, 4, 5, found=83),
+        Fault(FaultType.FOREIGN, 0, 5, 6),
+    )
+
+
+def test_a_mark_that_names_the_set_in_play_is_surer_than_a_colour() -> None:
+    assert compare(reading({(0, 4): replace(read_at(0, 4, 5), foreign=True)}), ROWS) == ()
+
+
+def test_a_number_says_nothing_of_sets_that_are_named_by_letter() -> None:
+    changes: Changes = {at: read_at(*at, ROWS[at[0]][at[1]], "C") for at in places()}
+    changes[1, 1] = read_at(1, 1, ROWS[1][1], "D")
+    assert [fault.type for fault in compare(reading(changes), ROWS, set_number=31)] == [FaultType.FOREIGN]
+
+
+def carrier(changes: Changes) -> Reading:
+    """Give four trays that lie as dealt but for some places of South's."""
+    trays = [reading(changes if seat == "S" else {}) for seat in "ESWN"]
+    held = [
+        replace(
+            place,
+            seat=seat,
+            read=place.read and replace(place.read, seat=seat, serial=place.read.serial and place.read.serial + shift),
+        )
+        for shift, seat, tray in zip((0, 34, 68, 102), "ESWN", trays, strict=True)
+        for place in tray.places
+    ]
+    return Reading(tuple(place.read for place in held if place.read), tuple(held))
+
+
+CARRIER = {
+    seat: tuple(tuple(serial + shift for serial in row) for row in ROWS)
+    for shift, seat in zip((0, 34, 68, 102), "ESWN", strict=True)
+}
+
+
+def test_a_carrier_that_lies_as_dealt_is_verified() -> None:
+    assert verified(carrier({}), CARRIER, compare(carrier({}), CARRIER))
+
+
+def test_a_fault_in_a_carrier_names_the_seat_and_a_swap_stays_within_its_tray() -> None:
+    swapped = carrier({(0, 1): read_at(0, 1, 26), (2, 1): read_at(2, 1, 2)})
+    assert compare(swapped, CARRIER) == (Fault(FaultType.SWAPPED, 0, 1, 36, found=60, with_=(2, 1), seat="S"),)
+
+
+def test_a_tile_of_another_seat_is_of_another_hand() -> None:
+    stray = carrier({(0, 1): read_at(0, 1, 99 - 34)})
+    assert compare(stray, CARRIER) == (Fault(FaultType.WRONG_HAND, 0, 1, 36, found=99, seat="S"),)
+
+
+def test_a_lone_tray_is_not_judged_by_a_carriers_deal_nor_a_carrier_by_a_trays() -> None:
+    assert compare(reading({}), CARRIER) == compare(carrier({}), ROWS) == ()
+    assert not verified(reading({}), CARRIER, ())
+    assert not verified(carrier({}), ROWS, ())
+
+
+def test_a_carrier_with_a_seat_that_was_not_found_is_not_verified() -> None:
+    three = carrier({})
+    three = replace(three, places=tuple(place for place in three.places if place.seat != "W"))
+    assert not verified(three, CARRIER, compare(three, CARRIER))
+
+
+def test_a_tile_that_lies_askew_lies_sideways_whatever_its_quarter() -> None:
+    askew = replace(read_at(0, 0, 1), sideways=True)
+    assert compare(reading({(0, 0): askew}), ROWS) == (Fault(FaultType.SIDEWAYS, 0, 0, 1),)
+
+
 def test_the_set_in_play_decides_when_it_is_told() -> None:
     assert {fault.type for fault in compare(reading({}), ROWS, set_number=31)} == {FaultType.FOREIGN}
 

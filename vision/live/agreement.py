@@ -103,7 +103,7 @@ def _claim_of_place(place: Place) -> Claim:
     read = place.read
     if read is None or read.serial is None:
         return None if place.state is State.BACK else (place.state,)
-    return (place.state, place.row, place.col, read.seat, read.set, read.serial, read.turn)
+    return (place.state, place.seat, place.row, place.col, read.set, read.serial, read.turn)
 
 
 def _claim_of_read(read: Read | None) -> Claim:

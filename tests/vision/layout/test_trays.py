@@ -1,0 +1,168 @@
+"""Laws of a tray that stands alone: where its tiles lie, whatever the camera does."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.vision.layout.scene import Lying, Pose, Scene, Seen, heap_scene, see, tray_scene, turned
+from vision.geometry import rectangle
+from vision.layout.tray import CENTRED, LEFT, Where, places
+from vision.reading import State
+
+PLACES = list(places())
+POSES = st.builds(
+    Pose,
+    azimuth=st.floats(-180, 180),
+    tilt=st.floats(0, 40),
+    lens=st.floats(-0.02, 0.06),
+    gap=st.floats(0.3, 3.2),
+    row_gap=st.floats(1.6, 7),
+    indents=st.sampled_from([LEFT, CENTRED]),
+    noise=st.floats(0, 0.03),
+    seed=st.integers(0, 2**31),
+)
+FEW = settings(max_examples=25, deadline=None)
+
+
+def wheres(seen: Seen) -> list[Where | None]:
+    """Give where the layout says each tile lies."""
+    lies = seen.lay_out().lies
+    return [None if lie.row is None or lie.col is None else (lie.row, lie.col) for lie in lies]
+
+
+def states(seen: Seen) -> dict[Where, State]:
+    trays = seen.lay_out().trays
+    assert len(trays) == 1
+    return {(site.row, site.col): site.state for site in trays[0].sites}
+
+
+@FEW
+@given(POSES)
+def test_each_tile_of_a_tray_is_at_its_place_from_wherever_the_camera_looks(pose: Pose) -> None:
+    seen = see(tray_scene(pose))
+    assert wheres(seen) == [one.where for one in seen.shown]
+
+
+@FEW
+@given(POSES, st.sampled_from(PLACES))
+def test_taking_a_tile_away_makes_that_place_empty_and_no_other(pose: Pose, gone: Where) -> None:
+    seen = see(tray_scene(pose).without(gone))
+    expected = dict.fromkeys(PLACES, State.BACK) | {gone: State.EMPTY}
+    assert (wheres(seen), states(seen)) == ([one.where for one in seen.shown], expected)
+
+
+@FEW
+@given(POSES, st.sets(st.sampled_from(PLACES), max_size=30))
+def test_whatever_is_missing_no_tile_is_put_at_a_wrong_place(pose: Pose, gone: set[Where]) -> None:
+    seen = see(tray_scene(pose).without(*gone))
+    told = wheres(seen)
+    assert told in ([one.where for one in seen.shown], [None] * len(told))
+
+
+@FEW
+@given(POSES, st.sets(st.sampled_from(PLACES), max_size=12))
+def test_tiles_whose_marks_are_not_read_have_their_places_all_the_same(pose: Pose, unread: set[Where]) -> None:
+    scene = tray_scene(pose)
+    tiles = tuple(replace(one, told=one.where not in unread) for one in scene.tiles)
+    seen = see(Scene(pose, tiles))
+    assert wheres(seen) == [one.where for one in seen.shown]
+
+
+@FEW
+@given(POSES)
+def test_where_no_mark_is_read_the_row_of_thirteen_is_the_far_one(pose: Pose) -> None:
+    scene = tray_scene(pose)
+    seen = see(Scene(pose, tuple(replace(one, told=False) for one in scene.tiles)))
+    assert wheres(seen) == [one.where for one in seen.shown]
+
+
+@FEW
+@given(POSES, st.sampled_from(PLACES), st.sampled_from([90.0, 270.0, 25.0, -25.0]))
+def test_a_tile_that_lies_askew_has_its_place_and_is_said_to_lie_sideways(
+    pose: Pose, where: Where, degrees: float
+) -> None:
+    scene = tray_scene(replace(pose, noise=min(pose.noise, 0.02)))
+    seen = see(scene.changed(where, quad=turned(scene.at(where).quad, degrees)))
+    lies = seen.lay_out().lies
+    askew = [one.where for one, lie in zip(seen.shown, lies, strict=True) if lie.sideways]
+    assert (wheres(seen), askew) == ([one.where for one in seen.shown], [where])
+
+
+@FEW
+@given(POSES, st.sets(st.sampled_from(PLACES), min_size=1, max_size=4))
+def test_upside_down_tiles_are_turned_by_half_against_their_tray(pose: Pose, over: set[Where]) -> None:
+    scene = tray_scene(pose)
+    for where in over:
+        scene = scene.changed(where, quad=turned(scene.at(where).quad, 180))
+    seen = see(scene)
+    lies = seen.lay_out().lies
+    assert {one.where for one, lie in zip(seen.shown, lies, strict=True) if lie.turn == 180} == over
+
+
+@FEW
+@given(POSES, st.integers(8, 45))
+def test_a_heap_has_no_trays_and_no_places(pose: Pose, number: int) -> None:
+    seen = see(heap_scene(replace(pose, tilt=min(pose.tilt, 30)), number))
+    assert (wheres(seen), seen.lay_out().trays) == ([None] * number, ())
+
+
+@FEW
+@given(POSES, st.floats(-220, 220), st.sampled_from([-150.0, 150.0]), st.floats(0, 360))
+def test_a_false_tile_outside_of_the_tray_changes_nothing(pose: Pose, x: float, y: float, degrees: float) -> None:
+    stray = Lying(turned(rectangle(np.array([x, y]), 28, 38), degrees), told=False)
+    seen = see(Scene(pose, (*tray_scene(pose).tiles, stray)))
+    assert wheres(seen) == [one.where for one in seen.shown]
+
+
+@FEW
+@given(POSES)
+def test_a_heap_beside_a_tray_leaves_the_tray_its_places(pose: Pose) -> None:
+    heap = heap_scene(pose, 25).tiles
+    beside = tuple(one for one in heap if abs(one.quad.mean(axis=0)[1]) > 100)
+    seen = see(Scene(pose, (*tray_scene(pose).tiles, *beside)))
+    assert wheres(seen) == [one.where for one in seen.shown]
+
+
+@pytest.mark.parametrize("indents", [LEFT, CENTRED])
+def test_where_no_row_shows_its_begin_nothing_is_guessed(indents: tuple[float, float, float]) -> None:
+    pose = Pose(indents=indents)
+    gone = [(0, 0), (0, 12), (1, 0), (1, 10), (2, 0), (2, 9)]
+    seen = see(tray_scene(pose).without(*gone))
+    assert (wheres(seen), seen.lay_out().trays) == ([None] * 28, ())
+
+
+@pytest.mark.parametrize("gone", [[(0, 0)], [(0, 12)], [(1, 0), (2, 0)], [(0, 0), (1, 0)], [(0, 3), (1, 3), (2, 3)]])
+def test_one_row_that_shows_where_it_begins_or_ends_is_enough(gone: list[Where]) -> None:
+    seen = see(tray_scene(Pose(tilt=20, noise=0.02)).without(*gone))
+    assert wheres(seen) == [one.where for one in seen.shown]
+
+
+def test_five_tiles_make_no_tray() -> None:
+    seen = see(tray_scene(Pose()).without(*PLACES[5:]))
+    assert seen.lay_out().trays == ()
+
+
+def test_a_picture_without_tiles_has_no_trays() -> None:
+    layout = see(Scene(Pose(), ())).lay_out()
+    assert (layout.lies, layout.trays) == ((), ())
+
+
+@FEW
+@given(POSES)
+def test_the_quad_of_each_tile_begins_at_its_own_top_left(pose: Pose) -> None:
+    seen = see(tray_scene(pose))
+    assert all(np.array_equal(lie.quad, quad) for lie, quad in zip(seen.lay_out().lies, seen.quads, strict=True))
+
+
+@FEW
+@given(POSES, st.integers(0, 2**31))
+def test_the_order_in_which_tiles_were_found_does_not_matter(pose: Pose, luck: int) -> None:
+    seen = see(tray_scene(pose))
+    order = np.random.default_rng(luck).permutation(len(seen.shown))
+    found = replace(seen.found, tiles=tuple(seen.found.tiles[at] for at in order))
+    shuffled = replace(seen, found=found, marks=tuple(seen.marks[at] for at in order))
+    told = wheres(seen)
+    assert wheres(shuffled) == [told[at] for at in order]

@@ -1,0 +1,110 @@
+"""The folder's public face: tiles found and marks read, to where each lies and what each place holds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.geometry import Picture, Quad
+from vision.layout.found_trays import Filled, find_trays
+from vision.layout.gaps import COVERED, floor_quads, judge_gap
+from vision.layout.samples import RIM, colours_on, covered_share
+from vision.layout.seats import name_seats
+from vision.layout.strange import strange_backs
+from vision.layout.tray import HALF_TURN, TILES, Where, places
+from vision.layout.values import Layout, Lie, Site, Tray
+from vision.reading import State
+from vision.sight import Found, Mark
+
+_ASKEW = 10.0  # degrees: tiles in a tray lie within 6 of it, corners found to 3 percent included
+
+
+def lay_out(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> Layout:
+    """Say where each of `found.tiles` lies and what each place of each tray holds.
+
+    `picture` is BGR, shape (height, width, 3); `marks` has an entry for each tile, None for those that were not read.
+    Only the picture is asked, no deal. Holds no state, so any thread may call it.
+    """
+    seen = _see(picture, found)
+    trays: list[Tray] = []
+    laid: dict[int, _Laid] = {}
+    for seat, one in _seated(find_trays(found, marks, (picture.shape[0], picture.shape[1]))):
+        trays.append(Tray(seat, _sites(picture, found, one, seen.states), one.lattice.rotation))
+        laid |= {tile: _Laid(seat, where, one.turns[tile]) for where, tile in one.held.items()}
+    lies = tuple(_lie(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
+    return Layout(lies, tuple(trays))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """What is seen of each tile, whatever tray it lies in: all of one length."""
+
+    quads: Quad  # shape (n, 4, 2), as found
+    rotations: list[float]
+    covered: list[float]
+    strange: list[bool]
+    states: list[State]
+
+
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A tile's place, and how the first short side of its quad runs against its tray, radians."""
+
+    seat: str | None
+    where: Where
+    way: float
+
+
+def _see(picture: Picture, found: Found) -> _Seen:
+    quads: Quad = np.array([tile.quad for tile in found.tiles]).reshape(-1, 4, 2)
+    right = quads[:, 1] + quads[:, 2] - quads[:, 0] - quads[:, 3]
+    covered = covered_share(found.hands, found.cell, quads)
+    states = [_state(tile.face_up, hidden) for tile, hidden in zip(found.tiles, covered, strict=True)]
+    backs = np.array([state is State.BACK for state in states], dtype=bool)
+    strange = strange_backs(colours_on(picture, quads, RIM), quads.mean(axis=1), backs)
+    rotations = np.degrees(np.arctan2(right[:, 1], right[:, 0]))
+    return _Seen(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states)
+
+
+def _state(face_up: bool, hidden: float) -> State:  # noqa: FBT001 -- as it stands in a Tile
+    if hidden > COVERED:
+        return State.OCCLUDED
+    return State.FACE_UP if face_up else State.BACK
+
+
+def _seated(filled: tuple[Filled, ...]) -> list[tuple[str | None, Filled]]:
+    """Pair each tray with its seat; a tray alone has none, and trays that no seat can be told of are left out."""
+    if len(filled) < 2:  # noqa: PLR2004 -- a carrier is more than one
+        return [(None, one) for one in filled]
+    seats = name_seats([one.lattice.rotation for one in filled], [len(one.held) for one in filled])
+    return [(seat, filled[number]) for seat, number in (seats or {}).items()]
+
+
+def _sites(picture: Picture, found: Found, tray: Filled, states: list[State]) -> tuple[Site, ...]:
+    """Say what each place of a tray holds, in reading order."""
+    wheres = list(places())
+    upright = tray.lattice.quads(tray.lattice.spots(*np.array(wheres, dtype=float).T))
+    covered = covered_share(found.hands, found.cell, upright)
+    quads = dict(zip(wheres, upright, strict=True))
+    held = {where: states[tile] for where, tile in tray.held.items()}
+    hidden = {where: State.OCCLUDED for where, share in zip(wheres, covered, strict=True) if share > COVERED}
+    known = {**hidden, **held}
+    if len(known) < TILES:
+        real = {**quads, **{where: found.tiles[tile].quad for where, tile in tray.held.items()}}
+        backs = [where for where, state in held.items() if state is State.BACK]
+        floor = floor_quads(tray.lattice)
+        known |= {where: judge_gap(picture, where, real, backs, floor) for where in wheres if where not in known}
+    return tuple(Site(*where, known[where], tray.held.get(where), quads[where]) for where in wheres)
+
+
+def _lie(seen: _Seen, number: int, mark: Mark | None, laid: _Laid | None) -> Lie:
+    """Say of a tile how it lies; where no mark tells, it is taken to stand as its tray does."""
+    told = mark.turned if mark is not None else None
+    over = bool(told if told is not None else laid is not None and np.cos(laid.way) < 0)
+    quad = seen.quads[number][[2, 3, 0, 1]] if over else seen.quads[number]
+    rotation = (seen.rotations[number] + (HALF_TURN if over else 0)) % 360
+    covered, strange = seen.covered[number], seen.strange[number]
+    if laid is None:
+        return Lie(quad, rotation, covered=covered, strange=strange)
+    turn = float(np.degrees(laid.way)) + (HALF_TURN if over else 0)
+    askew = abs((turn + 90) % HALF_TURN - 90) > _ASKEW
+    return Lie(quad, rotation, laid.seat, *laid.where, round(turn / 90) % 4 * 90, askew, covered, strange)

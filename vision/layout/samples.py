@@ -1,0 +1,59 @@
+"""Colours of the picture, taken at a few points of each tile or place: no tile is cut out and warped."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Picture, Points, Quad
+
+Colours = NDArray[np.float32]  # shape (n, m, 3), CIE L*a*b*: L 0..100, a and b about -100..100
+
+_EDGE, _INNER = 0.09, 0.24  # shares of a tile: within its rounded edge, and outside of its print
+_GRID = (np.arange(10) + 0.5) / 10
+
+
+def _grid() -> Points:
+    x, y = np.meshgrid(_EDGE + _GRID * (1 - 2 * _EDGE), _EDGE + _GRID * (1 - 2 * _EDGE))
+    return np.column_stack([x.ravel(), y.ravel()])
+
+
+_POINTS = _grid()
+_IN_RIM = np.abs(_POINTS - 0.5).max(axis=1) > 0.5 - _INNER
+RIM: Points = _POINTS[_IN_RIM]  # shares of width and height, shape (m, 2)
+CORE: Points = _POINTS[~_IN_RIM]
+
+
+def points_on(quads: Quad, shares: Points) -> Points:
+    """Give the pixels at `shares`, shape (m, 2), of each of the quads, shape (n, 4, 2); shape (n, m, 2)."""
+    x, y = shares[:, 0], shares[:, 1]
+    weights = np.stack([(1 - x) * (1 - y), x * (1 - y), x * y, (1 - x) * y])
+    return np.asarray(np.einsum("km,nkc->nmc", weights, quads))
+
+
+def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
+    """Give the picture's colours there; points outside of the picture take its border's."""
+    if not len(quads):
+        return np.zeros((0, len(shares), 3), dtype=np.float32)
+    bgr = _at(picture, points_on(quads, shares))
+    lab = cv2.cvtColor(bgr.reshape(len(quads), -1, 3).astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+    return np.asarray(lab, dtype=np.float32)
+
+
+def inside_share(picture: Picture, quad: Quad) -> float:
+    """Give the share, 0..1, of a quad, shape (4, 2), that lies within the picture."""
+    points = points_on(quad[None], _POINTS)[0]
+    return float(((points >= 0) & (points <= [picture.shape[1], picture.shape[0]])).all(axis=1).mean())
+
+
+def covered_share(hands: Picture, cell: float, quads: Quad) -> Points:
+    """Give the share, 0..1, of each quad, shape (n, 4, 2), that hands cover; `hands` as in `Found`."""
+    if hands.size == 0 or not len(quads):
+        return np.zeros(len(quads))
+    return np.asarray(_at(hands, points_on(quads, _POINTS) / cell).mean(axis=1) / 255)
+
+
+def _at(picture: Picture, points: Points) -> Picture:
+    height, width = picture.shape[:2]
+    x = np.clip(points[..., 0], 0, width - 1).astype(int)
+    y = np.clip(points[..., 1], 0, height - 1).astype(int)
+    return np.asarray(picture[y, x])

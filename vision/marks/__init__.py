@@ -1,0 +1,1 @@
+"""Marks: what stands on a tile's back, printed digits or a label."""
