@@ -1,1 +1,1 @@
-"""Marks: what stands on a tile's back, printed digits or a label."""
+"""Marks: what stands on a tile's back, a printed number or a label."""
