@@ -15,6 +15,7 @@ _SHARE = 0.04  # of a cell's own level: lamps flicker, rows at other times
 _FEWEST = 4  # cells that differ together
 _FULL = 250  # a cell as bright as this shows nothing of a change of light
 _DARK = 16  # below that a ratio is mostly rounding
+_BLACK = 12  # nothing that is lit at all is darker
 _LEAST_GAIN = 0.7  # a camera changes its exposure in smaller steps; more is a lamp, a hand, another scene
 _MAD = 1.4826  # median of absolute deviations to standard deviation, of a normal distribution
 
@@ -29,6 +30,11 @@ def sketch(picture: Picture) -> Sketch:
     size = (min(SKETCH_WIDTH, width), max(1, round(height * min(1.0, SKETCH_WIDTH / width))))
     green = picture[::step, ::step, 1]
     return np.asarray(cv2.resize(green, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def blank(sketch: Sketch) -> bool:
+    """Tell whether a frame shows nothing at all: the light is out, or the sensor is blinded."""
+    return bool(np.percentile(sketch, 99) < _BLACK or np.percentile(sketch, 1) > _FULL)
 
 
 def moved(before: Sketch, now: Sketch) -> bool:

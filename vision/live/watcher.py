@@ -9,7 +9,7 @@ from typing import Final
 
 from vision.live.agreement import FRAMES, Agreed, agree
 from vision.live.memory import with_memory
-from vision.live.motion import Sketch, moved
+from vision.live.motion import Sketch, blank, moved
 from vision.reading import Place, Read, Reading
 
 TRIES: Final = 5
@@ -22,7 +22,7 @@ GAP_S: Final = 1.0
 class Stir(StrEnum):
     """How far what is shown can be relied on now."""
 
-    BLIND = "blind"  # no frame yet, or the camera was lost
+    BLIND = "blind"  # no frame yet, the light is out, or the camera was lost
     MOVING = "moving"
     SETTLING = "settling"  # still, and not yet read often enough
     COVERED = "covered"  # still, but something lies over places: these are shown as last seen
@@ -63,6 +63,10 @@ class Watcher:
         """
         if at <= self.watched.at:
             return False
+        if blank(sketch):
+            self.lose()
+            self.watched = replace(self.watched, at=at)
+            return False
         unbroken = self._before is not None and at - self.watched.at <= GAP_S
         still = unbroken and self._before is not None and not moved(self._before, sketch)
         self._before = sketch
@@ -89,7 +93,7 @@ class Watcher:
             self.watched = replace(self.watched, stir=Stir.SETTLING)
 
     def lose(self) -> None:
-        """Take in that the camera was lost: what is shown stays, and must be seen anew."""
+        """Take in that nothing is seen any more: what is shown stays, and must be seen anew."""
         self._before = None
         self._begin(None)
         self.watched = replace(self.watched, stir=Stir.BLIND)

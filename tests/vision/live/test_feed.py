@@ -1,9 +1,11 @@
 """A camera on a thread of its own: never waited for, lost and found again. The tests wait for events, not for time."""
 
 import threading
+from pathlib import Path
 from queue import Queue
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ from vision.live.watcher import Stir
 from vision.reading import Reading
 from vision.twins.world import TrayTwin
 
-PICTURE = np.zeros((4, 6, 3), dtype=np.uint8)
+PICTURE = np.full((4, 6, 3), 90, dtype=np.uint8)
 SOON = 20.0  # seconds: a bound for a machine that is very busy, never a pause
 
 
@@ -101,7 +103,7 @@ def test_only_the_newest_frame_is_kept_and_frames_are_numbered() -> None:
         finish(feed, script)
     assert first is not None
     assert second is not None
-    assert (first.number, second.number, int(second.picture[0, 0, 0])) == (1, 2, 1)
+    assert (first.number, second.number, int(second.picture[0, 0, 0])) == (1, 2, 91)
     assert second.at >= first.at
 
 
@@ -121,9 +123,7 @@ def test_settings_that_were_not_taken_are_told() -> None:
         finish(feed, script)
 
 
-def test_a_folder_ends_and_the_feed_with_it(tmp_path: Any) -> None:  # noqa: ANN401 -- py.path or Path, as pytest likes
-    import cv2  # noqa: PLC0415 -- only here
-
+def test_a_folder_ends_and_the_feed_with_it(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "a.png"), PICTURE)
     with Feed(lambda: open_camera(f"pictures:{tmp_path}?fps=100"), lambda _: None) as feed:
         known = list(follow(feed, Stream(lambda _: Reading((), (), None)), SOON))

@@ -1,6 +1,7 @@
 from dataclasses import dataclass
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,7 +50,7 @@ def test_a_still_table_is_settled_with_its_second_reading_and_not_read_again() -
 
 
 @given(st.sets(PLACES), st.sets(PLACES))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_when_nothing_moves_what_is_settled_is_the_still_reading(empty: set[int], unread: set[int]) -> None:
     table = FULL
     for index in empty:
@@ -71,7 +72,7 @@ def test_frames_in_motion_are_not_read() -> None:
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.integers(1, 4))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_a_hand_passing_or_resting_never_changes_what_is_shown_where_it_did_nothing(hand: list[int], rest: int) -> None:
     watching = Watching()
     watching.look(FULL, 4)
@@ -164,7 +165,7 @@ def test_what_only_one_frame_showed_is_never_shown(slips: list[Slip]) -> None:
 
 
 @given(st.lists(st.tuples(PLACES, st.integers(40, 136)), min_size=1, max_size=4), st.randoms())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_a_serial_is_never_shown_that_no_frame_showed(changes: list[tuple[int, int]], chance: Random) -> None:
     watching, table = Watching(), FULL
     showed: set[tuple[int, int | None]] = set()
@@ -240,6 +241,17 @@ def test_a_lost_camera_leaves_what_was_shown_and_must_see_it_anew() -> None:
     watching = Watching()
     watching.look(FULL, 5)
     watching.watcher.lose()
+    assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stir.BLIND, reading(FULL).rows)
+    assert [watching.see(FULL).stir for _ in range(3)] == [Stir.MOVING, Stir.SETTLING, Stir.SETTLED]
+
+
+@pytest.mark.parametrize("level", [0, 5, 255])
+def test_when_the_light_goes_out_the_verdict_stays_and_nothing_is_read(level: int) -> None:
+    watching = Watching()
+    watching.look(FULL, 5)
+    for _ in range(5):
+        watching.frames += 1
+        assert not watching.watcher.see(watching.frames / 10, np.full_like(frame(FULL), level))
     assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stir.BLIND, reading(FULL).rows)
     assert [watching.see(FULL).stir for _ in range(3)] == [Stir.MOVING, Stir.SETTLING, Stir.SETTLED]
 

@@ -1,6 +1,6 @@
 """Looks through a camera, one after the other: a picture each, or what is wrong instead of it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Event
@@ -46,10 +46,9 @@ def folder_shots(address: str) -> Iterator[Shot]:
             yield Shot(_name(camera, number), picture, camera.unmet)
 
 
-def live_shots(address: str, every: float, wait: Callable[[float], object] | None = None) -> Iterator[Shot]:
+def live_shots(address: str, every: float) -> Iterator[Shot]:
     """Give the newest picture every so many seconds, for ever; a lost camera is told, and comes back by itself."""
     told: SimpleQueue[CameraEvent] = SimpleQueue()
-    pause = wait or Event().wait
     number = 0
     unmet: tuple[Unmet, ...] = ()
     world = TrayTwin()  # the simulated table stays while its camera is opened anew
@@ -64,7 +63,7 @@ def live_shots(address: str, every: float, wait: Callable[[float], object] | Non
             if frame is not None:
                 number = frame.number
                 yield Shot(str(number), frame.picture, unmet)
-            pause(every)
+            Event().wait(every)
 
 
 def _events(told: "SimpleQueue[CameraEvent]") -> Iterator[CameraEvent]:

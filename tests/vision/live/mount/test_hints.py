@@ -66,7 +66,7 @@ def distance_hints(distance: float) -> tuple[Hint, ...]:
 
 
 @given(st.floats(200, 1200))
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_who_moves_the_camera_as_told_need_not_move_it_again(distance: float) -> None:
     for hint in distance_hints(distance):
         step = 10 * int(str(hint.names["cm"]))

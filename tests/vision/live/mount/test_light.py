@@ -12,7 +12,7 @@ BASE = Shot(distance=400, noise=1.0)
 REACH = 5
 
 
-@pytest.mark.parametrize("blur", [1.5, 2.0, 3.0])
+@pytest.mark.parametrize("blur", [1.5, 3.0])
 def test_an_edge_is_as_wide_as_the_blur_makes_it(blur: float) -> None:
     shot = Shot(distance=200, blur=blur)  # so near that a cell is wider than the blur
     width = edge_width(draw(shot), quads(shot)[12:22], reach=12)
@@ -46,7 +46,7 @@ def test_too_much_light_burns_out_the_usual_tile() -> None:
     assert measure_glare(draw(Shot(light=5.0)), quads(BASE)).usual > 0.9
 
 
-@pytest.mark.parametrize("noise", [2.0, 5.0, 9.0])
+@pytest.mark.parametrize("noise", [2.0, 9.0])
 def test_noise_is_found_beside_sharp_marks(noise: float) -> None:
     light = measure_light(draw(Shot(noise=noise)), quads(BASE))
     assert light.noise == pytest.approx(noise, rel=0.25)

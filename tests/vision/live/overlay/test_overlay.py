@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
@@ -115,7 +117,7 @@ POINTS = st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 
 
 @given(st.tuples(POINTS, POINTS, POINTS, POINTS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_quads_of_any_shape_break_nothing(quad: Corners) -> None:
     reads = (Read(None, None, quad, 0.0, 0.0), Read(3, "03", quad, 0.9, 0.0))
     assert draw_overlay(ground(), heap(*reads), destinations={3: Destination("W", 2, 9)}).shape == ground().shape
@@ -128,7 +130,7 @@ def test_what_is_no_picture_is_refused(wrong: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("name", ["no/such/folder/a.png", "a.bmp", "a"])
-def test_an_overlay_that_cannot_be_written_has_a_code(name: str, tmp_path) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 -- pytest's
+def test_an_overlay_that_cannot_be_written_has_a_code(name: str, tmp_path: Path) -> None:
     with pytest.raises(OverlayError) as caught:
         write_overlay(tmp_path / name, "x.jpg", ground())
     assert caught.value.code == "overlay_failed"
