@@ -61,6 +61,12 @@ def test_a_lost_camera_is_told_and_comes_back() -> None:
     assert (first["error"]["code"], second["tiles"]) == ("camera_unplugged", 34)
 
 
+def test_a_camera_that_stays_lost_is_told_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.live.mount.looks._PATIENCE_S", 0.01)
+    lines = lines_of(f"{SIM}&unplugged=0-100000", "--frames", "3", "--every", "0")
+    assert [line["error"]["code"] for line in lines] == ["camera_unplugged"] * 3
+
+
 def test_a_folder_gives_a_line_a_picture_and_a_bad_one_stops_no_other(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"rubbish")
     cv2.imwrite(str(tmp_path / "b.png"), np.zeros((90, 160, 3), dtype=np.uint8))

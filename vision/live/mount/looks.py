@@ -14,6 +14,7 @@ from vision.live.pictures import PicturesCamera
 from vision.twins.world import TrayTwin
 
 _FIRST = 8  # frames until a camera has settled its exposure and focus: `--once` takes the last of them
+_PATIENCE_S = 1.0  # without a frame; then what is wrong is told again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,18 +52,21 @@ def live_shots(address: str, every: float) -> Iterator[Shot]:
     told: SimpleQueue[CameraEvent] = SimpleQueue()
     number = 0
     unmet: tuple[Unmet, ...] = ()
+    lost: CameraLost | None = None
     world = TrayTwin()  # the simulated table stays while its camera is opened anew
     with Feed(lambda: open_camera(address, world=world), told.put) as feed:
         while True:
-            frame = feed.wait(number, max(every, 1.0))
+            frame = feed.wait(number, max(every, _PATIENCE_S))
             for event in _events(told):
-                if isinstance(event, CameraCame):
-                    unmet = event.unmet
-                else:
-                    yield Shot("camera", event)
+                lost = event if isinstance(event, CameraLost) else None
+                unmet = event.unmet if isinstance(event, CameraCame) else unmet
+                if lost is not None and frame is not None:
+                    yield Shot("camera", lost)  # it is back already
             if frame is not None:
                 number = frame.number
                 yield Shot(str(number), frame.picture, unmet)
+            elif lost is not None:
+                yield Shot("camera", lost)
             Event().wait(every)
 
 
