@@ -39,7 +39,7 @@ def fit_pose(
 
     `tile_mm` is a back's width and height, `size` the picture's width and height in pixels, `view` the lens's
     horizontal angle in degrees where it is known. Where it is not, the tiles tell it as far as they can (little,
-    from straight above), and what cameras usually have tells the rest: distances may then be 20 % off.
+    from straight above), and what cameras usually have tells the rest: distances may then be up to 40 % off.
     """
     if len(quads) < FEWEST_TILES:
         return None
