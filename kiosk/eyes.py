@@ -9,8 +9,8 @@ from typing import Final
 from broker.contract.messages import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import Misplaced, TrayChecked
-from vision.cameras import Camera
 from vision.errors import VisionError
+from vision.live.camera import Camera
 from vision.reader import read_picture
 from vision.reading import Fault, Reading
 from vision.verdict import compare

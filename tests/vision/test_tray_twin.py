@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision.cameras import open_camera
 from vision.errors import CameraUnpluggedError
 from vision.layout.tray import ROW_LENGTHS
+from vision.live.cameras import open_camera
 from vision.reader import read_picture
 from vision.reading import FaultType
 from vision.twins.camera import SimulatedCamera

@@ -4,7 +4,6 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.cameras import open_camera
 from vision.errors import (
     CameraAddressError,
     CameraClosedError,
@@ -13,6 +12,7 @@ from vision.errors import (
     PictureError,
     VisionError,
 )
+from vision.live.cameras import open_camera
 
 
 def save(folder: Path, name: str, level: int) -> None:
