@@ -17,7 +17,7 @@ from vision.sight import Found, Mark
 _LINKED = 3  # neighbours that lie alike: in a heap two may, by chance
 _OWN = 0.5  # of a pitch and of a row pitch, within which a tile lies on a place
 _SURE = 0.8  # likelihood from which a tile may lie askew there: false ones lie any way round
-_SQUARE = np.cos(np.radians(20.0))  # ways that are the tray's, whichever end of the quad comes first
+_SQUARE = np.cos(np.radians(12.0))  # ways that are the tray's, whichever end of the quad comes first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
