@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 
 from vision.geometry import UNIT_SQUARE, Homography, Picture, Points, Quad, flatten, project
-from vision.marks import AT_A_CLOSER_LOOK, Mark, decode, sharpen
 from vision.modules import QUIET, read_modules
+from vision.old_marks import AT_A_CLOSER_LOOK, Mark, decode, sharpen
 
 MODULE_COUNTS = (14, 12, 10)
 _MODULE = 6  # pixels a module in the cut-out

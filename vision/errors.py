@@ -67,3 +67,75 @@ class CameraClosedError(CameraError, ValueError):
     """A frame was asked of a camera that is closed."""
 
     code: ClassVar[str] = "camera_closed"
+
+
+class SheetError(VisionError, ValueError):
+    """Labels cannot be made."""
+
+    code: ClassVar[str] = "labels_failed"
+
+
+class LabelTooSmallError(SheetError):
+    """Code and number have no room on a label of this size."""
+
+    code: ClassVar[str] = "label_too_small"
+
+
+class LabelsOffPageError(SheetError):
+    """With these margins and this scale labels lie off the page."""
+
+    code: ClassVar[str] = "labels_off_page"
+
+
+class StartOffSheetError(SheetError):
+    """A sheet has no label of that number to start from."""
+
+    code: ClassVar[str] = "start_off_sheet"
+
+
+class SerialsInvalidError(SheetError):
+    """What was asked for are no serials of a set."""
+
+    code: ClassVar[str] = "serials_invalid"
+
+
+class FileNameError(SheetError):
+    """A file to write has a name of another kind."""
+
+    code: ClassVar[str] = "file_name_refused"
+
+
+class UnwritableError(SheetError, OSError):
+    """A file cannot be written."""
+
+    code: ClassVar[str] = "unwritable"
+
+
+class RegistryError(VisionError, ValueError):
+    """A registry of tile sets cannot be used."""
+
+    code: ClassVar[str] = "registry_failed"
+
+
+class RegistryMissingError(RegistryError, FileNotFoundError):
+    """There is no such registry."""
+
+    code: ClassVar[str] = "registry_missing"
+
+
+class RegistryInvalidError(RegistryError):
+    """A registry does not give each serial of a set its face; the message names every mistake."""
+
+    code: ClassVar[str] = "registry_invalid"
+
+
+class RegistrySetMissingError(RegistryError, LookupError):
+    """The registry does not have this set."""
+
+    code: ClassVar[str] = "registry_set_missing"
+
+
+class RegistrySetExistsError(RegistryError):
+    """The registry has this set already, and keeps it."""
+
+    code: ClassVar[str] = "registry_set_exists"

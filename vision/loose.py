@@ -3,7 +3,7 @@
 import numpy as np
 
 from vision.geometry import UNIT_SQUARE, Quad, project, rotation_degrees
-from vision.marks import Mark
+from vision.old_marks import Mark
 from vision.reading import Corners, Read
 
 # A usual label covers 0.36 of the back's width and sits a little above its middle (mean of the development pictures).

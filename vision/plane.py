@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vision.geometry import Homography, Points, Quad, inverse, project
-from vision.marks import Mark
+from vision.old_marks import Mark
 
 FEWEST_MARKS = 6
 _SAME_WAY = np.radians(25.0)  # tiles lie within 6 degrees in a tray, the tilt bends directions by some more

@@ -20,7 +20,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """All tiles of a picture. `hands` is the share, 0..255, that hands cover of each cell of `cell` by `cell` pixels."""
+    """All tiles of a picture. `hands` is the share, 0..255, of each cell (`cell` pixels square) that hands cover."""
 
     tiles: tuple[Tile, ...]
     hands: Picture  # shape (rows, columns)
@@ -35,7 +35,8 @@ class Mark:
     names no set. `turned` tells whether the mark stands upside down in its `Tile.quad` (then the tile's own top-left
     is corner 2); None where that is not known. `confidence` is 0..1, calibrated. `spot`, shape (2,), is where the
     mark's middle lies on the tile: shares of its width and height from its own centre, right and down as the mark
-    itself stands.
+    itself stands (as the quad stands where `turned` is None). `either` is set where the mark reads as a serial both ways
+    up and does not tell which: the serial if it stands as the quad does, and the one if it is turned.
     """
 
     serial: int | None
@@ -43,3 +44,4 @@ class Mark:
     turned: bool | None
     confidence: float
     spot: Points
+    either: tuple[int, int] | None = None

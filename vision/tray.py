@@ -8,7 +8,7 @@ from vision.closer import find_finder
 from vision.geometry import Homography, Picture, Points, flatten, inverse, project, rectangle, rotation_degrees
 from vision.lattice import TILES, Lattice, places
 from vision.loose import corners, read_mark
-from vision.marks import Mark
+from vision.old_marks import Mark
 from vision.places import Look, Usual, floor_colour, judge, look_at
 from vision.reading import Place, Read, State
 from vision.tiles import Flat, Shape, fit_shape, flatten_tray, place_tile

@@ -4,7 +4,7 @@ import numpy as np
 
 from vision.geometry import Homography, Points, Quad, project, rectangle
 from vision.lattice import CENTRED, LEFT, ROW_LENGTHS, places
-from vision.marks import Mark
+from vision.old_marks import Mark
 from vision.payload import Payload
 
 PITCH, ROW_PITCH = 2.8, 4.0

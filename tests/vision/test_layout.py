@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.vision.synthetic import lay_marks, tilted
 from vision.geometry import project
 from vision.lattice import Lattice, first_steps, fit_steps, places, settle
-from vision.marks import Mark
+from vision.old_marks import Mark
 from vision.plane import fit_plane
 from vision.rows import find_rows
 

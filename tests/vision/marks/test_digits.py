@@ -1,0 +1,101 @@
+"""What may be concluded from a look at a printed number: serials only, one way up, and no guess between two."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vision.marks.digits import agreed, conclude, read_digits
+from vision.marks.digits_net import Look
+from vision.marks.signs import SEEN, TURNED, UPSIDE_DOWN
+from vision.payload import LAST_SERIAL
+
+SPOT = np.array([0.02, -0.1])
+NO_LETTER = 26
+
+
+def look(number: int, *, turned: float = 0.0, letter: int = NO_LETTER) -> Look:
+    """Give a look at a number that stands one way up, sure of every sign; `turned` is what it makes of the way up."""
+    return look_at_seen([int(digit) for digit in f"{number:03d}"], turned, letter)
+
+
+def look_upside_down(number: int, *, turned: float = 1.0) -> Look:
+    return look_at_seen([int(UPSIDE_DOWN[int(digit)]) for digit in f"{number:03d}"[::-1]], turned, NO_LETTER)
+
+
+def look_at_seen(seen: list[int], turned: float, letter: int) -> Look:
+    signs = np.zeros((3, SEEN), dtype=np.float32)
+    signs[range(3), seen] = 1.0
+    letters = np.zeros(27, dtype=np.float32)
+    letters[letter] = 1.0
+    return Look(1.0, np.array([1 - turned, turned], dtype=np.float32), letters, signs, SPOT)
+
+
+@given(st.integers(1, LAST_SERIAL), st.booleans())
+def test_a_look_that_is_sure_of_number_and_way_gives_that_serial(number: int, turned: bool) -> None:
+    mark = conclude(look_upside_down(number) if turned else look(number))
+    assert (mark.serial, mark.turned, mark.either) == (number, turned, None)
+
+
+@given(st.integers(LAST_SERIAL + 1, 999))
+def test_a_number_that_is_no_serial_is_a_misread(number: int) -> None:
+    assert conclude(look(number)).serial is None
+
+
+@pytest.mark.parametrize(("upright", "turned"), [(60, 90), (90, 60)])
+def test_a_number_that_is_a_serial_both_ways_up_is_not_decided_without_a_way(upright: int, turned: int) -> None:
+    mark = conclude(look(upright, turned=0.5))
+    assert (mark.serial, mark.turned, mark.either) == (None, None, (upright, turned))
+
+
+def test_ones_without_a_flag_leave_001_and_100_open() -> None:
+    plain = look(1, turned=0.5)
+    plain.signs[2] = 0
+    plain.signs[2, [1, UPSIDE_DOWN[1]]] = 0.5
+    mark = conclude(plain)
+    assert (mark.serial, mark.either) == (None, (1, 100))
+
+
+@pytest.mark.parametrize("serial", [66, 68, 69, 86, 89, 98, 99, 6, 8, 9])
+def test_a_number_that_is_a_serial_only_one_way_up_stands_that_way(serial: int) -> None:
+    for standing, seen in ((False, look(serial, turned=0.5)), (True, look_upside_down(serial, turned=0.5))):
+        mark = conclude(seen)
+        assert (mark.serial, mark.turned) == (serial, standing)
+
+
+@pytest.mark.parametrize("serial", [80, 8, 88])
+def test_a_number_without_a_way_up_needs_none_when_it_is_itself_upside_down(serial: int) -> None:
+    mark = conclude(look(serial, turned=0.5))
+    assert (mark.serial, mark.turned) == (serial, None if serial == 80 else False)
+
+
+@given(st.integers(0, SEEN - 1))
+def test_a_sign_turned_twice_is_itself(seen: int) -> None:
+    assert TURNED[TURNED[seen]] == seen
+
+
+@given(st.integers(1, LAST_SERIAL), st.integers(1, LAST_SERIAL))
+def test_two_looks_that_differ_leave_no_confidence(one: int, other: int) -> None:
+    together = agreed(look(one), look_upside_down(other))
+    assert conclude(together).confidence == pytest.approx(float(one == other))
+
+
+@given(st.floats(0.1, 0.9))
+def test_a_sign_in_doubt_is_no_doubt_about_the_way_up(share: float) -> None:
+    doubtful = look(10)  # 016 upside down is 910, no serial: that alone must not decide for 016
+    doubtful.signs[2] = 0
+    doubtful.signs[2, [0, 6]] = share, 1 - share
+    assert conclude(doubtful).confidence == pytest.approx(max(share, 1 - share))
+
+
+def test_the_spot_is_told_as_the_mark_stands() -> None:
+    assert conclude(look(12)).spot == pytest.approx(SPOT)
+    assert conclude(look_upside_down(12)).spot == pytest.approx(-SPOT)
+
+
+def test_a_letter_is_the_marks_set() -> None:
+    assert conclude(look(117, letter=2)).set_text == "C"
+
+
+def test_no_backs_give_no_marks() -> None:
+    assert read_digits(np.zeros((40, 40, 3), dtype=np.uint8), []) == []

@@ -1,0 +1,155 @@
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.vision.marks.drawn_labels import Drawn, lay, spoil
+from vision.geometry import Picture, Quad
+from vision.marks.label import read_labels
+from vision.marks.label_hits import find_hits
+from vision.marks.label_words import MODULE_COUNTS
+from vision.payload import Payload
+
+SET = 8
+
+
+def _tiles(*serials: int, count: int = 14, number: int = SET) -> list[Drawn]:
+    return [Drawn(Payload(number, serial), count, turned=serial % 2 == 0) for serial in serials]
+
+
+def _read(picture: Picture, quads: list[Quad]) -> list[tuple[str | None, int | None]]:
+    return [(mark.set_text, mark.serial) for mark in read_labels(picture, quads)]
+
+
+@pytest.mark.parametrize("count", MODULE_COUNTS)
+@pytest.mark.parametrize("blur", [0.0, 1.5])
+def test_all_136_of_a_set_read_back_whichever_way_up(count: int, blur: float) -> None:
+    tiles = _tiles(*range(1, 137), count=count)
+    picture, quads = lay(tiles)
+    marks = read_labels(spoil(picture, blur=blur, noise=4), quads)
+    assert [(mark.serial, mark.set_text, mark.turned) for mark in marks] == [
+        (tile.payload.serial, "08", tile.turned) for tile in tiles
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    serials=st.lists(st.integers(1, 136), min_size=1, max_size=5, unique=True),
+    count=st.sampled_from(MODULE_COUNTS),
+    width=st.integers(50, 140),
+    play=st.floats(0, 0.04),
+    damage=st.tuples(st.floats(0, 4), st.floats(0, 70), st.floats(0, 250)),
+    seed=st.integers(0, 2**31),
+)
+def test_whatever_is_done_to_the_picture_a_serial_that_comes_out_is_the_one_that_was_drawn(
+    serials: list[int], count: int, width: int, play: float, damage: tuple[float, float, float], seed: int
+) -> None:
+    tiles = _tiles(*serials, count=count)
+    picture, quads = lay(tiles, width=width, play=play, seed=seed)
+    blur, noise, glare = damage
+    marks = read_labels(spoil(picture, blur=blur, noise=noise, glare=glare, seed=seed), quads)
+    for mark, tile in zip(marks, tiles, strict=True):
+        assert mark.serial in {None, tile.payload.serial}
+        assert mark.set_text in {None, tile.payload.set_text}
+        assert mark.turned in {None, tile.turned}
+        assert (mark.serial is None) == (mark.confidence == 0)
+
+
+def test_labels_that_zxing_does_not_decode_are_read_all_the_same() -> None:
+    tiles = _tiles(*range(1, 35))
+    picture, quads = lay(tiles, width=80)
+    blurred = spoil(picture, blur=1.1, noise=4)
+    grey = np.asarray(cv2.cvtColor(blurred, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+    assert find_hits(grey, quads) == ({}, set())
+    assert _read(blurred, quads) == [("08", tile.payload.serial) for tile in tiles]
+
+
+@pytest.mark.parametrize("blur", [0.0, 1.5])
+def test_where_the_mark_lies_on_the_tile_is_told_as_it_stands(blur: float) -> None:
+    tiles = _tiles(*range(1, 18))
+    picture, quads = lay(tiles, play=0.0)
+    for mark in read_labels(spoil(picture, blur=blur), quads):
+        assert np.abs(mark.spot - [0.0, -0.08]).max() < 0.035
+
+
+@pytest.mark.parametrize("blur", [0.0, 1.5])
+def test_a_tile_of_another_set_is_read_with_its_own_set_and_format(blur: float) -> None:
+    tiles = [*_tiles(*range(1, 11)), *_tiles(117, count=10, number=35)]
+    picture, quads = lay(tiles)
+    assert _read(spoil(picture, blur=blur), quads)[-1] == ("35", 117)
+
+
+def test_labels_of_another_kind_are_found_though_only_a_strangers_label_decodes() -> None:
+    tiles = [*_tiles(*range(1, 17)), *_tiles(117, count=10, number=35)]
+    picture, quads = lay(tiles, width=80)
+    blurred = spoil(picture, blur=1.1, noise=4)
+    grey = np.asarray(cv2.cvtColor(blurred, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+    hits, _ = find_hits(grey, quads)
+    assert {hit.payload for hit in hits.values()} == {Payload(35, 117)}
+    assert _read(blurred, quads) == [(tile.payload.set_text, tile.payload.serial) for tile in tiles]
+
+
+def test_a_label_on_its_side_is_read_and_the_way_up_of_its_tile_left_open() -> None:
+    picture, quads = lay(_tiles(1, 3, 5))
+    marks = read_labels(picture, [np.roll(quad, 1, axis=0) for quad in quads])
+    assert [(mark.serial, mark.turned) for mark in marks] == [(1, None), (3, None), (5, None)]
+
+
+def test_bare_backs_have_no_mark() -> None:
+    picture, quads = lay([*_tiles(1, 2, 3, 4), None, None])
+    bare = read_labels(spoil(picture, noise=8), quads)[-2:]
+    assert [(mark.serial, mark.set_text, mark.turned, mark.confidence) for mark in bare] == 2 * [(None, None, None, 0)]
+
+
+def test_a_label_too_blurred_to_say_anything_says_nothing_or_which_way_up_it_is() -> None:
+    tiles = _tiles(*range(1, 35))
+    sharp, quads = lay(tiles, width=60)
+    for mark, tile in zip(read_labels(spoil(sharp, blur=2.2, noise=8), quads), tiles, strict=True):
+        assert mark.serial is None
+        assert mark.turned in {None, tile.turned}
+
+
+def test_a_label_beside_the_tiles_is_nobodys() -> None:
+    picture, quads = lay(_tiles(1, 2, 3))
+    assert _read(picture, quads[1:]) == [("08", 2), ("08", 3)]
+
+
+def test_two_labels_on_what_is_given_as_one_tile_are_no_read() -> None:
+    picture, quads = lay(_tiles(1, 3), play=0.0)
+    both = np.array([quads[0][0], quads[1][1], quads[1][2], quads[0][3]])
+    assert [mark.serial for mark in read_labels(picture, [both])] == [None]
+
+
+def test_a_half_hidden_label_is_right_or_not_read() -> None:
+    tiles = _tiles(*range(1, 18))
+    picture, quads = lay(tiles)
+    for at, quad in enumerate(quads):
+        middle = quad.mean(axis=0)
+        cv2.circle(picture, (round(middle[0]) - 25 + 3 * at, round(middle[1])), 24, (140, 170, 220), -1)
+    for mark, tile in zip(read_labels(picture, quads), tiles, strict=True):
+        assert mark.serial in {None, tile.payload.serial}
+
+
+def test_grey_and_colour_read_alike() -> None:
+    picture, quads = lay(_tiles(5, 6, 7))
+    grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+    assert _read(grey, quads) == _read(picture, quads) == [("08", 5), ("08", 6), ("08", 7)]
+
+
+def test_a_large_label_close_up_is_read() -> None:
+    picture, quads = lay(_tiles(77), width=700)
+    assert _read(spoil(picture, blur=9), quads) == [("08", 77)]
+
+
+def test_no_tiles_give_no_marks() -> None:
+    assert read_labels(np.zeros((4, 4, 3), dtype=np.uint8), []) == []
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 2**31), st.floats(-300, 300))
+def test_rubbish_is_not_read_and_never_raises(seed: int, shift: float) -> None:
+    chance = np.random.default_rng(seed)
+    noise = np.asarray(cv2.resize(chance.integers(0, 255, (40, 60), dtype=np.uint8), (240, 160)), dtype=np.uint8)
+    quads = [chance.uniform(0, 200, (4, 2)) + shift for _ in range(3)]
+    assert [mark.serial for mark in read_labels(noise, quads)] == [None] * 3

@@ -1,0 +1,57 @@
+"""PDFs as a printer and a camera would have them: rendered, read, measured."""
+
+import io
+import random
+from collections.abc import Iterable
+from typing import Any, Final
+
+import cv2
+import numpy as np
+import pypdfium2
+
+from vision.geometry import Picture
+from vision.marks import Mark, find_marks
+from vision.sheets.formats import formats
+from vision.sheets.registry import draw_faces
+from vision.sheets.sheet import Labels
+
+MM: Final = 72 / 25.4
+"""Points a millimetre."""
+
+FACES: Final = draw_faces(random.Random(4))
+
+
+def labels(name: str = "avery-l4730", **changed: Any) -> Labels:  # noqa: ANN401 - any field
+    """Labels of set 3, all of them, unless something else is said."""
+    return Labels(**{"set": 3, "faces": FACES, "sheet": formats()[name], **changed})
+
+
+def pages(pdf: bytes) -> int:
+    """Count pages."""
+    with pypdfium2.PdfDocument(io.BytesIO(pdf)) as document:
+        return len(document)
+
+
+def render(pdf: bytes, page: int, dots: float = 200) -> Picture:
+    """Render a page, from 0, in grey, shape (height, width), at so many dots an inch."""
+    with pypdfium2.PdfDocument(io.BytesIO(pdf)) as document:
+        drawn = document[page].render(scale=dots / 72).to_numpy()
+    return np.asarray(cv2.cvtColor(drawn, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+
+
+def read(picture: Picture) -> dict[int, Mark]:
+    """Read a rendered page with our own reader: serial to mark, of set 3. The one place that asks it."""
+    marks = [mark for mark in find_marks(picture) if mark.payload.set == 3]
+    assert len({mark.payload for mark in marks}) == len(marks)
+    return {mark.payload.serial: mark for mark in marks}
+
+
+def texts_in(pdf: bytes, page: int, boxes: Iterable[tuple[float, float, float, float]]) -> list[str]:
+    """Give the text inside boxes: left, top, width, height in millimetres from the page's top left corner."""
+    with pypdfium2.PdfDocument(io.BytesIO(pdf)) as document:
+        height = document[page].get_height()
+        text = document[page].get_textpage()
+        return [
+            text.get_text_bounded(MM * left, height - MM * (top + high), MM * (left + wide), height - MM * top)
+            for left, top, wide, high in boxes
+        ]

@@ -1,0 +1,82 @@
+"""A label has its code, the white about it, and the number, and all of it stays off the edge."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.broker.contract.laws import LAW
+from vision.errors import LabelTooSmallError
+from vision.payload import Payload, module_count, parse_payload
+from vision.sheets.code import TEXTS, matrix
+from vision.sheets.label import (
+    DIGIT_HEIGHT,
+    NUMBERS,
+    SMALLEST_MODULE,
+    TOLERANCE,
+    Number,
+    lay_out,
+    needs_bar,
+    number_width,
+    usual_modules,
+)  # fmt: skip
+
+SIDES = st.floats(8, 40)
+NEAR = 1e-6
+
+
+@given(SIDES, SIDES, st.sampled_from([*TEXTS]), st.sampled_from(NUMBERS))
+@LAW
+def test_code_with_its_white_and_number_lie_inside_and_apart(
+    width: float, height: float, modules: int, number: Number
+) -> None:
+    try:
+        layout = lay_out(width, height, modules, number)
+    except LabelTooSmallError:
+        return
+    left, top = (at - layout.module for at in layout.code)
+    side = (modules + 2) * layout.module
+    assert layout.module >= SMALLEST_MODULE
+    assert min(left, top) >= TOLERANCE - NEAR
+    assert left + side <= width - TOLERANCE + NEAR
+    assert top + side <= height - TOLERANCE + NEAR
+    if layout.number is None:
+        return
+    middle, foot = layout.number
+    half = number_width(layout.digit) / 2
+    assert layout.digit == DIGIT_HEIGHT[number]
+    assert middle - half >= left + side - NEAR or foot - layout.digit >= top + side - NEAR
+    assert middle - half >= TOLERANCE - NEAR
+    assert middle + half <= width - TOLERANCE + NEAR
+    assert foot + 0.25 * layout.digit <= height - TOLERANCE + NEAR
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_what_would_be_too_fine_for_a_camera_is_refused(number: Number) -> None:
+    with pytest.raises(LabelTooSmallError):
+        lay_out(7.0, 7.0, 14, number)
+
+
+@pytest.mark.parametrize(("side", "modules"), [(8.5, 10), (9.4, 12), (9.39, 10), (10.6, 14), (10.59, 12), (40, 14)])
+def test_a_label_has_the_most_modules_that_are_large_enough(side: float, modules: int) -> None:
+    assert usual_modules(side, side, TEXTS, "none") == modules
+
+
+def test_a_label_that_takes_not_even_the_fewest_modules_is_refused() -> None:
+    with pytest.raises(LabelTooSmallError):
+        usual_modules(6.9, 6.9, TEXTS, "none")
+
+
+@pytest.mark.parametrize("modules", TEXTS)
+def test_a_code_has_as_many_modules_as_its_text_asks_for_and_says_the_tile(modules: int) -> None:
+    text = TEXTS[modules](Payload(3, 17))
+    assert matrix(Payload(3, 17), modules).shape == (modules, modules)
+    assert (module_count(text), parse_payload(text)) == (modules, Payload(3, 17))
+
+
+@pytest.mark.parametrize(
+    ("text", "bar"),
+    [("006", True), ("068", True), ("001", True), ("100", True), ("090", True),
+     ("111", False), ("101", False), ("088", True), ("017", False), ("136", False), ("096", True), ("069", True)],
+)  # fmt: skip
+def test_a_number_that_reads_as_another_upside_down_has_a_bar(text: str, bar: bool) -> None:  # noqa: FBT001 - a table
+    assert needs_bar(text) == bar

@@ -1,0 +1,127 @@
+"""What is printed is what the reader reads: all labels, on every format, at their size and place."""
+
+import numpy as np
+import pytest
+
+from tests.vision.sheets.printed import FACES, labels, pages, read, render, texts_in
+from vision.geometry import Picture
+from vision.marks import Mark
+from vision.sheets.code import TEXTS
+from vision.sheets.formats import adjusted, formats
+from vision.sheets.label import NUMBERS, Number, lay_out
+from vision.sheets.sheet import Labels, labels_pdf
+
+DOTS = 300
+MM = DOTS / 25.4
+
+
+def cell_of(wanted: Labels, mark: Mark, dots: float) -> tuple[int, int]:
+    """Give column and row of the sticker on which the middle of a label lies."""
+    sheet = wanted.sheet
+    right, down = mark.centre / dots * 25.4
+    column, row = int((right - sheet.left) // sheet.across), int((down - sheet.top) // sheet.down)
+    left, top = sheet.corner_of(column, row)
+    assert left < right < left + sheet.width
+    assert top < down < top + sheet.height
+    return column, row
+
+
+def faces_drawn(wanted: Labels, pdf: bytes, page: int) -> dict[tuple[int, int], str]:
+    """Give the stickers that show a face, as the code written beside the drawing."""
+    sheet = wanted.sheet
+    cells = [(column, row) for row in range(sheet.rows) for column in range(sheet.columns)]
+    boxes = [(*sheet.corner_of(*cell), sheet.width, sheet.height) for cell in cells]
+    told = [[word for word in words.split() if word in FACES.values()] for words in texts_in(pdf, page, boxes)]
+    return {cell: words[0] for cell, words in zip(cells, told, strict=True) if words}
+
+
+def step_back(cell: tuple[int, int], labelled: dict[tuple[int, int], int], way: tuple[int, int]) -> tuple[int, int]:
+    """Go back over labels to what stands before them."""
+    while cell in labelled:
+        cell = cell[0] - way[0], cell[1] - way[1]
+    return cell
+
+
+@pytest.mark.parametrize("name", formats())
+def test_each_label_of_a_set_is_read_after_the_face_that_it_is_for(name: str) -> None:
+    wanted = labels(name, number="none")
+    pdf = labels_pdf(wanted)
+    read_back: dict[int, str] = {}
+    for page in range(1, pages(pdf)):
+        placed = {cell_of(wanted, mark, 200): serial for serial, mark in read(render(pdf, page)).items()}
+        guides = faces_drawn(wanted, pdf, page)
+        for cell, serial in placed.items():
+            before = {step_back(cell, placed, way) for way in ((1, 0), (0, 1))}
+            (read_back[serial],) = (guides[guide] for guide in before & set(guides))
+    assert read_back == FACES
+
+
+@pytest.mark.parametrize("modules", TEXTS)
+@pytest.mark.parametrize("number", NUMBERS)
+def test_each_kind_of_label_is_read(modules: int, number: Number) -> None:
+    pdf = labels_pdf(labels(modules=modules, number=number))
+    read_back = read(render(pdf, 1))
+    assert sorted(read_back) == [*range(1, 137)]
+    assert {mark.modules for mark in read_back.values()} == {modules}
+
+
+def dark(picture: Picture, left: float, top: float, width: float, height: float) -> tuple[float, float, float, float]:
+    """Give the box about all that is black in a box: left, top, width, height, all in millimetres."""
+    x, y, across, down = (round(length * MM) for length in (left, top, width, height))
+    ys, xs = np.nonzero(picture[y : y + down, x : x + across] < 128)
+    ends = xs.min(), ys.min(), xs.max() + 1 - xs.min(), ys.max() + 1 - ys.min()
+    return left + ends[0] / MM, top + ends[1] / MM, ends[2] / MM, ends[3] / MM
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.98])
+@pytest.mark.parametrize("name", ["avery-l4730", "online-ol28"])
+def test_modules_pitch_and_margins_have_their_size_on_paper(name: str, scale: float) -> None:
+    wanted = labels(name, number="none", modules=14, scale=scale)
+    sheet = wanted.sheet
+    layout = lay_out(sheet.width, sheet.height, 14, "none")
+    picture = render(labels_pdf(wanted), 1, DOTS)
+    cells = [(1, 0), (2, 0), (1, 1)] if name == "avery-l4730" else [(0, 1), (1, 1), (0, 2)]
+    boxes = []
+    for cell in cells:
+        left, top = sheet.corner_of(*cell)
+        boxes.append(dark(picture, left * scale, top * scale, sheet.width * scale, sheet.height * scale))
+    one, beside, below = boxes
+    within = pytest.approx
+    assert one[2:] == within((14 * layout.module * scale,) * 2, abs=0.1)
+    assert (beside[0] - one[0], beside[1] - one[1]) == within((sheet.across * scale, 0), abs=0.1)
+    assert (below[0] - one[0], below[1] - one[1]) == within((0, sheet.down * scale), abs=0.1)
+    start = sheet.corner_of(*cells[0])
+    assert one[:2] == within([(start[at] + layout.code[at]) * scale for at in (0, 1)], abs=0.1)
+
+
+def test_other_margins_move_every_label_by_as_much() -> None:
+    usual = labels()
+    moved = labels(sheet=adjusted(usual.sheet, 6.0, 12.0, 1.0))
+    before, after = (read(render(labels_pdf(one), 1)) for one in (usual, moved))
+    ways = [(after[serial].centre - before[serial].centre) / 200 * 25.4 for serial in before]
+    assert np.ptp(ways, axis=0) == pytest.approx([0, 0], abs=0.3)
+    assert np.mean(ways, axis=0) == pytest.approx([6.0 - 4.75, 12.0 - 13.5], abs=0.1)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.01])
+def test_the_frame_of_the_first_page_is_a_hundred_millimetres_and_the_ruler_four_inches(scale: float) -> None:
+    wanted = labels("plain-a4", scale=scale)
+    picture = render(labels_pdf(wanted), 0, DOTS)
+    middle = picture[:, round(75 * MM) : round(135 * MM)] < 128
+    rows = np.flatnonzero(middle.mean(axis=1) > 0.99) / MM
+    edges = rows[np.flatnonzero(np.diff(rows, prepend=-9) > 1)]
+    assert edges[1] - edges[0] == pytest.approx(100 * scale, abs=0.2)
+    ruler = np.flatnonzero(picture[round((edges[2] + 0.1) * MM), round(45 * MM) : round(165 * MM)] < 128) / MM
+    assert np.ptp(ruler) == pytest.approx(4 * 25.4 * scale, abs=0.3)
+
+
+def test_the_same_labels_give_the_same_bytes() -> None:
+    assert labels_pdf(labels()) == labels_pdf(labels())
+
+
+def test_lost_labels_are_printed_alone_on_what_is_left_of_a_sheet() -> None:
+    lost = {serial: FACES[serial] for serial in (17, 93)}
+    wanted = labels(faces=lost, start=171)
+    read_back = read(render(labels_pdf(wanted), 1))
+    assert sorted(read_back) == [17, 93]
+    assert {cell_of(wanted, mark, 200)[1] for mark in read_back.values()} == {17}

@@ -1,0 +1,86 @@
+"""Printed numbers: what may be concluded from what the network says of each back.
+
+The network has learnt each sign for itself, from numbers 000 to 999: a number that is no serial (000, 137 to 999) shows a
+misread. What is left counts only from a confidence on that is chosen from its calibration (docs/vision.md).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vision.geometry import Picture, Quad
+from vision.marks.cut import cut_backs
+from vision.marks.digits_net import Look, Shares, look_at
+from vision.marks.signs import TURNED, UPRIGHT, UPSIDE_DOWN
+from vision.payload import LAST_SERIAL
+from vision.sight import Mark
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LETTER_SURE = 0.8
+_TOLD = 50.0  # times likelier that one way up must be than the other
+Digits = tuple[int, ...]
+
+
+def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
+    """Read the printed numbers on backs, `quads` each shape (4, 2), pixels; without a number the confidence is about 0."""
+    if not quads:
+        return []
+    crops = cut_backs(picture, quads)
+    return [conclude(agreed(*both)) for both in zip(look_at(crops), look_at(crops[:, ::-1, ::-1]), strict=True)]
+
+
+def agreed(upright: Look, turned: Look) -> Look:
+    """Put two looks at one back together, the second of which saw it upside down.
+
+    Geometric means that are not made to sum to 1: where the two looks differ, everything becomes unlikely.
+    """
+    return Look(
+        min(upright.number, turned.number),
+        np.sqrt(upright.ways * turned.ways[::-1]),
+        np.sqrt(upright.letter * turned.letter),
+        np.sqrt(upright.signs * turned.signs[::-1, TURNED]),
+        (upright.spot - turned.spot) / 2,
+    )
+
+
+def conclude(look: Look) -> Mark:
+    """Give the mark that a look amounts to: its most likely number, and which way up, as far as that can be told."""
+    ways = [_best(look.signs[:, UPRIGHT]), _best(look.signs[::-1, UPSIDE_DOWN])]
+    serials = [_serial(digits) for digits, _ in ways]
+    likely = [float(way) * share for way, (_, share) in zip(look.ways, ways, strict=True)]
+    down = likely[1] > likely[0]
+    if max(likely) > _TOLD * min(likely):
+        return _mark(look, serials[down], max(likely), turned=down)
+    return _conclude_torn(look, serials, [share for _, share in ways])
+
+
+def _conclude_torn(look: Look, serials: list[int | None], shares: list[float]) -> Mark:
+    """Decide where a number reads both ways up and shows neither: one may be no serial, else it stays open."""
+    upright, turned = serials
+    either = float(look.ways.sum())
+    if upright is None or turned is None:
+        return _mark(look, upright or turned, either * shares[upright is None], turned=upright is None)
+    if upright == turned:
+        return _mark(look, upright, either * min(shares), turned=None)
+    return _mark(look, None, either * min(shares), turned=None, either=(upright, turned))
+
+
+def _best(shares: Shares) -> tuple[Digits, float]:
+    """Give the likeliest digits, and how likely they are, from shares of each digit at each place, shape (3, 10)."""
+    return tuple(int(digit) for digit in shares.argmax(axis=1)), float(shares.max(axis=1).prod())
+
+
+def _serial(digits: Digits) -> int | None:
+    hundreds, tens, ones = digits
+    serial = 100 * hundreds + 10 * tens + ones
+    return serial if 1 <= serial <= LAST_SERIAL else None
+
+
+def _mark(
+    look: Look, serial: int | None, share: float, *, turned: bool | None, either: tuple[int, int] | None = None
+) -> Mark:
+    letter = int(look.letter.argmax())
+    told = letter < len(_LETTERS) and look.letter[letter] > _LETTER_SURE
+    spot = -look.spot if turned else look.spot
+    confidence = min(look.number * share, 1.0)
+    return Mark(serial, _LETTERS[letter] if told else None, turned, confidence, spot, either)

@@ -1,0 +1,72 @@
+"""The network for printed numbers: crops in, probabilities out. How it was made: vision/training, vision/models."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from threading import local
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Picture, Points
+from vision.marks.cut import CROP, MARGIN
+from vision.marks.signs import SEEN
+
+MODEL = Path(__file__).parents[1] / "models" / "digits.onnx"
+_AT_ONCE = 34  # crops the network sees together: more cost memory and save no time
+_SOFT = 4.0  # levels: a crop without any contrast is not blown up
+_CELL = 8  # pixels of a crop for each cell of a look
+_COLS, _ROWS = CROP[0] // _CELL, CROP[1] // _CELL
+_CELLS = np.array([[col * _CELL + _CELL / 2, row * _CELL + _CELL / 2] for row in range(_ROWS) for col in range(_COLS)])
+_PARTS = (2, 2, 27, SEEN, SEEN, SEEN)  # kind, way up, letter, three digits
+
+Shares = NDArray[np.float32]
+_kept = local()  # a network holds what it is computing: each thread has its own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """What the network says of one back, in probabilities."""
+
+    number: float  # that a printed number is there
+    ways: Shares  # shape (2,): that it stands as the crop does, that it stands upside down
+    letter: Shares  # shape (27,): A to Z, none
+    signs: Shares  # shape (3, 16): each sign as it is seen (vision.marks.signs), from the crop's left to its right
+    spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
+
+
+def prepare(crops: Picture) -> NDArray[np.float32]:
+    """Give crops, shape (n, 112, 80, 3), as the network takes them: each one's own brightness and contrast taken out."""
+    flat = crops.astype(np.float32)
+    middle = flat.mean(axis=(1, 2, 3), keepdims=True)
+    spread = flat.std(axis=(1, 2, 3), keepdims=True)
+    return np.ascontiguousarray(((flat - middle) / (spread + _SOFT)).transpose(0, 3, 1, 2))
+
+
+def look_at(crops: Picture) -> list[Look]:
+    """Look at crops, shape (n, 112, 80, 3), uint8."""
+    looks: list[Look] = []
+    for start in range(0, len(crops), _AT_ONCE):
+        net = _net()
+        net.setInput(prepare(crops[start : start + _AT_ONCE]))
+        scores, where = net.forward(["scores", "where"])
+        looks += [_look(*pair) for pair in zip(scores, where, strict=True)]
+    return looks
+
+
+def _net() -> cv2.dnn.Net:
+    if not hasattr(_kept, "net"):
+        _kept.net = cv2.dnn.readNetFromONNX(str(MODEL))
+    return _kept.net
+
+
+def _look(scores: Shares, where: Shares) -> Look:
+    kind, ways, letter, *signs = (_shares(part) for part in np.split(scores, np.cumsum(_PARTS)[:-1]))
+    middle = (where[1:] @ _CELLS).mean(axis=0)
+    spot = middle / CROP * (1 + 2 * MARGIN) - MARGIN - 0.5
+    return Look(float(kind[0]), ways, letter, np.array(signs), np.asarray(spot, dtype=np.float64))
+
+
+def _shares(scores: Shares) -> Shares:
+    powers = np.exp(scores - scores.max())
+    return np.asarray(powers / powers.sum(), dtype=np.float32)

@@ -1,0 +1,14 @@
+"""Digits as they are seen, each for itself, before anybody knows which way up the number stands.
+
+0 and 8 are the same upside down, 6 and 9 are each other; 1 2 3 4 5 7 show which way up they stand (1 in most fonts).
+So there are 16 things that a sign can look like: 0 to 9 upright, then 1 2 3 4 5 7 upside down.
+"""
+
+import numpy as np
+
+SEEN = 16
+UPRIGHT = np.arange(10)  # what digit 0..9 looks like upright
+UPSIDE_DOWN = np.array([0, 10, 11, 12, 13, 14, 9, 15, 8, 6])  # and upside down
+TURNED = np.array(
+    [0, 10, 11, 12, 13, 14, 9, 15, 8, 6, 1, 2, 3, 4, 5, 7]
+)  # what becomes of each thing seen, half a turn on

@@ -1,0 +1,95 @@
+"""`homologue set check`: whether every tile of a set is there, once."""
+
+import json
+from pathlib import Path
+
+import click
+
+from vision.errors import RegistrySetMissingError, VisionError
+from vision.sheets.check_report import Shot, check_object, check_text, shot_text
+from vision.sheets.completeness import judge
+from vision.sheets.looking import look_at
+from vision.sheets.registry import Faces, Registry, read_registry
+
+
+def set_name(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Read a set in the way backs say it: two digits, or a letter. Raises BadParameter."""
+    if value is None:
+        return None
+    if value.isascii() and value.isdecimal() and len(value) <= 2:  # noqa: PLR2004 - two digits
+        return value.zfill(2)
+    if value.isascii() and value.isalpha() and len(value) == 1:
+        return value.upper()
+    raise click.BadParameter(f"{value!r}: a number from 0 to 99, or a letter")
+
+
+@click.group(name="set", short_help="Look after tile sets: is one complete?")
+def tile_set() -> None:
+    """Look after the tiles of a set. Sets are registered with `homologue deal set` or `homologue labels`.
+
+    \b
+    homologue set check heap-1.jpg heap-2.jpg --set 3
+    """  # noqa: D301 - click reads the \b
+
+
+@tile_set.command(short_help="Which tiles are missing, double or foreign.")
+@click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--set",
+    "named",
+    metavar="NAME",
+    callback=set_name,
+    help="The set that it should be: its number, or its letter  [default: the one that most tiles say].",
+)
+@click.option(
+    "--registry",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Registry of tile sets: also show the faces of missing and double tiles. They are secret.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def check(pictures: tuple[Path, ...], named: str | None, registry: Path | None, *, as_json: bool) -> None:
+    """Say which tiles of a set are missing, double or foreign, from pictures of their backs.
+
+    Any number of pictures, which may show the same tiles again: a serial counts as double only where one picture shows
+    it twice. A picture that cannot be read is told by its code and stops no other. Exit code 0 only if all 136 tiles
+    were read, none is double and none is of another set.
+
+    \b
+    homologue set check heap-1.jpg heap-2.jpg --set 3
+    homologue set check table-*.jpg --set C --json
+    """  # noqa: D301 - click reads the \b
+    try:
+        known = read_registry(registry) if registry else None
+        shots = _shots(pictures)
+        found = judge((shot.look for shot in shots if shot.look), named)
+        faces = _faces_of(known, found.set)
+    except VisionError as error:
+        message = {"error": {"code": error.code, "message": str(error)}}
+        click.echo(json.dumps(message) if as_json else f"{error.code}: {error}", err=not as_json)
+        raise click.exceptions.Exit(1) from error
+    click.echo(json.dumps(check_object(found, shots, faces)) if as_json else check_text(found, faces))
+    raise click.exceptions.Exit(0 if found.complete else 1)
+
+
+def _shots(pictures: tuple[Path, ...]) -> tuple[Shot, ...]:
+    """Look at each picture, and say on standard error how far it is."""
+    shots = []
+    for at, path in enumerate(pictures, start=1):
+        shots.append(_shot(path))
+        click.echo(f"{at}/{len(pictures)} {shot_text(shots[-1])}", err=True)
+    return tuple(shots)
+
+
+def _shot(path: Path) -> Shot:
+    try:
+        return Shot(path.name, look_at(path), None)
+    except VisionError as error:
+        return Shot(path.name, None, error)
+
+
+def _faces_of(registry: Registry | None, name: str | None) -> Faces:
+    if registry is None:
+        return {}
+    if name is None or not name.isdecimal() or int(name) not in registry:
+        raise RegistrySetMissingError(f"set {name or 'without a number'} is not in the registry")
+    return registry[int(name)]

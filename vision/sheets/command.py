@@ -1,0 +1,161 @@
+"""`homologue labels`: sheets of labels for the backs of a set."""
+
+import secrets
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import click
+
+from vision.errors import FileNameError, SerialsInvalidError, VisionError
+from vision.payload import LAST_SERIAL, LAST_SET
+from vision.sheets import registered
+from vision.sheets.code import TEXTS
+from vision.sheets.format_list import format_list
+from vision.sheets.formats import USUAL, adjusted, formats
+from vision.sheets.label import NUMBERS, Number
+from vision.sheets.private_file import locked, written_privately
+from vision.sheets.registered import Registered
+from vision.sheets.registry import registry_bytes
+from vision.sheets.sheet import Labels, labels_pdf
+from vision.sheets.words import LANGUAGES, Language
+
+REGISTRY: Final = "sets.json"
+PATH: Final = click.Path(dir_okay=False, path_type=Path)
+MARGIN: Final = click.FloatRange(0, 100)
+SCALE: Final = click.FloatRange(95, 105)
+
+
+def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click calls it so
+    if wanted:
+        click.echo(format_list())
+        context.exit()
+
+
+@click.command(short_help="Print labels for the backs of a set.")
+@click.option("--set", "number", type=click.IntRange(0, LAST_SET), required=True, help="Number of the set, 0 to 99.")
+@click.option("--output", type=PATH, required=True, help="The PDF to write.")
+@click.option(
+    "--registry",
+    type=PATH,
+    help=f"Registry of tile sets; a set that it has is printed again.  [default: {REGISTRY} beside the PDF]",
+)
+@click.option("--only", metavar="SERIALS", help="Only these labels of a set that the registry has: 17,93.")
+@click.option("--force", is_flag=True, help="Draw a set anew that the registry has: all its labels become worthless.")
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice([*formats()], case_sensitive=False),
+    default=USUAL,
+    show_default=True,
+    help="The sheet that is printed on.",
+)
+@click.option(
+    "--list-formats",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_formats,
+    help="Show the formats with their sizes, and end.",
+)
+@click.option(
+    "--margin-left", type=MARGIN, help="Millimetres from the left edge to the first label [default: format's]."
+)
+@click.option(
+    "--margin-top", type=MARGIN, help="Millimetres from the upper edge to the first label [default: format's]."
+)
+@click.option("--scale", type=SCALE, default=100, show_default=True, help="Percent, for a printer that errs.")
+@click.option(
+    "--start", type=click.IntRange(1), default=1, show_default=True, help="First label that the sheet still has."
+)
+@click.option(
+    "--modules",
+    type=click.Choice([*TEXTS]),
+    help="Modules across the code: fewer are larger.  [default: the most that are large enough]",
+)
+@click.option(
+    "--number",
+    "printed",
+    type=click.Choice(NUMBERS),
+    default="small",
+    show_default=True,
+    help="The number for people. Large ones can be read across a table.",
+)
+@click.option(
+    "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the sheets."
+)
+def labels(  # noqa: PLR0913 - one parameter an option
+    *,
+    number: int,
+    output: Path,
+    registry: Path | None,
+    only: str | None,
+    force: bool,
+    name: str,
+    margin_left: float | None,
+    margin_top: float | None,
+    scale: float,
+    start: int,
+    modules: int | None,
+    printed: Number,
+    language: Language,
+) -> None:
+    """Print sheets of labels for the backs of a set, each face before the labels of its four tiles.
+
+    A set that the registry does not have is drawn: which serial goes on which face is random and secret. Registry and
+    PDF are readable by their owner alone. Keep a copy of the registry: without it the labels are worthless.
+
+    \b
+    homologue labels --set 3 --output sheet.pdf
+    homologue labels --set 3 --output lost.pdf --registry sets.json --only 17,93 --start 171
+    homologue labels --list-formats
+    """  # noqa: D301 - click reads the \b
+    if only is not None and force:
+        raise click.UsageError("--only prints labels of a set again, --force draws it anew: one or the other.")
+    path = registry or output.parent / REGISTRY
+    try:
+        serials = _serials(only)
+        _refuse_names(output, path)
+        sheet = adjusted(formats()[name], margin_left, margin_top, scale / 100)
+        with locked(path.parent), ExitStack() as written:
+            done = _registered(path, number, asked=registry is not None, only=bool(serials), force=force)
+            faces = {one: face for one, face in done.faces.items() if one in serials or not serials}
+            made = labels_pdf(Labels(number, faces, sheet, modules, printed, language, start, scale / 100))
+            written.enter_context(written_privately(output, made))
+            if done.registry is not None:
+                written.enter_context(written_privately(path, registry_bytes(done.registry)))
+    except VisionError as error:
+        click.echo(f"{error.code}: {error}", err=True)
+        raise click.exceptions.Exit(1) from error
+    click.echo(_told(number, path, output, done))
+
+
+def _refuse_names(output: Path, registry: Path) -> None:
+    """See to it that the PDF never takes the registry's place: what is lost there cannot be drawn again."""
+    if output.suffix.lower() != ".pdf" or registry.suffix.lower() == ".pdf":
+        raise FileNameError("the labels go to a file that ends in .pdf, the registry to one that does not")
+
+
+def _serials(only: str | None) -> frozenset[int]:
+    """Read `17,93`; nothing where nothing is said."""
+    if only is None:
+        return frozenset()
+    words = [word.strip() for word in only.split(",")]
+    serials = {str(serial): serial for serial in range(1, LAST_SERIAL + 1)}
+    wrong = [word[:12] for word in words if word.lstrip("0") not in serials]
+    if wrong:
+        raise SerialsInvalidError(f"{', '.join(map(repr, wrong))}: serials are 1 to {LAST_SERIAL}, with commas between")
+    return frozenset(serials[word.lstrip("0")] for word in words)
+
+
+def _registered(path: Path, number: int, *, asked: bool, only: bool, force: bool) -> Registered:
+    if only or (asked and not force and registered.has(path, number)):
+        return registered.printed_again(path, number)
+    return registered.drawn(path, number, secrets.SystemRandom(), force=force)
+
+
+def _told(number: int, registry: Path, output: Path, done: Registered) -> str:
+    if done.registry is None:
+        return f"Labels of set {number}, as {registry} has them: {output}. Secret."
+    keep = "Both are secret. Copy the registry: if it is lost, these labels are worthless."
+    return f"Set {number} is new, drawn at random into {registry}; its labels: {output}. {keep}"

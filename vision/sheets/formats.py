@@ -1,0 +1,85 @@
+"""The sheets that labels are printed on: sizes as facts, and where each label of a sheet lies."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from vision.errors import LabelsOffPageError
+
+PAPERS: Final = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
+"""Width and height in millimetres."""
+
+USUAL: Final = "avery-l4730"
+
+_LYING: Final = 21.0
+"""Millimetres: a wider label does not fit across a tile, so it is printed lying and stuck upright."""
+
+_ROUNDING: Final = 0.06
+"""Millimetres that a maker's rounded sizes may add up to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One sheet. Lengths in millimetres from the page's top left corner; `across` and `down` are pitches."""
+
+    name: str
+    sold_as: str
+    paper: str
+    width: float
+    height: float
+    corner: float
+    columns: int
+    rows: int
+    left: float
+    top: float
+    across: float
+    down: float
+    cut: bool = False
+
+    @property
+    def page(self) -> tuple[float, float]:
+        """Width and height of the paper."""
+        return PAPERS[self.paper]
+
+    @property
+    def lying(self) -> bool:
+        """Whether labels are printed turned by a quarter: too wide for a tile, high enough for one."""
+        return self.width > _LYING and self.height < self.width
+
+    @property
+    def upright(self) -> tuple[float, float]:
+        """Width and height of a label as it is stuck."""
+        return (self.height, self.width) if self.lying else (self.width, self.height)
+
+    def corner_of(self, column: int, row: int) -> tuple[float, float]:
+        """Give the top left corner of a label; columns and rows count from 0."""
+        return self.left + column * self.across, self.top + row * self.down
+
+
+@cache
+def formats() -> Mapping[str, Format]:
+    """Read `formats.toml`, by name."""
+    tables = tomllib.loads((files("vision.sheets") / "formats.toml").read_text(encoding="utf-8"))
+    return {name: _format(name, **table) for name, table in tables.items()}
+
+
+def _format(name: str, label: list[float], grid: list[int], **told: Any) -> Format:  # noqa: ANN401 - as the table has it
+    return Format(name=name, width=label[0], height=label[1], columns=grid[0], rows=grid[1], **told)
+
+
+def adjusted(sheet: Format, left: float | None, top: float | None, scale: float) -> Format:
+    """Give a sheet with other margins, if all its labels stay on the page at this scale (1 is full size).
+
+    Raises LabelsOffPageError.
+    """
+    moved = replace(sheet, left=sheet.left if left is None else left, top=sheet.top if top is None else top)
+    x, y = moved.corner_of(moved.columns - 1, moved.rows - 1)
+    ends = (x + moved.width) * scale, (y + moved.height) * scale
+    within = [end <= side + _ROUNDING for end, side in zip(ends, moved.page, strict=True)]
+    if not (moved.left >= 0 and moved.top >= 0 and all(within)):  # so that not-a-number is refused too
+        margins = f"left {moved.left:g} mm, top {moved.top:g} mm, scale {100 * scale:g} %"
+        raise LabelsOffPageError(f"with {margins} labels of {sheet.name} lie off the page")
+    return moved

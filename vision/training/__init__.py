@@ -1,0 +1,1 @@
+"""How the two networks of the room were made: pictures are drawn, networks trained. Nothing here runs at the table."""

@@ -1,0 +1,187 @@
+"""The back of a tile, drawn flat: colour, number, wear. Everything is drawn by chance, far more widely than sets vary."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.training.fonts import Glyphs, font_files, line
+
+WIDTH, HEIGHT = 132, 180  # pixels of a back as it is drawn; 0.735 is the aspect of all tiles (22 by 30, 28 by 38 mm)
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LEAST_CONTRAST = 0.10
+Art = NDArray[np.float32]  # shape (HEIGHT, WIDTH, 3), BGR 0..1 (above 1 where light adds)
+Chance = np.random.Generator
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What the marks of one set have in common; lengths in shares of the tile's width or height."""
+
+    font: Path
+    spacing: float
+    width: float  # most that a mark takes of the tile's width
+    height: float  # of its digits, in tile heights
+    offset: tuple[float, float]
+    letter: str  # "" without one
+    two_lines: bool
+    bars: bool
+    engraved: float  # 0 printed .. 1 deep
+    back: NDArray[np.float32]  # BGR
+    ink: NDArray[np.float32]
+    marble: float
+    wear: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A mark's ink, shape (HEIGHT, WIDTH), 0..1, and where its letter and three digits stand, shape (4, 2), pixels."""
+
+    ink: NDArray[np.float32]
+    spots: NDArray[np.float64]
+
+
+def draw_style(chance: Chance) -> Style:
+    """Draw a set's style by chance."""
+    fonts = font_files()
+    back = _colour(chance)
+    prefixed = chance.random() < 0.45
+    return Style(
+        font=fonts[chance.integers(len(fonts))],
+        spacing=float(chance.choice([0.0, 0.0, chance.uniform(0.0, 0.25)])),
+        width=float(chance.uniform(0.5, 0.88)),
+        height=float(chance.uniform(0.13, 0.31)),
+        offset=(float(chance.normal(0, 0.012)), float(chance.choice([0.0, chance.uniform(-0.17, 0.17)]))),
+        letter=LETTERS[chance.integers(len(LETTERS))] if prefixed else "",
+        two_lines=bool(prefixed and chance.random() < 0.5),
+        bars=bool(chance.random() < 0.5),
+        engraved=float(chance.choice([0.0, chance.uniform(0.2, 1.0)])),
+        back=back,
+        ink=_ink(chance, back),
+        marble=float(chance.choice([0.0, chance.uniform(0.0, 0.12)])),
+        wear=float(chance.choice([0.0, chance.uniform(0.0, 0.8)])),
+    )
+
+
+def _colour(chance: Chance) -> NDArray[np.float32]:
+    """Give a plastic's colour: any, with more of white, ivory, black and the usual greens, blues and yellows."""
+    if chance.random() < 0.3:
+        grey = chance.choice([chance.uniform(0.02, 0.25), chance.uniform(0.6, 1.0)])
+        return np.clip(grey * chance.uniform(0.85, 1.05, 3), 0, 1).astype(np.float32)
+    hue, full, light = chance.uniform(0, 180), chance.uniform(60, 255), chance.uniform(40, 255)
+    pixel = np.array([[[hue, full, light]]], dtype=np.uint8)
+    return np.asarray(cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255, dtype=np.float32)
+
+
+def _ink(chance: Chance, back: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Give an ink that differs from the back by a little at least."""
+    for _ in range(50):
+        plain = np.full(3, chance.choice([0.05, 0.95]), dtype=np.float32)
+        ink = plain if chance.random() < 0.35 else _colour(chance)
+        if np.abs(ink - back).max() > _LEAST_CONTRAST + 0.25 * chance.random():
+            return ink
+    return np.asarray(1 - back, dtype=np.float32)
+
+
+def write(style: Style, number: str, chance: Chance) -> Written:
+    """Write a number as a set's style has it: one line or letter above digits, with a bar where the set has bars."""
+    page = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
+    play = chance.normal(0, 0.007, 2)
+    middle = np.array([0.5 + style.offset[0] + play[0], 0.5 + style.offset[1] + play[1]]) * [WIDTH, HEIGHT]
+    digits = number if style.two_lines or not style.letter else style.letter + number
+    glyphs, middles = _fit(style, digits)
+    spots = np.full((4, 2), np.nan)
+    below = 0.0
+    if style.two_lines:
+        letter, _ = line(style.font, style.letter, 0.0)
+        letter = _scaled(letter, glyphs.shape[0] / letter.shape[0])
+        gap = glyphs.shape[0] * chance.uniform(0.12, 0.3)
+        below = (letter.shape[0] + gap) / 2
+        spots[0] = middle - [0, glyphs.shape[0] / 2 + gap / 2]
+        _paste(page, letter, spots[0])
+    at = middle + [0, below]
+    _paste(page, glyphs, at)
+    places = at + np.array([[(share - 0.5) * glyphs.shape[1], 0] for share in middles])
+    spots[4 - len(places) :] = places
+    if style.bars and set(number) & {"6", "9"}:
+        _underline(page, at, glyphs.shape, chance)
+    return Written(_turned(page, float(chance.normal(0, 0.8)), middle), spots)
+
+
+def _fit(style: Style, text: str) -> tuple[Glyphs, tuple[float, ...]]:
+    drawn, middles = line(style.font, text, style.spacing)
+    scale = min(style.height * HEIGHT / drawn.shape[0], style.width * WIDTH / drawn.shape[1])
+    return _scaled(drawn, scale), middles
+
+
+def _scaled(drawn: Glyphs, scale: float) -> Glyphs:
+    size = (max(2, round(drawn.shape[1] * scale)), max(2, round(drawn.shape[0] * scale)))
+    return np.asarray(cv2.resize(drawn, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def _paste(page: NDArray[np.float32], glyphs: Glyphs, middle: NDArray[np.float64]) -> None:
+    height, width = glyphs.shape
+    top, left = round(middle[1] - height / 2), round(middle[0] - width / 2)
+    top, left = min(max(top, 0), HEIGHT - height), min(max(left, 0), WIDTH - width)
+    page[top : top + height, left : left + width] = glyphs / np.float32(255)
+
+
+def _underline(page: NDArray[np.float32], middle: NDArray[np.float64], shape: tuple[int, ...], chance: Chance) -> None:
+    height, width = shape
+    top = middle[1] + height * (0.5 + chance.uniform(0.08, 0.25))
+    thick = max(1.0, height * chance.uniform(0.05, 0.14))
+    left, right = middle[0] - width / 2, middle[0] + width / 2
+    page[round(top) : round(top + thick), round(left) : round(right)] = 1
+
+
+def _turned(page: NDArray[np.float32], degrees: float, middle: NDArray[np.float64]) -> NDArray[np.float32]:
+    spin = cv2.getRotationMatrix2D((float(middle[0]), float(middle[1])), degrees, 1.0)
+    return np.asarray(cv2.warpAffine(page, spin, (WIDTH, HEIGHT)), dtype=np.float32)
+
+
+def paint(style: Style, ink: NDArray[np.float32], chance: Chance) -> Art:
+    """Paint a back: plastic, marbling, ink worn off, an engraving's lit and shaded flanks, scratches, rounded edges."""
+    cloud = _cloud(chance, 5)
+    back = style.back * (1 + style.marble * cloud[:, :, None])
+    worn = ink * np.clip(1 - style.wear * np.clip(0.7 + 1.6 * _cloud(chance, 16), 0, 1), 0, 1) if style.wear else ink
+    art = back * (1 - worn[:, :, None]) + style.ink * worn[:, :, None]
+    if style.engraved:
+        art = art + _flanks(ink, chance)[:, :, None] * np.float32(style.engraved * chance.uniform(0.1, 0.45))
+    if style.wear and chance.random() < 0.6:
+        _scratch(art, style.wear, chance)
+    return np.asarray(art + _edge(chance), dtype=np.float32)
+
+
+def _cloud(chance: Chance, cells: int) -> NDArray[np.float32]:
+    """Give smooth noise of about -1..1, `cells` waves across."""
+    coarse = chance.normal(0, 0.6, (cells + 2, cells + 1)).astype(np.float32)
+    return np.asarray(cv2.resize(coarse, (WIDTH, HEIGHT), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
+
+
+def _flanks(ink: NDArray[np.float32], chance: Chance) -> NDArray[np.float32]:
+    soft = cv2.GaussianBlur(ink, (0, 0), float(chance.uniform(0.8, 1.8)))
+    angle = chance.uniform(0, 2 * np.pi)
+    slope = np.cos(angle) * cv2.Sobel(soft, cv2.CV_32F, 1, 0) + np.sin(angle) * cv2.Sobel(soft, cv2.CV_32F, 0, 1)
+    return np.asarray(np.clip(slope, -1, 1), dtype=np.float32)
+
+
+def _scratch(art: Art, wear: float, chance: Chance) -> None:
+    for _ in range(int(chance.integers(1, 2 + int(8 * wear)))):
+        start = chance.uniform(0, [WIDTH, HEIGHT])
+        end = start + chance.normal(0, 22, 2)
+        shade = float(chance.choice([0.1, 0.6, 0.9]))
+        ends = [tuple(int(value) for value in point) for point in (start, end)]
+        layer = art.copy()
+        cv2.line(layer, ends[0], ends[1], (shade,) * 3, 1, cv2.LINE_AA)
+        art += (layer - art) * np.float32(chance.uniform(0.2, 0.7))
+
+
+def _edge(chance: Chance) -> Art:
+    """Give the light of a rounded edge: brighter on the sides that face a lamp, darker on the others."""
+    light = np.zeros((HEIGHT, WIDTH, 1), dtype=np.float32)
+    thick = int(chance.integers(2, 9))
+    for side in (light[:thick], light[-thick:], light[:, :thick], light[:, -thick:]):
+        side += np.float32(chance.normal(0, 0.15))
+    return np.asarray(cv2.GaussianBlur(light, (0, 0), 1.5)[:, :, None], dtype=np.float32)

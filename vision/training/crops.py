@@ -1,0 +1,243 @@
+"""A tile as a camera sees it and as the reader cuts it out: what the network for the digits learns from."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Picture, Quad
+from vision.marks.cut import CROP, cut_back
+from vision.training.backs import HEIGHT, WIDTH, Art, Chance, Style, Written, draw_style, paint, write
+from vision.training.others import cover, draw_blank, draw_card, draw_face, draw_ground, draw_label
+
+NUMBER, OTHER = 0, 1
+_LETTER_OF_NONE = 26
+_TRAPS, _COVERED, _BESIDE = 0.14, 0.04, 0.04  # shares of the crops
+_HIDDEN = 0.12  # share of the ink from which a number no longer counts as one
+_DRAWN = (
+    draw_blank,
+    draw_label,
+    lambda _style, chance: draw_face(chance),
+    lambda _style, chance: draw_card(chance),
+    lambda _style, chance: draw_ground(chance),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crop:
+    """A crop, shape (112, 80, 3), and its truth: kind, upside down, letter (26: none), digits, spots (4, 2) in pixels."""
+
+    pixels: Picture
+    kind: int
+    turned: int
+    letter: int
+    digits: tuple[int, int, int]
+    spots: NDArray[np.float64]
+
+
+def draw_crops(chance: Chance) -> list[Crop]:
+    """Draw one tile, put it twice under a camera, cut it out along outlines that are a little off."""
+    style = draw_style(chance)
+    number = _number(chance)
+    written = write(style, number, chance)
+    art, kind = _what_lies_there(style, written, chance)
+    letter = ord(style.letter) - ord("A") if style.letter else _LETTER_OF_NONE
+    digits = (int(number[0]), int(number[1]), int(number[2]))
+    return [_shoot(_light(art, chance), style, written, (kind, letter, digits), chance) for _ in range(2)]
+
+
+def _what_lies_there(style: Style, written: Written, chance: Chance) -> tuple[Art, int]:
+    fate = chance.random()
+    if fate < _TRAPS:
+        draw = _DRAWN[int(chance.integers(len(_DRAWN)))]
+        return draw(style, chance), OTHER
+    art = paint(style, written.ink, chance)
+    hidden = cover(art, written.ink, chance) if fate < _TRAPS + _COVERED else 0.0
+    return art, OTHER if hidden > _HIDDEN else NUMBER
+
+
+def _shoot(
+    art: Art, style: Style, written: Written, truth: tuple[int, int, tuple[int, int, int]], chance: Chance
+) -> Crop:
+    kind, letter, digits = truth
+    seen, quad = _photograph(art, style, chance)
+    turned = int(chance.integers(2))
+    outline = np.roll(_off(quad, chance), 2 * turned, axis=0)
+    if kind == NUMBER and chance.random() < _BESIDE:  # between two tiles: half numbers are no numbers
+        side = outline[1] - outline[0] if chance.random() < 0.5 else outline[3] - outline[0]
+        outline, kind = outline + side * chance.choice([-1, 1]) * chance.uniform(0.35, 0.6), OTHER
+    pixels, to_crop = cut_back(seen, outline)
+    spots = _project(to_crop @ _to_quad(quad), written.spots)
+    return Crop(pixels, kind, turned, letter, digits, spots)
+
+
+def _number(chance: Chance) -> str:
+    """Give three digits: mostly any, so that each digit is learnt for itself and a misread shows as no serial."""
+    return f"{chance.integers(1, 137) if chance.random() < 0.4 else chance.integers(0, 1000):03d}"
+
+
+def _light(art: Art, chance: Chance) -> Art:
+    """Light a back: lamp's colour and strength, a gradient, and glare that adds light and may drown everything."""
+    lit = art * (chance.uniform(0.25, 1.25) * chance.uniform(0.85, 1.15, 3)).astype(np.float32)
+    lit = lit + np.float32(chance.choice([0.0, chance.uniform(0, 0.12)]))
+    if chance.random() < 0.5:
+        lit = lit + _glare(chance)[:, :, None] * np.float32(chance.uniform(0.05, 1.0) ** 2)
+    return np.asarray(lit, dtype=np.float32)
+
+
+def _glare(chance: Chance) -> NDArray[np.float32]:
+    """Give a reflection 0..1: a soft spot, a ramp, or a lamp's edge, marbled like the polish."""
+    x, y = np.meshgrid(np.linspace(-1, 1, WIDTH, dtype=np.float32), np.linspace(-1.36, 1.36, HEIGHT, dtype=np.float32))
+    angle = chance.uniform(0, 2 * np.pi)
+    along = np.cos(angle) * x + np.sin(angle) * y
+    shape = chance.integers(3)
+    if shape == 0:
+        away = (x - chance.uniform(-1.2, 1.2)) ** 2 + (y - chance.uniform(-1.5, 1.5)) ** 2
+        light = np.exp(-away / chance.uniform(0.1, 2.0))
+    elif shape == 1:
+        light = np.clip(0.5 + along * chance.uniform(0.1, 0.8), 0, 1)
+    else:
+        light = 1 / (1 + np.exp(-(along - chance.uniform(-1, 1)) * chance.uniform(4, 40)))
+    ripple = cv2.resize(chance.normal(1, chance.uniform(0, 0.25), (9, 7)).astype(np.float32), (WIDTH, HEIGHT))
+    return np.asarray(light * ripple, dtype=np.float32)
+
+
+def _photograph(art: Art, style: Style, chance: Chance) -> tuple[Picture, Quad]:
+    """Give what the camera sees about the tile, and where the tile's corners are in it."""
+    quad, size = _pose(chance)
+    scene = _surroundings(style, quad, size, chance)
+    big = _round_off(art, chance)
+    there = _to_quad(quad)
+    lift = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]]) @ there @ np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
+    shrink = max(1, int(WIDTH / np.linalg.norm(quad[1] - quad[0])))
+    if shrink > 1:  # as the lens does: whatever falls on one pixel is averaged
+        big = cv2.blur(big, (shrink, shrink))
+    drawn = cv2.warpPerspective(big, lift, size, flags=cv2.INTER_LINEAR)
+    scene = scene * (1 - drawn[:, :, 3:]) + drawn[:, :, :3]
+    return _expose(scene, chance), quad
+
+
+def _pose(chance: Chance) -> tuple[Quad, tuple[int, int]]:
+    """Place the tile: any rotation, any size that cameras see, tilted so that it is no rectangle."""
+    width = float(np.exp(chance.uniform(np.log(42), np.log(150))))
+    corners = np.array([[-0.5, -0.68], [0.5, -0.68], [0.5, 0.68], [-0.5, 0.68]]) * width
+    spin, tilt_way = chance.uniform(0, 2 * np.pi, 2)
+    corners = corners @ _rotation(spin).T
+    squash = np.diag([1.0, chance.uniform(0.75, 1.0)])
+    corners = corners @ _rotation(tilt_way) @ squash @ _rotation(-tilt_way)
+    corners += chance.normal(0, 0.006 * width, (4, 2))  # perspective and lens
+    reach = np.abs(corners).max(axis=0) + 0.2 * width
+    return corners + reach, (int(2 * reach[0]) + 1, int(2 * reach[1]) + 1)
+
+
+def _rotation(angle: float) -> NDArray[np.float64]:
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
+
+def _to_quad(quad: Quad) -> NDArray[np.float64]:
+    drawn = np.array([[0, 0], [WIDTH, 0], [WIDTH, HEIGHT], [0, HEIGHT]], dtype=np.float32)
+    return np.asarray(cv2.getPerspectiveTransform(drawn, quad.astype(np.float32)), dtype=np.float64)
+
+
+def _project(homography: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
+    lifted = np.column_stack([points, np.ones(len(points))]) @ homography.T
+    return np.asarray(lifted[:, :2] / lifted[:, 2:3])
+
+
+def _round_off(art: Art, chance: Chance) -> NDArray[np.float32]:
+    """Give the back its rounded corners, as premultiplied colour and cover, shape (HEIGHT, WIDTH, 4)."""
+    cover = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
+    radius, inset = int(chance.integers(4, 16)), int(chance.integers(0, 4))
+    box = (inset + radius, WIDTH - 1 - inset - radius, inset + radius, HEIGHT - 1 - inset - radius)
+    cv2.rectangle(cover, (box[0], inset), (box[1], HEIGHT - 1 - inset), 1, -1)
+    cv2.rectangle(cover, (inset, box[2]), (WIDTH - 1 - inset, box[3]), 1, -1)
+    for x in box[:2]:
+        for y in box[2:]:
+            cv2.circle(cover, (x, y), radius, 1, -1, cv2.LINE_AA)
+    return np.dstack([art * cover[:, :, None], cover])
+
+
+def _surroundings(style: Style, quad: Quad, size: tuple[int, int], chance: Chance) -> Art:
+    """Draw what lies about the tile: floor, its own side, neighbours of its colour across a dark gap."""
+    ground = chance.uniform(0, 0.9, 3) if chance.random() < 0.7 else style.back
+    scene = np.full((size[1], size[0], 3), ground, dtype=np.float32)
+    middle = quad.mean(axis=0)
+    for side in range(4):
+        kind = chance.random()
+        a, b = quad[side], quad[(side + 1) % 4]
+        away = (a + b) / 2 - middle
+        if kind < 0.45:  # a neighbour
+            gap = chance.uniform(1.02, 1.2)
+            _fill(scene, [a, b, b + 2 * away, a + 2 * away], np.full(3, chance.uniform(0, 0.3)))
+            neighbour = [point + (gap - 1) * away for point in (a, b)]
+            _fill(
+                scene,
+                [*neighbour, neighbour[1] + 2 * away, neighbour[0] + 2 * away],
+                style.back * chance.uniform(0.5, 1.1),
+            )
+        elif kind < 0.7:  # its own side, in the face's plastic or in its own
+            deep = chance.uniform(0.05, 0.5)
+            colour = style.back * 0.6 if chance.random() < 0.5 else chance.uniform(0.4, 1.0, 3)
+            _fill(scene, [a, b, b + deep * away, a + deep * away], colour)
+    return scene
+
+
+def _fill(scene: Art, corners: list[NDArray[np.float64]], colour: NDArray[np.float64]) -> None:
+    shift = 4
+    points = np.round(np.array(corners) * 2**shift).astype(np.int32)
+    cv2.fillConvexPoly(scene, points, [float(part) for part in colour], cv2.LINE_AA, shift)
+
+
+def _expose(scene: Art, chance: Chance) -> Picture:
+    """Put a scene through a lens, a sensor and a JPEG: defocus, motion, noise, smoothed colour, sharpening."""
+    blur = float(chance.choice([chance.uniform(0, 0.8), chance.uniform(0, 0.8), chance.uniform(0, 2.6)]))
+    if blur > 0.2:
+        scene = cv2.GaussianBlur(scene, (0, 0), blur)
+    if chance.random() < 0.2:
+        scene = cv2.filter2D(scene, -1, _streak(chance))
+    coded = np.clip(scene, 0, 1) ** np.float32(1 / chance.uniform(1.0, 2.4)) * np.float32(chance.uniform(0.75, 1.25))
+    coded = coded + _noise(scene.shape, chance) * np.float32(
+        chance.choice([0.004, chance.uniform(0, 0.02), chance.uniform(0, 0.06)])
+    )
+    if chance.random() < 0.5:
+        coded = coded + (coded - cv2.GaussianBlur(coded, (0, 0), 1.0)) * np.float32(chance.uniform(0, 1.2))
+    pixels = np.clip(coded * 255, 0, 255).astype(np.uint8)
+    quality = int(chance.integers(55, 97))
+    return np.asarray(
+        cv2.imdecode(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])[1], 1), dtype=np.uint8
+    )
+
+
+@cache
+def _noises() -> tuple[NDArray[np.float32], ...]:
+    """Give fields of noise, fine and smoothed, of which every picture takes a piece: drawing it anew is most of the work."""
+    fine = np.random.default_rng(1).normal(0, 1, (512, 512, 3)).astype(np.float32)
+    return fine, *(np.asarray(cv2.GaussianBlur(fine, (0, 0), sigma), dtype=np.float32) for sigma in (0.5, 0.8))
+
+
+def _noise(shape: tuple[int, ...], chance: Chance) -> NDArray[np.float32]:
+    field = _noises()[chance.integers(3)]
+    top, left = (int(part) for part in chance.integers(0, [512 - shape[0], 512 - shape[1]]))
+    return field[top : top + shape[0], left : left + shape[1]]
+
+
+def _streak(chance: Chance) -> NDArray[np.float32]:
+    length, angle = chance.uniform(1, 5), chance.uniform(0, np.pi)
+    kernel = np.zeros((9, 9), dtype=np.float32)
+    half = np.array([np.cos(angle), np.sin(angle)]) * length / 2
+    ends = [tuple(int(round((4 + sign * part) * 16)) for part in half) for sign in (-1, 1)]
+    cv2.line(kernel, ends[0], ends[1], 1, 1, cv2.LINE_AA, 4)
+    return np.asarray(kernel / kernel.sum(), dtype=np.float32)
+
+
+def _off(quad: Quad, chance: Chance) -> Quad:
+    """Move an outline as the finder may be off: shift, size, rotation, and each corner for itself."""
+    width = float(np.linalg.norm(quad[1] - quad[0]))
+    middle = quad.mean(axis=0)
+    moved = (quad - middle) @ _rotation(float(chance.normal(0, 0.025))).T * chance.normal(1, 0.025, 2)
+    return np.asarray(moved + middle + chance.normal(0, 0.025 * width, 2) + chance.normal(0, 0.012 * width, (4, 2)))
+
+
+__all__ = ["CROP", "Crop", "draw_crops"]

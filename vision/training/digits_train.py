@@ -1,0 +1,156 @@
+"""`python -m vision.training.digits_train --out FILE`: draw crops, train, write the network as ONNX.
+
+Two cores take about a quarter of an hour. The same seed, fonts and packages give the same crops.
+"""
+
+import argparse
+import multiprocessing
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from vision.marks.signs import SEEN, UPSIDE_DOWN
+from vision.training.crops import NUMBER, Crop, draw_crops
+from vision.training.digits_net import DigitsNet
+
+SEED = 20
+_CHUNK = 500
+_BATCH = 128
+_RATE = 2e-3
+
+Drawn = dict[str, NDArray[np.generic]]
+
+
+def _draw_chunk(seed: int) -> Drawn:
+    cv2.setNumThreads(1)
+    chance = np.random.default_rng([SEED, seed])
+    crops: list[Crop] = []
+    while len(crops) < _CHUNK:
+        crops += draw_crops(chance)
+    truths = [(crop.kind, crop.turned, crop.letter, *crop.digits) for crop in crops]
+    return {
+        "pixels": np.array([crop.pixels for crop in crops]),
+        "truth": np.array(truths, dtype=np.int64),
+        "spots": np.array([crop.spots for crop in crops], dtype=np.float32),
+    }
+
+
+def draw_all(count: int, processes: int, first: int = 0) -> Drawn:
+    """Draw `count` crops in several processes."""
+    seeds = range(first, first + -(-count // _CHUNK))
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        chunks = list(pool.imap(_draw_chunk, seeds))
+    return {key: np.concatenate([chunk[key] for chunk in chunks]) for key in chunks[0]}
+
+
+def as_seen(drawn: Drawn) -> Drawn:
+    """Say each truth as the crop shows it: from its left to its right, signs that stand upside down as such."""
+    truth, spots = drawn["truth"].copy(), drawn["spots"].copy()
+    down = truth[:, 1] == 1
+    truth[down, 3:6] = UPSIDE_DOWN[truth[down, 3:6][:, ::-1]]
+    spots[down, 1:4] = spots[down, 1:4][:, ::-1]
+    return {"pixels": drawn["pixels"], "truth": truth, "spots": spots}
+
+
+def _batches(drawn: Drawn, chance: np.random.Generator) -> list[NDArray[np.int64]]:
+    order = chance.permutation(len(drawn["truth"]))
+    return [order[at : at + _BATCH] for at in range(0, len(order) - _BATCH + 1, _BATCH)]
+
+
+def prepare(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Give crops, shape (n, 112, 80, 3), as the network takes them: each crop's own brightness and contrast taken out."""
+    flat = pixels.astype(np.float32)
+    middle = flat.mean(axis=(1, 2, 3), keepdims=True)
+    spread = flat.std(axis=(1, 2, 3), keepdims=True)
+    return np.ascontiguousarray(((flat - middle) / (spread + 4)).transpose(0, 3, 1, 2))
+
+
+def _loss(scores: torch.Tensor, where: torch.Tensor, truth: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
+    number = truth[:, 0] == NUMBER
+    kind = functional.cross_entropy(scores[:, :2], truth[:, 0])
+    scores, where, truth, spots = scores[number], where[number], truth[number], spots[number]
+    total = kind + functional.cross_entropy(scores[:, 2:4], truth[:, 1])
+    total = total + 0.5 * functional.cross_entropy(scores[:, 4:31], truth[:, 2])
+    for digit in range(3):
+        start = 31 + SEEN * digit
+        total = total + functional.cross_entropy(scores[:, start : start + SEEN], truth[:, 3 + digit])
+    return total + 0.3 * _look_loss(where, spots)
+
+
+def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
+    """Give how far the looks are from the signs' places: they are known, and knowing where comes before knowing what."""
+    rows, cols = torch.meshgrid(torch.arange(14) * 8.0 + 4, torch.arange(10) * 8.0 + 4, indexing="ij")
+    cells = torch.stack([cols, rows], dim=2).reshape(140, 2)
+    there = ~torch.isnan(spots).any(dim=2)
+    away = ((cells - torch.nan_to_num(spots)[:, :, None]) ** 2).sum(dim=3)
+    wanted = torch.softmax(-away / (2 * 5.0**2), dim=2)
+    cross = -(wanted * torch.log(where + 1e-6)).sum(dim=2)
+    middle = (where[..., None] * cells).sum(dim=2)
+    off = (middle - torch.nan_to_num(spots)).abs().sum(dim=2)
+    return ((cross + 0.1 * off) * there).sum() / there.sum()
+
+
+def train(drawn: Drawn, epochs: int) -> DigitsNet:
+    """Train a network from crops; says after each epoch how it goes."""
+    torch.manual_seed(SEED)
+    chance = np.random.default_rng(SEED)
+    net = DigitsNet().to(memory_format=torch.channels_last)
+    steps = epochs * (len(drawn["truth"]) // _BATCH)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=_RATE, weight_decay=1e-3)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, max_lr=_RATE, total_steps=steps + 1, pct_start=0.15)
+    for epoch in range(epochs):
+        began, losses = time.perf_counter(), []
+        for chosen in _batches(drawn, chance):
+            pixels = torch.from_numpy(prepare(_recolour(drawn["pixels"][chosen], chance)))
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                scores, where = net(pixels.to(memory_format=torch.channels_last))
+            truth, spots = torch.from_numpy(drawn["truth"][chosen]), torch.from_numpy(drawn["spots"][chosen])
+            loss = _loss(scores.float(), where.float(), truth, spots)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+            losses.append(loss.item())
+        print(f"epoch {epoch}: loss {np.mean(losses[-50:]):.3f}, {time.perf_counter() - began:.0f} s", flush=True)
+    return net.eval()
+
+
+def _recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray[np.uint8]:
+    """Swap channels and turn dark to light by chance: an epoch shows no crop the same way twice."""
+    pixels = pixels[:, :, :, chance.permutation(3)]
+    return 255 - pixels if chance.random() < 0.3 else pixels
+
+
+def write_onnx(net: DigitsNet, path: Path) -> None:
+    """Write the network as ONNX."""
+    net.to(memory_format=torch.contiguous_format)
+    names = {"input_names": ["crops"], "output_names": ["scores", "where"]}
+    axes = {"crops": {0: "n"}, "scores": {0: "n"}, "where": {0: "n"}}
+    sample = torch.zeros(1, 3, 112, 80)
+    torch.onnx.export(net, (sample,), str(path), dynamo=False, opset_version=17, dynamic_axes=axes, **names)
+
+
+def main() -> None:
+    """Read the options, draw, train, write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--crops", type=int, default=250_000)
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--processes", type=int, default=2)
+    chosen = parser.parse_args()
+    began = time.perf_counter()
+    drawn = as_seen(draw_all(chosen.crops, chosen.processes))
+    print(f"{len(drawn['truth'])} crops drawn in {time.perf_counter() - began:.0f} s", flush=True)
+    torch.set_num_threads(2)
+    net = train(drawn, chosen.epochs)
+    write_onnx(net, chosen.out)
+    print(f"written after {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
