@@ -45,7 +45,10 @@ def spot_odds(tile: int, marks: tuple[Mark | None, ...]) -> float:
 
 
 def neighbour_odds(tile: int, layout: Layout, marks: tuple[Mark | None, ...]) -> float:
-    """Give the log-odds by how the other tiles of its tray stand; 0.0 for a tile that lies in no tray."""
+    """Give the log-odds, by how the other tiles of its tray stand, that a tile stands as its `Lie` says.
+
+    That is how its mark was read; where the mark did not tell, how the tray stands. 0.0 for a tile in no tray.
+    """
     lie = layout.lies[tile]
     if lie.row is None or lie.sideways or marks[tile] is None:
         return 0.0
