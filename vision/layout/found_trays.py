@@ -8,6 +8,7 @@ from vision.geometry import Points
 from vision.layout.frames import Flags, Indices, frames, linked_groups
 from vision.layout.groups import QUARTERS, Group, directions, tray_groups
 from vision.layout.lattice import Lattice, fit_lattice
+from vision.layout.level import levelled
 from vision.layout.plane import FEWEST, Plane, fit_plane
 from vision.layout.rows import find_rows
 from vision.layout.settle import settle
@@ -52,7 +53,7 @@ def _turned(mark: Mark | None) -> float:
 
 
 def _settle(group: Group, plane: Plane, spots: Points, ways: Points, turned: Points) -> Lattice | None:
-    rows = find_rows(spots[group.members] @ QUARTERS[group.quarter])
+    rows = find_rows(levelled(spots[group.members] @ QUARTERS[group.quarter]))
     upright = np.sign(np.cos(ways[group.members] - group.quarter * np.pi / 2)) * turned[group.members]
     settled = settle(rows, float(upright.sum()))
     if settled is None:
