@@ -78,8 +78,14 @@ def _fill(lattices: list[Lattice], spots: Points, ways: Points, found: Found) ->
         turns = ways - lattice.quarter * np.pi / 2
         held = _held(lattice, spots, found, left & (sure | (np.abs(np.cos(turns)) > _SQUARE)))
         left[list(held.values())] = False
+        turns = turns - _usual_turn(turns[list(held.values())])
         filled.append(Filled(lattice, held, {tile: float(turns[tile]) for tile in held.values()}))
     return tuple(filled)
+
+
+def _usual_turn(turns: Points) -> float:
+    """Give by how much most tiles are off the tray's axis, radians: their corners may all be off one way."""
+    return float(np.median((turns + np.pi / 2) % np.pi - np.pi / 2)) if len(turns) else 0.0
 
 
 def _held(lattice: Lattice, spots: Points, found: Found, left: Flags) -> dict[Where, int]:

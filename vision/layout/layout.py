@@ -15,7 +15,7 @@ from vision.layout.values import Layout, Lie, Site, Tray
 from vision.reading import State
 from vision.sight import Found, Mark
 
-_ASKEW = 10.0  # degrees: tiles in a tray lie within 6 of it, corners found to 3 percent included
+_ASKEW = 15.0  # degrees: tiles in a tray lie within 6 of it with corners found to 3 percent, some corners are worse
 
 
 def lay_out(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> Layout:

@@ -142,6 +142,15 @@ def test_an_unlikely_tile_that_lies_askew_on_an_empty_place_is_not_of_the_tray()
     assert wheres(seen) == [None if one.where == (1, 5) else one.where for one in seen.shown]
 
 
+@pytest.mark.parametrize("degrees", [-6.0, 6.0])
+def test_corners_that_are_all_off_one_way_do_not_mix_the_rows(degrees: float) -> None:
+    seen = see(tray_scene(Pose(noise=0.02)))
+    crooked = tuple(replace(tile, quad=turned(tile.quad, degrees)) for tile in seen.found.tiles)
+    seen = replace(seen, found=replace(seen.found, tiles=crooked))
+    assert wheres(seen) == [one.where for one in seen.shown]
+    assert not any(lie.sideways for lie in seen.lay_out().lies)
+
+
 def test_an_empty_middle_row_is_counted() -> None:
     seen = see(tray_scene(Pose(tilt=20, noise=0.02)).without(*[(1, col) for col in range(11)]))
     assert wheres(seen) == [one.where for one in seen.shown]
