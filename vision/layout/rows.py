@@ -9,9 +9,9 @@ from vision.layout.frames import Indices
 from vision.layout.plane import HEIGHT
 from vision.layout.tray import ROWS
 
-_BREAK = 0.6 * HEIGHT  # tile widths between rows; they lie 1.04 heights and more apart, a tile 0.2 off its row
+_BREAK = 0.45 * HEIGHT  # tile widths between rows; they lie 1.04 heights and more apart, a tile 0.2 off its row
 _ROW_PITCH = 1.17 * HEIGHT  # the usual one: a row that is empty lies between two that are two of these apart
-_PITCHES = np.arange(0.97, 1.2, 0.004)  # tile widths from tile to tile
+_PITCHES = np.arange(0.82, 1.25, 0.004)  # tile widths from tile to tile
 
 
 @dataclass(frozen=True, slots=True, eq=False)
