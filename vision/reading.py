@@ -38,10 +38,10 @@ class Read:
     `serial` is 1..136, None when it could not be read; `set` the set's letter or two digits, None where the mark names
     none. `quad` holds the back's corners in pixels, the tile's own top-left, top-right, bottom-right, bottom-left;
     `rotation` is in degrees 0..360, clockwise on the screen. `row` 0..2 (0 farthest from the player) and `col` 0.. are
-    None where no tray was found; `seat` is one of E S W N in a carrier, None otherwise. `turn` is how the tile lies against its tray: 0, 90, 180 or 270;
-    `sideways` tells that it lies askew, by 10 degrees and more. `foreign` tells that it is of another set than most:
-    its mark names another, or names none and its back's colour is clearly none of the others'. `clash` is the serial
-    that was taken from it because another tile of the picture seems to have the same.
+    None where no tray was found; `seat` is one of E S W N in a carrier, None otherwise. `turn` is how the tile lies
+    against its tray: 0, 90, 180 or 270; `sideways` tells that it lies askew, by 15 degrees and more. `foreign` tells
+    that it is of another set than most: its mark names another, or names none and its back's colour is clearly none of
+    the others'. `clash` is the serial that was taken from it because another tile of the picture seems to have it too.
     """
 
     serial: int | None

@@ -13,7 +13,7 @@ TURNED = np.array(
     [0, 10, 11, 12, 13, 14, 9, 15, 8, 6, 1, 2, 3, 4, 5, 7]
 )  # what becomes of each thing seen, half a turn on
 
-# Which digit a thing seen means, shape (16, 10), once the number's way up is known: 1 2 3 4 5 7 mean the same either way,
+# Which digit a thing seen means, shape (16, 10), once the way up is known: 1 2 3 4 5 7 mean the same either way,
 # for some fonts draw a 1 that shows no way up, and then half of the share goes to each.
 MEANT = np.zeros((SEEN, 10), dtype=np.float32)
 for _digit in range(10):

@@ -70,7 +70,7 @@ def _colour(chance: Chance) -> Reals:
     """Give a plastic's colour: any, with more of white, ivory, black and the usual greens, blues and yellows."""
     if chance.random() < 0.3:
         grey = chance.choice([chance.uniform(0.02, 0.25), chance.uniform(0.6, 1.0)])
-        return np.clip(grey * chance.uniform(0.85, 1.05, 3), 0, 1).astype(np.float32)
+        return np.asarray(np.clip(grey * chance.uniform(0.85, 1.05, 3), 0, 1), dtype=np.float32)
     hue, full, light = chance.uniform(0, 180), chance.uniform(60, 255), chance.uniform(40, 255)
     pixel = np.array([[[hue, full, light]]], dtype=np.uint8)
     return np.asarray(cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255, dtype=np.float32)

@@ -93,7 +93,8 @@ def train(drawn: Drawn, epochs: int) -> DigitsNet:
     """Train a network from crops; says after each epoch how it goes."""
     torch.manual_seed(SEED)
     chance = np.random.default_rng(SEED)
-    net = DigitsNet().to(memory_format=torch.channels_last)
+    net = DigitsNet()
+    net.to(memory_format=torch.channels_last)
     steps = epochs * (len(drawn["truth"]) // _BATCH)
     optimiser = torch.optim.AdamW(net.parameters(), lr=_RATE, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, max_lr=_RATE, total_steps=steps + 1, pct_start=0.15)

@@ -121,17 +121,5 @@ def _draw_destination(pen: Pen, quad: Quad, goes: Destination) -> None:
 def _empty_places(reading: Reading, wrong: set[Where]) -> Iterator[Quad]:
     """Give where a tile should lie and none is seen."""
     for place in reading.places:
-        if place.read is None and (place.seat, place.row, place.col) in wrong:
-            quad = np.array(place.quad) if place.quad is not None else _quad_like_neighbour(place, reading)
-            if quad is not None:
-                yield quad
-
-
-def _quad_like_neighbour(place: Place, reading: Reading) -> Quad | None:
-    """Give a place's quad by the lattice: as large as its nearest neighbour, about the place's spot."""
-    there = [one for one in reading.places if one.read is not None]
-    near = min(there, key=lambda one: 2 * abs(one.row - place.row) + abs(one.col - place.col), default=None)
-    if reading.lattice is None or near is None or near.read is None:
-        return None
-    away = reading.lattice.pixel(place.row, place.col) - reading.lattice.pixel(near.row, near.col)
-    return np.array(near.read.quad) + away
+        if place.read is None and place.quad is not None and (place.seat, place.row, place.col) in wrong:
+            yield np.array(place.quad)
