@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.geometry import UNIT_SQUARE
+
 OFFSET_UNIT = 16.0  # pixels in which the network counts the way to a tile's centre
 SIZE_UNIT = 16.0  # pixels in which it counts a tile's half size
 
@@ -31,3 +33,8 @@ def half_axes(frames: Frames) -> NDArray[np.float64]:
     c, s = np.cos(angle), np.sin(angle)
     units = np.stack([np.stack([c, s], axis=1), np.stack([-s, c], axis=1)], axis=1)
     return np.asarray(np.einsum("nij,naj->nai", root, units))
+
+
+def quads_of(frames: Frames) -> NDArray[np.float64]:
+    """Give parallelograms, shape (n, 4, 2), clockwise, corners 0-1 and 2-3 the short ends."""
+    return np.asarray(frames[:, None, :2] + (2 * UNIT_SQUARE - 1) @ half_axes(frames))

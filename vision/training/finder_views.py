@@ -17,7 +17,7 @@ def view(scene: Scene, rng: np.random.Generator, *, stands: bool) -> Scene:
         scene = _mirrored(scene)
     if rng.random() < 0.5:
         scene = _transposed(_mirrored(_transposed(scene)))
-    return replace(scene, picture=_recoloured(scene.picture, rng))
+    return recoloured(scene, rng)
 
 
 def _transposed(scene: Scene) -> Scene:
@@ -40,12 +40,13 @@ def _reordered(scene: Scene, picture: Picture, quads: np.ndarray, maps: list[Pic
     return replace(scene, picture=picture, quads=quads[:, [1, 0, 3, 2]], cores=cores, unsure=unsure, hands=hands)
 
 
-def _recoloured(picture: Picture, rng: np.random.Generator) -> Picture:
+def recoloured(scene: Scene, rng: np.random.Generator) -> Scene:
     """Exchange channels, weigh them, bend the curve: a table through 256 values a channel."""
+    picture = scene.picture
     if rng.random() < 0.5:
         picture = picture[:, :, rng.permutation(3)]
     levels = np.linspace(0, 1, 256)
     gains = np.exp(rng.normal(0, 0.12, 3) + rng.normal(0, 0.25))
     curves = [255 * np.clip(gain * levels ** np.exp(rng.normal(0, 0.15)), 0, 1) for gain in gains]
     table = np.stack(curves, axis=1).astype(np.uint8)[None]
-    return np.asarray(cv2.LUT(np.ascontiguousarray(picture), table), dtype=np.uint8)
+    return replace(scene, picture=np.asarray(cv2.LUT(np.ascontiguousarray(picture), table), dtype=np.uint8))
