@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from vision.finder.network import CLOSEUP, MIDDLE, run
 from vision.geometry import UNIT_SQUARE, Picture, Quad
 
+Quads = NDArray[np.float64]  # shape (n, 4, 2)
+
 SIDE = 48  # pixels of a cut-out
 REACH = 1.6  # it shows this much of the plane about the tile, whose own square reaches from -1 to 1
 SQUARE: Quad = 2 * UNIT_SQUARE - 1
 _CORNERS = 8  # the network's answer: corners, then logits of a tile, of its face up, of long ends where short are said
-_ROUNDS = 2
 _AT_ONCE = 64  # cut-outs: they bound the memory
 
 
@@ -21,7 +22,7 @@ _AT_ONCE = 64  # cut-outs: they bound the memory
 class Judged:
     """Tiles after a closer look: `quads`, shape (n, 4, 2), pixels; `tile` and `face`, shape (n,), 0..1."""
 
-    quads: NDArray[np.float64]
+    quads: Quads
     tile: NDArray[np.float64]
     face: NDArray[np.float64]
 
@@ -41,17 +42,34 @@ def to_pixels(quad: Quad) -> NDArray[np.float64]:
     return np.asarray(cv2.getPerspectiveTransform(SQUARE.astype(np.float32), (quad - 0.5).astype(np.float32)))
 
 
-def look_closer(picture: Picture, quads: NDArray[np.float64]) -> Judged:
-    """Move quads, shape (n, 4, 2), to where the tiles' corners are. What is no tile moves anywhere."""
-    tile = face = np.zeros(len(quads))
-    for _ in range(_ROUNDS):
-        answer = _ask(picture, quads)
-        quads = np.array([_moved(quad, told) for quad, told in zip(quads, answer, strict=True)]).reshape(-1, 4, 2)
-        tile, face = (1 / (1 + np.exp(-np.clip(answer[:, _CORNERS + k], -30, 30))) for k in (0, 1))
-    return Judged(quads, tile, face)
+def look_closer(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np.bool_]) -> Judged:
+    """Move quads to where the tiles' corners are. What is no tile moves anywhere.
+
+    `others` are second guesses of the same tiles, for those of which the first is not `sure`: that from which the
+    corners are nearer is followed.
+    """
+    answer = _ask(picture, quads)
+    doubted = np.flatnonzero(~sure)
+    other = _ask(picture, others[doubted])
+    better = _away(other) < _away(answer[doubted])
+    quads, answer = quads.copy(), answer.copy()
+    quads[doubted[better]], answer[doubted[better]] = others[doubted[better]], other[better]
+    quads = _all_moved(quads, answer)
+    answer = _ask(picture, quads)
+    tile, face = (1 / (1 + np.exp(-np.clip(answer[:, _CORNERS + k], -30, 30))) for k in (0, 1))
+    return Judged(_all_moved(quads, answer), tile, face)
 
 
-def _ask(picture: Picture, quads: NDArray[np.float64]) -> NDArray[np.float64]:
+def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give how far the corners are, less where a tile is likely."""
+    return np.asarray(np.abs(answer[:, :_CORNERS]).mean(axis=1) - answer[:, _CORNERS] / 20)
+
+
+def _all_moved(quads: Quads, answers: NDArray[np.float64]) -> Quads:
+    return np.array([_moved(quad, told) for quad, told in zip(quads, answers, strict=True)]).reshape(-1, 4, 2)
+
+
+def _ask(picture: Picture, quads: Quads) -> NDArray[np.float64]:
     answers = [np.zeros((0, _CORNERS + 3))]
     for first in range(0, len(quads), _AT_ONCE):
         crops = [cut(picture, quad) for quad in quads[first : first + _AT_ONCE]]

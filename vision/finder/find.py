@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from vision.finder.closeup import look_closer
-from vision.finder.frames import quads_of, sizes
+from vision.finder.frames import is_turn_sure, quads_of, sizes
 from vision.finder.network import CELL, Maps, look
 from vision.finder.votes import cast, count
 from vision.geometry import Picture, Quad
@@ -17,8 +17,9 @@ _LONG_SIDE_OF_LARGE = 864  # the same for pictures in which a whole carrier may 
 _LARGE = 2200  # pixels of the longer side
 _COARSER = 4  # times smaller is the second look, for tiles that fill the picture
 _FINE_SIZES = (5.0, 46.0)  # half sizes of tiles that a look is good for
-_COARSE_SIZES = (9.0, 60.0)  # smaller ones are the first look's
+_COARSE_SIZES = (10.5, 60.0)  # smaller ones are the first look's
 _HALF = 0.5
+_FILLED = 0.2  # of a large tile: small ones that fill more are no print of it
 _LEAST_LIKELY = 0.4
 
 
@@ -56,7 +57,7 @@ def _tiles(picture: Picture, maps: Maps, between: tuple[float, float]) -> list[T
     tiles = count(cast(maps))
     size = sizes(tiles.frames)
     frames = tiles.frames[(size > between[0]) & (size < between[1])]
-    judged = look_closer(picture, quads_of(frames))
+    judged = look_closer(picture, quads_of(frames), quads_of(frames, np.pi / 4), is_turn_sure(frames))
     found = [
         Tile(quad, bool(face > _HALF), float(tile))
         for quad, tile, face in zip(judged.quads, judged.tile, judged.face, strict=True)
@@ -67,16 +68,14 @@ def _tiles(picture: Picture, maps: Maps, between: tuple[float, float]) -> list[T
 
 def _without_doubles(tiles: list[Tile]) -> list[Tile]:
     """Of tiles that share their middle keep the surest."""
-    kept: list[Tile] = []
-    for tile in sorted(tiles, key=lambda tile: -tile.likelihood):
-        if not any(_covers(_middle_part(other.quad), tile.quad) for other in kept):
-            kept.append(tile)
-    return kept
-
-
-def _middle_part(quad: Quad) -> Quad:
-    """Give the middle part of a quad."""
-    return np.asarray(quad.mean(axis=0) + 0.6 * (quad - quad.mean(axis=0)))
+    centres = np.array([tile.quad.mean(axis=0) for tile in tiles]).reshape(-1, 2)
+    reach = 0.35 * np.sqrt([_area(tile.quad) for tile in tiles])
+    kept: list[int] = []
+    for one in sorted(range(len(tiles)), key=lambda one: -tiles[one].likelihood):
+        away = np.hypot(*(centres[kept] - centres[one]).T)
+        if (away > np.minimum(reach[kept], reach[one])).all():
+            kept.append(one)
+    return [tiles[one] for one in kept]
 
 
 def _scaled(tiles: list[Tile], seen: Picture, picture: Picture) -> list[Tile]:
@@ -89,7 +88,7 @@ def _merged(fine: list[Tile], coarse: list[Tile]) -> list[Tile]:
     for large in coarse:
         inside = [tile for tile in fine if _covers(large.quad, tile.quad)]
         filled = sum(_area(tile.quad) for tile in inside)
-        if filled < _HALF * _area(large.quad):
+        if filled < _FILLED * _area(large.quad):
             fine = [tile for tile in fine if not _covers(large.quad, tile.quad)] + [large]
     return fine
 

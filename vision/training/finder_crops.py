@@ -31,6 +31,8 @@ class Crop:
 def random_crop(rng: np.random.Generator, scene: Scene) -> Crop:
     """Cut out something of a scene."""
     asked = _asked(scene)
+    if len(scene.decoys) and rng.random() < 0.15:
+        return _crop(scene, _roughly(rng, scene.decoys[rng.integers(len(scene.decoys))].astype(float), 0.3, 0.1))
     if not len(asked):
         return _crop(scene, _anywhere(rng, scene))
     quad = scene.quads[rng.choice(asked)].astype(float)
@@ -47,7 +49,7 @@ def _roughly(rng: np.random.Generator, quad: Quad, off: float, wrong: float) -> 
     centre = quad.mean(axis=0)
     a, b = (quad[1] + quad[2] - quad[0] - quad[3]) / 4, (quad[2] + quad[3] - quad[0] - quad[1]) / 4
     centre = centre + rng.uniform(-off, off) * a + rng.uniform(-off, off) * b
-    turn = float(np.clip(rng.normal(0, 2 * wrong), -0.65, 0.65))
+    turn = float(rng.uniform(-0.7, 0.7) if rng.random() < 2 * wrong else rng.normal(0, wrong))
     c, s = np.cos(turn), np.sin(turn)
     a, b = (np.array([c * v[0] - s * v[1], s * v[0] + c * v[1]]) for v in (a, b))
     a, b = a * np.exp(rng.normal(0, wrong)) + b * rng.normal(0, wrong / 2), b * np.exp(rng.normal(0, wrong))
@@ -64,6 +66,7 @@ def _anywhere(rng: np.random.Generator, scene: Scene) -> Quad:
 
 
 def _crop(scene: Scene, quad: Quad) -> Crop:
+    """Cut out a quad and say what is in it; a decoy whose middle lies outside the picture shows its border only."""
     picture = cut(scene.picture, quad)
     corners, flags, weights = np.zeros((4, 2)), np.zeros(3), np.zeros(3)
     weights[0] = 1

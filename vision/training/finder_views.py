@@ -8,6 +8,8 @@ import numpy as np
 from vision.geometry import Picture
 from vision.training.scene import Scene
 
+_NONE = np.zeros((0, 4, 2), np.float32)  # decoys: only cut-outs ask for them, and those are not mirrored
+
 
 def view(scene: Scene, rng: np.random.Generator, *, stands: bool) -> Scene:
     """See a scene anew; `stands` says whether rows become columns."""
@@ -37,7 +39,8 @@ def _maps(scene: Scene) -> list[Picture]:
 def _reordered(scene: Scene, picture: Picture, quads: np.ndarray, maps: list[Picture]) -> Scene:
     # In a mirror the corners run backwards: 1, 0, 3, 2 is clockwise again, and 0-1 is still a short end.
     cores, unsure, hands = maps
-    return replace(scene, picture=picture, quads=quads[:, [1, 0, 3, 2]], cores=cores, unsure=unsure, hands=hands)
+    quads = quads[:, [1, 0, 3, 2]]
+    return replace(scene, picture=picture, quads=quads, cores=cores, unsure=unsure, hands=hands, decoys=_NONE)
 
 
 def recoloured(scene: Scene, rng: np.random.Generator) -> Scene:
