@@ -12,7 +12,9 @@ from vision.finder.votes import cast, count
 from vision.geometry import Picture, Quad
 from vision.sight import Found, Tile
 
-_LONG_SIDE = 672  # pixels of the longer side that a picture is looked at with
+_LONG_SIDE = (
+    640  # pixels of the longer side that a picture is looked at with; 1920 and 1280 shrink fast by whole numbers
+)
 _LONG_SIDE_OF_LARGE = 864  # the same for pictures in which a whole carrier may lie
 _LARGE = 2200  # pixels of the longer side
 _COARSER = 4  # times smaller is the second look, for tiles that fill the picture
