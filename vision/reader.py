@@ -26,8 +26,8 @@ def read_picture(picture: Picture) -> Reading:
     """
     if picture.dtype != np.uint8 or picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
         raise PictureError("a picture is an array of uint8 with three channels")
-    found = find_tiles(picture)
-    marks = only_sure(read_marks(picture, found))
+    found, read = read_marks(picture, find_tiles(picture))
+    marks = only_sure(read)
     layout = lay_out(picture, found, marks)
     settled = without_twins(_stood_up(found, marks, layout))
     if any(mark is not None and mark.either is not None for mark in marks):

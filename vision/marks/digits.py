@@ -23,10 +23,12 @@ Digits = tuple[int, ...]
 
 def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
     """Read the printed numbers on backs, `quads` each shape (4, 2), pixels; without one the confidence is about 0."""
-    if not quads:
-        return []
-    crops = cut_backs(picture, quads)
-    return [conclude(agreed(*both)) for both in zip(look_at(crops), look_at(crops[:, ::-1, ::-1]), strict=True)]
+    return [conclude(look) for look in look_both_ways(cut_backs(picture, quads))]
+
+
+def look_both_ways(crops: Picture) -> list[Look]:
+    """Look at crops, shape (n, 112, 80, 3), as they are and upside down, and put the two together."""
+    return [agreed(*both) for both in zip(look_at(crops), look_at(crops[:, ::-1, ::-1]), strict=True)]
 
 
 def agreed(upright: Look, turned: Look) -> Look:

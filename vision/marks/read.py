@@ -1,36 +1,66 @@
-"""The marks of all tiles of a picture, whichever kind they are: one picture shows one set, so one kind."""
+"""The marks of all tiles of a picture, whichever kind they are, and what has no mark: faces, and nothing at all.
+
+One picture shows one set, so its marks are of one kind. The finder sees tiles where a tray is empty and on cards, and
+takes some faces for backs: where no mark was read, the network for numbers says what lies there.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from vision.geometry import Picture, Quad
+from vision.marks.cut import cut_backs
 from vision.marks.decide import SURE, Marks
-from vision.marks.digits import read_digits
+from vision.marks.digits import conclude, look_both_ways
+from vision.marks.digits_net import Look
 from vision.marks.label import read_labels
 from vision.marks.label_style import is_labelled, is_labelled_closely
-from vision.sight import Found, Mark
+from vision.marks.signs import FACE, NOTHING
+from vision.sight import Found, Mark, Tile
 
-_FEW = 0.2  # share of the backs: fewer numbers than these, and what is there may be labels that are hard to see
-
-
-def read_marks(picture: Picture, found: Found) -> Marks:
-    """Read the backs among `found.tiles`; gives a mark for each tile in their order, None for those face up."""
-    backs = [number for number, tile in enumerate(found.tiles) if not tile.face_up]
-    marks: list[Mark | None] = [None] * len(found.tiles)
-    for number, mark in zip(backs, _read(picture, [found.tiles[back].quad for back in backs]), strict=True):
-        marks[number] = mark
-    return tuple(marks)
+_FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there may be labels that are hard to see
+_TOLD, _TOLD_TWICE = 0.6, 0.3  # share from which a face is a face and nothing nothing; less where the finder agrees
 
 
-def _read(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
-    if not quads:
-        return []
+def read_marks(picture: Picture, found: Found) -> tuple[Found, Marks]:
+    """Read all tiles; gives those that are there, and the mark of each, None for those face up."""
+    quads = [tile.quad for tile in found.tiles]
+    marks, looks = _read(picture, quads)
+    doubted = [number for number, mark in enumerate(marks) if not _is_told(mark)]
+    if not looks:
+        cuts = cut_backs(picture, [quads[number] for number in doubted])
+        looks = dict(zip(doubted, look_both_ways(cuts), strict=True))
+    tiles = dict(enumerate(replace(tile, face_up=False) for tile in found.tiles))
+    for number in doubted:
+        tiles[number] = replace(tiles[number], face_up=_is_face(found.tiles[number], looks[number]))
+        if _is_nothing(found.tiles[number], looks[number]):
+            del tiles[number]
+    there = tuple(None if tile.face_up else marks[number] for number, tile in tiles.items())
+    return replace(found, tiles=tuple(tiles.values())), there
+
+
+def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[Mark], dict[int, Look]]:
+    """Read labels or numbers; also what the network saw, where it was asked."""
     if is_labelled(picture, quads):
-        return read_labels(picture, quads)
-    numbers = read_digits(picture, quads)
+        return read_labels(picture, quads), {}
+    looks = look_both_ways(cut_backs(picture, quads))
+    numbers = [conclude(look) for look in looks]
     if _sure(numbers) < _FEW * len(quads) and is_labelled_closely(picture, quads):
-        return max(numbers, read_labels(picture, quads), key=_sure)
-    return numbers
+        numbers = max(numbers, read_labels(picture, quads), key=_sure)
+    return numbers, dict(enumerate(looks))
 
 
 def _sure(marks: list[Mark]) -> int:
     return sum(mark.serial is not None and mark.confidence >= SURE for mark in marks)
+
+
+def _is_told(mark: Mark) -> bool:
+    """Tell whether a mark is there without doubt, read or not."""
+    return mark.confidence >= SURE and (mark.serial is not None or mark.either is not None)
+
+
+def _is_face(tile: Tile, look: Look) -> bool:
+    return bool(look.kind[FACE] > (_TOLD_TWICE if tile.face_up else _TOLD))
+
+
+def _is_nothing(tile: Tile, look: Look) -> bool:
+    return bool(look.kind[NOTHING] > _TOLD) and not tile.face_up
