@@ -1,0 +1,45 @@
+"""Write the finder's network as ONNX, its weights as half floats: half the size, and no tile is found otherwise."""
+
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+
+from vision.training.finder_net import FinderNet
+
+_FEW = 64  # numbers; smaller arrays are left as they are
+
+
+def export(net: FinderNet, out: Path) -> None:
+    """Write a network that is done learning; pictures may have any size that is a multiple of 16."""
+    example = torch.zeros(1, 3, 256, 320)
+    axes = {"picture": {2: "height", 3: "width"}, "maps": {2: "rows", 3: "columns"}}
+    content = BytesIO()
+    torch.onnx.export(
+        net.to(memory_format=torch.contiguous_format),
+        (example,),
+        content,
+        dynamo=False,  # the older exporter needs no further package
+        opset_version=17,
+        input_names=["picture"],
+        output_names=["maps"],
+        dynamic_axes=axes,
+    )
+    model = onnx.load_model_from_string(content.getvalue())
+    halve(model)
+    onnx.save(model, out)
+
+
+def halve(model: onnx.ModelProto) -> None:
+    """Store large weights as half floats, each followed by a cast to what the layers take."""
+    graph = model.graph
+    for weights in list(graph.initializer):
+        numbers = numpy_helper.to_array(weights)
+        if numbers.dtype == np.float32 and numbers.size > _FEW:
+            graph.initializer.remove(weights)
+            graph.initializer.append(numpy_helper.from_array(numbers.astype(np.float16), weights.name + "_half"))
+            cast = helper.make_node("Cast", [weights.name + "_half"], [weights.name], to=TensorProto.FLOAT)
+            graph.node.insert(0, cast)

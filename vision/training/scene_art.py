@@ -1,0 +1,162 @@
+"""What is to be seen on top of tiles and cards, drawn flat: numbers, labels, invented faces, print."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Picture
+from vision.training.scene_colours import Colour, any_colour, ink_on, ivory, near
+
+_FONTS = (cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_DUPLEX, cv2.FONT_HERSHEY_COMPLEX, cv2.FONT_HERSHEY_TRIPLEX)
+_LETTERS = "ABCDEFGHKLMNPRSTUVX"
+_INKS = ((40, 40, 190), (60, 120, 20), (150, 60, 20), (30, 30, 30))  # red, green, blue and black, BGR
+
+
+class BackStyle:
+    """How the backs of one set are marked; every tile has another number."""
+
+    def __init__(self, rng: np.random.Generator, ground: Colour) -> None:
+        self.ground = ground
+        self.kind = str(
+            rng.choice(["digits", "prefixed", "two lines", "label", "blank"], p=[0.35, 0.15, 0.15, 0.3, 0.05])
+        )
+        self.ink = ink_on(rng, ground)
+        self.font = int(rng.choice(_FONTS))
+        self.share = float(rng.uniform(0.45, 0.95))  # of the tile's width
+        self.weight = float(rng.uniform(0.03, 0.09))
+        self.spot = np.array([rng.normal(0, 0.03), rng.normal(0, 0.06)])
+        self.modules = int(rng.choice([10, 12, 14]))
+        self.letter = _LETTERS[int(rng.integers(len(_LETTERS)))]
+        self.bars = bool(rng.random() < 0.4)
+
+    def draw(self, rng: np.random.Generator, size: tuple[int, int]) -> Picture:
+        """Draw one back, `size` = width, height in pixels."""
+        art = _flat(near(rng, self.ground, 3), size)
+        number = f"{int(rng.integers(1, 137)):03d}"
+        if self.kind == "label":
+            self._label(rng, art, number)
+        elif self.kind == "two lines":
+            _print(art, self.letter, self._at(size, -0.18), 0.32 * self.share * size[0], self)
+            _print(art, number, self._at(size, 0.18), self.share * size[0], self)
+        elif self.kind != "blank":
+            text = self.letter + number if self.kind == "prefixed" else number
+            _print(art, text, self._at(size, 0), self.share * size[0], self)
+            if self.bars and rng.random() < 0.3:
+                self._bar(art, size)
+        return art
+
+    def _at(self, size: tuple[int, int], down: float) -> NDArray[np.float64]:
+        return np.array([0.5 + self.spot[0], 0.5 + self.spot[1] + down]) * size
+
+    def _bar(self, art: Picture, size: tuple[int, int]) -> None:
+        x, y = self._at(size, 0.18)
+        half = 0.4 * self.share * size[0]
+        thick = max(1, round(self.weight * size[0]))
+        cv2.line(art, (int(x - half), int(y)), (int(x + half), int(y)), self.ink.tolist(), thick, cv2.LINE_AA)
+
+    def _label(self, rng: np.random.Generator, art: Picture, number: str) -> None:
+        height, width = art.shape[:2]
+        side = max(self.modules, int(0.8 * self.share * width))
+        paper = _flat(ivory(rng), (int(side * 1.15), int(side * 1.45)))
+        code = (rng.random((self.modules, self.modules)) < 0.5).astype(np.uint8)
+        code[:, 0] = code[-1] = 0
+        code[0] = np.arange(self.modules) % 2
+        square = cv2.resize(code * 255, (side, side), interpolation=cv2.INTER_NEAREST)
+        edge = (paper.shape[1] - side) // 2
+        paper[edge : edge + side, edge : edge + side] = np.minimum(square[:, :, None], paper[0, 0])
+        _print(paper, number, np.array([paper.shape[1] / 2, 0.5 * (side + edge + paper.shape[0])]), 0.5 * side, None)
+        if rng.random() < 0.15:
+            paper = np.ascontiguousarray(np.rot90(paper))
+        x, y = (self._at((width, height), 0) - [paper.shape[1] / 2, paper.shape[0] / 2]).astype(int)
+        x, y = max(0, x), max(0, y)
+        room = art[y : y + paper.shape[0], x : x + paper.shape[1]]
+        room[:] = paper[: room.shape[0], : room.shape[1]]
+
+
+def draw_face(rng: np.random.Generator, ground: Colour, size: tuple[int, int]) -> Picture:
+    """Draw an invented face: dots, sticks, strokes like those of characters, a frame, or next to nothing."""
+    art = _flat(near(rng, ground, 3), size)
+    kind = rng.choice(["dots", "sticks", "strokes", "frame", "blank"], p=[0.3, 0.25, 0.37, 0.05, 0.03])
+    if kind == "dots":
+        _grid(rng, art, 0.11)
+    elif kind == "sticks":
+        _sticks(rng, art)
+    elif kind == "strokes":
+        _characters(rng, art)
+    elif kind == "frame":
+        inset = int(0.15 * size[0])
+        corner = (size[0] - inset, size[1] - inset)
+        cv2.rectangle(art, (inset, inset), corner, _ink(rng), max(1, size[0] // 14), cv2.LINE_AA)
+    return art
+
+
+def draw_card(rng: np.random.Generator, size: tuple[int, int]) -> Picture:
+    """Draw a card or a slip of paper with a frame and one to four lines of print."""
+    ground = ivory(rng) if rng.random() < 0.7 else any_colour(rng)
+    art = _flat(ground, size)
+    ink = ink_on(rng, ground)
+    if rng.random() < 0.6:
+        edge = max(1, size[0] // 30)
+        cv2.rectangle(art, (edge, edge), (size[0] - edge, size[1] - edge), ink.tolist(), 1, cv2.LINE_AA)
+    lines = int(rng.integers(1, 5))
+    for line in range(lines):
+        words = "".join(rng.choice(list(_LETTERS + "0123456789 "), int(rng.integers(2, 9))))
+        at = np.array([size[0] / 2, size[1] * (line + 0.7) / (lines + 0.4)])
+        _print(art, words, at, size[0] * float(rng.uniform(0.4, 0.9)), None, ink)
+    return art
+
+
+def _flat(colour: Colour, size: tuple[int, int]) -> Picture:
+    return np.full((size[1], size[0], 3), colour, dtype=np.uint8)
+
+
+def _print(
+    art: Picture, text: str, at: NDArray[np.float64], width: float, style: BackStyle | None, ink: Colour | None = None
+) -> None:
+    font = style.font if style else cv2.FONT_HERSHEY_SIMPLEX
+    colour = style.ink if style else (ink if ink is not None else np.full(3, 30.0))
+    thick = max(1, round((style.weight if style else 0.05) * width))
+    (wide, high), _ = cv2.getTextSize(text, font, 1.0, 1)
+    scale = min(width / max(wide, 1), 0.6 * art.shape[0] / high)
+    left, base = int(at[0] - scale * wide / 2), int(at[1] + scale * high / 2)
+    cv2.putText(art, text, (left, base), font, scale, colour.tolist(), thick, cv2.LINE_AA)
+
+
+def _ink(rng: np.random.Generator) -> tuple[int, ...]:
+    return _INKS[int(rng.integers(len(_INKS)))]
+
+
+def _spots(rng: np.random.Generator, art: Picture) -> list[NDArray[np.float64]]:
+    columns, rows = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    size = np.array([art.shape[1], art.shape[0]])
+    return [
+        size * [(col + 0.5) / columns * 0.8 + 0.1, (row + 0.5) / rows * 0.8 + 0.1]
+        for row in range(rows)
+        for col in range(columns)
+    ]
+
+
+def _grid(rng: np.random.Generator, art: Picture, radius: float) -> None:
+    for x, y in _spots(rng, art):
+        size = max(1, int(radius * art.shape[1] * rng.uniform(0.8, 1.2)))
+        cv2.circle(art, (int(x), int(y)), size, _ink(rng), int(rng.choice([-1, -1, 2])), cv2.LINE_AA)
+
+
+def _sticks(rng: np.random.Generator, art: Picture) -> None:
+    half, thick = int(0.11 * art.shape[0]), max(1, int(0.08 * art.shape[1]))
+    for x, y in _spots(rng, art):
+        cv2.line(art, (int(x), int(y) - half), (int(x), int(y) + half), _ink(rng), thick, cv2.LINE_AA)
+
+
+def _characters(rng: np.random.Generator, art: Picture) -> None:
+    count = int(rng.integers(1, 3))
+    size = np.array([art.shape[1], art.shape[0]])
+    for one in range(count):
+        middle = size * [0.5, (one + 0.5) / count]
+        reach = 0.36 * min(size[0], size[1] / count)
+        ink, thick = _ink(rng), max(1, int(art.shape[1] * rng.uniform(0.04, 0.1)))
+        for _ in range(int(rng.integers(3, 10))):
+            a = middle + rng.uniform(-reach, reach, 2)
+            length = rng.uniform(-reach, reach, 2) * rng.choice([[1.4, 0.2], [0.2, 1.4], [0.8, 0.8]])
+            b = np.clip(a + length, middle - reach, middle + reach)
+            cv2.line(art, a.astype(int).tolist(), b.astype(int).tolist(), ink, thick, cv2.LINE_AA)

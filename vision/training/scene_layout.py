@@ -1,0 +1,217 @@
+"""What lies on a table: tiles in trays, in carriers, in heaps or alone, and printed cards. Millimetres throughout."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROWS = (13, 11, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Lie:
+    """A tile's place: its middle, its rotation (radians), and what it shows: `back`, `face` or `foreign`."""
+
+    x: float
+    y: float
+    angle: float
+    shows: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slab:
+    """A box that is no tile, such as a rim: middle, size, rotation, from which height to which."""
+
+    x: float
+    y: float
+    width: float
+    depth: float
+    angle: float
+    bottom: float
+    top: float
+    role: str  # floor, rim, rail or card
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Everything that lies there; the camera looks at the origin."""
+
+    lies: tuple[Lie, ...]
+    slabs: tuple[Slab, ...]
+
+
+def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> Table:
+    """Lay a table with tiles of `tile` = width, height, thickness."""
+    kind = rng.choice(["tray", "carrier", "heap", "single", "nothing"], p=[0.38, 0.2, 0.34, 0.05, 0.03])
+    if kind == "tray":
+        lies, slabs = _tray(rng, tile, _habits(rng, tile))
+    elif kind == "carrier":
+        lies, slabs = _carrier(rng, tile)
+    else:
+        count = {"heap": int(rng.integers(8, 50)), "single": 1, "nothing": 0}[str(kind)]
+        lies, slabs = _heap(rng, tile, count), []
+    look = np.zeros(2)
+    if lies:
+        at = lies[int(rng.integers(len(lies)))]
+        look = np.array([at.x, at.y]) + rng.normal(0, tile[1], 2)
+    cards = [_card(rng, tile) for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.6, 0.2, 0.1, 0.1])))]
+    slabs = [_turned_slab(slab, 0.0, -look) for slab in slabs]
+    return Table(tuple(_turned(lie, 0.0, -look) for lie in lies), (*slabs, *cards))
+
+
+@dataclass(frozen=True, slots=True)
+class _Habits:
+    """How trays of one picture are built and filled."""
+
+    gap: float
+    row_gap: float
+    align: float
+    rim: float
+    rim_width: float
+    rail: float
+    askew: float
+    faults: float
+
+
+def _habits(rng: np.random.Generator, tile: tuple[float, float, float]) -> _Habits:
+    return _Habits(
+        gap=float(rng.choice([rng.uniform(0.0, 1.0), rng.uniform(0.3, 4.0)])),
+        row_gap=float(rng.uniform(0.5, 8.0)),
+        align=float(rng.choice([0.0, 0.5, 1.0, rng.random()])),
+        rim=float(rng.uniform(0.15, 1.2) * tile[2]) if rng.random() < 0.7 else 0.0,
+        rim_width=float(rng.uniform(1.5, 8.0)),
+        rail=float(rng.uniform(0.1, 0.7) * tile[2]) if rng.random() < 0.5 else 0.0,
+        askew=float(rng.choice([0.0, 0.01, 0.03])),
+        faults=float(rng.choice([0.02, 0.06, 0.35], p=[0.5, 0.35, 0.15])),
+    )
+
+
+def _tray(rng: np.random.Generator, tile: tuple[float, float, float], habits: _Habits) -> tuple[list[Lie], list[Slab]]:
+    width, height, _ = tile
+    pitch, row_pitch = width + habits.gap, height + habits.row_gap
+    long, deep = ROWS[0] * pitch + habits.gap, len(ROWS) * row_pitch + habits.row_gap
+    lies = []
+    for row, count in enumerate(ROWS):
+        left = -long / 2 + habits.gap + habits.align * (ROWS[0] - count) * pitch
+        y = -deep / 2 + habits.row_gap + row_pitch * row + height / 2
+        lies += _row(rng, habits, [(left + pitch * col + width / 2, y) for col in range(count)])
+    floor = Slab(0, 0, long + 2, deep + 2, 0, 0, 0.1, "floor")
+    return lies, [floor, *_walls(habits, long, deep, row_pitch)]
+
+
+def _row(rng: np.random.Generator, habits: _Habits, spots: list[tuple[float, float]]) -> list[Lie]:
+    lies = []
+    for x, y in spots:
+        if rng.random() < habits.faults:
+            fault = rng.choice(["empty", "face", "foreign", "askew"], p=[0.35, 0.35, 0.25, 0.05])
+        else:
+            fault = "back"
+        if fault == "empty":
+            continue
+        angle = rng.normal(0, habits.askew) + (rng.normal(0, 0.5) if fault == "askew" else 0)
+        dx, dy = rng.normal(0, max(0.05, habits.gap / 6)), rng.normal(0, habits.row_gap / 8)
+        lies.append(Lie(x + float(dx), y + float(dy), float(angle), "back" if fault == "askew" else str(fault)))
+    return lies
+
+
+def _walls(habits: _Habits, long: float, deep: float, row_pitch: float) -> list[Slab]:
+    walls = []
+    if habits.rim:
+        w = habits.rim_width
+        for x, y, a, b in (
+            (0, -deep / 2 - w / 2, long + 2 * w, w),
+            (0, deep / 2 + w / 2, long + 2 * w, w),
+            (-long / 2 - w / 2, 0, w, deep),
+            (long / 2 + w / 2, 0, w, deep),
+        ):
+            walls += _pieces(Slab(x, y, a, b, 0, 0, habits.rim, "rim"))
+    if habits.rail:
+        for row in (1, 2):
+            y = -deep / 2 + habits.row_gap / 2 + row * row_pitch
+            walls += _pieces(Slab(0, y, long, min(1.5, 0.8 * habits.row_gap), 0, 0, habits.rail, "rail"))
+    return walls
+
+
+def _pieces(wall: Slab, length: float = 30.0) -> list[Slab]:
+    """Cut an upright wall, so that each piece can be painted in its turn from far to near."""
+    count = max(1, round(max(wall.width, wall.depth) / length))
+    along = np.arange(count) - (count - 1) / 2
+    flat = wall.width > wall.depth
+    width, depth = (wall.width / count, wall.depth) if flat else (wall.width, wall.depth / count)
+    return [
+        replace(wall, x=wall.x + k * width * flat, y=wall.y + k * depth * (not flat), width=width, depth=depth)
+        for k in along.tolist()
+    ]
+
+
+def _carrier(rng: np.random.Generator, tile: tuple[float, float, float]) -> tuple[list[Lie], list[Slab]]:
+    habits = _habits(rng, tile)
+    reach = 0.5 * ROWS[0] * (tile[0] + habits.gap) + rng.uniform(0.0, 0.3) * tile[1]
+    lies: list[Lie] = []
+    slabs: list[Slab] = []
+    for seat in range(4):
+        one, walls = _tray(rng, tile, habits)
+        angle = seat * np.pi / 2 + rng.normal(0, 0.01)
+        out = reach + 0.5 * 3 * (tile[1] + habits.row_gap) * rng.uniform(0.55, 1.05)
+        # Each tray is moved along its own side, so that the four stand in a pinwheel.
+        shift = np.array([0.5 * 3 * tile[1] * rng.uniform(0.9, 1.1), out])
+        lies += [_turned(lie, angle, shift) for lie in one]
+        slabs += [_turned_slab(slab, angle, shift) for slab in walls]
+    return lies, slabs
+
+
+def _turned(lie: Lie, angle: float, shift: NDArray[np.float64]) -> Lie:
+    x, y = _rotate(lie.x + shift[0], lie.y + shift[1], angle)
+    return Lie(x, y, lie.angle + angle, lie.shows)
+
+
+def _turned_slab(slab: Slab, angle: float, shift: NDArray[np.float64]) -> Slab:
+    x, y = _rotate(slab.x + shift[0], slab.y + shift[1], angle)
+    return replace(slab, x=x, y=y, angle=slab.angle + angle)
+
+
+def _rotate(x: float, y: float, angle: float) -> tuple[float, float]:
+    c, s = float(np.cos(angle)), float(np.sin(angle))
+    return c * x - s * y, s * x + c * y
+
+
+def _heap(rng: np.random.Generator, tile: tuple[float, float, float], count: int) -> list[Lie]:
+    """Drop tiles one by one where they touch no other; their outlines are tried against each other."""
+    reach = tile[1] * np.sqrt(count) * rng.uniform(0.55, 1.1)
+    faces = rng.choice([0.0, 0.05, 0.3], p=[0.3, 0.5, 0.2])
+    shows = [str(s) for s in rng.choice(["back", "face", "foreign"], count, p=[0.98 - faces, faces, 0.02])]
+    lies: list[Lie] = []
+    for show in shows:
+        for _ in range(12):
+            x, y = rng.uniform(-reach, reach, 2)
+            lie = Lie(float(x), float(y), float(rng.uniform(0, 2 * np.pi)), show)
+            if all(_apart(lie, other, tile) for other in lies):
+                lies.append(lie)
+                break
+    return lies
+
+
+def _apart(one: Lie, other: Lie, tile: tuple[float, float, float]) -> bool:
+    """Tell whether two tiles do not overlap: some side of one of them divides them (separating axes)."""
+    between = np.array([other.x - one.x, other.y - one.y])
+    half = np.array([tile[0], tile[1]]) / 2
+    if float(np.hypot(*between)) > float(np.hypot(*half)) * 2:
+        return True
+    for angle in (one.angle, other.angle):
+        for axis in (np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])):
+            if abs(float(between @ axis)) > _reach(one, axis, half) + _reach(other, axis, half):
+                return True
+    return False
+
+
+def _reach(lie: Lie, axis: NDArray[np.float64], half: NDArray[np.float64]) -> float:
+    c, s = np.cos(lie.angle), np.sin(lie.angle)
+    return float(half[0] * abs(c * axis[0] + s * axis[1]) + half[1] * abs(-s * axis[0] + c * axis[1]))
+
+
+def _card(rng: np.random.Generator, tile: tuple[float, float, float]) -> Slab:
+    """Put a card anywhere in view; some are as large as a tile, so that being a white rectangle is not enough."""
+    width = tile[0] * float(rng.choice([rng.uniform(0.8, 1.6), rng.uniform(1.6, 5.0)]))
+    x, y = rng.normal(0, tile[1] * 3, 2)
+    depth = width * float(rng.uniform(0.5, 1.5))
+    return Slab(float(x), float(y), width, depth, float(rng.uniform(0, 6.3)), 0.1, 0.5, "card")
