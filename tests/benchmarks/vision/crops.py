@@ -5,20 +5,23 @@ from typing import Final
 import cv2
 import numpy as np
 
-from tests.benchmarks.vision.scenes import Tile
+from tests.benchmarks.vision.scenes import Scene, Tile, sides
 from vision.geometry import Picture, Quad
 
 LINE: Final = 48  # pixels that a line of print is high: what both readers of print were trained with
 _AIR: Final = 0.35  # of the line about it
-_TWO_LINES: Final = 1.6  # times as wide as high: a mark that is narrower has its letter above its number
-_UPPER: Final = 0.45  # of such a mark is its letter
+_UPPER: Final = 0.45  # of a mark whose letter stands above its number is that letter
+_FEET: Final = 2  # pixels of the line that the letter's feet may reach into
 
 
-def cut_line(picture: Picture, tile: Tile) -> Picture:
-    """Cut out the line with a tile's digits, upright; the letter comes along where it stands on that line."""
+def cut_lines(scene: Scene) -> list[Picture]:
+    """Cut the line with its digits out for each tile whose mark shows, upright; a letter comes along if it is on it."""
+    return [_cut_line(scene.picture, tile, two_lines=scene.has_two_lines) for tile in scene.marked]
+
+
+def _cut_line(picture: Picture, tile: Tile, *, two_lines: bool) -> Picture:
     quad = tile.mark_quad if tile.mark_quad is not None else tile.quad
-    wide, high = _sides(quad)
-    two_lines = wide < _TWO_LINES * high
+    wide, high = sides(quad)
     if two_lines:
         quad, high = _lower(quad), high * (1 - _UPPER)
     air = round(_AIR * LINE)
@@ -33,7 +36,7 @@ def _lower(quad: Quad) -> Quad:
 
 def _without_letter(line: Picture, air: int) -> Picture:
     """Paint the air above a line over with the back about it: the letter's feet stand there."""
-    return np.asarray(cv2.copyMakeBorder(line[air:], air, 0, 0, 0, cv2.BORDER_REPLICATE), dtype=np.uint8)
+    return np.asarray(cv2.copyMakeBorder(line[air + _FEET :], air + _FEET, 0, 0, 0, cv2.BORDER_REPLICATE), dtype=np.uint8)
 
 
 def cut_flat(picture: Picture, quad: Quad, size: tuple[int, int], air: int) -> Picture:
@@ -49,7 +52,3 @@ def cut_flat(picture: Picture, quad: Quad, size: tuple[int, int], air: int) -> P
 def upside_down(crop: Picture) -> Picture:
     """Turn a crop by half a turn."""
     return np.ascontiguousarray(crop[::-1, ::-1])
-
-
-def _sides(quad: Quad) -> tuple[float, float]:
-    return float(np.linalg.norm(quad[1] - quad[0])), float(np.linalg.norm(quad[3] - quad[0]))

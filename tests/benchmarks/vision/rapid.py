@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from tests.benchmarks.vision.contest import PRINTED, Contestant, NotHereError, serial_of
-from tests.benchmarks.vision.crops import cut_line, upside_down
+from tests.benchmarks.vision.crops import cut_lines, upside_down
 from tests.benchmarks.vision.judging import Told
 from tests.benchmarks.vision.scenes import Scene
 from vision.geometry import Picture, Points
@@ -65,12 +65,12 @@ def _words(signs: Sequence[Sign]) -> list[list[Sign]]:
 
 
 def _upright(rapid: Any, scene: Scene) -> list[Told]:
-    return _told(scene, _lines(rapid, [cut_line(scene.picture, tile) for tile in scene.marked]))
+    return _told(scene, _lines(rapid, cut_lines(scene)))
 
 
 def _surer(rapid: Any, scene: Scene) -> list[Told]:
     """Read each crop both ways up; what names a serial goes before what does not, then what RapidOCR is surer of."""
-    crops = [cut_line(scene.picture, tile) for tile in scene.marked]
+    crops = cut_lines(scene)
     lines = _lines(rapid, [*crops, *map(upside_down, crops)])
     pairs = zip(lines[: len(crops)], lines[len(crops) :], strict=True)
     return _told(scene, [max(pair, key=lambda line: (_serial(line) is not None, line[1])) for pair in pairs])

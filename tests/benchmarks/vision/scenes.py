@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from vision.geometry import Picture, Points, Quad
 from vision.picture import load_picture
 
 KEPT: Final = Path(__file__).parents[2] / "vision" / "pictures"
+_TWO_LINES: Final = 1.6  # times as wide as high
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +48,17 @@ class Scene:
     def marked(self) -> tuple[Tile, ...]:
         """The tiles whose marks show, whether or not they can be read."""
         return tuple(tile for tile in self.tiles if tile.mark_quad is not None)
+
+    @property
+    def has_two_lines(self) -> bool:
+        """Whether the set's letter stands above its numbers: then most marks are hardly wider than high."""
+        shapes = [sides(tile.mark_quad) for tile in self.tiles if tile.mark_quad is not None]
+        return self.style == "prefixed" and median(wide / high for wide, high in shapes) < _TWO_LINES
+
+
+def sides(quad: Quad) -> tuple[float, float]:
+    """Give width and height of a quad, pixels."""
+    return float(np.linalg.norm(quad[1] - quad[0])), float(np.linalg.norm(quad[3] - quad[0]))
 
 
 def scene_files(folder: Path) -> list[Path]:

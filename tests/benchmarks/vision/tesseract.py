@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from tests.benchmarks.vision.contest import PRINTED, Contestant, NotHereError, serial_of
-from tests.benchmarks.vision.crops import cut_line, upside_down
+from tests.benchmarks.vision.crops import cut_lines, upside_down
 from tests.benchmarks.vision.judging import Told
 from tests.benchmarks.vision.scenes import Scene
 from vision.geometry import Picture
@@ -67,8 +67,8 @@ def _words(reader: Any) -> list[tuple[str, tuple[int, int, int, int]]]:
 
 def _crops(read: Callable[[Picture], Word], scene: Scene) -> list[Told]:
     told = []
-    for tile in scene.marked:
-        text, _ = read(cut_line(scene.picture, tile))
+    for tile, line in zip(scene.marked, cut_lines(scene), strict=True):
+        text, _ = read(line)
         serial = _last_three(text)
         if serial is not None:
             told.append(Told(serial, tile.middle))
