@@ -26,8 +26,8 @@ from kiosk.screens.words import Words
 from kiosk.table.state import Check, Phase, Table
 from kiosk.twins.people import People
 from kiosk.twins.script import read_script
-from vision.cameras import check_address, open_camera
 from vision.errors import VisionError
+from vision.live.cameras import check_address, open_camera
 from vision.twins.world import TrayTwin
 
 log = logging.getLogger("homologue.kiosk")

@@ -9,9 +9,9 @@ from typing import Final
 from broker.contract.messages import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import Misplaced, TrayChecked
-from vision.cameras import Camera
 from vision.errors import VisionError
-from vision.reader import read_tray
+from vision.live.camera import Camera
+from vision.reader import read_picture
 from vision.reading import Fault, Reading
 from vision.verdict import compare
 
@@ -87,7 +87,7 @@ class Eyes:
 
     def _look(self, camera: Camera, play: PlannedPlay) -> None:
         """A right tray counts at once; a wrong one when two looks agree, for hands move while one looks."""
-        found = checked(read_tray(camera.frame()), play, self._clock())
+        found = checked(read_picture(camera.frame()), play, self._clock())
         steady = found is not None and self._before is not None and _same(found, self._before)
         if found is not None and (steady or found.rows == play.order[found.seat]):
             self._tell(found)

@@ -69,6 +69,18 @@ class CameraClosedError(CameraError, ValueError):
     code: ClassVar[str] = "camera_closed"
 
 
+class WindowMissingError(VisionError, OSError):
+    """No window can be opened here."""
+
+    code: ClassVar[str] = "window_missing"
+
+
+class OverlayError(VisionError, OSError):
+    """A picture with verdicts cannot be written where it was wanted."""
+
+    code: ClassVar[str] = "overlay_failed"
+
+
 class SheetError(VisionError, ValueError):
     """Labels cannot be made."""
 

@@ -1,7 +1,7 @@
-"""`python -m vision.measure FOLDER`: how well the reader does on pictures with truth files beside them.
+"""`python -m vision.measure FOLDER [PREFIX]`: how well the reader does on pictures with truth files beside them.
 
-Truth is `tileback-truth/1`, NAME.json beside NAME.jpg. Only trays with labels are counted. A wrong serial is one that
-lies where the truth has another, on whatever tile, or where no tile is.
+Truth is `tileback-truth/1`, NAME.json beside NAME.jpg. A wrong serial is one that lies where the truth has another, on
+whatever tile, or where no tile is.
 """
 
 import json
@@ -16,12 +16,13 @@ import cv2
 import numpy as np
 
 from vision.picture import load_picture
-from vision.reader import read_tray
+from vision.reader import read_picture
 from vision.reading import Fault, Read, Reading
 from vision.verdict import compare
 
 Truth = dict[str, Any]
-FaultKey = tuple[str, frozenset[tuple[int, int]]]
+FaultKey = tuple[str, str | None, frozenset[tuple[int, int]]]
+_COUNTED = ("pictures", "readable", "read", "at its place", "wrong", "faults", "named", "false")
 
 
 def count_reads(truth: Truth, reading: Reading) -> Counter[str]:
@@ -31,26 +32,35 @@ def count_reads(truth: Truth, reading: Reading) -> Counter[str]:
     for tile in truth["tiles"]:
         found = [read for read in reading.reads if read.serial is not None and _lies_on(read, tile)]
         placed |= set(found)
-        right = [read for read in found if (read.serial, read.set) == (tile["serial"], tile["set"])]
+        right = [read for read in found if is_right(read, tile)]
         counts["wrong"] += len(found) - len(right)
         if tile["readable"]:
             counts["readable"] += 1
             counts["read"] += bool(right)
-            counts["at its place"] += any((read.row, read.col) == (tile["row"], tile["col"]) for read in right)
+            counts["at its place"] += any(_place(read) == (tile["seat"], tile["row"], tile["col"]) for read in right)
     counts["wrong"] += sum(read.serial is not None and read not in placed for read in reading.reads)
     return counts
 
 
+def is_right(read: Read, tile: Truth) -> bool:
+    """Tell whether a read is that of the truth's tile: a back with that serial, of no other set than it names."""
+    return tile["state"] == "back" and read.serial == tile["serial"] and read.set in {None, tile["set"]}
+
+
+def _place(read: Read) -> tuple[str | None, int | None, int | None]:
+    return read.seat, read.row, read.col
+
+
 def count_faults(truth: Truth, faults: tuple[Fault, ...]) -> Counter[str]:
     """Count faults of the truth, those named, and those named that are none; a swap is the same from either end."""
-    true = {_key(one["type"], one["row"], one["col"], one.get("with")) for one in truth["faults"]}
-    named = {_key(one.type.value, one.row, one.col, one.with_) for one in faults}
+    true = {_key(one["type"], one["seat"], one["row"], one["col"], one.get("with")) for one in truth["faults"]}
+    named = {_key(one.type.value, one.seat, one.row, one.col, one.with_) for one in faults}
     return Counter({"faults": len(true), "named": len(true & named), "false": len(named - true)})
 
 
-def _key(kind: str, row: int, col: int, with_: tuple[int, int] | list[int] | None) -> FaultKey:
+def _key(kind: str, seat: str | None, row: int, col: int, with_: tuple[int, int] | list[int] | None) -> FaultKey:
     other = (with_[0], with_[1]) if with_ else (row, col)
-    return kind, frozenset({(row, col), other})
+    return kind, seat, frozenset({(row, col), other})
 
 
 def _lies_on(read: Read, tile: Truth) -> bool:
@@ -59,29 +69,33 @@ def _lies_on(read: Read, tile: Truth) -> bool:
     return cv2.pointPolygonTest(back, (float(middle[0]), float(middle[1])), measureDist=False) > 0
 
 
-def main(folder: Path) -> None:
-    """Print a line for each difficulty."""
+def measure(truth: Truth, reading: Reading) -> Counter[str]:
+    """Count all that is counted of one picture."""
+    counts = count_reads(truth, reading) + Counter({"pictures": 1})
+    if truth["expected"]:
+        expected = truth["expected"].get("tray", truth["expected"])
+        counts += count_faults(truth, compare(reading, expected))
+    return counts
+
+
+def main(folder: Path, prefix: str) -> None:
+    """Print a line for each style and difficulty, and the times for each scene and size."""
     sums: dict[str, Counter[str]] = defaultdict(Counter)
     times: dict[str, list[float]] = defaultdict(list)
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob(f"{prefix}*.json")):
         truth = json.loads(path.read_text(encoding="utf-8"))
-        if truth["style"] != "label" or not truth["scene"].startswith("tray"):
-            continue
         picture = load_picture(path.with_suffix(".jpg"))
         began = time.perf_counter()
-        reading = read_tray(picture)
-        times[truth["difficulty"]].append(1000 * (time.perf_counter() - began))
-        sums[truth["difficulty"]] += count_reads(truth, reading)
-        sums[truth["difficulty"]] += count_faults(truth, compare(reading, truth["expected"]["tray"]))
-        sums[truth["difficulty"]]["pictures"] += 1
-    for difficulty, counts in sums.items():
-        told = ", ".join(
-            f"{name} {counts[name]}"
-            for name in ("pictures", "readable", "read", "at its place", "wrong", "faults", "named", "false")
-        )
-        spent = times[difficulty]
-        print(f"{difficulty}: {told}; ms median {statistics.median(spent):.0f}, most {max(spent):.0f}")
+        reading = read_picture(picture)
+        spent = 1000 * (time.perf_counter() - began)
+        times[f"{truth['scene']} {picture.shape[1]} x {picture.shape[0]}"].append(spent)
+        sums[f"{truth['style']} {truth['difficulty']}"] += measure(truth, reading)
+    for kind, counts in sorted(sums.items()):
+        print(f"{kind}: " + ", ".join(f"{name} {counts[name]}" for name in _COUNTED))
+    for scene, all_spent in sorted(times.items()):
+        middle, most = statistics.median(all_spent), max(all_spent)
+        print(f"{scene}: {len(all_spent)} pictures, ms median {middle:.0f}, most {most:.0f}")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")  # noqa: PLR2004 -- the second argument

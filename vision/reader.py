@@ -21,8 +21,8 @@ _ENOUGH = np.log(100)  # odds from which it is told which way up a number stands
 def read_picture(picture: Picture) -> Reading:
     """Read a picture, BGR, shape (height, width, 3), uint8: every tile in it, and where it lies in its tray.
 
-    Only the picture is asked: no deal helps a read. Holds no state, so any thread may call it. Raises PictureError for an
-    array that is no picture.
+    Only the picture is asked: no deal helps a read. Holds no state, so any thread may call it. Raises PictureError for
+    an array that is no picture.
     """
     if picture.dtype != np.uint8 or picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
         raise PictureError("a picture is an array of uint8 with three channels")
@@ -36,7 +36,7 @@ def read_picture(picture: Picture) -> Reading:
 
 
 def _stood_up(found: Found, marks: Marks, layout: Layout) -> Marks:
-    """Decide numbers that read both ways up (060 and 090) by their tray and by where marks sit on tiles, or leave them."""
+    """Decide numbers that read both ways up (060, 090) by their tray and by where marks sit on tiles, or leave them."""
     settled = list(marks)
     for number, mark in enumerate(marks):
         if mark is None or mark.either is None:

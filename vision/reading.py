@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vision.lattice import Lattice
 from vision.layout.tray import ROWS, SEATS
 
 Corners = tuple[tuple[float, float], tuple[float, float], tuple[float, float], tuple[float, float]]
@@ -37,12 +36,12 @@ class Read:
     """One tile that was seen, and what its mark says.
 
     `serial` is 1..136, None when it could not be read; `set` the set's letter or two digits, None where the mark names
-    none. `quad` holds the back's corners in
-    pixels, the tile's own top-left, top-right, bottom-right, bottom-left; `rotation` is in degrees 0..360, clockwise
-    on the screen. `row` 0..2 (0 farthest from the player) and `col` 0.. are None where no tray was found; `seat` is
-    one of E S W N in a carrier, None otherwise. `turn` is how the tile lies against its tray: 0, 90, 180 or 270;
-    `sideways` tells that it lies askew, by 10 degrees and more. `foreign` tells that it is of another set than most:
-    its mark names another, or names none and its back's colour is clearly none of the others'.
+    none. `quad` holds the back's corners in pixels, the tile's own top-left, top-right, bottom-right, bottom-left;
+    `rotation` is in degrees 0..360, clockwise on the screen. `row` 0..2 (0 farthest from the player) and `col` 0.. are
+    None where no tray was found; `seat` is one of E S W N in a carrier, None otherwise. `turn` is how the tile lies
+    against its tray: 0, 90, 180 or 270; `sideways` tells that it lies askew, by 15 degrees and more. `foreign` tells
+    that it is of another set than most: its mark names another, or names none and its back's colour is clearly none of
+    the others'. `clash` is the serial that was taken from it because another tile of the picture seems to have it too.
     """
 
     serial: int | None
@@ -57,6 +56,7 @@ class Read:
     turn: int = 0
     sideways: bool = False
     foreign: bool = False
+    clash: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,6 @@ class Reading:
 
     reads: tuple[Read, ...]
     places: tuple[Place, ...]
-    lattice: Lattice | None = None
 
     @property
     def rows(self) -> SerialRows:

@@ -35,8 +35,9 @@ class Mark:
     names no set. `turned` tells whether the mark stands upside down in its `Tile.quad` (then the tile's own top-left
     is corner 2); None where that is not known. `confidence` is 0..1, calibrated. `spot`, shape (2,), is where the
     mark's middle lies on the tile: shares of its width and height from its own centre, right and down as the mark
-    itself stands (as the quad stands where `turned` is None). `either` is set where the mark reads as a serial both ways
-    up and does not tell which: the serial if it stands as the quad does, and the one if it is turned.
+    itself stands (as the quad stands where `turned` is None). `either` is set where the mark reads as a serial both
+    ways up and does not tell which: the serial if it stands as the quad does, and the one if it is turned. `clash`
+    is the serial that was taken from a mark because another tile of the picture says the same.
     """
 
     serial: int | None
@@ -45,3 +46,4 @@ class Mark:
     confidence: float
     spot: Points
     either: tuple[int, int] | None = None
+    clash: int | None = None

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vision.picture import load_picture
-from vision.reader import read_tray
+from vision.reader import read_picture
 from vision.reading import Read, Reading
 from vision.verdict import compare
 
@@ -26,7 +26,7 @@ def truth_of(name: str) -> dict[str, Any]:
 
 @cache
 def reading_of(name: str) -> Reading:
-    return read_tray(load_picture(HERE / f"{name}.jpg"))
+    return read_picture(load_picture(HERE / f"{name}.jpg"))
 
 
 def reads_on(tile: dict[str, Any], reading: Reading) -> list[Read]:
@@ -91,6 +91,6 @@ def test_two_tiles_with_one_serial_are_both_left_unread() -> None:
     mask = np.zeros(picture.shape[:2], dtype=np.uint8)
     cv2.fillConvexPoly(mask, np.round(np.array(second["quad"])).astype(np.int32), 255)
     picture[mask > 0] = np.asarray(moved, dtype=np.uint8)[mask > 0]
-    row = read_tray(picture).rows[0]
+    row = read_picture(picture).rows[0]
     assert (row[2], row[3]) == (None, None)
     assert None not in row[4:]

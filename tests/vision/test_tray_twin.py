@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision.cameras import open_camera
 from vision.errors import CameraUnpluggedError
-from vision.lattice import ROW_LENGTHS
-from vision.reader import read_tray
+from vision.layout.tray import ROW_LENGTHS
+from vision.live.cameras import open_camera
+from vision.reader import read_picture
 from vision.reading import FaultType
 from vision.twins.camera import SimulatedCamera
 from vision.twins.world import Laid, TrayTwin
@@ -30,7 +30,7 @@ def laid(deal: Deal, number: int = 3) -> Tray:
 
 def faults_in(tray: Tray, deal: Deal, address: str = "sim://tray?seed=7") -> set[tuple[FaultType, int, int]]:
     with open_camera(address, world=TrayTwin(tray)) as camera:
-        return {(fault.type, fault.row, fault.col) for fault in compare(read_tray(camera.frame()), deal)}
+        return {(fault.type, fault.row, fault.col) for fault in compare(read_picture(camera.frame()), deal)}
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -38,7 +38,7 @@ def test_whatever_is_laid_is_what_is_read(seed: int) -> None:
     deal = deal_of(seed)
     address = f"sim://tray?seed={seed}&tilt={seed * 3}&noise={seed}&blur={seed * 0.15}"
     with open_camera(address, world=TrayTwin(laid(deal, number=seed))) as camera:
-        assert read_tray(camera.frame()).rows == tuple(map(tuple, deal))
+        assert read_picture(camera.frame()).rows == tuple(map(tuple, deal))
 
 
 @pytest.mark.parametrize("place", [(0, 0), (0, 12), (1, 5), (1, 10), (2, 0), (2, 9)])
@@ -72,13 +72,13 @@ def test_a_hand_over_the_tray_is_no_missing_tile() -> None:
     world = TrayTwin(laid(deal))
     world.cover()
     with open_camera("sim://tray?seed=2", world=world) as camera:
-        named = {fault.type for fault in compare(read_tray(camera.frame()), deal)}
+        named = {fault.type for fault in compare(read_picture(camera.frame()), deal)}
     assert named == {FaultType.OCCLUDED}
 
 
 def test_an_empty_tray_has_no_reads() -> None:
     with open_camera("sim://tray?seed=1") as camera:
-        assert read_tray(camera.frame()).reads == ()
+        assert read_picture(camera.frame()).reads == ()
 
 
 def test_the_camera_sees_what_is_laid_while_it_looks() -> None:
@@ -87,7 +87,7 @@ def test_the_camera_sees_what_is_laid_while_it_looks() -> None:
     with open_camera("sim://tray?seed=3", world=world) as camera:
         camera.frame()
         world.lay(laid(second))
-        assert read_tray(camera.frame()).rows == tuple(map(tuple, second))
+        assert read_picture(camera.frame()).rows == tuple(map(tuple, second))
 
 
 def test_frames_differ_as_those_of_a_camera_do() -> None:

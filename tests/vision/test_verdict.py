@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from vision.errors import ExpectedDealError
-from vision.lattice import ROW_LENGTHS, places
+from vision.layout.tray import ROW_LENGTHS, places
 from vision.reading import Fault, FaultType, Place, Read, Reading, State
 from vision.verdict import compare, verified
 
@@ -23,7 +23,7 @@ def reading(changes: Changes) -> Reading:
         change = changes.get((row, col), read_at(row, col, ROWS[row][col]))
         state, read = (change, None) if isinstance(change, State) else (State.BACK, change)
         held.append(Place(row, col, state, read))
-    return Reading(tuple(place.read for place in held if place.read), tuple(held), None)
+    return Reading(tuple(place.read for place in held if place.read), tuple(held))
 
 
 def test_a_tray_that_lies_as_dealt_has_no_fault() -> None:
@@ -92,9 +92,9 @@ def test_a_number_says_nothing_of_sets_that_are_named_by_letter() -> None:
     assert [fault.type for fault in compare(reading(changes), ROWS, set_number=31)] == [FaultType.FOREIGN]
 
 
-def carrier(changes: Changes) -> Reading:
-    """Give four trays that lie as dealt but for some places of South's."""
-    trays = [reading(changes if seat == "S" else {}) for seat in "ESWN"]
+def carrier(changes: Changes, west: Changes | None = None) -> Reading:
+    """Give four trays that lie as dealt but for some places of South's and West's; serials as if each were East's."""
+    trays = [reading({}), reading(changes), reading(west or {}), reading({})]
     held = [
         replace(
             place,
@@ -120,6 +120,14 @@ def test_a_carrier_that_lies_as_dealt_is_verified() -> None:
 def test_a_fault_in_a_carrier_names_the_seat_and_a_swap_stays_within_its_tray() -> None:
     swapped = carrier({(0, 1): read_at(0, 1, 26), (2, 1): read_at(2, 1, 2)})
     assert compare(swapped, CARRIER) == (Fault(FaultType.SWAPPED, 0, 1, 36, found=60, with_=(2, 1), seat="S"),)
+
+
+def test_swaps_in_two_trays_do_not_hide_one_another() -> None:
+    both = carrier(
+        {(0, 1): read_at(0, 1, 26), (2, 1): read_at(2, 1, None)},
+        {(0, 1): read_at(0, 1, None), (2, 1): read_at(2, 1, 2)},
+    )
+    assert [(fault.seat, fault.row, fault.col) for fault in compare(both, CARRIER)] == [("S", 0, 1), ("W", 2, 1)]
 
 
 def test_a_tile_of_another_seat_is_of_another_hand() -> None:
@@ -189,4 +197,4 @@ def test_a_tray_is_verified_only_when_every_place_was_read_and_is_right(changes:
 
 
 def test_no_tray_is_not_verified() -> None:
-    assert not verified(Reading((), (), None), ROWS, ())
+    assert not verified(Reading((), ()), ROWS, ())

@@ -8,16 +8,18 @@ from vision.geometry import Points
 from vision.layout.frames import Flags, Indices, frames, linked_groups
 from vision.layout.groups import QUARTERS, Group, directions, tray_groups
 from vision.layout.lattice import Lattice, fit_lattice
+from vision.layout.level import levelled
 from vision.layout.plane import FEWEST, Plane, fit_plane
 from vision.layout.rows import find_rows
 from vision.layout.settle import settle
 from vision.layout.tray import Where, places
-from vision.sight import Found, Mark
+from vision.sight import Found, Mark, Tile
 
 _LINKED = 3  # neighbours that lie alike: in a heap two may, by chance
 _OWN = 0.5  # of a pitch and of a row pitch, within which a tile lies on a place
+_UNREAD = 0.5  # weight of a sure tile that was not read
 _SURE = 0.8  # likelihood from which a tile may lie askew there: false ones lie any way round
-_SQUARE = np.cos(np.radians(20.0))  # ways that are the tray's, whichever end of the quad comes first
+_SQUARE = np.cos(np.radians(12.0))  # ways that are the tray's, whichever end of the quad comes first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +44,8 @@ def find_trays(found: Found, marks: tuple[Mark | None, ...], size: tuple[int, in
     spots, ways = plane.flat(tiles.centres), directions(tiles, plane)
     turned = np.array([_turned(mark) for mark in marks])
     groups = tray_groups(linked, spots, ways)
-    lattices = [_settle(group, plane, spots, ways, turned) for group in groups]
+    weights = np.array([_weight(tile, mark) for tile, mark in zip(found.tiles, marks, strict=True)])
+    lattices = [_settle(group, plane, spots, ways, turned, weights) for group in groups]
     return _fill([lattice for lattice in lattices if lattice is not None], spots, ways, found)
 
 
@@ -51,10 +54,15 @@ def _turned(mark: Mark | None) -> float:
     return 0.0 if mark is None or mark.turned is None else -1.0 if mark.turned else 1.0
 
 
-def _settle(group: Group, plane: Plane, spots: Points, ways: Points, turned: Points) -> Lattice | None:
-    rows = find_rows(spots[group.members] @ QUARTERS[group.quarter])
+def _weight(tile: Tile, mark: Mark | None) -> float:
+    """Give how much a tile counts for where the tray lies: one that was read is surely there."""
+    return 1.0 if mark is not None and mark.serial is not None else _UNREAD * tile.likelihood
+
+
+def _settle(group: Group, plane: Plane, spots: Points, ways: Points, turned: Points, weights: Points) -> Lattice | None:
+    rows = find_rows(levelled(spots[group.members] @ QUARTERS[group.quarter]))
     upright = np.sign(np.cos(ways[group.members] - group.quarter * np.pi / 2)) * turned[group.members]
-    settled = settle(rows, float(upright.sum()))
+    settled = settle(rows, float(upright.sum()), weights[group.members])
     if settled is None:
         return None
     quarter = (group.quarter + 2 * settled.half_turned) % 4
@@ -70,8 +78,14 @@ def _fill(lattices: list[Lattice], spots: Points, ways: Points, found: Found) ->
         turns = ways - lattice.quarter * np.pi / 2
         held = _held(lattice, spots, found, left & (sure | (np.abs(np.cos(turns)) > _SQUARE)))
         left[list(held.values())] = False
+        turns = turns - _usual_turn(turns[list(held.values())])
         filled.append(Filled(lattice, held, {tile: float(turns[tile]) for tile in held.values()}))
     return tuple(filled)
+
+
+def _usual_turn(turns: Points) -> float:
+    """Give by how much most tiles are off the tray's axis, radians: their corners may all be off one way."""
+    return float(np.median((turns + np.pi / 2) % np.pi - np.pi / 2)) if len(turns) else 0.0
 
 
 def _held(lattice: Lattice, spots: Points, found: Found, left: Flags) -> dict[Where, int]:

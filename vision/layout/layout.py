@@ -6,16 +6,16 @@ import numpy as np
 
 from vision.geometry import Picture, Quad
 from vision.layout.found_trays import Filled, find_trays
-from vision.layout.gaps import COVERED, floor_quads, judge_gap
+from vision.layout.gaps import COVERED, Ground, judge_gap, look_at
 from vision.layout.samples import RIM, colours_on, covered_share
 from vision.layout.seats import name_seats
 from vision.layout.strange import strange_backs
-from vision.layout.tray import HALF_TURN, TILES, Where, places
+from vision.layout.tray import HALF_TURN, Where, places
 from vision.layout.values import Layout, Lie, Site, Tray
 from vision.reading import State
 from vision.sight import Found, Mark
 
-_ASKEW = 10.0  # degrees: tiles in a tray lie within 6 of it, corners found to 3 percent included
+_ASKEW = 15.0  # degrees: tiles in a tray lie within 6 of it with corners found to 3 percent, some corners are worse
 
 
 def lay_out(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> Layout:
@@ -82,18 +82,25 @@ def _seated(filled: tuple[Filled, ...]) -> list[tuple[str | None, Filled]]:
 def _sites(picture: Picture, found: Found, tray: Filled, states: list[State]) -> tuple[Site, ...]:
     """Say what each place of a tray holds, in reading order."""
     wheres = list(places())
-    upright = tray.lattice.quads(tray.lattice.spots(*np.array(wheres, dtype=float).T))
-    covered = covered_share(found.hands, found.cell, upright)
-    quads = dict(zip(wheres, upright, strict=True))
-    held = {where: states[tile] for where, tile in tray.held.items()}
-    hidden = {where: State.OCCLUDED for where, share in zip(wheres, covered, strict=True) if share > COVERED}
-    known = {**hidden, **held}
-    if len(known) < TILES:
-        real = {**quads, **{where: found.tiles[tile].quad for where, tile in tray.held.items()}}
-        backs = [where for where, state in held.items() if state is State.BACK]
-        floor = floor_quads(tray.lattice)
-        known |= {where: judge_gap(picture, where, real, backs, floor) for where in wheres if where not in known}
-    return tuple(Site(*where, known[where], tray.held.get(where), quads[where]) for where in wheres)
+    quads = tray.lattice.quads(tray.lattice.spots(*np.array(wheres, dtype=float).T))
+    covered = covered_share(found.hands, found.cell, quads)
+    tiles = [tray.held.get(where) for where in wheres]
+    known = [
+        states[tile] if tile is not None else State.OCCLUDED if hidden > COVERED else None
+        for tile, hidden in zip(tiles, covered, strict=True)
+    ]
+    real = np.array([quad if tile is None else found.tiles[tile].quad for tile, quad in zip(tiles, quads, strict=True)])
+    told = _judge_gaps(known, look_at(picture, real, tray.lattice)) if None in known else {}
+    return tuple(
+        Site(*where, state or told[number], tile, quad)
+        for number, (where, state, tile, quad) in enumerate(zip(wheres, known, tiles, quads, strict=True))
+    )
+
+
+def _judge_gaps(known: list[State | None], ground: Ground) -> dict[int, State]:
+    """Say what each place holds of which nothing is known."""
+    backs = np.array([number for number, state in enumerate(known) if state is State.BACK], dtype=int)
+    return {number: judge_gap(ground, number, backs) for number, state in enumerate(known) if state is None}
 
 
 def _lie(seen: _Seen, number: int, mark: Mark | None, laid: _Laid | None) -> Lie:

@@ -9,7 +9,10 @@ from vision.sight import Found, Mark
 
 
 def to_reading(found: Found, marks: tuple[Mark | None, ...], layout: Layout) -> Reading:
-    """Give the reading: places tray by tray, reads in the order of their places, tiles outside of trays last."""
+    """Give the reading: places tray by tray, reads in the order of their places, tiles outside of trays last.
+
+    Marks are taken as they are: doubt, such as two of one serial, is the reader's to settle before.
+    """
     usual = _usual_set(marks)
     reads = [
         _read(lie, mark, usual, face_up=tile.face_up)
@@ -43,6 +46,7 @@ def _read(lie: Lie, mark: Mark | None, usual: str | None, *, face_up: bool) -> R
         turn=lie.turn,
         sideways=lie.sideways,
         foreign=lie.strange if named is None else usual is not None and named != usual,
+        clash=mark.clash if mark is not None else None,
     )
 
 

@@ -9,9 +9,10 @@ from vision.layout.frames import Indices
 from vision.layout.plane import HEIGHT
 from vision.layout.tray import ROWS
 
-_BREAK = 0.6 * HEIGHT  # tile widths between rows; they lie 1.04 heights and more apart, a tile 0.2 off its row
+_BREAK = 0.45 * HEIGHT  # tile widths between rows; they lie 1.04 heights and more apart, a tile 0.2 off its row
+_APART = 0.75 * HEIGHT  # nearer to a fuller row than this lies a false tile
 _ROW_PITCH = 1.17 * HEIGHT  # the usual one: a row that is empty lies between two that are two of these apart
-_PITCHES = np.arange(0.97, 1.2, 0.004)  # tile widths from tile to tile
+_PITCHES = np.arange(0.82, 1.25, 0.004)  # tile widths from tile to tile
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,13 +35,19 @@ def find_rows(spots: Points) -> Rows:
 
 
 def _row_numbers(heights: Points) -> Indices:
+    """Count rows from the top, -1 for what lies between them."""
     order = np.argsort(heights)
     groups = np.split(order, np.nonzero(np.diff(heights[order]) > _BREAK)[0] + 1)
     middles = np.array([np.median(heights[group]) for group in groups])
-    numbers = np.append(0, np.cumsum(np.maximum(1, np.round(np.diff(middles) / _ROW_PITCH)))).astype(int)
-    row = np.zeros(len(heights), dtype=int)
-    for number, group in zip(numbers, groups, strict=True):
-        row[group] = number
+    kept: list[int] = []
+    for at in sorted(range(len(groups)), key=lambda at: -len(groups[at])):
+        if all(abs(middles[at] - middles[other]) > _APART for other in kept):
+            kept.append(at)
+    kept.sort()
+    numbers = np.append(0, np.cumsum(np.maximum(1, np.round(np.diff(middles[kept]) / _ROW_PITCH)))).astype(int)
+    row = np.full(len(heights), -1)
+    for number, at in zip(numbers, kept, strict=True):
+        row[groups[at]] = number
     return row
 
 

@@ -9,18 +9,18 @@ from vision.geometry import Picture, Points, Quad
 Colours = NDArray[np.float32]  # shape (n, m, 3), CIE L*a*b*: L 0..100, a and b about -100..100
 
 _EDGE, _INNER = 0.09, 0.24  # shares of a tile: within its rounded edge, and outside of its print
-_GRID = (np.arange(10) + 0.5) / 10
+CORE_SIDE = 20
 
 
-def _grid() -> Points:
-    x, y = np.meshgrid(_EDGE + _GRID * (1 - 2 * _EDGE), _EDGE + _GRID * (1 - 2 * _EDGE))
+def _grid(margin: float, side: int) -> Points:
+    at = margin + (np.arange(side) + 0.5) / side * (1 - 2 * margin)
+    x, y = np.meshgrid(at, at)
     return np.column_stack([x.ravel(), y.ravel()])
 
 
-_POINTS = _grid()
-_IN_RIM = np.abs(_POINTS - 0.5).max(axis=1) > 0.5 - _INNER
-RIM: Points = _POINTS[_IN_RIM]  # shares of width and height, shape (m, 2)
-CORE: Points = _POINTS[~_IN_RIM]
+_POINTS = _grid(_EDGE, 10)
+RIM: Points = _POINTS[np.abs(_POINTS - 0.5).max(axis=1) > 0.5 - _INNER]  # shares of width and height, shape (m, 2)
+CORE: Points = _grid(0.2, CORE_SIDE)  # row by row, CORE_SIDE points each
 
 
 def points_on(quads: Quad, shares: Points) -> Points:
@@ -39,10 +39,11 @@ def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
     return np.asarray(lab, dtype=np.float32)
 
 
-def inside_share(picture: Picture, quad: Quad) -> float:
-    """Give the share, 0..1, of a quad, shape (4, 2), that lies within the picture."""
-    points = points_on(quad[None], _POINTS)[0]
-    return float(((points >= 0) & (points <= [picture.shape[1], picture.shape[0]])).all(axis=1).mean())
+def inside_share(picture: Picture, quads: Quad) -> Points:
+    """Give the share, 0..1, of each quad, shape (n, 4, 2), that lies within the picture."""
+    points = points_on(quads, _POINTS)
+    inside = ((points >= 0) & (points <= [picture.shape[1], picture.shape[0]])).all(axis=2)
+    return np.asarray(inside.mean(axis=1), dtype=np.float64)
 
 
 def covered_share(hands: Picture, cell: float, quads: Quad) -> Points:

@@ -31,8 +31,8 @@ def strange_backs(rims: Colours, centres: Points, backs: Flags) -> Flags:
     lighter = rims[..., 0] - usual[:, None, 0]
     pale = (tint > _OTHER_TINT) & (_ranked(lighter, 0.1) > _LIGHTER)
     dark = _ranked(lighter, 0.9) < _DARKER
-    seen = np.median(rims[..., 0], axis=1) < _WHITE
-    return np.asarray(backs & seen & ((hue > _OTHER_HUE) | pale | dark))
+    glaring = np.median(rims[..., 0], axis=1) > _WHITE
+    return np.asarray(backs & ((hue > _OTHER_HUE) | (pale & ~glaring) | dark))
 
 
 def _ranked(values: Points, share: float) -> Points:

@@ -9,9 +9,9 @@ Assumptions, for whoever sets a threshold:
 * A mark's spot is off the picture's usual one by a Student t of 4 degrees of freedom in both directions. Its scale
   is what the picture shows, at least 0.012 of a side: 0.007 of print, the rest from corners found to 3 percent.
   Heavy tails, so that one bad quad cannot make a certainty.
-* One tile in 40 lies upside down in its tray, each for itself: more than ever in play, where one in 180 did on the
-  development pictures. So many neighbours, all alike, are worth ln 39 = 3.7 and never more: this evidence is wrong as
-  often as tiles are laid upside down.
+* One tile in 40 lies upside down in its tray, each for itself: more than on the development pictures, where one in 300
+  does. So many neighbours, all alike, are worth ln 39 = 3.7 and never more: this evidence is wrong as often as tiles
+  are laid upside down.
 """
 
 import numpy as np
@@ -45,7 +45,10 @@ def spot_odds(tile: int, marks: tuple[Mark | None, ...]) -> float:
 
 
 def neighbour_odds(tile: int, layout: Layout, marks: tuple[Mark | None, ...]) -> float:
-    """Give the log-odds by how the other tiles of its tray stand; 0.0 for a tile that lies in no tray."""
+    """Give the log-odds, by how the other tiles of its tray stand, that a tile stands as its `Lie` says.
+
+    That is how its mark was read; where the mark did not tell, how the tray stands. 0.0 for a tile in no tray.
+    """
     lie = layout.lies[tile]
     if lie.row is None or lie.sideways or marks[tile] is None:
         return 0.0

@@ -13,7 +13,7 @@ class Lie:
     `quad`, shape (4, 2), pixels, begins at the tile's own top-left as far as its mark or its tray tells; `rotation` is
     that of its own left-to-right, degrees 0..360, clockwise on the screen. `row` and `col` are None where no tray is
     known to hold it, `seat` also in a tray that stands alone. `turn` is the tile's against its tray: 0, 90, 180 or
-    270; `sideways` tells that it lies askew by 10 degrees and more. `covered` is the share, 0..1, under hands;
+    270; `sideways` tells that it lies askew by 15 degrees and more. `covered` is the share, 0..1, under hands;
     `strange` tells that its colour is clearly that of no other back.
     """
 

@@ -16,9 +16,12 @@ def only_sure(marks: Marks) -> Marks:
 
 def without_twins(marks: Marks) -> Marks:
     """Take the serial from marks that name one tile of one set more than once: there is one of each."""
-    times = Counter((mark.set_text, mark.serial) for mark in marks if mark is not None and mark.serial is not None)
+    times = Counter((mark.set_text, mark.serial) for mark in marks if mark is not None)
     return tuple(
-        _unread(mark) if mark is not None and times[mark.set_text, mark.serial] > 1 else mark for mark in marks
+        replace(mark, serial=None, clash=mark.serial)
+        if mark is not None and mark.serial is not None and times[mark.set_text, mark.serial] > 1
+        else mark
+        for mark in marks
     )
 
 

@@ -1,7 +1,7 @@
 """Printed numbers: what may be concluded from what the network says of each back.
 
-The network has learnt each sign for itself, from numbers 000 to 999: a number that is no serial (000, 137 to 999) shows a
-misread. What is left counts only from a confidence on that is chosen from its calibration (docs/vision.md).
+The network has learnt each sign for itself, from numbers 000 to 999: a number that is no serial (000, 137 to 999)
+shows a misread. What is left counts only from a confidence on that is chosen from its calibration (docs/vision.md).
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from vision.geometry import Picture, Quad
 from vision.marks.cut import cut_backs
 from vision.marks.digits_net import Look, Shares, look_at
-from vision.marks.signs import TURNED, UPRIGHT, UPSIDE_DOWN
+from vision.marks.signs import MEANT, TURNED, UPRIGHT, UPSIDE_DOWN, UPSIDE_DOWN_MEANT
 from vision.payload import LAST_SERIAL
 from vision.sight import Mark
 
@@ -22,7 +22,7 @@ Digits = tuple[int, ...]
 
 
 def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
-    """Read the printed numbers on backs, `quads` each shape (4, 2), pixels; without a number the confidence is about 0."""
+    """Read the printed numbers on backs, `quads` each shape (4, 2), pixels; without one the confidence is about 0."""
     if not quads:
         return []
     crops = cut_backs(picture, quads)
@@ -45,13 +45,17 @@ def agreed(upright: Look, turned: Look) -> Look:
 
 def conclude(look: Look) -> Mark:
     """Give the mark that a look amounts to: its most likely number, and which way up, as far as that can be told."""
-    ways = [_best(look.signs[:, UPRIGHT]), _best(look.signs[::-1, UPSIDE_DOWN])]
-    serials = [_serial(digits) for digits, _ in ways]
-    likely = [float(way) * share for way, (_, share) in zip(look.ways, ways, strict=True)]
+    seen = [look.signs[:, UPRIGHT], look.signs[::-1, UPSIDE_DOWN]]
+    meant = [look.signs @ MEANT, look.signs[::-1] @ MEANT[:, UPSIDE_DOWN_MEANT]]
+    best = [_best(shares) for shares in meant]
+    likely = [
+        float(way) * _likely(shares, digits) for way, shares, (digits, _) in zip(look.ways, seen, best, strict=True)
+    ]
     down = likely[1] > likely[0]
     if max(likely) > _TOLD * min(likely):
-        return _mark(look, serials[down], max(likely), turned=down)
-    return _conclude_torn(look, serials, [share for _, share in ways])
+        digits, share = best[down]
+        return _mark(look, _serial(digits), float(look.ways[int(down)]) * share, turned=down)
+    return _conclude_torn(look, [_serial(digits) for digits, _ in best], [share for _, share in best])
 
 
 def _conclude_torn(look: Look, serials: list[int | None], shares: list[float]) -> Mark:
@@ -68,6 +72,10 @@ def _conclude_torn(look: Look, serials: list[int | None], shares: list[float]) -
 def _best(shares: Shares) -> tuple[Digits, float]:
     """Give the likeliest digits, and how likely they are, from shares of each digit at each place, shape (3, 10)."""
     return tuple(int(digit) for digit in shares.argmax(axis=1)), float(shares.max(axis=1).prod())
+
+
+def _likely(shares: Shares, digits: Digits) -> float:
+    return float(np.prod([row[digit] for row, digit in zip(shares, digits, strict=True)]))
 
 
 def _serial(digits: Digits) -> int | None:

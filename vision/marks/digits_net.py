@@ -14,7 +14,9 @@ from vision.marks.signs import SEEN
 
 MODEL = Path(__file__).parents[1] / "models" / "digits.onnx"
 _AT_ONCE = 34  # crops the network sees together: more cost memory and save no time
-_SOFT = 4.0  # levels: a crop without any contrast is not blown up
+_SOFT = 2.0  # levels: a crop without any contrast is not blown up
+_MOST = 5.0
+_INNER = (slice(16, 96), slice(12, 68))  # rows and columns of a crop where marks are
 _CELL = 8  # pixels of a crop for each cell of a look
 _COLS, _ROWS = CROP[0] // _CELL, CROP[1] // _CELL
 _CELLS = np.array([[col * _CELL + _CELL / 2, row * _CELL + _CELL / 2] for row in range(_ROWS) for col in range(_COLS)])
@@ -36,11 +38,16 @@ class Look:
 
 
 def prepare(crops: Picture) -> NDArray[np.float32]:
-    """Give crops, shape (n, 112, 80, 3), as the network takes them: each one's own brightness and contrast taken out."""
+    """Give crops, shape (n, 112, 80, 3), as the network takes them: without the back's own colour, contrast made alike.
+
+    Colour and contrast are those of the tile's middle: what lies about it may be far brighter than pale ink.
+    """
     flat = crops.astype(np.float32)
-    middle = flat.mean(axis=(1, 2, 3), keepdims=True)
-    spread = flat.std(axis=(1, 2, 3), keepdims=True)
-    return np.ascontiguousarray(((flat - middle) / (spread + _SOFT)).transpose(0, 3, 1, 2))
+    inner = flat[:, _INNER[0], _INNER[1]]
+    middle = inner.mean(axis=(1, 2), keepdims=True)
+    spread = inner.std(axis=(1, 2), keepdims=True).mean(axis=3, keepdims=True)
+    alike = np.clip((flat - middle) / (spread + _SOFT), -_MOST, _MOST)
+    return np.ascontiguousarray(alike.transpose(0, 3, 1, 2))
 
 
 def look_at(crops: Picture) -> list[Look]:
@@ -55,9 +62,10 @@ def look_at(crops: Picture) -> list[Look]:
 
 
 def _net() -> cv2.dnn.Net:
-    if not hasattr(_kept, "net"):
-        _kept.net = cv2.dnn.readNetFromONNX(str(MODEL))
-    return _kept.net
+    net: cv2.dnn.Net | None = getattr(_kept, "net", None)
+    if net is None:
+        net = _kept.net = cv2.dnn.readNetFromONNX(str(MODEL))
+    return net
 
 
 def _look(scores: Shares, where: Shares) -> Look:

@@ -34,5 +34,3 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
 
 def _sure(marks: list[Mark]) -> int:
     return sum(mark.serial is not None and mark.confidence >= SURE for mark in marks)
-
-

@@ -12,3 +12,10 @@ UPSIDE_DOWN = np.array([0, 10, 11, 12, 13, 14, 9, 15, 8, 6])  # and upside down
 TURNED = np.array(
     [0, 10, 11, 12, 13, 14, 9, 15, 8, 6, 1, 2, 3, 4, 5, 7]
 )  # what becomes of each thing seen, half a turn on
+
+# Which digit a thing seen means, shape (16, 10), once the way up is known: 1 2 3 4 5 7 mean the same either way,
+# for some fonts draw a 1 that shows no way up, and then half of the share goes to each.
+MEANT = np.zeros((SEEN, 10), dtype=np.float32)
+for _digit in range(10):
+    MEANT[[_digit, UPSIDE_DOWN[_digit]] if _digit not in {6, 9} else [_digit], _digit] = 1
+UPSIDE_DOWN_MEANT = np.array([0, 1, 2, 3, 4, 5, 9, 7, 8, 6])  # which column of it, in a number that is upside down

@@ -1,4 +1,4 @@
-"""The back of a tile, drawn flat: colour, number, wear. Everything is drawn by chance, far more widely than sets vary."""
+"""The back of a tile, drawn flat: colour, number, wear. All is drawn by chance, far more widely than sets vary."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,8 @@ from vision.training.fonts import Glyphs, font_files, line
 WIDTH, HEIGHT = 132, 180  # pixels of a back as it is drawn; 0.735 is the aspect of all tiles (22 by 30, 28 by 38 mm)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LEAST_CONTRAST = 0.10
-Art = NDArray[np.float32]  # shape (HEIGHT, WIDTH, 3), BGR 0..1 (above 1 where light adds)
+Reals = NDArray[np.floating]
+Art = Reals  # shape (HEIGHT, WIDTH, 3), BGR 0..1 (above 1 where light adds)
 Chance = np.random.Generator
 
 
@@ -29,8 +30,8 @@ class Style:
     two_lines: bool
     bars: bool
     engraved: float  # 0 printed .. 1 deep
-    back: NDArray[np.float32]  # BGR
-    ink: NDArray[np.float32]
+    back: Reals  # BGR
+    ink: Reals
     marble: float
     wear: float
 
@@ -39,8 +40,8 @@ class Style:
 class Written:
     """A mark's ink, shape (HEIGHT, WIDTH), 0..1, and where its letter and three digits stand, shape (4, 2), pixels."""
 
-    ink: NDArray[np.float32]
-    spots: NDArray[np.float64]
+    ink: Reals
+    spots: Reals
 
 
 def draw_style(chance: Chance) -> Style:
@@ -65,17 +66,17 @@ def draw_style(chance: Chance) -> Style:
     )
 
 
-def _colour(chance: Chance) -> NDArray[np.float32]:
+def _colour(chance: Chance) -> Reals:
     """Give a plastic's colour: any, with more of white, ivory, black and the usual greens, blues and yellows."""
     if chance.random() < 0.3:
         grey = chance.choice([chance.uniform(0.02, 0.25), chance.uniform(0.6, 1.0)])
-        return np.clip(grey * chance.uniform(0.85, 1.05, 3), 0, 1).astype(np.float32)
+        return np.asarray(np.clip(grey * chance.uniform(0.85, 1.05, 3), 0, 1), dtype=np.float32)
     hue, full, light = chance.uniform(0, 180), chance.uniform(60, 255), chance.uniform(40, 255)
     pixel = np.array([[[hue, full, light]]], dtype=np.uint8)
     return np.asarray(cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255, dtype=np.float32)
 
 
-def _ink(chance: Chance, back: NDArray[np.float32]) -> NDArray[np.float32]:
+def _ink(chance: Chance, back: Reals) -> Reals:
     """Give an ink that differs from the back by a little at least."""
     for _ in range(50):
         plain = np.full(3, chance.choice([0.05, 0.95]), dtype=np.float32)
@@ -101,7 +102,7 @@ def write(style: Style, number: str, chance: Chance) -> Written:
         below = (letter.shape[0] + gap) / 2
         spots[0] = middle - [0, glyphs.shape[0] / 2 + gap / 2]
         _paste(page, letter, spots[0])
-    at = middle + [0, below]
+    at = middle + np.array([0, below])
     _paste(page, glyphs, at)
     places = at + np.array([[(share - 0.5) * glyphs.shape[1], 0] for share in middles])
     spots[4 - len(places) :] = places
@@ -121,14 +122,14 @@ def _scaled(drawn: Glyphs, scale: float) -> Glyphs:
     return np.asarray(cv2.resize(drawn, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
-def _paste(page: NDArray[np.float32], glyphs: Glyphs, middle: NDArray[np.float64]) -> None:
+def _paste(page: Reals, glyphs: Glyphs, middle: Reals) -> None:
     height, width = glyphs.shape
     top, left = round(middle[1] - height / 2), round(middle[0] - width / 2)
     top, left = min(max(top, 0), HEIGHT - height), min(max(left, 0), WIDTH - width)
     page[top : top + height, left : left + width] = glyphs / np.float32(255)
 
 
-def _underline(page: NDArray[np.float32], middle: NDArray[np.float64], shape: tuple[int, ...], chance: Chance) -> None:
+def _underline(page: Reals, middle: Reals, shape: tuple[int, ...], chance: Chance) -> None:
     height, width = shape
     top = middle[1] + height * (0.5 + chance.uniform(0.08, 0.25))
     thick = max(1.0, height * chance.uniform(0.05, 0.14))
@@ -136,12 +137,12 @@ def _underline(page: NDArray[np.float32], middle: NDArray[np.float64], shape: tu
     page[round(top) : round(top + thick), round(left) : round(right)] = 1
 
 
-def _turned(page: NDArray[np.float32], degrees: float, middle: NDArray[np.float64]) -> NDArray[np.float32]:
+def _turned(page: Reals, degrees: float, middle: Reals) -> Reals:
     spin = cv2.getRotationMatrix2D((float(middle[0]), float(middle[1])), degrees, 1.0)
     return np.asarray(cv2.warpAffine(page, spin, (WIDTH, HEIGHT)), dtype=np.float32)
 
 
-def paint(style: Style, ink: NDArray[np.float32], chance: Chance) -> Art:
+def paint(style: Style, ink: Reals, chance: Chance) -> Art:
     """Paint a back: plastic, marbling, ink worn off, an engraving's lit and shaded flanks, scratches, rounded edges."""
     cloud = _cloud(chance, 5)
     back = style.back * (1 + style.marble * cloud[:, :, None])
@@ -154,13 +155,13 @@ def paint(style: Style, ink: NDArray[np.float32], chance: Chance) -> Art:
     return np.asarray(art + _edge(chance), dtype=np.float32)
 
 
-def _cloud(chance: Chance, cells: int) -> NDArray[np.float32]:
+def _cloud(chance: Chance, cells: int) -> Reals:
     """Give smooth noise of about -1..1, `cells` waves across."""
     coarse = chance.normal(0, 0.6, (cells + 2, cells + 1)).astype(np.float32)
     return np.asarray(cv2.resize(coarse, (WIDTH, HEIGHT), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
 
-def _flanks(ink: NDArray[np.float32], chance: Chance) -> NDArray[np.float32]:
+def _flanks(ink: Reals, chance: Chance) -> Reals:
     soft = cv2.GaussianBlur(ink, (0, 0), float(chance.uniform(0.8, 1.8)))
     angle = chance.uniform(0, 2 * np.pi)
     slope = np.cos(angle) * cv2.Sobel(soft, cv2.CV_32F, 1, 0) + np.sin(angle) * cv2.Sobel(soft, cv2.CV_32F, 0, 1)
@@ -182,6 +183,6 @@ def _edge(chance: Chance) -> Art:
     """Give the light of a rounded edge: brighter on the sides that face a lamp, darker on the others."""
     light = np.zeros((HEIGHT, WIDTH, 1), dtype=np.float32)
     thick = int(chance.integers(2, 9))
-    for side in (light[:thick], light[-thick:], light[:, :thick], light[:, -thick:]):
-        side += np.float32(chance.normal(0, 0.15))
+    for part in (np.s_[:thick], np.s_[-thick:], np.s_[:, :thick], np.s_[:, -thick:]):
+        light[part] += np.float32(chance.normal(0, 0.15))
     return np.asarray(cv2.GaussianBlur(light, (0, 0), 1.5)[:, :, None], dtype=np.float32)

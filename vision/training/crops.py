@@ -5,15 +5,15 @@ from functools import cache
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from vision.geometry import Picture, Quad
 from vision.marks.cut import CROP, cut_back
-from vision.training.backs import HEIGHT, WIDTH, Art, Chance, Style, Written, draw_style, paint, write
+from vision.training.backs import HEIGHT, WIDTH, Art, Chance, Reals, Style, Written, draw_style, paint, write
 from vision.training.others import cover, draw_blank, draw_card, draw_face, draw_ground, draw_label
 
 NUMBER, OTHER = 0, 1
 _LETTER_OF_NONE = 26
+_BOTH_WAYS, _SERIALS = 0.25, 0.55  # bounds of shares of the numbers
 _TRAPS, _COVERED, _BESIDE = 0.14, 0.04, 0.04  # shares of the crops
 _HIDDEN = 0.12  # share of the ink from which a number no longer counts as one
 _DRAWN = (
@@ -27,14 +27,14 @@ _DRAWN = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crop:
-    """A crop, shape (112, 80, 3), and its truth: kind, upside down, letter (26: none), digits, spots (4, 2) in pixels."""
+    """A crop, shape (112, 80, 3), and its truth: kind, upside down, letter (26: none), digits, spots (4, 2), pixels."""
 
     pixels: Picture
     kind: int
     turned: int
     letter: int
     digits: tuple[int, int, int]
-    spots: NDArray[np.float64]
+    spots: Reals
 
 
 def draw_crops(chance: Chance) -> list[Crop]:
@@ -74,8 +74,14 @@ def _shoot(
 
 
 def _number(chance: Chance) -> str:
-    """Give three digits: mostly any, so that each digit is learnt for itself and a misread shows as no serial."""
-    return f"{chance.integers(1, 137) if chance.random() < 0.4 else chance.integers(0, 1000):03d}"
+    """Give three digits: often any, so that each digit is learnt for itself and a misread shows as no serial.
+
+    More than their share are numbers that read both ways up: there, bars and letters are all that tells.
+    """
+    kind = chance.random()
+    if kind < _BOTH_WAYS:
+        return "".join(chance.choice(list("01689"), 3))
+    return f"{chance.integers(1, 137) if kind < _SERIALS else chance.integers(0, 1000):03d}"
 
 
 def _light(art: Art, chance: Chance) -> Art:
@@ -87,7 +93,7 @@ def _light(art: Art, chance: Chance) -> Art:
     return np.asarray(lit, dtype=np.float32)
 
 
-def _glare(chance: Chance) -> NDArray[np.float32]:
+def _glare(chance: Chance) -> Reals:
     """Give a reflection 0..1: a soft spot, a ramp, or a lamp's edge, marbled like the polish."""
     x, y = np.meshgrid(np.linspace(-1, 1, WIDTH, dtype=np.float32), np.linspace(-1.36, 1.36, HEIGHT, dtype=np.float32))
     angle = chance.uniform(0, 2 * np.pi)
@@ -113,7 +119,7 @@ def _photograph(art: Art, style: Style, chance: Chance) -> tuple[Picture, Quad]:
     lift = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]]) @ there @ np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
     shrink = max(1, int(WIDTH / np.linalg.norm(quad[1] - quad[0])))
     if shrink > 1:  # as the lens does: whatever falls on one pixel is averaged
-        big = cv2.blur(big, (shrink, shrink))
+        big = np.asarray(cv2.blur(big, (shrink, shrink)), dtype=np.float32)
     drawn = cv2.warpPerspective(big, lift, size, flags=cv2.INTER_LINEAR)
     scene = scene * (1 - drawn[:, :, 3:]) + drawn[:, :, :3]
     return _expose(scene, chance), quad
@@ -132,21 +138,21 @@ def _pose(chance: Chance) -> tuple[Quad, tuple[int, int]]:
     return corners + reach, (int(2 * reach[0]) + 1, int(2 * reach[1]) + 1)
 
 
-def _rotation(angle: float) -> NDArray[np.float64]:
+def _rotation(angle: float) -> Reals:
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
-def _to_quad(quad: Quad) -> NDArray[np.float64]:
+def _to_quad(quad: Quad) -> Reals:
     drawn = np.array([[0, 0], [WIDTH, 0], [WIDTH, HEIGHT], [0, HEIGHT]], dtype=np.float32)
     return np.asarray(cv2.getPerspectiveTransform(drawn, quad.astype(np.float32)), dtype=np.float64)
 
 
-def _project(homography: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _project(homography: Reals, points: Reals) -> Reals:
     lifted = np.column_stack([points, np.ones(len(points))]) @ homography.T
     return np.asarray(lifted[:, :2] / lifted[:, 2:3])
 
 
-def _round_off(art: Art, chance: Chance) -> NDArray[np.float32]:
+def _round_off(art: Art, chance: Chance) -> Reals:
     """Give the back its rounded corners, as premultiplied colour and cover, shape (HEIGHT, WIDTH, 4)."""
     cover = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     radius, inset = int(chance.integers(4, 16)), int(chance.integers(0, 4))
@@ -184,7 +190,7 @@ def _surroundings(style: Style, quad: Quad, size: tuple[int, int], chance: Chanc
     return scene
 
 
-def _fill(scene: Art, corners: list[NDArray[np.float64]], colour: NDArray[np.float64]) -> None:
+def _fill(scene: Art, corners: list[Reals], colour: Reals) -> None:
     shift = 4
     points = np.round(np.array(corners) * 2**shift).astype(np.int32)
     cv2.fillConvexPoly(scene, points, [float(part) for part in colour], cv2.LINE_AA, shift)
@@ -194,9 +200,9 @@ def _expose(scene: Art, chance: Chance) -> Picture:
     """Put a scene through a lens, a sensor and a JPEG: defocus, motion, noise, smoothed colour, sharpening."""
     blur = float(chance.choice([chance.uniform(0, 0.8), chance.uniform(0, 0.8), chance.uniform(0, 2.6)]))
     if blur > 0.2:
-        scene = cv2.GaussianBlur(scene, (0, 0), blur)
+        scene = np.asarray(cv2.GaussianBlur(scene, (0, 0), blur))
     if chance.random() < 0.2:
-        scene = cv2.filter2D(scene, -1, _streak(chance))
+        scene = np.asarray(cv2.filter2D(scene, -1, _streak(chance)))
     coded = np.clip(scene, 0, 1) ** np.float32(1 / chance.uniform(1.0, 2.4)) * np.float32(chance.uniform(0.75, 1.25))
     coded = coded + _noise(scene.shape, chance) * np.float32(
         chance.choice([0.004, chance.uniform(0, 0.02), chance.uniform(0, 0.06)])
@@ -211,23 +217,23 @@ def _expose(scene: Art, chance: Chance) -> Picture:
 
 
 @cache
-def _noises() -> tuple[NDArray[np.float32], ...]:
-    """Give fields of noise, fine and smoothed, of which every picture takes a piece: drawing it anew is most of the work."""
+def _noises() -> tuple[Reals, ...]:
+    """Give fields of noise, fine and smoothed, of which every picture takes a piece: drawing them is slow."""
     fine = np.random.default_rng(1).normal(0, 1, (512, 512, 3)).astype(np.float32)
     return fine, *(np.asarray(cv2.GaussianBlur(fine, (0, 0), sigma), dtype=np.float32) for sigma in (0.5, 0.8))
 
 
-def _noise(shape: tuple[int, ...], chance: Chance) -> NDArray[np.float32]:
+def _noise(shape: tuple[int, ...], chance: Chance) -> Reals:
     field = _noises()[chance.integers(3)]
     top, left = (int(part) for part in chance.integers(0, [512 - shape[0], 512 - shape[1]]))
     return field[top : top + shape[0], left : left + shape[1]]
 
 
-def _streak(chance: Chance) -> NDArray[np.float32]:
+def _streak(chance: Chance) -> Reals:
     length, angle = chance.uniform(1, 5), chance.uniform(0, np.pi)
     kernel = np.zeros((9, 9), dtype=np.float32)
     half = np.array([np.cos(angle), np.sin(angle)]) * length / 2
-    ends = [tuple(int(round((4 + sign * part) * 16)) for part in half) for sign in (-1, 1)]
+    ends = [tuple(round(float(4 + sign * part) * 16) for part in half) for sign in (-1, 1)]
     cv2.line(kernel, ends[0], ends[1], 1, 1, cv2.LINE_AA, 4)
     return np.asarray(kernel / kernel.sum(), dtype=np.float32)
 

@@ -16,7 +16,7 @@ def _conv(before: int, after: int, size: int = 3, step: int = 1) -> nn.Sequentia
     )
 
 
-class _Twice(nn.Module):
+class _Twice(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
     """Two convolutions and a way past them."""
 
     def __init__(self, wide: int) -> None:
@@ -28,7 +28,7 @@ class _Twice(nn.Module):
         return torch.relu(x + self.second(self.first(x)))
 
 
-class DigitsNet(nn.Module):
+class DigitsNet(nn.Module):  # type: ignore[misc]  # as above
     """From crops, shape (n, 3, 112, 80), to raw scores: kind (n, 2), turned (n, 2), letter (n, 27), digits (n, 48).
 
     `where`, shape (n, 4, 140), is how the four looks spread over the 14 by 10 cells of the crop.
@@ -52,6 +52,7 @@ class DigitsNet(nn.Module):
         self.digit = nn.Sequential(nn.Linear(_WIDE + 64, 128), nn.ReLU(inplace=True), nn.Linear(128, SEEN))
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Give raw scores, and where each sign was looked for."""
         features = self.trunk(x)
         where = torch.softmax(self.look(features).reshape(-1, SIGNS, 140), dim=2)
         looked = torch.matmul(where, features.reshape(-1, _WIDE, 140).transpose(1, 2))

@@ -7,6 +7,7 @@ import argparse
 import multiprocessing
 import time
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -14,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
+from vision.marks.digits_net import prepare
 from vision.marks.signs import SEEN, UPSIDE_DOWN
 from vision.training.crops import NUMBER, Crop, draw_crops
 from vision.training.digits_net import DigitsNet
@@ -23,7 +25,7 @@ _CHUNK = 500
 _BATCH = 128
 _RATE = 2e-3
 
-Drawn = dict[str, NDArray[np.generic]]
+Drawn = dict[str, NDArray[Any]]
 
 
 def _draw_chunk(seed: int) -> Drawn:
@@ -62,14 +64,6 @@ def _batches(drawn: Drawn, chance: np.random.Generator) -> list[NDArray[np.int64
     return [order[at : at + _BATCH] for at in range(0, len(order) - _BATCH + 1, _BATCH)]
 
 
-def prepare(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Give crops, shape (n, 112, 80, 3), as the network takes them: each crop's own brightness and contrast taken out."""
-    flat = pixels.astype(np.float32)
-    middle = flat.mean(axis=(1, 2, 3), keepdims=True)
-    spread = flat.std(axis=(1, 2, 3), keepdims=True)
-    return np.ascontiguousarray(((flat - middle) / (spread + 4)).transpose(0, 3, 1, 2))
-
-
 def _loss(scores: torch.Tensor, where: torch.Tensor, truth: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
     number = truth[:, 0] == NUMBER
     kind = functional.cross_entropy(scores[:, :2], truth[:, 0])
@@ -83,7 +77,7 @@ def _loss(scores: torch.Tensor, where: torch.Tensor, truth: torch.Tensor, spots:
 
 
 def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
-    """Give how far the looks are from the signs' places: they are known, and knowing where comes before knowing what."""
+    """Give how far the looks are from the signs' places, which are known: where comes before what."""
     rows, cols = torch.meshgrid(torch.arange(14) * 8.0 + 4, torch.arange(10) * 8.0 + 4, indexing="ij")
     cells = torch.stack([cols, rows], dim=2).reshape(140, 2)
     there = ~torch.isnan(spots).any(dim=2)
@@ -99,7 +93,8 @@ def train(drawn: Drawn, epochs: int) -> DigitsNet:
     """Train a network from crops; says after each epoch how it goes."""
     torch.manual_seed(SEED)
     chance = np.random.default_rng(SEED)
-    net = DigitsNet().to(memory_format=torch.channels_last)
+    net = DigitsNet()
+    net.to(memory_format=torch.channels_last)
     steps = epochs * (len(drawn["truth"]) // _BATCH)
     optimiser = torch.optim.AdamW(net.parameters(), lr=_RATE, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, max_lr=_RATE, total_steps=steps + 1, pct_start=0.15)
@@ -117,7 +112,8 @@ def train(drawn: Drawn, epochs: int) -> DigitsNet:
             schedule.step()
             losses.append(loss.item())
         print(f"epoch {epoch}: loss {np.mean(losses[-50:]):.3f}, {time.perf_counter() - began:.0f} s", flush=True)
-    return net.eval()
+    net.eval()
+    return net
 
 
 def _recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray[np.uint8]:

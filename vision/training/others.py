@@ -5,10 +5,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from vision.training.backs import HEIGHT, WIDTH, Art, Chance, Style, paint
+from vision.training.backs import HEIGHT, WIDTH, Art, Chance, Reals, Style, paint
 from vision.training.fonts import FOLDERS, font_files
 
 _SIGNS = "一二三四五六七八九萬万東南西北中發春夏秋冬梅蘭竹菊"
@@ -127,14 +126,14 @@ def draw_ground(chance: Chance) -> Art:
     return np.asarray(art, dtype=np.float32)
 
 
-def cover(art: Art, ink: NDArray[np.float32], chance: Chance) -> float:
+def cover(art: Art, ink: Reals, chance: Chance) -> float:
     """Lay a finger or a sleeve over a back; gives the share of the ink that it hides."""
     mask = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     start = chance.uniform([-20, -20], [WIDTH + 20, HEIGHT + 20])
     end = start + chance.normal(0, 90, 2)
     ends = [(int(point[0]), int(point[1])) for point in (start, end)]
     cv2.line(mask, ends[0], ends[1], 1, int(chance.integers(20, 90)), cv2.LINE_AA)
-    mask = cv2.GaussianBlur(mask, (0, 0), 1.5)
+    mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), 1.5), dtype=np.float32)
     skin = np.array([0.55, 0.68, 0.9]) * chance.uniform(0.25, 1.05) * chance.uniform(0.85, 1.15, 3)
     art += (skin.astype(np.float32) - art) * mask[:, :, None]
     return float((ink * mask).sum() / max(float(ink.sum()), 1.0))

@@ -1,59 +1,20 @@
 """`sim://tray`: a camera that looks at a TrayTwin, with the faults of real ones: tilt, noise, blur, drifting light."""
 
-from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlsplit
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
-from vision.camera_base import OpenOrClosed
-from vision.errors import CameraAddressError, CameraUnpluggedError
+from vision.errors import CameraUnpluggedError
 from vision.geometry import Homography, Picture
+from vision.live.camera import OpenOrClosed
+from vision.twins.optics import Optics, parse_optics
 from vision.twins.scene import TABLE, TRAY, draw_scene
 from vision.twins.stamps import SCALE
-from vision.twins.world import TrayTwin, View
+from vision.twins.world import EMPTY, TrayTwin, View, deal_tiles
 
 _DISTANCE = 520.0  # mm from lens to table
 _DRIFT = 0.06  # how far brightness wanders, as a share
-_MOST = {"width": 4096.0, "height": 4096.0, "noise": 60.0, "blur": 10.0, "tilt": 40.0, "seed": 2.0**31}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Optics:
-    """What the address can set: size in pixels, noise in levels, blur in pixels, tilt in degrees."""
-
-    seed: int = 0
-    width: int = 1600
-    height: int = 900
-    noise: float = 2.0
-    blur: float = 0.5
-    tilt: float = 3.0
-
-    def __post_init__(self) -> None:
-        for name, most in _MOST.items():
-            least = 64 if name in {"width", "height"} else 0
-            if not least <= getattr(self, name) <= most:
-                raise CameraAddressError(f"{name} lies between {least} and {most:g}")
-
-
-def parse_optics(address: str) -> Optics:
-    """Read `sim://tray?seed=7&width=1600`; raises CameraAddressError for another thing than a tray or a setting."""
-    parts = urlsplit(address)
-    if parts.netloc != "tray" or parts.path not in {"", "/"}:
-        raise CameraAddressError(f"{address!r}: only sim://tray is simulated")
-    try:
-        told = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
-        return Optics(
-            seed=int(told.pop("seed", 0)),
-            width=int(told.pop("width", 1600)),
-            height=int(told.pop("height", 900)),
-            noise=float(told.pop("noise", 2.0)),
-            blur=float(told.pop("blur", 0.5)),
-            tilt=float(told.pop("tilt", 3.0)),
-            **told,
-        )
-    except (TypeError, ValueError) as error:
-        raise CameraAddressError(f"{address!r} sets something that a simulated camera has not") from error
 
 
 class SimulatedCamera(OpenOrClosed):
@@ -61,8 +22,11 @@ class SimulatedCamera(OpenOrClosed):
 
     def __init__(self, address: str, *, world: TrayTwin | None = None) -> None:
         super().__init__()
-        self.world = world if world is not None else TrayTwin()
         self.optics = parse_optics(address)
+        self.world = world if world is not None else TrayTwin()
+        if self.optics.deal is not None and self.world.view.rows == EMPTY:
+            self.world.lay(deal_tiles(self.optics.deal))
+        self.pause = 1 / self.optics.fps
         self._chance = np.random.default_rng(self.optics.seed)
         self._drift = 0.0
         self._noise = self._noise_field()
@@ -71,12 +35,22 @@ class SimulatedCamera(OpenOrClosed):
     def frame(self) -> Picture:
         """Take a picture of the tray as it is now; raises CameraUnpluggedError while the cable is out."""
         self._require_open()
-        view = self.world.view
+        view = self._mishaps(self.world.view)
         if view.unplugged:
             raise CameraUnpluggedError("the camera's cable is out")
         if view.dark:
             return np.zeros((self.optics.height, self.optics.width, 3), dtype=np.uint8)
         return self._expose(self._still(view))
+
+    def _mishaps(self, view: View) -> View:
+        """Add what the address says to happen at this frame."""
+        now, optics = self.world.next_frame(), self.optics
+        return replace(
+            view,
+            unplugged=view.unplugged or now in optics.unplugged,
+            dark=view.dark or now in optics.dark,
+            covered=view.covered or now in optics.covered,
+        )
 
     def _still(self, view: View) -> Picture:
         """Give the picture without noise; it is drawn anew only when something has changed."""

@@ -28,7 +28,7 @@ def draw_scene(view: View, seed: int) -> Picture:
             if tile is not None:
                 _put(scene, tile, _middle(row, col) + play[:2], float(play[2]))
     if view.covered:
-        _draw_hand(scene)
+        _draw_hand(scene, view.hand_at)
     return scene
 
 
@@ -74,9 +74,10 @@ def _put(scene: Picture, tile: Laid, middle: Points, turn: float) -> None:
     piece[inside] = top[inside]
 
 
-def _draw_hand(scene: Picture) -> None:
-    """Draw a forearm from the player's side and a hand that ends on row 0, over the tray's middle."""
+def _draw_hand(scene: Picture, at: float) -> None:
+    """Draw a forearm from the player's side and a hand that ends on row 0, `at` a share of the table's width."""
     points = np.array(
         [[0.40, 1.0], [0.42, 0.6], [0.38, 0.42], [0.40, 0.26], [0.55, 0.24], [0.58, 0.45], [0.55, 0.62], [0.56, 1.0]]
-    ) * [scene.shape[1], scene.shape[0]]
+    )
+    points = (points + np.array([at - 0.5, 0.0])) * [scene.shape[1], scene.shape[0]]
     cv2.fillPoly(scene, [np.round(points).astype(np.int32)], _SKIN, cv2.LINE_AA)

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from vision.lattice import ROW_LENGTHS
+import numpy as np
+
+from vision.layout.tray import ROW_LENGTHS
 from vision.payload import LAST_SERIAL, LAST_SET
 
 
@@ -26,12 +28,19 @@ Rows = tuple[tuple[Laid | None, ...], ...]
 EMPTY: Rows = tuple((None,) * length for length in ROW_LENGTHS)
 
 
+def deal_tiles(seed: int, number: int = 3) -> list[list[Laid | None]]:
+    """Give 34 different tiles of a set in three rows, by chance."""
+    serials = iter(np.random.default_rng(seed).permutation(LAST_SERIAL) + 1)
+    return [[Laid(number, int(next(serials))) for _ in range(length)] for length in ROW_LENGTHS]
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """All that a camera can see at one instant: rows of 13, 11 and 10 places, a hand over them, light, the cable."""
 
     rows: Rows = EMPTY
     covered: bool = False
+    hand_at: float = 0.5  # where the hand is held when it covers: share of the table's width from the left
     dark: bool = False
     unplugged: bool = False
 
@@ -42,6 +51,7 @@ class TrayTwin:
     def __init__(self, rows: Sequence[Sequence[Laid | None]] = EMPTY) -> None:
         self._lock = Lock()
         self._view = View()
+        self._frames = 0
         self.lay(rows)
 
     @property
@@ -49,6 +59,12 @@ class TrayTwin:
         """What can be seen now."""
         with self._lock:
             return self._view
+
+    def next_frame(self) -> int:
+        """Count a frame that somebody wants to take, from 0: a camera that is opened anew does not begin anew."""
+        with self._lock:
+            self._frames += 1
+            return self._frames - 1
 
     def lay(self, rows: Sequence[Sequence[Laid | None]]) -> None:
         """Lay three rows of 13, 11 and 10 places, row 0 farthest from the player; None is an empty place."""
@@ -58,10 +74,10 @@ class TrayTwin:
         with self._lock:
             self._view = replace(self._view, rows=laid)
 
-    def cover(self, *, covered: bool = True) -> None:
-        """Hold a hand over the middle of the tray, or take it away."""
+    def cover(self, *, covered: bool = True, at: float = 0.5) -> None:
+        """Hold a hand over the tray, `at` a share of the table's width from the left, or take it away."""
         with self._lock:
-            self._view = replace(self._view, covered=covered)
+            self._view = replace(self._view, covered=covered, hand_at=at)
 
     def darken(self, *, dark: bool = True) -> None:
         """Put the light out, or on: frames are black while it is out."""

@@ -30,7 +30,9 @@ ROOMS: Final = (
 )
 """Folders whose codes the page must have, each in a section of this name; `broker` means what lies in it directly."""
 
-RAISED_WITH: Final = {"Refused", "RuleError", "RecordError", "Concern", "NotNow", "Fault", "Problem", "_refuse_if"}
+RAISED_WITH: Final = {
+    "Refused", "RuleError", "RecordError", "Concern", "NotNow", "Fault", "Problem", "Hint", "_refuse_if",
+}  # fmt: skip
 """Calls whose first text is a code."""
 
 ROW: Final = re.compile(r"^\| `(?P<code>[^`]*)` \| (?P<sentence>.*) \|$")

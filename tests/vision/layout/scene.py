@@ -42,6 +42,7 @@ class Lying:
     face_up: bool = False
     told: bool = True  # its mark shows which way up it stands
     found: bool = True
+    likelihood: float = 0.9
     colour: tuple[int, int, int] = BACK
 
 
@@ -153,7 +154,7 @@ def see(scene: Scene, *, scale: float = 1.7) -> Seen:
         width = np.linalg.norm(pixels[number][1] - pixels[number][0])
         quad = pixels[number] + chance.normal(0, scene.pose.noise * width, (4, 2))
         if one.found:
-            tiles.append(Tile(np.roll(quad, 2 if over else 0, axis=0), one.face_up, 0.9))
+            tiles.append(Tile(np.roll(quad, 2 if over else 0, axis=0), one.face_up, one.likelihood))
             marks.append(_mark(one, over=over))
             shown.append(one)
             quads.append(quad)

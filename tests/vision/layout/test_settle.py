@@ -50,6 +50,14 @@ def test_a_row_with_nothing_in_it_is_still_counted() -> None:
     assert told(settle(Rows(row, col.astype(float)), 5.0)) == held
 
 
+def test_false_tiles_on_one_spot_beyond_a_row_do_not_outweigh_those_that_were_read() -> None:
+    held = [*places(), (0, 13), (0, 13), (0, 13), (1, 11), (2, 10)]
+    row, col = np.array(held).T
+    weights = np.array([1.0] * 34 + [0.45] * 5)
+    way = settle(Rows(row, col.astype(float)), 5.0, weights)
+    assert told(way) == [*places(), *[(-1, -1)] * 5]
+
+
 def test_tiles_that_lie_on_no_row_are_on_no_place() -> None:
     row, col = (np.array(axis) for axis in zip(*places(), strict=True))
     way = settle(Rows(np.append(row, -1), np.append(col, 4.0)), 5.0)

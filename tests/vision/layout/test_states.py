@@ -72,6 +72,13 @@ def test_glare_on_most_of_a_back_makes_it_no_strange_one() -> None:
     assert not strange_backs(rims, middles, np.ones(12, dtype=bool)).any()
 
 
+def test_a_back_that_glare_has_turned_white_is_no_strange_one() -> None:
+    rims = np.tile(np.array([50.0, -30.0, 20.0], dtype=np.float32), (12, 40, 1))
+    rims[3] = [99.0, 0.0, 1.0]
+    middles = np.column_stack([np.arange(12.0), np.zeros(12)])
+    assert not strange_backs(rims, middles, np.ones(12, dtype=bool)).any()
+
+
 def test_a_face_is_never_a_strange_back() -> None:
     seen = see(tray_scene(POSE).changed((1, 4), face_up=True))
     assert not any(lie.strange for lie in seen.lay_out().lies)

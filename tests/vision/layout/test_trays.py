@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from tests.vision.layout.scene import Lying, Pose, Scene, Seen, heap_scene, see, tray_scene, turned
 from vision.geometry import rectangle
+from vision.layout.layout import lay_out
 from vision.layout.tray import CENTRED, LEFT, Where, places
 from vision.reading import State
+from vision.sight import Tile
 
 PLACES = list(places())
 POSES = st.builds(
@@ -124,6 +126,44 @@ def test_a_heap_beside_a_tray_leaves_the_tray_its_places(pose: Pose) -> None:
     beside = tuple(one for one in heap if abs(one.quad.mean(axis=0)[1]) > 100)
     seen = see(Scene(pose, (*tray_scene(pose).tiles, *beside)))
     assert wheres(seen) == [one.where for one in seen.shown]
+
+
+def test_false_tiles_that_continue_a_column_do_not_cut_the_tray_in_two() -> None:
+    scene = tray_scene(Pose()).without(*[(row, col) for row in range(3) for col in (2, 3)])
+    false = [Lying(rectangle(np.array([29.0, y]), 28, 38), told=False) for y in (-84.0, 84.0)]
+    seen = see(replace(scene, tiles=(*scene.tiles, *false)))
+    assert wheres(seen) == [one.where for one in seen.shown]
+
+
+def test_an_unlikely_tile_that_lies_askew_on_an_empty_place_is_not_of_the_tray() -> None:
+    scene = tray_scene(Pose(noise=0.02))
+    quad = turned(scene.at((1, 5)).quad, 60)
+    seen = see(scene.changed((1, 5), quad=quad, likelihood=0.6, told=False))
+    assert wheres(seen) == [None if one.where == (1, 5) else one.where for one in seen.shown]
+
+
+@pytest.mark.parametrize("degrees", [-6.0, 6.0])
+def test_corners_that_are_all_off_one_way_do_not_mix_the_rows(degrees: float) -> None:
+    seen = see(tray_scene(Pose(noise=0.02)))
+    crooked = tuple(replace(tile, quad=turned(tile.quad, degrees)) for tile in seen.found.tiles)
+    seen = replace(seen, found=replace(seen.found, tiles=crooked))
+    assert wheres(seen) == [one.where for one in seen.shown]
+    assert not any(lie.sideways for lie in seen.lay_out().lies)
+
+
+def test_an_empty_middle_row_is_counted() -> None:
+    seen = see(tray_scene(Pose(tilt=20, noise=0.02)).without(*[(1, col) for col in range(11)]))
+    assert wheres(seen) == [one.where for one in seen.shown]
+
+
+@FEW
+@given(st.lists(st.lists(st.floats(-1e4, 1e4), min_size=8, max_size=8), max_size=9), st.integers(0, 34))
+def test_quads_that_no_tile_has_are_given_back_and_harm_nothing(corners: list[list[float]], true: int) -> None:
+    seen = see(Scene(Pose(), tray_scene(Pose()).tiles[:true]))
+    odd = tuple(Tile(np.array(one).reshape(4, 2), face_up=False, likelihood=0.9) for one in corners)
+    found = replace(seen.found, tiles=(*seen.found.tiles, *odd, *odd))
+    layout = lay_out(seen.picture, found, (*seen.marks, *[None] * (2 * len(odd))))
+    assert len(layout.lies) == true + 2 * len(odd)
 
 
 @pytest.mark.parametrize("indents", [LEFT, CENTRED])

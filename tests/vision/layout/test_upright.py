@@ -42,6 +42,16 @@ def test_a_full_tray_alone_is_never_surer_than_tiles_are_laid_upside_down() -> N
     assert neighbour_odds(0, seen.lay_out(), seen.marks) == pytest.approx(np.log(39))
 
 
+def test_a_tile_whose_mark_does_not_tell_stands_as_its_tray_does() -> None:
+    seen = see(tray_scene(POSE))
+    untold = tuple(
+        mark and replace(mark, turned=None) if number == 7 else mark for number, mark in enumerate(seen.marks)
+    )
+    layout = replace(seen, marks=untold).lay_out()
+    assert layout.lies[7].turn == 0
+    assert neighbour_odds(7, layout, untold) == pytest.approx(np.log(39))
+
+
 def test_in_a_heap_only_the_spot_tells() -> None:
     seen = see(heap_scene(POSE, 20))
     assert neighbour_odds(3, seen.lay_out(), seen.marks) == 0

@@ -31,8 +31,8 @@ def look_at_seen(seen: list[int], turned: float, letter: int) -> Look:
     return Look(1.0, np.array([1 - turned, turned], dtype=np.float32), letters, signs, SPOT)
 
 
-@given(st.integers(1, LAST_SERIAL), st.booleans())
-def test_a_look_that_is_sure_of_number_and_way_gives_that_serial(number: int, turned: bool) -> None:
+@given(number=st.integers(1, LAST_SERIAL), turned=st.booleans())
+def test_a_look_that_is_sure_of_number_and_way_gives_that_serial(number: int, *, turned: bool) -> None:
     mark = conclude(look_upside_down(number) if turned else look(number))
     assert (mark.serial, mark.turned, mark.either) == (number, turned, None)
 

@@ -3,14 +3,15 @@
 import io
 import random
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import cv2
 import numpy as np
 import pypdfium2
 
-from vision.geometry import Picture
-from vision.marks import Mark, find_marks
+from vision.geometry import Picture, Points, Quad
+from vision.marks.label_hits import decode_labels
 from vision.sheets.formats import formats
 from vision.sheets.registry import draw_faces
 from vision.sheets.sheet import Labels
@@ -39,11 +40,24 @@ def render(pdf: bytes, page: int, dots: float = 200) -> Picture:
     return np.asarray(cv2.cvtColor(drawn, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
 
 
-def read(picture: Picture) -> dict[int, Mark]:
-    """Read a rendered page with our own reader: serial to mark, of set 3. The one place that asks it."""
-    marks = [mark for mark in find_marks(picture) if mark.payload.set == 3]
-    assert len({mark.payload for mark in marks}) == len(marks)
-    return {mark.payload.serial: mark for mark in marks}
+@dataclass(frozen=True)
+class Label:
+    """A label read back: how many modules wide, and where, pixels."""
+
+    modules: int
+    quad: Quad
+
+    @property
+    def centre(self) -> Points:
+        """The middle of the DataMatrix, shape (2,), pixels."""
+        return np.asarray(self.quad.mean(axis=0))
+
+
+def read(picture: Picture) -> dict[int, Label]:
+    """Read a rendered page with our own reader: serial to label, of set 3. The one place that asks it."""
+    decoded = [one for one in decode_labels(picture, local=False) if one[0].set == 3]
+    assert len({payload for payload, _, _ in decoded}) == len(decoded)
+    return {payload.serial: Label(modules, quad) for payload, modules, quad in decoded}
 
 
 def texts_in(pdf: bytes, page: int, boxes: Iterable[tuple[float, float, float, float]]) -> list[str]:

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.vision.sheets.printed import FACES, labels, pages, read, render, texts_in
+from tests.vision.sheets.printed import FACES, Label, labels, pages, read, render, texts_in
 from vision.geometry import Picture
-from vision.marks import Mark
 from vision.sheets.code import TEXTS
 from vision.sheets.formats import adjusted, formats
 from vision.sheets.label import NUMBERS, Number, lay_out
@@ -15,7 +14,7 @@ DOTS = 300
 MM = DOTS / 25.4
 
 
-def cell_of(wanted: Labels, mark: Mark, dots: float) -> tuple[int, int]:
+def cell_of(wanted: Labels, mark: Label, dots: float) -> tuple[int, int]:
     """Give column and row of the sticker on which the middle of a label lies."""
     sheet = wanted.sheet
     right, down = mark.centre / dots * 25.4

@@ -1,0 +1,274 @@
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.vision.live.tables import FULL, Table, frame, heap, place, reading
+from vision.live.watcher import GAP_S, TRIES, Stir, Watched, Watcher
+from vision.reading import Reading, State
+
+PLACES = st.integers(0, 33)
+
+
+class Watching:
+    """A watcher fed ten times a second with a table that somebody may change; counts what was read."""
+
+    def __init__(self) -> None:
+        self.watcher = Watcher()
+        self.frames = self.read = 0
+
+    def see(self, table: Table, said: Reading | None = None, *, light: float = 1.0) -> Watched:
+        self.frames += 1
+        if self.watcher.see(self.frames / 10, frame(table, self.frames, light)):
+            self.read += 1
+            self.watcher.take(said or reading(table))
+        return self.watcher.watched
+
+    def look(self, table: Table, frames: int) -> Watched:
+        for _ in range(frames):
+            self.see(table)
+        return self.watcher.watched
+
+
+def rows(watched: Watched) -> tuple[tuple[int | None, ...], ...]:
+    return watched.shown.rows if watched.shown is not None else ()
+
+
+def sweep(table: Table) -> list[Table]:
+    """A hand that passes over a table from left to right, three places of row 0 at a time."""
+    return [table.under(*range(first, first + 3)) for first in range(0, 11, 2)]
+
+
+def test_a_still_table_is_settled_with_its_second_reading_and_not_read_again() -> None:
+    watching = Watching()
+    stirs = [watching.see(FULL).stir for _ in range(12)]
+    assert stirs == [Stir.MOVING, Stir.SETTLING, *[Stir.SETTLED] * 10]
+    assert watching.read == 2
+
+
+@given(st.sets(PLACES), st.sets(PLACES))
+@settings(max_examples=20)
+def test_when_nothing_moves_what_is_settled_is_the_still_reading(empty: set[int], unread: set[int]) -> None:
+    table = FULL
+    for index in empty:
+        table = table.laid(index, None)
+    still = reading(table, unread=frozenset(unread))
+    watching = Watching()
+    for _ in range(8):
+        watching.see(table, still)
+    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == (still.rows, Stir.SETTLED)
+
+
+def test_frames_in_motion_are_not_read() -> None:
+    watching = Watching()
+    watching.look(FULL, 4)
+    read = watching.read
+    for table in sweep(FULL):
+        assert watching.see(table).stir is Stir.MOVING
+    assert watching.read == read
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.integers(1, 4))
+@settings(max_examples=20)
+def test_a_hand_passing_or_resting_never_changes_what_is_shown_where_it_did_nothing(hand: list[int], rest: int) -> None:
+    watching = Watching()
+    watching.look(FULL, 4)
+    for column in hand:
+        for _ in range(rest):
+            assert rows(watching.see(FULL.under(column, column + 13))) == reading(FULL).rows
+    assert (rows(watching.look(FULL, 5)), watching.watcher.watched.stir) == (reading(FULL).rows, Stir.SETTLED)
+
+
+def test_a_resting_hand_is_told_and_what_is_under_it_stays_as_last_seen() -> None:
+    watching = Watching()
+    watching.look(FULL, 4)
+    watched = watching.look(FULL.under(3, 4), 4)
+    assert (watched.stir, [(one.row, one.col) for one in watched.covered]) == (Stir.COVERED, [(0, 3), (0, 4)])
+
+
+def test_what_was_changed_under_a_hand_is_seen_when_the_hand_is_gone() -> None:
+    watching = Watching()
+    watching.look(FULL, 4)
+    changed = FULL.laid(3, 130)
+    watching.look(FULL.under(3), 2)
+    assert rows(watching.look(changed.under(3), 4))[0][3] == FULL.serials[3]
+    assert rows(watching.look(changed, 4))[0][3] == 130
+
+
+def test_places_beside_a_resting_hand_are_read_all_the_while() -> None:
+    watching = Watching()
+    watching.look(FULL, 4)
+    watching.look(FULL.under(3, 9), 1)
+    assert rows(watching.look(FULL.laid(9, 131).under(3), 4))[0][9] == 131
+
+
+def test_a_tile_seen_elsewhere_is_not_remembered_under_the_hand() -> None:
+    watching = Watching()
+    watching.look(FULL, 4)
+    moved = FULL.laid(9, FULL.serials[3]).laid(3, None).under(3)
+    shown = rows(watching.look(moved, 5))[0]
+    assert (shown[3], shown[9]) == (None, FULL.serials[3])
+
+
+def test_a_tray_hidden_almost_altogether_stays_as_last_seen() -> None:
+    watching = Watching()
+    watching.look(FULL, 4)
+    hidden = FULL.under(*range(5, 34))
+    loose = heap(*(one.read for one in reading(FULL).places[:5] if one.read))
+    for _ in range(4):
+        watching.see(hidden, loose)
+    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == (reading(FULL).rows, Stir.COVERED)
+    assert len(watching.watcher.watched.covered) == 29
+
+
+def test_a_tray_that_is_taken_away_is_gone() -> None:
+    watching = Watching()
+    watching.look(FULL, 4)
+    bare = Table((None,) * 34)
+    for _ in range(4):
+        watching.see(bare, heap())
+    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == ((), Stir.SETTLED)
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One frame in which the reader says something wrong of one place."""
+
+    frame: int
+    index: int
+    serial: int
+
+
+@given(
+    st.lists(
+        st.builds(Slip, st.integers(0, 14), PLACES, st.integers(100, 136)),
+        max_size=4,
+        unique_by=lambda slip: slip.frame,
+    )
+)
+def test_what_only_one_frame_showed_is_never_shown(slips: list[Slip]) -> None:
+    watching = Watching()
+    by_frame = {slip.frame: slip for slip in slips}
+    said: dict[tuple[int, int], int] = {}
+    for number in range(15):
+        slip = by_frame.get(number)
+        table = FULL.laid(slip.index, slip.serial) if slip else FULL
+        if slip:
+            said[slip.index, slip.serial] = said.get((slip.index, slip.serial), 0) + 1
+        shown = watching.see(FULL, reading(table)).shown
+        for index, held in enumerate(shown.places if shown else ()):
+            serial = held.read.serial if held.read else None
+            assert serial in {None, FULL.serials[index]} or said.get((index, serial), 0) >= 2
+
+
+@given(st.lists(st.tuples(PLACES, st.integers(40, 136)), min_size=1, max_size=4), st.randoms())
+@settings(max_examples=20)
+def test_a_serial_is_never_shown_that_no_frame_showed(changes: list[tuple[int, int]], chance: Random) -> None:
+    watching, table = Watching(), FULL
+    showed: set[tuple[int, int | None]] = set()
+    for index, serial in changes:
+        if serial not in table.serials:
+            table = table.laid(index, serial)
+        for _ in range(chance.randint(1, 5)):
+            showed |= set(enumerate(table.serials))
+            shown = watching.see(table).shown
+            held = shown.places if shown else ()
+            assert {(i, one.read.serial) for i, one in enumerate(held) if one.read and one.read.serial} <= showed
+
+
+def test_a_late_frame_changes_nothing() -> None:
+    watching = Watching()
+    before = watching.look(FULL, 5)
+    late = FULL.laid(0, 99)
+    assert [watching.watcher.see(at, frame(late)) for at in (0.5, 0.4, 0.0, -1.0)] == [False] * 4
+    assert watching.watcher.watched is before
+
+
+def test_light_that_wanders_is_no_reason_to_read_again() -> None:
+    watching = Watching()
+    for step in range(30):
+        watching.see(FULL, light=1 + 0.01 * (step % 7))
+    assert (watching.read, watching.watcher.watched.stir) == (2, Stir.SETTLED)
+
+
+def test_what_changes_too_slowly_to_be_seen_from_frame_to_frame_is_read_again() -> None:
+    watching = Watching()
+    watching.look(FULL, 5)
+    ghost = FULL.laid(0, 99)
+    for step in range(1, 31):
+        watching.frames += 1
+        mixed = frame(FULL, noise=0) + (step / 30) * (frame(ghost, noise=0).astype(float) - frame(FULL, noise=0))
+        if watching.watcher.see(watching.frames / 10, mixed.round().astype("uint8")):
+            watching.watcher.take(reading(ghost))
+    assert rows(watching.watcher.watched)[0][0] == 99
+
+
+def test_backs_without_a_read_get_more_tries_and_then_peace() -> None:
+    watching = Watching()
+    for _ in range(20):
+        watching.see(FULL, reading(FULL, unread=frozenset({6})))
+    assert (watching.read, watching.watcher.watched.stir) == (TRIES, Stir.SETTLED)
+
+
+def test_a_back_that_frames_read_now_and_then_is_read() -> None:
+    watching = Watching()
+    for number in range(8):
+        watching.see(FULL, reading(FULL, unread=frozenset({6} if number % 2 else ())))
+    assert rows(watching.watcher.watched) == reading(FULL).rows
+
+
+def test_a_reader_that_contradicts_itself_leaves_the_tile_doubtful_and_the_others_read() -> None:
+    watching = Watching()
+    for number in range(12):
+        watching.see(FULL, reading(FULL.laid(6, 100 + number)))
+    watched = watching.watcher.watched
+    assert (watched.stir, rows(watched)[0][6], rows(watched)[0][5]) == (Stir.SETTLED, None, 6)
+    assert [(read.row, read.col) for read in watched.doubtful] == [(0, 6)]
+    assert watching.read == TRIES
+
+
+def test_after_a_gap_nothing_counts_that_was_seen_before_it() -> None:
+    watching = Watching()
+    watching.look(FULL, 5)
+    watching.frames += int(GAP_S * 10) + 1
+    assert [watching.see(FULL).stir for _ in range(3)] == [Stir.MOVING, Stir.SETTLING, Stir.SETTLED]
+
+
+def test_a_lost_camera_leaves_what_was_shown_and_must_see_it_anew() -> None:
+    watching = Watching()
+    watching.look(FULL, 5)
+    watching.watcher.lose()
+    assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stir.BLIND, reading(FULL).rows)
+    assert [watching.see(FULL).stir for _ in range(3)] == [Stir.MOVING, Stir.SETTLING, Stir.SETTLED]
+
+
+@pytest.mark.parametrize("level", [0, 5, 255])
+def test_when_the_light_goes_out_the_verdict_stays_and_nothing_is_read(level: int) -> None:
+    watching = Watching()
+    watching.look(FULL, 5)
+    for _ in range(5):
+        watching.frames += 1
+        assert not watching.watcher.see(watching.frames / 10, np.full_like(frame(FULL), level))
+    assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stir.BLIND, reading(FULL).rows)
+    assert [watching.see(FULL).stir for _ in range(3)] == [Stir.MOVING, Stir.SETTLING, Stir.SETTLED]
+
+
+def test_a_reading_that_nobody_asked_for_is_not_looked_at() -> None:
+    watcher = Watcher()
+    before = watcher.watched
+    watcher.take(reading(FULL))
+    assert watcher.watched is before
+
+
+@pytest.mark.parametrize("state", [State.EMPTY, State.FACE_UP])
+def test_a_place_that_changes_its_state_is_shown_after_two_frames(state: State) -> None:
+    watching = Watching()
+    watching.look(FULL, 5)
+    changed = FULL.laid(2, None)
+    held = reading(changed)
+    said = Reading(held.reads, (*held.places[:2], place(2, None, state), *held.places[3:]), None)
+    states = [watching.see(changed, said).shown.places[2].state for _ in range(4)]  # type: ignore[union-attr]  # shown long ago
+    assert states == [State.BACK, State.BACK, state, state]

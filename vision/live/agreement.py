@@ -1,0 +1,148 @@
+"""What the last still frames agree on: a serial counts if two of them show it and nothing newer speaks against it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from vision.reading import Place, Read, Reading, State
+
+FRAMES: Final = 3
+"""How many still frames are held against one another."""
+
+_ENOUGH = 2  # of these frames
+_NEAR = 0.35  # of a tile's shorter side: nearer than that it is the same tile
+
+Claim = tuple[object, ...] | None  # what a frame says of one tile; None: it does not say
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Agreed:
+    """Frames put together: the newest reading, with each serial withheld that the frames do not agree on.
+
+    `doubtful` are the tiles of `reading` of which only one frame has spoken, or frames contradict one another.
+    `settled` tells that there are none, and that at least two frames were held against one another.
+    """
+
+    reading: Reading
+    doubtful: frozenset[Read]
+    settled: bool
+
+
+def agree(readings: Sequence[Reading]) -> Agreed:
+    """Put readings of still frames together, oldest first, at least one; of many the last `FRAMES` count.
+
+    Nothing may have moved between the frames: a tile is known again by where it lies.
+    """
+    window = readings[-FRAMES:]
+    doubts: list[Read] = []
+    places, open_places = _settle_places(window, doubts)
+    strays = tuple(_settle_strays(window, doubts))
+    inside = tuple(place.read for place in places if place.read is not None)
+    merged = _without_twins(replace(window[-1], reads=inside + strays, places=places))
+    recent = window[-_ENOUGH:]
+    alike = len(recent) == _ENOUGH and len({len(reading.places) for reading in recent}) == 1
+    return Agreed(merged, frozenset(doubts), alike and not doubts and not open_places)
+
+
+def tile_at(tile: Read, others: Sequence[Read]) -> Read | None:
+    """Give the one of `others` that lies where `tile` lies."""
+    quad = np.array(tile.quad)
+    reach = _NEAR * min(float(np.linalg.norm(quad[1] - quad[0])), float(np.linalg.norm(quad[2] - quad[1])))
+    centre = quad.mean(axis=0)
+    return next((one for one in others if np.linalg.norm(np.mean(one.quad, axis=0) - centre) <= reach), None)
+
+
+def _settle_places(window: Sequence[Reading], doubts: list[Read]) -> tuple[tuple[Place, ...], int]:
+    """Give the newest frame's places as frames agree on them, and how many they do not agree on."""
+    settled, still_open = [], 0
+    count = len(window[-1].places)
+    same = [reading for reading in window if len(reading.places) == count]
+    for index in range(count):
+        seen = [reading.places[index] for reading in same]
+        agreed = _agreed([_claim_of_place(place) for place in seen])
+        if agreed is not None:
+            settled.append(seen[agreed])
+            continue
+        backs = [place for place in seen if place.state is State.BACK] or seen
+        held = _withhold(backs[-1])
+        settled.append(held)
+        still_open += 1
+        if held.read is not None:
+            doubts.append(held.read)
+    return tuple(settled), still_open
+
+
+def _settle_strays(window: Sequence[Reading], doubts: list[Read]) -> Iterator[Read]:
+    """Give the tiles that lie at no place, as frames agree on them; one that only an older frame saw is gone."""
+    known: list[Read] = []
+    for reading in reversed(window):
+        for stray in _strays(reading):
+            if tile_at(stray, known) is not None:
+                continue
+            known.append(stray)
+            seen = [tile_at(stray, other.reads) for other in window]
+            agreed = _agreed([_claim_of_read(read) for read in seen])
+            best = seen[agreed] if agreed is not None else None
+            if best is not None:
+                yield best
+            elif seen[-1] is not None:
+                held = replace(stray, serial=None, set=None, confidence=0.0)
+                doubts.append(held)
+                yield held
+
+
+def _strays(reading: Reading) -> Iterator[Read]:
+    placed = {id(place.read) for place in reading.places}
+    return (read for read in reading.reads if id(read) not in placed)
+
+
+def _claim_of_place(place: Place) -> Claim:
+    read = place.read
+    if read is None or read.serial is None:
+        return None if place.state is State.BACK else (place.state,)
+    return (place.state, place.seat, place.row, place.col, read.set, read.serial, read.turn)
+
+
+def _claim_of_read(read: Read | None) -> Claim:
+    if read is None or (read.serial is None and not read.face_up):
+        return None
+    return (read.face_up, read.set, read.serial)
+
+
+def _agreed(claims: Sequence[Claim]) -> int | None:
+    """Give which frame to believe: the newest of two that say the same with nothing said between or after them.
+
+    Frames that say nothing at all agree as well, once there are two; then the newest is as good as any.
+    """
+    said = [index for index, claim in enumerate(claims) if claim is not None]
+    if not said:
+        return len(claims) - 1 if len(claims) >= _ENOUGH else None
+    last = said[-_ENOUGH:]
+    return last[-1] if len(last) == _ENOUGH and claims[last[0]] == claims[last[-1]] else None
+
+
+def _withhold(place: Place) -> Place:
+    if place.read is None:
+        return place
+    return replace(place, read=replace(place.read, serial=None, set=None, confidence=0.0))
+
+
+def _without_twins(reading: Reading) -> Reading:
+    """Withhold serials that two tiles have: each may come from another frame, and one set has each serial once."""
+    times: Counter[tuple[object, object]] = Counter(
+        (read.set, read.serial) for read in reading.reads if read.serial is not None
+    )
+    twins = {id(read) for read in reading.reads if times[read.set, read.serial] > 1}
+    if not twins:
+        return reading
+    single = {
+        id(read): replace(read, serial=None, set=None, confidence=0.0) if id(read) in twins else read
+        for read in reading.reads
+    }
+    places = tuple(
+        place if place.read is None else replace(place, read=single[id(place.read)]) for place in reading.places
+    )
+    return replace(reading, reads=tuple(single[id(read)] for read in reading.reads), places=places)
