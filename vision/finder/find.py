@@ -1,12 +1,14 @@
 """Find all tiles of a picture, backs and faces, and where hands are."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
-from vision.finder.frames import sizes
+from vision.finder.closeup import look_closer
+from vision.finder.frames import is_turn_sure, quads_of, sizes
 from vision.finder.network import CELL, Maps, look
-from vision.finder.perspective import quads_of, slope
-from vision.finder.votes import Votes, cast, chosen, count
+from vision.finder.votes import cast, count
 from vision.geometry import Picture, Quad
 from vision.sight import Found, Tile
 
@@ -15,8 +17,10 @@ _LONG_SIDE_OF_LARGE = 864  # the same for pictures in which a whole carrier may 
 _LARGE = 2200  # pixels of the longer side
 _COARSER = 4  # times smaller is the second look, for tiles that fill the picture
 _FINE_SIZES = (5.0, 46.0)  # half sizes of tiles that a look is good for
-_COARSE_SIZES = (9.0, 60.0)  # smaller ones are the first look's
+_COARSE_SIZES = (10.5, 60.0)  # smaller ones are the first look's
 _HALF = 0.5
+_FILLED = 0.2  # of a large tile: small ones that fill more are no print of it
+_LEAST_LIKELY = 0.4
 
 
 def find_tiles(picture: Picture) -> Found:
@@ -31,20 +35,12 @@ def find_tiles(picture: Picture) -> Found:
         return Found((), np.zeros((0, 0), np.uint8), 1.0)
     small = _shrunk(picture, _LONG_SIDE_OF_LARGE if longest > _LARGE else _LONG_SIDE)
     maps = look(small)
-    fine, fine_quads = _tiles(maps, _FINE_SIZES)
+    fine = _tiles(small, maps, _FINE_SIZES)
     smaller = _shrunk(small, max(small.shape[:2]) // _COARSER)
-    coarse, coarse_quads = _tiles(look(smaller), _COARSE_SIZES)
-    ratio = np.array([picture.shape[1], picture.shape[0]])
-    fine_quads = [quad * ratio / _size(small) for quad in fine_quads]
-    coarse_quads = [quad * ratio / _size(smaller) for quad in coarse_quads]
-    tiles = _merged(_told(fine, fine_quads), _told(coarse, coarse_quads))
-    return Found(
-        tuple(sorted(tiles, key=lambda tile: -tile.likelihood)), _grey(maps), CELL * longest / max(small.shape[:2])
-    )
-
-
-def _size(picture: Picture) -> tuple[int, int]:
-    return picture.shape[1], picture.shape[0]
+    coarse = _tiles(smaller, look(smaller), _COARSE_SIZES)
+    tiles = _merged(_scaled(fine, small, picture), _scaled(coarse, smaller, picture))
+    tiles.sort(key=lambda tile: -tile.likelihood)
+    return Found(tuple(tiles), _grey(maps), CELL * longest / max(small.shape[:2]))
 
 
 def _shrunk(picture: Picture, longest: int) -> Picture:
@@ -56,18 +52,35 @@ def _shrunk(picture: Picture, longest: int) -> Picture:
     return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
-def _tiles(maps: Maps, between: tuple[float, float]) -> tuple[Votes, list[Quad]]:
+def _tiles(picture: Picture, maps: Maps, between: tuple[float, float]) -> list[Tile]:
+    """Find tiles whose half size in pixels lies `between`; quads in pixels of this picture."""
     tiles = count(cast(maps))
     size = sizes(tiles.frames)
-    tiles = chosen(tiles, (size > between[0]) & (size < between[1]))
-    return tiles, quads_of(tiles.frames, slope(tiles.frames))
-
-
-def _told(tiles: Votes, quads: list[Quad]) -> list[Tile]:
-    return [
-        Tile(quad, bool(face > back), float(likelihood))
-        for quad, back, face, likelihood in zip(quads, tiles.back, tiles.face, tiles.likelihood, strict=True)
+    frames = tiles.frames[(size > between[0]) & (size < between[1])]
+    judged = look_closer(picture, quads_of(frames), quads_of(frames, np.pi / 4), is_turn_sure(frames))
+    found = [
+        Tile(quad, bool(face > _HALF), float(tile))
+        for quad, tile, face in zip(judged.quads, judged.tile, judged.face, strict=True)
+        if tile > _LEAST_LIKELY
     ]
+    return _without_doubles(found)
+
+
+def _without_doubles(tiles: list[Tile]) -> list[Tile]:
+    """Of tiles that share their middle keep the surest."""
+    centres = np.array([tile.quad.mean(axis=0) for tile in tiles]).reshape(-1, 2)
+    reach = 0.35 * np.sqrt([_area(tile.quad) for tile in tiles])
+    kept: list[int] = []
+    for one in sorted(range(len(tiles)), key=lambda one: -tiles[one].likelihood):
+        away = np.hypot(*(centres[kept] - centres[one]).T)
+        if (away > np.minimum(reach[kept], reach[one])).all():
+            kept.append(one)
+    return [tiles[one] for one in kept]
+
+
+def _scaled(tiles: list[Tile], seen: Picture, picture: Picture) -> list[Tile]:
+    ratio = np.array([picture.shape[1] / seen.shape[1], picture.shape[0] / seen.shape[0]])
+    return [replace(tile, quad=tile.quad * ratio) for tile in tiles]
 
 
 def _merged(fine: list[Tile], coarse: list[Tile]) -> list[Tile]:
@@ -75,8 +88,8 @@ def _merged(fine: list[Tile], coarse: list[Tile]) -> list[Tile]:
     for large in coarse:
         inside = [tile for tile in fine if _covers(large.quad, tile.quad)]
         filled = sum(_area(tile.quad) for tile in inside)
-        if filled < _HALF * _area(large.quad):
-            fine = [tile for tile in fine if tile not in inside] + [large]
+        if filled < _FILLED * _area(large.quad):
+            fine = [tile for tile in fine if not _covers(large.quad, tile.quad)] + [large]
     return fine
 
 

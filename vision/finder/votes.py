@@ -39,27 +39,29 @@ def cast(maps: Maps) -> Votes:
 
 def count(votes: Votes) -> Votes:
     """Gather votes for one tile each: the surest first, with all that lie near it. Their mean is the tile."""
-    reach = _TOGETHER * sizes(votes.frames)
-    weight = votes.likelihood
-    free = np.ones(len(weight), bool)
-    groups = []
-    for first in np.argsort(-weight, kind="stable"):
-        if not free[first]:
-            continue
-        away = np.hypot(*(votes.frames[:, :2] - votes.frames[first, :2]).T)
-        group = free & (away < reach[first])
-        free &= ~group
-        if weight[group].sum() >= _LEAST_SUPPORT:
-            groups.append(group)
-    return _without_doubles(_means(votes, groups))
+    group = np.full(len(votes.back), -1)
+    centres = votes.frames[:, :2].astype(np.float32)
+    reach = ((_TOGETHER * sizes(votes.frames)) ** 2).astype(np.float32)
+    left = np.argsort(-votes.likelihood, kind="stable")
+    number = 0
+    while len(left):
+        away = ((centres[left] - centres[left[0]]) ** 2).sum(axis=1)
+        near = away <= reach[left[0]]
+        group[left[near]] = number
+        left = left[~near]
+        number += 1
+    return _without_doubles(_means(votes, group, number))
 
 
-def _means(votes: Votes, groups: list[NDArray[np.bool_]]) -> Votes:
-    if not groups:
-        return Votes(np.zeros((0, 9)), np.zeros(0), np.zeros(0))
+def _means(votes: Votes, group: NDArray[np.intp], count: int) -> Votes:
     weight = votes.likelihood
-    shares = np.array([group * weight / (group * weight).sum() for group in groups])
-    return Votes(shares @ votes.frames, shares @ votes.back, shares @ votes.face)
+    support = np.bincount(group, weight, count)
+
+    def mean(column: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(group, weight * column, count) / support
+
+    frames = np.column_stack([mean(column) for column in votes.frames.T]).reshape(-1, 9)
+    return chosen(Votes(frames, mean(votes.back), mean(votes.face)), support >= _LEAST_SUPPORT)
 
 
 def _without_doubles(tiles: Votes) -> Votes:

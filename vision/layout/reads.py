@@ -36,7 +36,7 @@ def _read(lie: Lie, mark: Mark | None, usual: str | None, *, face_up: bool) -> R
     return Read(
         serial=mark.serial if mark is not None else None,
         set=named,
-        quad=_corners(lie.quad),
+        quad=corners(lie.quad),
         confidence=mark.confidence if mark is not None else 0.0,
         rotation=round(lie.rotation, 2),
         row=lie.row,
@@ -58,13 +58,13 @@ def _places(tray: Tray, reads: list[Read]) -> list[Place]:
             site.state,
             None if site.tile is None else reads[site.tile],
             tray.seat,
-            _corners(site.quad),
+            corners(site.quad),
         )
         for site in tray.sites
     ]
 
 
-def _corners(quad: Quad) -> Corners:
+def corners(quad: Quad) -> Corners:
     """Give a quad as plain numbers, hundredths of a pixel."""
     a, b, c, d = ((round(float(x), 2), round(float(y), 2)) for x, y in quad)
     return a, b, c, d

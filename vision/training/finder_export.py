@@ -1,4 +1,4 @@
-"""Write the finder's network as ONNX, its weights as half floats: half the size, and no tile is found otherwise."""
+"""Write a network as ONNX, its weights as half floats: half the size, and no tile is found otherwise."""
 
 from io import BytesIO
 from pathlib import Path
@@ -7,16 +7,13 @@ import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
-
-from vision.training.finder_net import FinderNet
+from torch import Tensor, nn
 
 _FEW = 64  # numbers; smaller arrays are left as they are
 
 
-def export(net: FinderNet, out: Path) -> None:
-    """Write a network that is done learning; pictures may have any size that is a multiple of 16."""
-    example = torch.zeros(1, 3, 256, 320)
-    axes = {"picture": {2: "height", 3: "width"}, "maps": {2: "rows", 3: "columns"}}
+def export(net: nn.Module, example: Tensor, axes: dict[str, dict[int, str]], out: Path) -> None:
+    """Write a network that is done learning; `axes` names the sides of `picture` and `answer` that are left open."""
     content = BytesIO()
     torch.onnx.export(
         net.to(memory_format=torch.contiguous_format),
@@ -25,7 +22,7 @@ def export(net: FinderNet, out: Path) -> None:
         dynamo=False,  # the older exporter needs no further package
         opset_version=17,
         input_names=["picture"],
-        output_names=["maps"],
+        output_names=["answer"],
         dynamic_axes=axes,
     )
     model = onnx.load_model_from_string(content.getvalue())

@@ -6,7 +6,8 @@ from torch import Tensor, nn
 CHANNELS = 12  # back core, face core, hand, centre (2), log frame (3), four times and two times its angle (4)
 
 
-def _layer(inputs: int, outputs: int, stride: int = 1, spread: int = 1) -> nn.Sequential:
+def layer(inputs: int, outputs: int, stride: int = 1, spread: int = 1) -> nn.Sequential:
+    """Give a 3 x 3 convolution with its normalisation."""
     convolution = nn.Conv2d(inputs, outputs, 3, stride, spread, dilation=spread, bias=False)
     return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
 
@@ -16,7 +17,7 @@ class Residual(nn.Module):  # type: ignore[misc]  # torch is not installed where
 
     def __init__(self, width: int, spread: int = 1) -> None:
         super().__init__()
-        self.first = _layer(width, width, spread=spread)
+        self.first = layer(width, width, spread=spread)
         self.second = nn.Sequential(nn.Conv2d(width, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -29,14 +30,14 @@ class FinderNet(nn.Module):  # type: ignore[misc]  # as above
 
     def __init__(self) -> None:
         super().__init__()
-        self.stem = _layer(3, 16, 2)
-        self.quarter = nn.Sequential(_layer(16, 32, 2), _layer(32, 32))
-        self.eighth = nn.Sequential(_layer(32, 48, 2), Residual(48))
-        self.sixteenth = nn.Sequential(_layer(48, 64, 2), Residual(64, 2), Residual(64, 4))
+        self.stem = layer(3, 16, 2)
+        self.quarter = nn.Sequential(layer(16, 32, 2), layer(32, 32))
+        self.eighth = nn.Sequential(layer(32, 48, 2), Residual(48))
+        self.sixteenth = nn.Sequential(layer(48, 64, 2), Residual(64, 2), Residual(64, 4))
         self.from_sixteenth = nn.Conv2d(64, 48, 1)
         self.join_eighth = Residual(48)
         self.from_eighth = nn.Conv2d(48, 32, 1)
-        self.join_quarter = _layer(32, 48)
+        self.join_quarter = layer(32, 48)
         self.end = nn.Conv2d(48, CHANNELS, 1)
 
     def forward(self, x: Tensor) -> Tensor:

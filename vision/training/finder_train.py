@@ -1,129 +1,47 @@
 """`python -m vision.training.finder_train --out vision/models/finder.onnx`: draw scenes, train the finder, write it.
 
-Everything follows from the seed: no picture is taken from anywhere. About a quarter of an hour on two cores.
+Two networks are written: the finder's, and beside it `closeup.onnx` for the closer look. Everything follows from the
+seed: no picture is taken from anywhere.
 """
 
 import argparse
 import time
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import cv2
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
-from torch.nn import functional
 
+from vision.finder.closeup import SIDE
+from vision.training.finder_closeup import train_closeup
 from vision.training.finder_export import export
-from vision.training.finder_net import FinderNet
-from vision.training.finder_targets import targets
-from vision.training.finder_views import view
-from vision.training.scene import Scene
+from vision.training.finder_learn import train_finder
+from vision.training.scene import SIZE
 from vision.training.scene_stream import stream
 
-_NEW, _AGAIN = 2, 6  # scenes of a batch: drawing and learning then take about the same time
-_KEPT = 3000  # scenes for seeing again
-
-Batch = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
-
-
-def batches(first: int, steps: int, rng: np.random.Generator) -> Iterator[Batch]:
-    """Give batches of new scenes and of some seen before, each in a view of its own, all lying or all standing."""
-    drawn = stream(first)
-    past: deque[Scene] = deque(maxlen=_KEPT)
-    for _ in range(steps):
-        new = [next(drawn) for _ in range(_NEW)]
-        past.extend(new)
-        chosen = new + [past[int(k)] for k in rng.integers(0, len(past), _AGAIN)]
-        stands = bool(rng.random() < 0.5)
-        yield _batch([view(scene, rng, stands=stands) for scene in chosen])
-    drawn.close()
-
-
-def _batch(scenes: list[Scene]) -> Batch:
-    told = [targets(scene) for scene in scenes]
-    pictures = np.stack([scene.picture for scene in scenes]).transpose(0, 3, 1, 2)
-    return (
-        _tensor(pictures / np.float32(128) - 1),
-        _tensor(np.stack([t.logits for t in told])),
-        _tensor(np.stack([t.logit_weights for t in told])),
-        _tensor(np.stack([t.regressions for t in told])),
-        _tensor(np.stack([t.regression_weights for t in told])),
-    )
-
-
-def _tensor(array: NDArray[np.generic]) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
-
-
-def _ahead(source: Iterator[Batch]) -> Iterator[Batch]:
-    """Make the next batch while the network learns from this one."""
-    with ThreadPoolExecutor(1) as worker:
-        coming = worker.submit(next, source, None)
-        while (batch := coming.result()) is not None:
-            coming = worker.submit(next, source, None)
-            yield batch
-
-
-def loss_of(answer: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Give how wrong the maps are, and how wrong the frames."""
-    _, logits, logit_weights, regressions, weights = batch
-    each = functional.binary_cross_entropy_with_logits(answer[:, :3], logits, reduction="none")
-    maps = (each * logit_weights * (1 + 2 * logits)).mean()
-    near = functional.smooth_l1_loss(answer[:, 3:8], regressions[:, :5], reduction="none", beta=0.05)
-    turned = functional.smooth_l1_loss(answer[:, 8:], regressions[:, 5:], reduction="none", beta=0.3)
-    # A centre that is off by a pixel is worse on a small tile.
-    size = torch.exp((regressions[:, 2] + regressions[:, 4]) / 2)[:, None]
-    parts = [1.5 * near[:, :2] / size, 1.5 * near[:, 2:], 1.5 * turned[:, :2], 0.75 * turned[:, 2:]]
-    off = torch.cat(parts, dim=1)
-    frames = (off.sum(dim=1) * weights).sum() / weights.sum().clamp(min=1)
-    return maps, frames
-
-
-def train(steps: int, seed: int) -> FinderNet:
-    """Train a network from nothing."""
-    torch.manual_seed(seed)
-    net = FinderNet()
-    net.to(memory_format=torch.channels_last).train()
-    optimiser = torch.optim.AdamW(net.parameters(), lr=3e-3, weight_decay=1e-2)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, steps, pct_start=0.1)
-    began, sums = time.monotonic(), np.zeros(2)
-    for step, batch in enumerate(_ahead(batches(1_000_000 * seed, steps, np.random.default_rng(seed))), 1):
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            answer = net(batch[0].contiguous(memory_format=torch.channels_last))
-        maps, frames = loss_of(answer.float(), batch)
-        optimiser.zero_grad()
-        (20 * maps + frames).backward()
-        torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-        optimiser.step()
-        schedule.step()
-        sums += [maps.item(), frames.item()]
-        if step % 100 == 0:
-            print(
-                f"step {step}: maps {sums[0] / 100:.4f}, frames {sums[1] / 100:.3f}, {time.monotonic() - began:.0f} s",
-                flush=True,
-            )
-            sums[:] = 0
-    net.eval()
-    return net
+_SEEDS = 1_000_000  # scenes that belong to one seed of the training
 
 
 def main() -> None:
     """Draw, train, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=3600)
+    parser.add_argument("--steps", type=int, default=3600, help="of the finder")
+    parser.add_argument("--closeup-steps", type=int, default=2500)
     parser.add_argument("--seed", type=int, default=4)
     asked = parser.parse_args()
     torch.set_num_threads(1)  # the other core draws
     cv2.setNumThreads(1)
     began = time.monotonic()
-    net = train(asked.steps, asked.seed)
-    export(net, asked.out)
-    print(f"written after {time.monotonic() - began:.0f} s: {asked.out}")
+    scenes = stream(_SEEDS * asked.seed)
+    finder, kept = train_finder(scenes, asked.steps, asked.seed)
+    scenes.close()
+    sides: dict[int, str] = {2: "height", 3: "width"}
+    export(finder, torch.zeros(1, 3, SIZE[1], SIZE[0]), {"picture": sides, "answer": sides}, asked.out)
+    closeup = train_closeup(kept, asked.closeup_steps, asked.seed)
+    count: dict[int, str] = {0: "count"}
+    axes = {"picture": count, "answer": count}
+    export(closeup, torch.zeros(1, 3, SIDE, SIDE), axes, asked.out.with_name("closeup.onnx"))
+    print(f"written after {time.monotonic() - began:.0f} s: {asked.out} and closeup.onnx beside it")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import numpy as np
 from vision.geometry import Picture
 from vision.training.scene import Scene
 
+_NONE = np.zeros((0, 4, 2), np.float32)  # decoys: only cut-outs ask for them, and those are not mirrored
+
 
 def view(scene: Scene, rng: np.random.Generator, *, stands: bool) -> Scene:
     """See a scene anew; `stands` says whether rows become columns."""
@@ -17,7 +19,7 @@ def view(scene: Scene, rng: np.random.Generator, *, stands: bool) -> Scene:
         scene = _mirrored(scene)
     if rng.random() < 0.5:
         scene = _transposed(_mirrored(_transposed(scene)))
-    return replace(scene, picture=_recoloured(scene.picture, rng))
+    return recoloured(scene, rng)
 
 
 def _transposed(scene: Scene) -> Scene:
@@ -37,15 +39,17 @@ def _maps(scene: Scene) -> list[Picture]:
 def _reordered(scene: Scene, picture: Picture, quads: np.ndarray, maps: list[Picture]) -> Scene:
     # In a mirror the corners run backwards: 1, 0, 3, 2 is clockwise again, and 0-1 is still a short end.
     cores, unsure, hands = maps
-    return replace(scene, picture=picture, quads=quads[:, [1, 0, 3, 2]], cores=cores, unsure=unsure, hands=hands)
+    quads = quads[:, [1, 0, 3, 2]]
+    return replace(scene, picture=picture, quads=quads, cores=cores, unsure=unsure, hands=hands, decoys=_NONE)
 
 
-def _recoloured(picture: Picture, rng: np.random.Generator) -> Picture:
+def recoloured(scene: Scene, rng: np.random.Generator) -> Scene:
     """Exchange channels, weigh them, bend the curve: a table through 256 values a channel."""
+    picture = scene.picture
     if rng.random() < 0.5:
         picture = picture[:, :, rng.permutation(3)]
     levels = np.linspace(0, 1, 256)
     gains = np.exp(rng.normal(0, 0.12, 3) + rng.normal(0, 0.25))
     curves = [255 * np.clip(gain * levels ** np.exp(rng.normal(0, 0.15)), 0, 1) for gain in gains]
     table = np.stack(curves, axis=1).astype(np.uint8)[None]
-    return np.asarray(cv2.LUT(np.ascontiguousarray(picture), table), dtype=np.uint8)
+    return replace(scene, picture=np.asarray(cv2.LUT(np.ascontiguousarray(picture), table), dtype=np.uint8))

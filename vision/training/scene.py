@@ -29,7 +29,8 @@ class Scene:
     """A picture and its truth.
 
     `quads`, shape (n, 4, 2), pixels; `faces`, shape (n,), which of them lie face up; `cores`, a cell map: 0 none,
-    k the core of tile k - 1; `unsure`, a cell map of tiles that are nearly hidden; `hands`, a cell map, 0..255.
+    k the core of tile k - 1; `unsure`, a cell map of tiles that are nearly hidden; `hands`, a cell map, 0..255;
+    `decoys`, shape (m, 4, 2), pixels: empty places and cards, which might be taken for tiles.
     """
 
     picture: Picture
@@ -38,6 +39,7 @@ class Scene:
     cores: Picture
     unsure: Picture
     hands: Picture
+    decoys: NDArray[np.float32]
 
 
 def draw_scene(seed: int) -> Scene:
@@ -50,11 +52,12 @@ def draw_scene(seed: int) -> Scene:
     middle = np.array(SIZE) * _FINE / 2 + rng.normal(0, 30, 2) * _FINE
     pinhole = random_pinhole(rng, width * _FINE / size[0], size[0], middle)
     canvas = _ground(rng, pinhole, look, table)
+    decoys = _decoys(pinhole, look, table)
     quads, faces = _paint(rng, canvas, pinhole, look, table)
     for _ in range(int(rng.choice([0, 1, 2], p=[0.8, 0.15, 0.05]))):
         paint_hand(rng, canvas, width * _FINE)
     picture = photograph(rng, light_up(rng, canvas, SIZE))
-    return _truth(canvas, picture, quads, faces)
+    return _truth(canvas, picture, quads, faces, decoys)
 
 
 def _apparent_width(rng: np.random.Generator) -> float:
@@ -104,7 +107,7 @@ def _lay(rng: np.random.Generator, pinhole: Pinhole, look: Look) -> NDArray[np.f
 def _shadows(rng: np.random.Generator, pinhole: Pinhole, look: Look, table: Table) -> NDArray[np.float32]:
     cast = -look.light * look.size[2] * rng.uniform(0.1, 1.5)
     boxes = []
-    for lie in table.lies:
+    for lie in (lie for lie in table.lies if lie.shows != "empty"):
         foot = outline(lie.x, lie.y, look.size[0], look.size[1], lie.angle)
         boxes.append((pinhole.see(at_height(foot, 0)), pinhole.see(at_height(foot + cast, 0))))
     for slab in table.slabs:
@@ -121,7 +124,8 @@ def _paint(
     """Paint everything from the farthest to the nearest; cards lie flat under all else."""
     eye = pinhole.place()
     trims = {"rim": random_trim(rng, look), "rail": random_trim(rng, look), "card": look.face}
-    lying: list[Slab | Lie] = [*(slab for slab in table.slabs if slab.role != "floor"), *table.lies]
+    lying: list[Slab | Lie] = [slab for slab in table.slabs if slab.role != "floor"]
+    lying += [lie for lie in table.lies if lie.shows != "empty"]
     things = _in_view(pinhole, canvas, lying, look)
     things.sort(key=lambda thing: (_is_tall(thing), -np.hypot(thing.x - eye[0], thing.y - eye[1])))
     quads: list[Points] = []
@@ -150,7 +154,13 @@ def _in_view(pinhole: Pinhole, canvas: Canvas, things: list[Slab | Lie], look: L
     return [thing for thing, is_seen in zip(things, seen, strict=True) if is_seen]
 
 
-def _truth(canvas: Canvas, picture: Picture, quads: list[Points], faces: list[bool]) -> Scene:
+def _decoys(pinhole: Pinhole, look: Look, table: Table) -> list[Points]:
+    empty = [(lie.x, lie.y, *look.size[:2], lie.angle) for lie in table.lies if lie.shows == "empty"]
+    cards = [(slab.x, slab.y, slab.width, slab.depth, slab.angle) for slab in table.slabs if slab.role == "card"]
+    return [pinhole.see(at_height(outline(*place), 0.0)) for place in empty + cards]
+
+
+def _truth(canvas: Canvas, picture: Picture, quads: list[Points], faces: list[bool], decoys: list[Points]) -> Scene:
     step = CELL * _FINE
     tiles, cores = (layer[step // 2 :: step, step // 2 :: step] for layer in (canvas.tiles, canvas.cores))
     cores = np.where(cores == tiles, cores, 0).astype(np.uint8)
@@ -164,6 +174,7 @@ def _truth(canvas: Canvas, picture: Picture, quads: list[Points], faces: list[bo
         faces=np.array(faces, bool),
         cores=np.where(np.isin(cores, hidden), 0, cores).astype(np.uint8),
         unsure=np.isin(tiles, hidden).astype(np.uint8),
+        decoys=np.asarray(np.reshape(decoys, (-1, 4, 2)) / _FINE, dtype=np.float32),
         hands=np.asarray(cv2.resize(canvas.hands, shape, interpolation=cv2.INTER_AREA), dtype=np.uint8),
     )
 

@@ -10,7 +10,7 @@ ROWS = (13, 11, 10)
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """A tile's place: its middle, its rotation (radians), and what it shows: `back`, `face` or `foreign`."""
+    """A tile's place: its middle, its rotation (radians), and what it shows: `back`, `face`, `foreign`, or `empty`."""
 
     x: float
     y: float
@@ -51,8 +51,9 @@ def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> 
         count = {"heap": int(rng.integers(8, 50)), "single": 1, "nothing": 0}[str(kind)]
         lies, slabs = _heap(rng, tile, count), []
     look = np.zeros(2)
-    if lies:
-        at = lies[int(rng.integers(len(lies)))]
+    tiles = [lie for lie in lies if lie.shows != "empty"]
+    if tiles:
+        at = tiles[int(rng.integers(len(tiles)))]
         look = np.array([at.x, at.y]) + rng.normal(0, tile[1], 2)
     cards = [_card(rng, tile) for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.6, 0.2, 0.1, 0.1])))]
     slabs = [_turned_slab(slab, 0.0, -look) for slab in slabs]
@@ -95,6 +96,8 @@ def _tray(rng: np.random.Generator, tile: tuple[float, float, float], habits: _H
         left = -long / 2 + habits.gap + habits.align * (ROWS[0] - count) * pitch
         y = -deep / 2 + habits.row_gap + row_pitch * row + height / 2
         lies += _row(rng, habits, [(left + pitch * col + width / 2, y) for col in range(count)])
+        beyond = [*range(count, ROWS[0]), *range(count - ROWS[0], 0)]  # places at the row's ends that no tile fills
+        lies += [Lie(left + pitch * col + width / 2, y, 0.0, "empty") for col in beyond if ROWS[0] > count]
     floor = Slab(0, 0, long + 2, deep + 2, 0, 0, 0.1, "floor")
     return lies, [floor, *_walls(habits, long, deep, row_pitch)]
 
@@ -106,8 +109,6 @@ def _row(rng: np.random.Generator, habits: _Habits, spots: list[tuple[float, flo
             fault = rng.choice(["empty", "face", "foreign", "askew"], p=[0.35, 0.35, 0.25, 0.05])
         else:
             fault = "back"
-        if fault == "empty":
-            continue
         angle = rng.normal(0, habits.askew) + (rng.normal(0, 0.5) if fault == "askew" else 0)
         dx, dy = rng.normal(0, max(0.05, habits.gap / 6)), rng.normal(0, habits.row_gap / 8)
         lies.append(Lie(x + float(dx), y + float(dy), float(angle), "back" if fault == "askew" else str(fault)))

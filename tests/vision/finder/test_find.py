@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.vision.finder.drawn import found_share, scenes
 from vision.finder.find import find_tiles
-from vision.finder.network import MODEL
+from vision.finder.network import CLOSEUP, FINDER
 from vision.geometry import Picture
 from vision.sight import Found
 
@@ -89,5 +89,5 @@ def test_hands_are_told_for_the_whole_picture() -> None:
     assert columns * found.cell >= 1920 - found.cell
 
 
-def test_the_model_is_under_a_megabyte() -> None:
-    assert MODEL.stat().st_size < 1_000_000
+def test_both_models_together_are_under_a_megabyte() -> None:
+    assert FINDER.stat().st_size + CLOSEUP.stat().st_size < 1_000_000

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vision.finder.frames import quads_of
 from vision.finder.measure import corner_error
-from vision.finder.perspective import quads_of, slope
 from vision.geometry import Quad
 from vision.training.finder_targets import frames_of
 from vision.training.scene_boxes import at_height, outline
@@ -25,17 +25,8 @@ def _tile(camera: Pinhole, x: float, y: float, angle: float) -> Quad:
 @given(angle=ANGLES, roll=ANGLES, tilt=st.floats(0, 0.5))
 def test_a_quad_becomes_a_frame_and_a_frame_nearly_the_same_quad(angle: float, roll: float, tilt: float) -> None:
     quad = _tile(_camera(tilt, roll), 0, 0, angle)
-    (back,) = quads_of(frames_of(quad[None]).astype(float), (np.zeros(2), 1.0))
+    (back,) = quads_of(frames_of(quad[None]).astype(float))
     assert corner_error(back, quad) < 0.02 * np.hypot(*(quad[1] - quad[0]))
-
-
-@given(angle=ANGLES, roll=ANGLES, tilt=st.floats(0, 0.7))
-def test_with_neighbours_the_perspective_is_known_and_the_quad_is_exact(angle: float, roll: float, tilt: float) -> None:
-    camera = _camera(tilt, roll)
-    quads = [_tile(camera, x, y, angle) for x in (-90, -30, 30, 90) for y in (-80, 0, 80)]
-    frames = frames_of(np.array(quads)).astype(float)
-    for back, quad in zip(quads_of(frames, slope(frames)), quads, strict=True):
-        assert corner_error(back, quad) < 0.002 * np.hypot(*(quad[1] - quad[0]))
 
 
 @given(angle=ANGLES, roll=ANGLES)
@@ -48,6 +39,6 @@ def test_which_end_is_called_the_top_does_not_change_the_frame(angle: float, rol
 @given(numbers=st.lists(st.floats(-3, 3), min_size=7, max_size=7))
 def test_any_frame_gives_a_clockwise_quad_with_its_short_ends_first(numbers: list[float]) -> None:
     frame = np.array([[100.0, 100.0, *numbers]])
-    (quad,) = quads_of(frame, (np.zeros(2), 1.0))
+    (quad,) = quads_of(frame)
     right, down = quad[1] - quad[0], quad[3] - quad[0]
     assert right[0] * down[1] - right[1] * down[0] > 0

@@ -42,7 +42,7 @@ def stray(serial: int | None, left: float, top: float) -> Read:
 
 
 def heap(*strays: Read) -> Reading:
-    return Reading(strays, (), None)
+    return Reading(strays, ())
 
 
 def place(index: int, serial: int | None, state: State = State.BACK) -> Place:
@@ -53,7 +53,7 @@ def place(index: int, serial: int | None, state: State = State.BACK) -> Place:
 def reading(table: Table, *, unread: frozenset[int] = frozenset()) -> Reading:
     """Read a table as a reader that is never wrong would; places of `unread` are seen and not read."""
     held = tuple(_held(table, index, unread) for index in range(len(table.serials)))
-    return Reading(tuple(one.read for one in held if one.read is not None), held, None)
+    return Reading(tuple(one.read for one in held if one.read is not None), held)
 
 
 def _held(table: Table, index: int, unread: frozenset[int]) -> Place:

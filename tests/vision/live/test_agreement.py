@@ -19,7 +19,7 @@ def at_first(*serials: int | None) -> list[Reading]:
 def reading_with(first: Place) -> Reading:
     base = reading(FULL.laid(0, None))
     places = (first, *base.places[1:])
-    return Reading(tuple(one.read for one in places if one.read), places, None)
+    return Reading(tuple(one.read for one in places if one.read), places)
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_settings_that_were_not_taken_are_told() -> None:
 def test_a_folder_ends_and_the_feed_with_it(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "a.png"), PICTURE)
     with Feed(lambda: open_camera(f"pictures:{tmp_path}?fps=100"), lambda _: None) as feed:
-        known = list(follow(feed, Stream(lambda _: Reading((), (), None)), SOON))
+        known = list(follow(feed, Stream(lambda _: Reading((), ())), SOON))
     assert [(frame.number if frame else None, watched.stir) for frame, watched in known][-1:] == [(1, Stir.MOVING)]
 
 

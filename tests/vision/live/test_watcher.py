@@ -269,6 +269,6 @@ def test_a_place_that_changes_its_state_is_shown_after_two_frames(state: State) 
     watching.look(FULL, 5)
     changed = FULL.laid(2, None)
     held = reading(changed)
-    said = Reading(held.reads, (*held.places[:2], place(2, None, state), *held.places[3:]), None)
+    said = Reading(held.reads, (*held.places[:2], place(2, None, state), *held.places[3:]))
     states = [watching.see(changed, said).shown.places[2].state for _ in range(4)]  # type: ignore[union-attr]  # shown long ago
     assert states == [State.BACK, State.BACK, state, state]

@@ -10,7 +10,7 @@ from vision.live.camera import check_frame
 from vision.live.overlay.pen import Pen
 from vision.live.overlay.signs import SEATS, draw_badge, draw_seat
 from vision.live.overlay.style import BLACK, FACE_UP, FAULT, READ, UNREAD, WHITE, Look
-from vision.reading import Fault, Place, Read, Reading
+from vision.reading import Fault, Read, Reading
 
 Where = tuple[str | None, int | None, int | None]  # seat, row, column
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from vision.errors import OverlayError, PictureError
 from vision.geometry import Picture, rectangle
+from vision.layout.reads import corners
 from vision.live.overlay import Destination, draw_overlay, write_overlay
 from vision.live.overlay.signs import SEATS, SIGNS
 from vision.live.overlay.style import FACE_UP, FAULT, READ, UNREAD, Colour
-from vision.loose import corners
 from vision.reading import Corners, Fault, FaultType, Read, Reading
 
 GROUNDS = [(245, 245, 245), (20, 20, 20), (40, 30, 190), (60, 130, 40)]
@@ -24,7 +24,7 @@ def tile(serial: int | None, col: int, *, face_up: bool = False, size: float = 6
 
 
 def heap(*reads: Read) -> Reading:
-    return Reading(reads, (), None)
+    return Reading(reads, ())
 
 
 def ground(colour: Colour = (90, 90, 90), size: tuple[int, int] = (200, 600)) -> Picture:
