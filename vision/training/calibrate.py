@@ -1,7 +1,7 @@
 """`python -m vision.training.calibrate`: how far the digit network's confidence can be trusted, as a table and curves.
 
-With --crops it draws fresh crops, damaged as the training's are; with --pictures it reads pictures with truth files. The
-threshold `SURE` (vision/marks/decide.py) follows from it, as docs/vision.md says. Needs no PyTorch.
+With --crops it draws fresh crops, damaged as the training's are; with --pictures it reads pictures with truth files.
+The threshold `SURE` (vision/marks/decide.py) follows from it, as docs/vision.md says. Needs no PyTorch.
 """
 
 import argparse
@@ -31,7 +31,8 @@ def table(reads: Reads) -> Iterator[str]:
     for threshold in sorted({*(1 - doubt for doubt in DOUBTS), SURE}):
         told = cut(reads, threshold)
         share = 100 * told.read / max(told.counted, 1)
-        yield f"| {threshold:.4g} | {told.counted} | {share:.2f} % | {100 - share:.2f} % | {told.wrong} of {told.looks} |"
+        read = f"{share:.2f} % | {100 - share:.2f} %"
+        yield f"| {threshold:.4g} | {told.counted} | {read} | {told.wrong} of {told.looks} |"
     yield "\n| told with confidence | serials | wrong | share wrong, 95 % sure |\n|---|---|---|---|"
     for one in bins(reads):
         yield f"| {1 - one.doubt:.4g} | {one.told} | {one.wrong} | {one.least:.2g} to {one.most:.2g} |"

@@ -38,7 +38,7 @@ class Reads:
     @property
     def wrong(self) -> NDArray[np.bool_]:
         """Where the serial that is told is not there."""
-        return (self.told != NONE) & (self.told != self.true)
+        return np.asarray((self.told != NONE) & (self.told != self.true))
 
     @property
     def doubt(self) -> NDArray[np.float64]:
@@ -90,4 +90,4 @@ def _between(wrong: int, told: int) -> tuple[float, float]:
     share = wrong / told
     middle = (share + _Z**2 / (2 * told)) / (1 + _Z**2 / told)
     half = _Z / (1 + _Z**2 / told) * float(np.sqrt(share * (1 - share) / told + _Z**2 / (4 * told**2)))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return max(0.0, middle - half) if wrong else 0.0, min(1.0, middle + half)

@@ -8,9 +8,10 @@ from typing import Final
 
 from vision.training.calibration import DOUBTS, Bin, Cut, Reads, bins, cut
 
-_SIZE: Final = (860, 400)
-_TOP: Final = 62
-_BOTTOM: Final = 318
+_SIZE: Final = (860, 412)
+_TOP: Final = 76
+_BOTTOM: Final = 330
+_LEGEND: Final = 398  # pixels down
 _WIDTH: Final = 330
 _LEFTS: Final = (62, 500)
 _DECADES: Final = 4  # doubts from 1 down to 1/10,000; what is less lies on the edge
@@ -51,7 +52,7 @@ class Panel:
         """Draw the threshold in force."""
         x = self.x(doubt)
         yield _line(x, _TOP, x, _BOTTOM, _INK, dash="2 3")
-        yield _text(x + 6, _TOP + 16, f"threshold {1 - doubt:.4g}")
+        yield _text(x, _TOP - 8, f"threshold {1 - doubt:.4g}", anchor="middle")
 
 
 def _depth(share: float) -> float:
@@ -83,7 +84,7 @@ def _reliability(panel: Panel, found: Sequence[Bin]) -> Iterator[str]:
     """Draw the share that was wrong at each confidence, as far as it is known; on the line confidence is exact."""
     end = 10.0**-_DECADES
     yield _line(panel.x(1), panel.y(1), panel.x(end), panel.y(end), "#999", dash="6 4")
-    yield _text(panel.x(0.14), panel.y(0.26), "as often as told", colour="#666")
+    yield _text(panel.x(0.55), panel.y(0.75), "as often as told", colour="#666")
     for one in found:
         x = panel.x(one.doubt)
         yield _line(x, panel.y(one.most), x, panel.y(one.least), _BLUE, width=1.5)
@@ -91,8 +92,10 @@ def _reliability(panel: Panel, found: Sequence[Bin]) -> Iterator[str]:
             yield _dot(x, panel.y(one.wrong / one.told), _BLUE)
         else:
             yield _dot(x, panel.y(one.most), "#fff", edge=_BLUE)
-    yield _dot(_LEFTS[0] + 8, 384, _BLUE) + _text(_LEFTS[0] + 18, 388, "measured, and 95 % range")
-    yield _dot(_LEFTS[0] + 186, 384, "#fff", edge=_BLUE) + _text(_LEFTS[0] + 196, 388, "none wrong: at most this")
+    yield _dot(_LEFTS[0] + 8, _LEGEND - 4, _BLUE) + _text(_LEFTS[0] + 18, _LEGEND, "measured, and 95 % range")
+    yield _dot(_LEFTS[0] + 186, _LEGEND - 4, "#fff", edge=_BLUE) + _text(
+        _LEFTS[0] + 196, _LEGEND, "none wrong: at most this"
+    )
 
 
 def _tradeoff(panel: Panel, cuts: Sequence[Cut]) -> Iterator[str]:
@@ -107,8 +110,8 @@ def _tradeoff(panel: Panel, cuts: Sequence[Cut]) -> Iterator[str]:
         yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>'
         yield from (_dot(x, y, colour if some > 0 else "#fff", edge=colour) for x, y, some in points)
         at = _LEFTS[1] + 8 + 130 * number
-        yield _dot(at, 384, colour) + _text(at + 10, 388, name)
-    yield _dot(_LEFTS[1] + 256, 384, "#fff", edge=_RED) + _text(_LEFTS[1] + 266, 388, "none")
+        yield _dot(at, _LEGEND - 4, colour) + _text(at + 10, _LEGEND, name)
+    yield _dot(_LEFTS[1] + 256, _LEGEND - 4, "#fff", edge=_RED) + _text(_LEFTS[1] + 266, _LEGEND, "none")
 
 
 def _text(

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import cv2
+import numpy as np
 
 from tests.benchmarks.vision import ours, rapid, tesseract, zxing
 from tests.benchmarks.vision.contest import Contestant, NotHereError
@@ -67,7 +68,7 @@ def _taking_part(without: list[str]) -> Iterator[Contestant]:
 def _print_start(scene: Scene) -> None:
     """Measure fresh processes with a picture as it is, and enlarged."""
     print("\nOurs in a fresh process")
-    large = cv2.resize(scene.picture, LARGE, interpolation=cv2.INTER_CUBIC)
+    large = np.asarray(cv2.resize(scene.picture, LARGE, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
     for picture in (scene.picture, large):
         _print_one_start(picture)
 
@@ -78,9 +79,8 @@ def _print_one_start(picture: Picture) -> None:
         cv2.imwrite(str(path), picture)
         start = measure_start(path)
     size = f"{picture.shape[1]} x {picture.shape[0]}"
-    print(
-        f"    {size}: imported in {start.importing:.2f} s, networks loaded in {start.loading:.2f} s, peak {start.peak:.0f} MB"
-    )
+    spent = f"imported in {start.importing:.2f} s, networks loaded in {start.loading:.2f} s"
+    print(f"    {size}: {spent}, peak {start.peak:.0f} MB")
 
 
 if __name__ == "__main__":

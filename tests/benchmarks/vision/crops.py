@@ -36,7 +36,9 @@ def _lower(quad: Quad) -> Quad:
 
 def _without_letter(line: Picture, air: int) -> Picture:
     """Paint the air above a line over with the back about it: the letter's feet stand there."""
-    return np.asarray(cv2.copyMakeBorder(line[air + _FEET :], air + _FEET, 0, 0, 0, cv2.BORDER_REPLICATE), dtype=np.uint8)
+    return np.asarray(
+        cv2.copyMakeBorder(line[air + _FEET :], air + _FEET, 0, 0, 0, cv2.BORDER_REPLICATE), dtype=np.uint8
+    )
 
 
 def cut_flat(picture: Picture, quad: Quad, size: tuple[int, int], air: int) -> Picture:

@@ -44,7 +44,9 @@ def draw_tray(style: str, difficulty: str, seed: int) -> Scene:
     camera = _camera(flat.shape, chance)
     seen = np.asarray(cv2.warpPerspective(flat, camera, SIZE, flags=cv2.INTER_AREA), dtype=np.float32)
     tiles = tuple(
-        Tile(project(camera, quad), project(camera, mark), int(serial), is_back=True, readable=not _is_torn(int(serial)))
+        Tile(
+            project(camera, quad), project(camera, mark), int(serial), is_back=True, readable=not _is_torn(int(serial))
+        )
         for serial, (quad, mark) in zip(serials, laid, strict=True)
     )
     return Scene(f"drawn {style} {difficulty}", _expose(seen, difficulty, chance), style, difficulty, "tray", tiles)
@@ -90,7 +92,7 @@ def _camera(shape: tuple[int, ...], chance: np.random.Generator) -> NDArray[np.f
 def _expose(seen: Flat, difficulty: str, chance: np.random.Generator) -> Picture:
     blur, noise = _DAMAGE[difficulty]
     light = np.linspace(chance.uniform(0.6, 1), chance.uniform(0.6, 1), SIZE[0], dtype=np.float32)
-    soft = cv2.GaussianBlur(seen * light[None, :, None], (0, 0), blur)
-    noisy = soft + chance.normal(0, noise, soft.shape).astype(np.float32)
+    soft = np.asarray(cv2.GaussianBlur(seen * light[None, :, None], (0, 0), blur), dtype=np.float32)
+    noisy = soft + np.asarray(chance.normal(0, noise, soft.shape), dtype=np.float32)
     _, file = cv2.imencode(".jpg", np.clip(noisy * 255, 0, 255).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, 85])
     return np.asarray(cv2.imdecode(file, cv2.IMREAD_COLOR), dtype=np.uint8)

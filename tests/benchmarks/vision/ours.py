@@ -8,7 +8,7 @@ from tests.benchmarks.vision.scenes import Scene
 from vision.marks.decide import only_sure, without_twins
 from vision.marks.digits import read_digits
 from vision.marks.label import read_labels
-from vision.reader import read_tray as read_picture
+from vision.reader import read_picture
 
 
 def contestants() -> list[Contestant]:
@@ -25,7 +25,7 @@ def _whole(scene: Scene) -> list[Told]:
 
 
 def _crops(scene: Scene) -> list[Told]:
-    """Read marks by true corners; every other tile's are given upside down, as the finder cannot know which way is up."""
+    """Read marks by true corners, every other tile's given upside down: the finder cannot know which way is up."""
     quads = [np.roll(tile.quad, 2 * (number % 2), axis=0) for number, tile in enumerate(scene.marked)]
     look = read_labels if scene.style in LABELS else read_digits
     marks = without_twins(only_sure(tuple(look(scene.picture, quads))))

@@ -4,11 +4,9 @@ Whole pictures: detection, way up, recognition; it joins the numbers of neighbou
 put together again by the gaps between them. Crops: recognition only, all marks of a picture at once.
 """
 
-import logging
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -23,32 +21,53 @@ _GAP: Final = 1.35  # of the usual step from sign to sign: where the next tile b
 _SIGNS: Final = 3
 
 Sign = tuple[str, Points]  # and its middle in the picture, shape (2,), pixels
-Line = tuple[str, float]
+Line = tuple[str, float]  # and how sure RapidOCR is of it, 0..1
+
+
+class Rapid:
+    """RapidOCR, its networks loaded as they are needed."""
+
+    def __init__(self) -> None:
+        try:
+            self._reader = import_module("rapidocr").RapidOCR(params={"Global.log_level": "error"})
+        except ImportError as error:
+            raise NotHereError("RapidOCR: the packages rapidocr and onnxruntime are not installed") from error
+
+    def whole(self, scene: Scene) -> list[Told]:
+        """Look at a whole picture."""
+        seen = self._reader(scene.picture, return_word_box=True, return_single_char_box=True)
+        told = []
+        for line in seen.word_results or ():
+            for word in _words([(text, np.mean(box, axis=0)) for text, _, box in line]):
+                serial = serial_of("".join(text for text, _ in word))
+                if serial is not None:
+                    told.append(Told(serial, np.mean([spot for _, spot in word], axis=0)))
+        return told
+
+    def upright(self, scene: Scene) -> list[Told]:
+        """Read each crop as it stands."""
+        return _told(scene, self._lines(cut_lines(scene)))
+
+    def surer(self, scene: Scene) -> list[Told]:
+        """Read each crop both ways up; a serial goes before none, then what RapidOCR is surer of."""
+        crops = cut_lines(scene)
+        lines = self._lines([*crops, *map(upside_down, crops)])
+        pairs = zip(lines[: len(crops)], lines[len(crops) :], strict=True)
+        return _told(scene, [max(pair, key=_rank) for pair in pairs])
+
+    def _lines(self, crops: list[Picture]) -> list[Line]:
+        seen = self._reader.recognize_txt(crops)
+        return list(zip(seen.txts, seen.scores, strict=True))
 
 
 def contestants() -> list[Contestant]:
     """Give RapidOCR's entries; raises NotHereError."""
-    try:
-        rapid = import_module("rapidocr").RapidOCR(params={"Global.log_level": "error"})
-    except ImportError as error:
-        raise NotHereError("RapidOCR: the packages rapidocr and onnxruntime are not installed") from error
-    logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+    rapid = Rapid()
     return [
-        Contestant("RapidOCR", PRINTED, partial(_whole, rapid)),
-        Contestant("RapidOCR, told which way up", PRINTED, partial(_upright, rapid), on_crops=True),
-        Contestant("RapidOCR, both ways up", PRINTED, partial(_surer, rapid), on_crops=True),
+        Contestant("RapidOCR", PRINTED, rapid.whole),
+        Contestant("RapidOCR, told which way up", PRINTED, rapid.upright, on_crops=True),
+        Contestant("RapidOCR, both ways up", PRINTED, rapid.surer, on_crops=True),
     ]
-
-
-def _whole(rapid: Any, scene: Scene) -> list[Told]:
-    seen = rapid(scene.picture, return_word_box=True, return_single_char_box=True)
-    told = []
-    for line in seen.word_results or ():
-        for word in _words([(text, np.mean(box, axis=0)) for text, _, box in line]):
-            serial = serial_of("".join(text for text, _ in word))
-            if serial is not None:
-                told.append(Told(serial, np.mean([spot for _, spot in word], axis=0)))
-    return told
 
 
 def _words(signs: Sequence[Sign]) -> list[list[Sign]]:
@@ -64,26 +83,13 @@ def _words(signs: Sequence[Sign]) -> list[list[Sign]]:
     return words
 
 
-def _upright(rapid: Any, scene: Scene) -> list[Told]:
-    return _told(scene, _lines(rapid, cut_lines(scene)))
-
-
-def _surer(rapid: Any, scene: Scene) -> list[Told]:
-    """Read each crop both ways up; what names a serial goes before what does not, then what RapidOCR is surer of."""
-    crops = cut_lines(scene)
-    lines = _lines(rapid, [*crops, *map(upside_down, crops)])
-    pairs = zip(lines[: len(crops)], lines[len(crops) :], strict=True)
-    return _told(scene, [max(pair, key=lambda line: (_serial(line) is not None, line[1])) for pair in pairs])
-
-
-def _lines(rapid: Any, crops: list[Picture]) -> list[Line]:
-    seen = rapid.recognize_txt(crops)
-    return list(zip(seen.txts, seen.scores, strict=True))
-
-
 def _told(scene: Scene, lines: Sequence[Line]) -> list[Told]:
     pairs = zip(scene.marked, map(_serial, lines), strict=True)
     return [Told(serial, tile.middle) for tile, serial in pairs if serial is not None]
+
+
+def _rank(line: Line) -> tuple[bool, float]:
+    return _serial(line) is not None, line[1]
 
 
 def _serial(line: Line) -> int | None:

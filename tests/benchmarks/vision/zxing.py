@@ -1,7 +1,7 @@
 """zxing-cpp on labels: the whole picture once, and the DataMatrix of each tile by its true corners.
 
-Crops hold two modules of white about the code. Once: six pixels a module and the local binariser. Five tries: two, four,
-six and eight pixels a module and both binarisers, until one of them decodes. Texts count that are our payloads.
+Crops hold two modules of white about the code. One try: six pixels a module and the local binariser. Five tries: two to
+eight pixels a module and both binarisers, until one of them decodes. Texts count that are our payloads.
 """
 
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ def _decode(grey: Picture, binariser: zxingcpp.Binarizer) -> list[Told]:
 
 def _middle(position: zxingcpp.Position) -> Points:
     corners = (position.top_left, position.top_right, position.bottom_right, position.bottom_left)
-    return np.array([[corner.x, corner.y] for corner in corners], dtype=np.float64).mean(axis=0)
+    return np.asarray(np.mean([[corner.x, corner.y] for corner in corners], axis=0))
 
 
 def _grey(picture: Picture) -> Picture:
