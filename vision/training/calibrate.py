@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vision.marks.decide import SURE
-from vision.training.calibration import DOUBTS, Reads, bins, cut
+from vision.training.calibration import DOUBTS, Reads, bins, cut, lowest_safe
 from vision.training.calibration_chart import draw_chart
 from vision.training.calibration_drawn import read_drawn
 from vision.training.calibration_pictures import read_pictures
@@ -20,6 +20,7 @@ def main() -> None:
     asked = _asked()
     reads = read_pictures(asked.pictures) if asked.pictures else read_drawn(asked.crops, asked.processes)
     print("\n".join(table(reads)))
+    print(f"\nlowest safe threshold: {lowest_safe(reads)}; in force: {SURE}")
     if asked.out:
         asked.out.write_text(draw_chart(reads, SURE), encoding="utf-8")
 

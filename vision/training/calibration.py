@@ -75,6 +75,11 @@ def cut(reads: Reads, threshold: float) -> Cut:
     return Cut(threshold, int(reads.counted.sum()), int(read.sum()), int((sure & reads.wrong).sum()), len(reads.told))
 
 
+def lowest_safe(reads: Reads) -> float | None:
+    """Give the lowest threshold that told no wrong serial, nor would have if it let through twice its doubt."""
+    return next((1 - doubt for doubt in DOUBTS if not cut(reads, 1 - 2 * doubt).wrong), None)
+
+
 def bins(reads: Reads) -> Iterator[Bin]:
     """Part the serials told by their doubt, ever more finely towards certainty; bins that hold none are left out."""
     for most, least in zip((1.0, *DOUBTS), (*DOUBTS, -1.0), strict=True):

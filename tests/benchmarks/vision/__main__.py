@@ -38,7 +38,7 @@ def main() -> None:
     """Measure, compare, print."""
     asked = _asked()
     files = scene_files(asked.pictures or KEPT)
-    drawn = [] if asked.pictures else list(draw_scenes())
+    drawn = [] if asked.pictures else list(islice(draw_scenes(), asked.limit))
     number = min(len(files) + len(drawn), asked.limit)
     taking_part = list(_taking_part(asked.without))
     print(f"{platform.machine()}, {os.cpu_count()} cores, {cv2.getNumThreads()} threads of OpenCV; {number} pictures")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.training.calibration import DOUBTS, NONE, Reads, bins, cut
+from vision.training.calibration import DOUBTS, NONE, Reads, bins, cut, lowest_safe
 from vision.training.calibration_chart import draw_chart
 
 SERIALS = st.integers(1, 136)
@@ -41,6 +41,13 @@ def test_a_serial_on_a_trap_is_wrong_and_a_right_one_that_need_not_be_read_is_ne
     reads = Reads.of([(7, 0.9, NONE, False), (8, 0.9, 8, False), (9, 0.9, 9, True), (None, 0.9, 10, True)])
     told = cut(reads, 0.5)
     assert (told.counted, told.read, told.wrong, told.looks) == (2, 1, 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("wrong_at", "lowest"), [(0.3, 0.8), (0.79, 0.9), (0.81, 0.95), (0.99, 0.998), (0.99999, None), (1.0, None)]
+)
+def test_a_safe_threshold_lets_nothing_wrong_through_at_twice_its_doubt(wrong_at: float, lowest: float | None) -> None:
+    assert lowest_safe(Reads.of([(7, wrong_at, 8, True), (9, 0.9, 9, True)])) == lowest
 
 
 @pytest.mark.parametrize("confidence", [0.0, 0.5, 0.99, 1.0])
