@@ -1,7 +1,7 @@
 """Trays and a carrier of printed numbers, drawn: what the pictures kept beside the tests, all with labels, do not show.
 
-Backs are drawn as for the training of our network, with other seeds: that is kind to ours. Pictures that others made say
-more (--pictures).
+Backs are drawn as for the training of our network, with other seeds: that is kind to ours. Pictures that others made
+say more (--pictures).
 """
 
 from collections.abc import Iterator
@@ -39,6 +39,16 @@ class Laid:
     quad: Quad
     ink: Quad
 
+    def moved(self, right: int, down: int) -> "Laid":
+        """Give the tile elsewhere in the plane."""
+        by = np.array([right, down])
+        return Laid(self.serial, self.quad + by, self.ink + by)
+
+    def turned(self, side: int) -> "Laid":
+        """Give the tile turned with its plane, a square, as `numpy.rot90` does: a quarter to the left."""
+        quad, ink = (np.column_stack([points[:, 1], side - points[:, 0]]) for points in (self.quad, self.ink))
+        return Laid(self.serial, quad, ink)
+
     def seen(self, camera: Homography) -> Tile:
         """Give the tile as a camera sees it; a number that may be another one upside down need not be read."""
         readable = not _TORN.issuperset(f"{self.serial:03d}")
@@ -71,20 +81,14 @@ def draw_carrier(difficulty: str, seed: int) -> Scene:
     serials = [int(serial) for serial in chance.permutation(np.arange(1, 137))]
     high, wide = _FLAT
     side = wide + high
-    flat, laid = np.full((side, side, 3), 0.2, dtype=np.float32), []
+    flat = np.full((side, side, 3), 0.2, dtype=np.float32)
+    laid: list[Laid] = []
     for seat in range(4):
         tray, tiles = _lay_tray(marks, serials[34 * seat : 34 * seat + 34], chance)
         flat = np.ascontiguousarray(np.rot90(flat))
-        laid = [_turned(tile, side) for tile in laid]
         flat[side - high :, :wide] = tray
-        laid += [Laid(tile.serial, tile.quad + [0, side - high], tile.ink + [0, side - high]) for tile in tiles]
+        laid = [*(tile.turned(side) for tile in laid), *(tile.moved(0, side - high) for tile in tiles)]
     return _photograph((flat, laid), ("carrier", "digits", difficulty), (_CARRIER, (370, 50, 2220, 1900)), chance)
-
-
-def _turned(tile: Laid, side: int) -> Laid:
-    """Turn a tile with its plane as `rot90` does: a quarter to the left."""
-    quad, ink = (np.column_stack([points[:, 1], side - points[:, 0]]) for points in (tile.quad, tile.ink))
-    return Laid(tile.serial, quad, ink)
 
 
 def _marks(style: str, contrast: float, chance: Chance) -> Style:
@@ -104,7 +108,7 @@ def _lay_tray(marks: Style, serials: list[int], chance: Chance) -> tuple[Flat, l
         flat[top : top + HEIGHT, left : left + WIDTH] = paint(marks, written.ink, chance)
         down, across = (np.nonzero(written.ink.max(axis=axis) > 0.5)[0] for axis in (1, 0))
         ink = _corners(float(across[0]), float(down[0]), float(across[-1] + 1), float(down[-1] + 1))
-        laid.append(Laid(serial, _corners(0, 0, WIDTH, HEIGHT) + [left, top], ink + [left, top]))
+        laid.append(Laid(serial, _corners(0, 0, WIDTH, HEIGHT), ink).moved(left, top))
     return flat, laid
 
 

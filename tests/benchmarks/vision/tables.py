@@ -60,13 +60,16 @@ def _share(part: int, whole: int) -> str:
 
 def _ratio(rows: Sequence[Outcome], ours: Sequence[Outcome]) -> str:
     """Say how many times as long as ours something takes, over the same pictures."""
-    return f"{sum(one.ms for one in rows) / sum(one.ms for one in ours):.1f} times as fast"
+    return f"{sum(one.ms for one in rows) / sum(one.ms for one in ours):.2g} times as fast"
 
 
 def times_by_kind(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Say how long our reader takes for trays, carriers, heaps and single tiles, by the picture's width."""
-    ours = [one for one in outcomes if one.by.ours and not one.by.on_crops]
-    yield "\nOurs, whole pictures, by scene"
-    for kind, width in sorted({(one.kind, one.width) for one in ours}):
-        spent = [one.ms for one in ours if (one.kind, one.width) == (kind, width)]
-        yield f"    {kind}, {width} wide: {len(spent)} pictures, ms median {median(spent):.1f}, most {max(spent):.1f}"
+    """Say how long whole pictures of trays, carriers, heaps and single tiles take, by their width."""
+    whole = [one for one in outcomes if not one.by.on_crops]
+    ours = {one.scene: one.ms for one in whole if one.by.ours}
+    yield "\nWhole pictures, by scene: median ms; how many times as long as ours on the same pictures, median"
+    for kind, width in sorted({(one.kind, one.width) for one in whole}):
+        yield f"  {kind}, {width} wide"
+        for name, rows in _by_name([one for one in whole if (one.kind, one.width) == (kind, width)]).items():
+            longer = median(one.ms / ours[one.scene] for one in rows)
+            yield f"    {name:28} {len(rows):8} pictures {median(one.ms for one in rows):10.1f} ms {longer:8.2g}"
