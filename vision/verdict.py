@@ -68,15 +68,19 @@ def _lie_fault(place: Place, read: Read, expected: int) -> Fault | None:
 
 
 def _tile_fault(place: Place, read: Read, deal: dict[Where, int], own: str | None) -> Fault | None:
-    """Say what is wrong with which tile lies there; a mark's set is surer than its back's colour."""
+    """Say what is wrong with which tile lies there; a mark's set is surer than its back's colour.
+
+    Of two tiles with one serial neither is read, yet one of them lies where the deal has another: that is named.
+    """
     expected = deal[place.row, place.col]
+    serial = read.clash if read.serial is None else read.serial
     if read.foreign if read.set is None else read.set != own:
-        return Fault(FaultType.FOREIGN, place.row, place.col, expected, found=read.serial, seat=place.seat)
-    if read.serial is None or read.serial == expected:
+        return Fault(FaultType.FOREIGN, place.row, place.col, expected, found=serial, seat=place.seat)
+    if serial is None or serial == expected:
         return None
-    belongs = next((at for at, serial in deal.items() if serial == read.serial), None)
+    belongs = next((at for at, planned in deal.items() if planned == serial), None)
     kind = FaultType.WRONG_HAND if belongs is None else FaultType.SWAPPED
-    return Fault(kind, place.row, place.col, expected, found=read.serial, with_=belongs, seat=place.seat)
+    return Fault(kind, place.row, place.col, expected, found=serial, with_=belongs, seat=place.seat)
 
 
 def _without_mirrors(faults: list[Fault]) -> list[Fault]:

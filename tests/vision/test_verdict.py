@@ -198,3 +198,11 @@ def test_a_tray_is_verified_only_when_every_place_was_read_and_is_right(changes:
 
 def test_no_tray_is_not_verified() -> None:
     assert not verified(Reading((), ()), ROWS, ())
+
+
+def test_of_two_tiles_with_one_serial_the_one_that_lies_elsewhere_is_named_and_nothing_is_verified() -> None:
+    own, other = (replace(read_at(*at, None), clash=ROWS[0][4]) for at in ((0, 4), (2, 1)))
+    seen = reading({(0, 4): own, (2, 1): other})
+    faults = compare(seen, ROWS)
+    assert faults == (Fault(FaultType.SWAPPED, 2, 1, ROWS[2][1], found=ROWS[0][4], with_=(0, 4)),)
+    assert not verified(seen, ROWS, faults)

@@ -12,15 +12,17 @@ from vision.finder.votes import cast, count
 from vision.geometry import Picture, Quad
 from vision.sight import Found, Tile
 
-_LONG_SIDE = 672  # pixels of the longer side that a picture is looked at with
+_LONG_SIDE = (
+    640  # pixels of the longer side that a picture is looked at with; 1920 and 1280 shrink fast by whole numbers
+)
 _LONG_SIDE_OF_LARGE = 864  # the same for pictures in which a whole carrier may lie
 _LARGE = 2200  # pixels of the longer side
 _COARSER = 4  # times smaller is the second look, for tiles that fill the picture
 _FINE_SIZES = (5.0, 46.0)  # half sizes of tiles that a look is good for
 _COARSE_SIZES = (10.5, 60.0)  # smaller ones are the first look's
 _HALF = 0.5
-_FILLED = 0.2  # of a large tile: small ones that fill more are no print of it
-_LEAST_LIKELY = 0.4
+_ALIKE = 4.5  # times the usual area, or as much less: perspective and another set's tiles
+_LEAST_LIKELY = 0.75
 
 
 def find_tiles(picture: Picture) -> Found:
@@ -31,14 +33,14 @@ def find_tiles(picture: Picture) -> Found:
     if picture.ndim == 2:  # noqa: PLR2004  grey has two dimensions
         picture = np.asarray(cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
     longest = max(picture.shape[:2])
-    if longest == 0:
+    if picture.size == 0:
         return Found((), np.zeros((0, 0), np.uint8), 1.0)
     small = _shrunk(picture, _LONG_SIDE_OF_LARGE if longest > _LARGE else _LONG_SIDE)
     maps = look(small)
     fine = _tiles(small, maps, _FINE_SIZES)
     smaller = _shrunk(small, max(small.shape[:2]) // _COARSER)
     coarse = _tiles(smaller, look(smaller), _COARSE_SIZES)
-    tiles = _merged(_scaled(fine, small, picture), _scaled(coarse, smaller, picture))
+    tiles = _without_doubles(_of_one_size(_scaled(fine, small, picture) + _scaled(coarse, smaller, picture)))
     tiles.sort(key=lambda tile: -tile.likelihood)
     return Found(tuple(tiles), _grey(maps), CELL * longest / max(small.shape[:2]))
 
@@ -83,19 +85,17 @@ def _scaled(tiles: list[Tile], seen: Picture, picture: Picture) -> list[Tile]:
     return [replace(tile, quad=tile.quad * ratio) for tile in tiles]
 
 
-def _merged(fine: list[Tile], coarse: list[Tile]) -> list[Tile]:
-    """Keep a large tile where small ones do not fill it (they are its print then), else the small ones."""
-    for large in coarse:
-        inside = [tile for tile in fine if _covers(large.quad, tile.quad)]
-        filled = sum(_area(tile.quad) for tile in inside)
-        if filled < _FILLED * _area(large.quad):
-            fine = [tile for tile in fine if not _covers(large.quad, tile.quad)] + [large]
-    return fine
+def _of_one_size(tiles: list[Tile]) -> list[Tile]:
+    """Drop what is of quite another size than most: tiles are alike, and their print and their shadows are not.
 
-
-def _covers(outer: Quad, inner: Quad) -> bool:
-    x, y = inner.mean(axis=0)
-    return cv2.pointPolygonTest(outer.astype(np.float32), (float(x), float(y)), measureDist=False) > 0
+    Most is counted by area, so that one tile that fills the picture outweighs all that is seen in its print; by a
+    power of it less than one, so that a large thing that is no tile does not outweigh a carrier's 136.
+    """
+    areas = np.array([_area(tile.quad) for tile in tiles])
+    order = np.argsort(areas)
+    weights = np.cumsum((areas**0.75 * [tile.likelihood for tile in tiles])[order])
+    usual = areas[order[np.searchsorted(weights, weights[-1] / 2)]] if tiles else 0.0
+    return [tile for tile, area in zip(tiles, areas, strict=True) if 1 / _ALIKE < area / usual < _ALIKE]
 
 
 def _area(quad: Quad) -> float:

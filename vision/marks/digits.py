@@ -11,7 +11,7 @@ import numpy as np
 from vision.geometry import Picture, Quad
 from vision.marks.cut import cut_backs
 from vision.marks.digits_net import Look, Shares, look_at
-from vision.marks.signs import MEANT, TURNED, UPRIGHT, UPSIDE_DOWN, UPSIDE_DOWN_MEANT
+from vision.marks.signs import MEANT, NUMBER, TURNED, UPRIGHT, UPSIDE_DOWN, UPSIDE_DOWN_MEANT
 from vision.payload import LAST_SERIAL
 from vision.sight import Mark
 
@@ -35,7 +35,7 @@ def agreed(upright: Look, turned: Look) -> Look:
     Geometric means that are not made to sum to 1: where the two looks differ, everything becomes unlikely.
     """
     return Look(
-        min(upright.number, turned.number),
+        np.sqrt(upright.kind * turned.kind),
         np.sqrt(upright.ways * turned.ways[::-1]),
         np.sqrt(upright.letter * turned.letter),
         np.sqrt(upright.signs * turned.signs[::-1, TURNED]),
@@ -90,5 +90,5 @@ def _mark(
     letter = int(look.letter.argmax())
     told = letter < len(_LETTERS) and look.letter[letter] > _LETTER_SURE
     spot = -look.spot if turned else look.spot
-    confidence = min(look.number * share, 1.0)
+    confidence = min(float(look.kind[NUMBER]) * share, 1.0)
     return Mark(serial, _LETTERS[letter] if told else None, turned, confidence, spot, either)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vision.geometry import Picture, Points
 from vision.marks.cut import CROP, MARGIN
-from vision.marks.signs import SEEN
+from vision.marks.signs import KINDS, SEEN
 
 MODEL = Path(__file__).parents[1] / "models" / "digits.onnx"
 _AT_ONCE = 34  # crops the network sees together: more cost memory and save no time
@@ -20,7 +20,7 @@ _INNER = (slice(16, 96), slice(12, 68))  # rows and columns of a crop where mark
 _CELL = 8  # pixels of a crop for each cell of a look
 _COLS, _ROWS = CROP[0] // _CELL, CROP[1] // _CELL
 _CELLS = np.array([[col * _CELL + _CELL / 2, row * _CELL + _CELL / 2] for row in range(_ROWS) for col in range(_COLS)])
-_PARTS = (2, 2, 27, SEEN, SEEN, SEEN)  # kind, way up, letter, three digits
+_PARTS = (KINDS, 2, 27, SEEN, SEEN, SEEN)  # kind, way up, letter, three digits
 
 Shares = NDArray[np.float32]
 _kept = local()  # a network holds what it is computing: each thread has its own
@@ -30,7 +30,7 @@ _kept = local()  # a network holds what it is computing: each thread has its own
 class Look:
     """What the network says of one back, in probabilities."""
 
-    number: float  # that a printed number is there
+    kind: Shares  # shape (5,): number, label, blank back, face, nothing
     ways: Shares  # shape (2,): that it stands as the crop does, that it stands upside down
     letter: Shares  # shape (27,): A to Z, none
     signs: Shares  # shape (3, 16): each sign as it is seen (vision.marks.signs), from the crop's left to its right
@@ -72,7 +72,7 @@ def _look(scores: Shares, where: Shares) -> Look:
     kind, ways, letter, *signs = (_shares(part) for part in np.split(scores, np.cumsum(_PARTS)[:-1]))
     middle = (where[1:] @ _CELLS).mean(axis=0)
     spot = middle / CROP * (1 + 2 * MARGIN) - MARGIN - 0.5
-    return Look(float(kind[0]), ways, letter, np.array(signs), np.asarray(spot, dtype=np.float64))
+    return Look(kind, ways, letter, np.array(signs), np.asarray(spot, dtype=np.float64))
 
 
 def _shares(scores: Shares) -> Shares:

@@ -1,10 +1,14 @@
-"""Digits as they are seen, each for itself, before anybody knows which way up the number stands.
+"""What the network tells apart: what lies in a crop, and digits as they are seen.
 
+Each digit is seen for itself, before anybody knows which way up the number stands.
 0 and 8 are the same upside down, 6 and 9 are each other; 1 2 3 4 5 7 show which way up they stand (1 in most fonts).
 So there are 16 things that a sign can look like: 0 to 9 upright, then 1 2 3 4 5 7 upside down.
 """
 
 import numpy as np
+
+KINDS = 5
+NUMBER, LABEL, BLANK, FACE, NOTHING = range(KINDS)  # BLANK: a back on which no mark is to be seen
 
 SEEN = 16
 UPRIGHT = np.arange(10)  # what digit 0..9 looks like upright

@@ -8,20 +8,23 @@ import numpy as np
 
 from vision.geometry import Picture, Quad
 from vision.marks.cut import CROP, cut_back
+from vision.marks.signs import BLANK, FACE, LABEL, NOTHING, NUMBER
 from vision.training.backs import HEIGHT, WIDTH, Art, Chance, Reals, Style, Written, draw_style, paint, write
 from vision.training.others import cover, draw_blank, draw_card, draw_face, draw_ground, draw_label
 
-NUMBER, OTHER = 0, 1
 _LETTER_OF_NONE = 26
 _BOTH_WAYS, _SERIALS = 0.25, 0.55  # bounds of shares of the numbers
-_TRAPS, _COVERED, _BESIDE = 0.14, 0.04, 0.04  # shares of the crops
+_TRAPS, _COVERED, _BESIDE = 0.2, 0.04, 0.03  # shares of the crops
+_INSIDE = 0.75  # share of the crops of nothing
 _HIDDEN = 0.12  # share of the ink from which a number no longer counts as one
 _DRAWN = (
-    draw_blank,
-    draw_label,
-    lambda _style, chance: draw_face(chance),
-    lambda _style, chance: draw_card(chance),
-    lambda _style, chance: draw_ground(chance),
+    (BLANK, draw_blank),
+    (LABEL, draw_label),
+    (FACE, lambda _style, chance: draw_face(chance)),
+    (FACE, lambda _style, chance: draw_face(chance)),
+    (NOTHING, lambda _style, chance: draw_card(chance)),
+    (NOTHING, lambda _style, chance: draw_ground(chance)),
+    (NOTHING, lambda _style, chance: draw_ground(chance)),
 )
 
 
@@ -51,11 +54,11 @@ def draw_crops(chance: Chance) -> list[Crop]:
 def _what_lies_there(style: Style, written: Written, chance: Chance) -> tuple[Art, int]:
     fate = chance.random()
     if fate < _TRAPS:
-        draw = _DRAWN[int(chance.integers(len(_DRAWN)))]
-        return draw(style, chance), OTHER
+        kind, draw = _DRAWN[int(chance.integers(len(_DRAWN)))]
+        return draw(style, chance), kind
     art = paint(style, written.ink, chance)
     hidden = cover(art, written.ink, chance) if fate < _TRAPS + _COVERED else 0.0
-    return art, OTHER if hidden > _HIDDEN else NUMBER
+    return art, BLANK if hidden > _HIDDEN else NUMBER
 
 
 def _shoot(
@@ -67,7 +70,10 @@ def _shoot(
     outline = np.roll(_off(quad, chance), 2 * turned, axis=0)
     if kind == NUMBER and chance.random() < _BESIDE:  # between two tiles: half numbers are no numbers
         side = outline[1] - outline[0] if chance.random() < 0.5 else outline[3] - outline[0]
-        outline, kind = outline + side * chance.choice([-1, 1]) * chance.uniform(0.35, 0.6), OTHER
+        outline, kind = outline + side * chance.choice([-1, 1]) * chance.uniform(0.35, 0.6), NOTHING
+    elif kind == NOTHING and chance.random() < _INSIDE:  # grounds and cards have no outline of a tile about them
+        middle = outline.mean(axis=0)
+        outline = middle + (outline - middle) * chance.uniform(0.5, 0.85)
     pixels, to_crop = cut_back(seen, outline)
     spots = _project(to_crop @ _to_quad(quad), written.spots)
     return Crop(pixels, kind, turned, letter, digits, spots)
@@ -242,8 +248,8 @@ def _off(quad: Quad, chance: Chance) -> Quad:
     """Move an outline as the finder may be off: shift, size, rotation, and each corner for itself."""
     width = float(np.linalg.norm(quad[1] - quad[0]))
     middle = quad.mean(axis=0)
-    moved = (quad - middle) @ _rotation(float(chance.normal(0, 0.025))).T * chance.normal(1, 0.025, 2)
-    return np.asarray(moved + middle + chance.normal(0, 0.025 * width, 2) + chance.normal(0, 0.012 * width, (4, 2)))
+    moved = (quad - middle) @ _rotation(float(chance.normal(0, 0.035))).T * chance.normal(1, 0.03, 2)
+    return np.asarray(moved + middle + chance.normal(0, 0.028 * width, 2) + chance.normal(0, 0.018 * width, (4, 2)))
 
 
 __all__ = ["CROP", "Crop", "draw_crops"]

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from vision.marks.signs import SEEN
+from vision.marks.signs import KINDS, SEEN
 
 SIGNS = 4  # letter, three digits
 LETTERS = 27  # A to Z, none
@@ -29,7 +29,7 @@ class _Twice(nn.Module):  # type: ignore[misc]  # torch is not installed where t
 
 
 class DigitsNet(nn.Module):  # type: ignore[misc]  # as above
-    """From crops, shape (n, 3, 112, 80), to raw scores: kind (n, 2), turned (n, 2), letter (n, 27), digits (n, 48).
+    """From crops, shape (n, 3, 112, 80), to raw scores: kind (n, 5), way up (n, 2), letter (n, 27), signs (n, 48).
 
     `where`, shape (n, 4, 140), is how the four looks spread over the 14 by 10 cells of the crop.
     """
@@ -47,7 +47,7 @@ class DigitsNet(nn.Module):  # type: ignore[misc]  # as above
         )
         self.look = nn.Conv2d(_WIDE, SIGNS, 1)
         self.whole = nn.Sequential(_conv(_WIDE, 48, 3, 2), nn.Flatten(), nn.Linear(48 * 35, 64), nn.ReLU(inplace=True))
-        self.answer = nn.Linear(64, 4)
+        self.answer = nn.Linear(64, KINDS + 2)
         self.letter = nn.Sequential(nn.Linear(_WIDE + 64, 96), nn.ReLU(inplace=True), nn.Linear(96, LETTERS))
         self.digit = nn.Sequential(nn.Linear(_WIDE + 64, 128), nn.ReLU(inplace=True), nn.Linear(128, SEEN))
 

@@ -6,19 +6,22 @@ Two cores take about a quarter of an hour. The same seed, fonts and packages giv
 import argparse
 import multiprocessing
 import time
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
+import onnx
 import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
 from vision.marks.digits_net import prepare
-from vision.marks.signs import SEEN, UPSIDE_DOWN
-from vision.training.crops import NUMBER, Crop, draw_crops
-from vision.training.digits_net import DigitsNet
+from vision.marks.signs import KINDS, NUMBER, SEEN, UPSIDE_DOWN
+from vision.training.crops import Crop, draw_crops
+from vision.training.digits_net import LETTERS, DigitsNet
+from vision.training.finder_export import halve
 
 SEED = 20
 _CHUNK = 500
@@ -66,13 +69,12 @@ def _batches(drawn: Drawn, chance: np.random.Generator) -> list[NDArray[np.int64
 
 def _loss(scores: torch.Tensor, where: torch.Tensor, truth: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
     number = truth[:, 0] == NUMBER
-    kind = functional.cross_entropy(scores[:, :2], truth[:, 0])
-    scores, where, truth, spots = scores[number], where[number], truth[number], spots[number]
-    total = kind + functional.cross_entropy(scores[:, 2:4], truth[:, 1])
-    total = total + 0.5 * functional.cross_entropy(scores[:, 4:31], truth[:, 2])
-    for digit in range(3):
-        start = 31 + SEEN * digit
-        total = total + functional.cross_entropy(scores[:, start : start + SEEN], truth[:, 3 + digit])
+    kind = functional.cross_entropy(scores[:, :KINDS], truth[:, 0])
+    ways, letter, *signs = scores[number, KINDS:].split([2, LETTERS, SEEN, SEEN, SEEN], dim=1)
+    where, truth, spots = where[number], truth[number], spots[number]
+    total = kind + functional.cross_entropy(ways, truth[:, 1]) + 0.5 * functional.cross_entropy(letter, truth[:, 2])
+    for place, sign in enumerate(signs):
+        total = total + functional.cross_entropy(sign, truth[:, 3 + place])
     return total + 0.3 * _look_loss(where, spots)
 
 
@@ -89,8 +91,8 @@ def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
     return ((cross + 0.1 * off) * there).sum() / there.sum()
 
 
-def train(drawn: Drawn, epochs: int) -> DigitsNet:
-    """Train a network from crops; says after each epoch how it goes."""
+def train(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
+    """Train a network from crops; after each epoch it says how it goes and writes what there is."""
     torch.manual_seed(SEED)
     chance = np.random.default_rng(SEED)
     net = DigitsNet()
@@ -99,7 +101,8 @@ def train(drawn: Drawn, epochs: int) -> DigitsNet:
     optimiser = torch.optim.AdamW(net.parameters(), lr=_RATE, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, max_lr=_RATE, total_steps=steps + 1, pct_start=0.15)
     for epoch in range(epochs):
-        began, losses = time.perf_counter(), []
+        began, losses = time.perf_counter(), list[float]()
+        net.train()
         for chosen in _batches(drawn, chance):
             pixels = torch.from_numpy(prepare(_recolour(drawn["pixels"][chosen], chance)))
             with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -112,7 +115,7 @@ def train(drawn: Drawn, epochs: int) -> DigitsNet:
             schedule.step()
             losses.append(loss.item())
         print(f"epoch {epoch}: loss {np.mean(losses[-50:]):.3f}, {time.perf_counter() - began:.0f} s", flush=True)
-    net.eval()
+        write_onnx(net, out)
     return net
 
 
@@ -124,27 +127,30 @@ def _recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray
 
 def write_onnx(net: DigitsNet, path: Path) -> None:
     """Write the network as ONNX."""
-    net.to(memory_format=torch.contiguous_format)
+    net.eval()
     names = {"input_names": ["crops"], "output_names": ["scores", "where"]}
     axes = {"crops": {0: "n"}, "scores": {0: "n"}, "where": {0: "n"}}
     sample = torch.zeros(1, 3, 112, 80)
-    torch.onnx.export(net, (sample,), str(path), dynamo=False, opset_version=17, dynamic_axes=axes, **names)
+    content = BytesIO()
+    torch.onnx.export(net, (sample,), content, dynamo=False, opset_version=17, dynamic_axes=axes, **names)
+    model = onnx.load_model_from_string(content.getvalue())
+    halve(model)
+    onnx.save(model, path)
 
 
 def main() -> None:
     """Read the options, draw, train, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--crops", type=int, default=250_000)
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--crops", type=int, default=230_000)
+    parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
     began = time.perf_counter()
     drawn = as_seen(draw_all(chosen.crops, chosen.processes))
     print(f"{len(drawn['truth'])} crops drawn in {time.perf_counter() - began:.0f} s", flush=True)
     torch.set_num_threads(2)
-    net = train(drawn, chosen.epochs)
-    write_onnx(net, chosen.out)
+    train(drawn, chosen.epochs, chosen.out)
     print(f"written after {time.perf_counter() - began:.0f} s")
 
 

@@ -114,16 +114,41 @@ def draw_card(chance: Chance) -> Art:
 
 
 def draw_ground(chance: Chance) -> Art:
-    """Draw wood, felt, skin or a shadow's edge: what is there when the finder was wrong."""
-    base = chance.uniform(0, 0.9, 3).astype(np.float32)
-    rows, cols = (int(part) for part in chance.integers(2, 40, 2))
+    """Draw what is there when the finder was wrong: wood, felt or plastic, rails, shadows of what stands about."""
+    base = chance.uniform(0, 0.9, 3)
+    rows, cols = (int(part) for part in chance.choice([2, 4, 20, 60], 2))
     grain = cv2.resize(chance.normal(0, 0.2, (rows, cols)).astype(np.float32), (WIDTH, HEIGHT))
-    art = base * (1 + grain[:, :, None] * np.float32(chance.uniform(0.1, 1)))
+    art = np.asarray(base * (1 + grain[:, :, None] * chance.choice([0.05, chance.uniform(0, 1)])), dtype=np.float32)
     for _ in range(int(chance.integers(0, 4))):
-        start, end = chance.uniform(-20, 200, 2), chance.uniform(-20, 200, 2)
-        ends = [(int(point[0]), int(point[1])) for point in (start, end)]
-        cv2.line(art, ends[0], ends[1], [float(part) for part in chance.uniform(0, 1, 3)], int(chance.integers(1, 30)))
-    return np.asarray(art, dtype=np.float32)
+        _draw_rail(art, chance)
+    for side in range(4):
+        if chance.random() < 0.4:
+            art *= np.rot90(_shadow(chance, turned=side % 2 == 1), side)[:, :, None]
+    return art
+
+
+def _draw_rail(art: Art, chance: Chance) -> None:
+    """Draw a rail or a rim along a side, lit on its edge, or a line anywhere."""
+    colour = [float(part) for part in chance.uniform(0, 1, 3)]
+    thick = int(chance.integers(1, 30))
+    if chance.random() < 0.3:
+        start, end = ([int(part) for part in chance.uniform(-20, 200, 2)] for _ in range(2))
+        cv2.line(art, start, end, colour, thick)
+        return
+    level = chance.random() < 0.5
+    at = int(chance.choice([chance.uniform(-5, 30), chance.uniform(-30, 5) + (HEIGHT if level else WIDTH)]))
+    ends = ((-5, at), (WIDTH + 5, at + int(chance.integers(-8, 9)))) if level else ((at, -5), (at, HEIGHT + 5))
+    cv2.line(art, *ends, colour, thick, cv2.LINE_AA)
+    cv2.line(art, *ends, [min(1.0, part + 0.2) for part in colour], 1, cv2.LINE_AA)
+
+
+def _shadow(chance: Chance, *, turned: bool) -> Reals:
+    """Give the light that is left where something stands above the picture, 0..1."""
+    height, width = (WIDTH, HEIGHT) if turned else (HEIGHT, WIDTH)
+    edge = chance.uniform(0, 0.6) * height
+    fade = 1 / (1 + np.exp(-(np.arange(height) - edge) / chance.uniform(1, 20)))
+    light = 1 - chance.uniform(0.3, 0.9) * (1 - fade)
+    return np.asarray(np.repeat(light[:, None], width, axis=1), dtype=np.float32)
 
 
 def cover(art: Art, ink: Reals, chance: Chance) -> float:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from vision.marks.digits import agreed, conclude, read_digits
 from vision.marks.digits_net import Look
-from vision.marks.signs import SEEN, TURNED, UPSIDE_DOWN
+from vision.marks.signs import KINDS, NUMBER, SEEN, TURNED, UPSIDE_DOWN
 from vision.payload import LAST_SERIAL
 
 SPOT = np.array([0.02, -0.1])
@@ -28,7 +28,9 @@ def look_at_seen(seen: list[int], turned: float, letter: int) -> Look:
     signs[range(3), seen] = 1.0
     letters = np.zeros(27, dtype=np.float32)
     letters[letter] = 1.0
-    return Look(1.0, np.array([1 - turned, turned], dtype=np.float32), letters, signs, SPOT)
+    return Look(
+        np.eye(KINDS, dtype=np.float32)[NUMBER], np.array([1 - turned, turned], dtype=np.float32), letters, signs, SPOT
+    )
 
 
 @given(number=st.integers(1, LAST_SERIAL), turned=st.booleans())
