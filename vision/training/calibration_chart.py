@@ -20,7 +20,7 @@ _RED: Final = "#d55e00"
 _GREY: Final = "#d9d9d9"
 _INK: Final = "#333"
 _CONFIDENCES: Final = ("0", "0.9", "0.99", "0.999", "0.9999")
-_SHARES: Final = ("100 %", "10 %", "1 %", "0.1 %", "0.01 %")
+_SHARES: Final = ("100 %", "10 %", "1 %", "0.1 %", "≤ 0.01 %")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _reliability(panel: Panel, found: Sequence[Bin]) -> Iterator[str]:
     """Draw the share that was wrong at each confidence, as far as it is known; on the line confidence is exact."""
     end = 10.0**-_DECADES
     yield _line(panel.x(1), panel.y(1), panel.x(end), panel.y(end), "#999", dash="6 4")
-    yield _text(panel.x(0.55), panel.y(0.75), "as often as told", colour="#666")
+    yield _text(panel.x(0.015), panel.y(0.045), "as often as told", colour="#666")
     for one in found:
         x = panel.x(one.doubt)
         yield _line(x, panel.y(one.most), x, panel.y(one.least), _BLUE, width=1.5)

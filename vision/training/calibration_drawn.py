@@ -8,9 +8,10 @@ import numpy as np
 
 from vision.marks.digits import agreed, conclude
 from vision.marks.digits_net import look_at
+from vision.marks.signs import NUMBER
 from vision.payload import LAST_SERIAL
 from vision.training.calibration import Reads
-from vision.training.crops import NUMBER, Crop, draw_crops
+from vision.training.crops import Crop, draw_crops
 
 _SEED: Final = 31  # not the training's: no crop is one that the network has learnt from
 _CHUNK: Final = 500

@@ -38,6 +38,8 @@ def main() -> None:
     """Measure, compare, print."""
     asked = _asked()
     files = scene_files(asked.pictures or KEPT)
+    if not files:
+        raise SystemExit("there are no pictures with truth files")
     drawn = [] if asked.pictures else list(islice(draw_scenes(), asked.limit))
     number = min(len(files) + len(drawn), asked.limit)
     taking_part = list(_taking_part(asked.without))
