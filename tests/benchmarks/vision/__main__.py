@@ -3,7 +3,8 @@
 All see the same pictures in the same run: whole, and then the marks alone, cut out by the tiles' true corners. A wrong
 serial is any that is told where the truth does not have it: a misread, on a face, on a card, where nothing lies. The
 alternatives are asked only for what they are made for: print for Tesseract and RapidOCR, labels for zxing-cpp. How each
-is set up is said at the head of its file. Without --pictures: those kept beside the tests, and six drawn trays.
+is set up is said at the head of its file. Without --pictures: drawn trays, a drawn carrier, and those kept beside the
+tests.
 """
 
 import argparse

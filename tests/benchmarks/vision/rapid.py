@@ -56,6 +56,8 @@ class Rapid:
         return _told(scene, [max(pair, key=_rank) for pair in pairs])
 
     def _lines(self, crops: list[Picture]) -> list[Line]:
+        if not crops:
+            return []
         seen = self._reader.recognize_txt(crops)
         return list(zip(seen.txts, seen.scores, strict=True))
 

@@ -53,7 +53,7 @@ class Scene:
     def has_two_lines(self) -> bool:
         """Whether the set's letter stands above its numbers: then most marks are hardly wider than high."""
         shapes = [sides(tile.mark_quad) for tile in self.tiles if tile.mark_quad is not None]
-        return self.style == "prefixed" and median(wide / high for wide, high in shapes) < _TWO_LINES
+        return self.style == "prefixed" and bool(shapes) and median(wide / high for wide, high in shapes) < _TWO_LINES
 
 
 def sides(quad: Quad) -> tuple[float, float]:

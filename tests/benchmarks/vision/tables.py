@@ -49,7 +49,7 @@ def _row(name: str, rows: Sequence[Outcome], ratio: str) -> str:
     cells = (
         f"    {name:28} {len(rows):8} {readable:8} {_share(counts['read'], readable):>7}",
         f"{wrong:4} {_share(wrong, readable):>7}",
-        f"{ms / sum(one.tiles for one in rows):9.2f} {median(one.ms for one in rows):12.1f}  {ratio}",
+        f"{ms / max(sum(one.tiles for one in rows), 1):9.2f} {median(one.ms for one in rows):12.1f}  {ratio}",
     )
     return " ".join(cells).rstrip()
 
