@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+PIN := uv pip compile --quiet --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+  --no-emit-find-links --python-version 3.11 pyproject.toml
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -40,6 +43,12 @@ bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 p
 	$(BIN)/python -m tests.benchmarks.referee
 	$(BIN)/python -m tests.benchmarks.movement
 
+.PHONY: bench-vision
+bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-cpp (PICTURES=FOLDER LIMIT=N)
+	-@tests/install-system-packages bench-vision
+	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-bench.lock
+	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
+
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules
 	$(BIN)/ruff format --check .
@@ -62,8 +71,8 @@ docs: setup ## write anew the documents that are generated from the code
 
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)
-	uv pip compile --quiet --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-	  --no-emit-find-links --python-version 3.11 pyproject.toml --group dev --output-file requirements.lock
+	$(PIN) --group dev --output-file requirements.lock
+	$(PIN) --group bench --constraint requirements.lock --output-file requirements-bench.lock
 
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)

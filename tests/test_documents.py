@@ -58,8 +58,9 @@ def test_every_make_target_explains_itself() -> None:
     assert [target for target in targets if not re.search(rf"^{target}:.* ## \S", makefile, re.MULTILINE)] == []
 
 
-def test_the_lock_file_pins_by_hash_and_names_no_place() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-bench.lock"])
+def test_a_lock_file_pins_by_hash_and_names_no_place(name: str) -> None:
+    lock = (ROOT / name).read_text(encoding="utf-8")
     pins = re.split(r"\n(?=\S)", lock.strip())
     assert [pin for pin in pins if "--hash=sha256:" not in pin] == []
     assert re.findall(r"https?:|--index|--find-links|--extra", lock) == []

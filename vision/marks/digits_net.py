@@ -42,12 +42,13 @@ def prepare(crops: Picture) -> NDArray[np.float32]:
 
     Colour and contrast are those of the tile's middle: what lies about it may be far brighter than pale ink.
     """
-    flat = crops.astype(np.float32)
-    inner = flat[:, _INNER[0], _INNER[1]]
-    middle = inner.mean(axis=(1, 2), keepdims=True)
-    spread = inner.std(axis=(1, 2), keepdims=True).mean(axis=3, keepdims=True)
-    alike = np.clip((flat - middle) / (spread + _SOFT), -_MOST, _MOST)
-    return np.ascontiguousarray(alike.transpose(0, 3, 1, 2))
+    alike = np.empty((len(crops), 3, *crops.shape[1:3]), dtype=np.float32)
+    for out, crop in zip(alike, crops, strict=True):
+        middle, spread = cv2.meanStdDev(np.ascontiguousarray(crop[_INNER]))
+        out[:] = crop.transpose(2, 0, 1)
+        out -= middle[:, :, None].astype(np.float32)
+        out /= np.float32(spread.mean() + _SOFT)
+    return np.clip(alike, -_MOST, _MOST, out=alike)
 
 
 def look_at(crops: Picture) -> list[Look]:

@@ -1,0 +1,37 @@
+"""What takes part: a name, the styles it is meant for, whether it is given crops, and how it looks at a scene."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tests.benchmarks.vision.judging import Told
+from tests.benchmarks.vision.scenes import Scene
+from vision.payload import LAST_SERIAL
+
+PRINTED: Final = frozenset({"digits", "prefixed"})
+LABELS: Final = frozenset({"label"})
+ALL: Final = PRINTED | LABELS
+_NUMBER: Final = re.compile(r"[A-Z]?([0-9]{3})")
+
+
+class NotHereError(Exception):
+    """An alternative is not installed; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A reader and a way to use it. `look` is all that is timed."""
+
+    name: str
+    styles: frozenset[str]
+    look: Callable[[Scene], Sequence[Told]] = field(repr=False)
+    on_crops: bool = False
+    ours: bool = False
+
+
+def serial_of(text: str) -> int | None:
+    """Give the serial that a word names, with or without a set's letter; None where it is none."""
+    found = _NUMBER.fullmatch(text.strip().upper())
+    serial = int(found[1]) if found else 0
+    return serial if 1 <= serial <= LAST_SERIAL else None

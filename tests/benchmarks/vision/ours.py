@@ -1,0 +1,36 @@
+"""Our reader: whole pictures as `homologue read` has them, and marks alone by the tiles' true corners."""
+
+import numpy as np
+
+from tests.benchmarks.vision.contest import ALL, LABELS, Contestant
+from tests.benchmarks.vision.judging import Told
+from tests.benchmarks.vision.scenes import Scene
+from vision.marks.decide import only_sure, without_twins
+from vision.marks.digits import read_digits
+from vision.marks.label import read_labels
+from vision.reader import read_picture
+
+
+def contestants() -> list[Contestant]:
+    """Give our two entries."""
+    return [
+        Contestant("ours", ALL, _whole, ours=True),
+        Contestant("ours, marks alone", ALL, _crops, on_crops=True, ours=True),
+    ]
+
+
+def _whole(scene: Scene) -> list[Told]:
+    reads = read_picture(scene.picture).reads
+    return [Told(read.serial, np.mean(read.quad, axis=0)) for read in reads if read.serial is not None]
+
+
+def _crops(scene: Scene) -> list[Told]:
+    """Read marks by true corners, every other tile's given upside down: the finder cannot know which way is up."""
+    quads = [np.roll(tile.quad, 2 * (number % 2), axis=0) for number, tile in enumerate(scene.marked)]
+    look = read_labels if scene.style in LABELS else read_digits
+    marks = without_twins(only_sure(tuple(look(scene.picture, quads))))
+    return [
+        Told(mark.serial, tile.middle)
+        for tile, mark in zip(scene.marked, marks, strict=True)
+        if mark is not None and mark.serial is not None
+    ]
