@@ -43,11 +43,10 @@ def prepare(crops: Picture) -> NDArray[np.float32]:
     Colour and contrast are those of the tile's middle: what lies about it may be far brighter than pale ink.
     """
     alike = np.empty((len(crops), 3, *crops.shape[1:3]), dtype=np.float32)
-    for out, crop in zip(alike, crops, strict=True):
+    for number, crop in enumerate(crops):
         middle, spread = cv2.meanStdDev(np.ascontiguousarray(crop[_INNER]))
-        out[:] = crop.transpose(2, 0, 1)
-        out -= middle[:, :, None].astype(np.float32)
-        out /= np.float32(spread.mean() + _SOFT)
+        np.subtract(crop.transpose(2, 0, 1), middle[:, :, None], out=alike[number], casting="same_kind")
+        alike[number] /= np.float32(spread.mean() + _SOFT)
     return np.clip(alike, -_MOST, _MOST, out=alike)
 
 
