@@ -12,9 +12,7 @@ from vision.finder.votes import cast, count
 from vision.geometry import Picture, Quad
 from vision.sight import Found, Tile
 
-_LONG_SIDE = (
-    640  # pixels of the longer side that a picture is looked at with; 1920 and 1280 shrink fast by whole numbers
-)
+_LONG_SIDE = 640  # pixels of the longer side that is looked at; 1920 and 1280 shrink fast by whole numbers
 _LONG_SIDE_OF_LARGE = 864  # the same for pictures in which a whole carrier may lie
 _LARGE = 2200  # pixels of the longer side
 _COARSER = 4  # times smaller is the second look, for tiles that fill the picture
@@ -23,6 +21,7 @@ _COARSE_SIZES = (10.5, 60.0)  # smaller ones are the first look's
 _HALF = 0.5
 _ALIKE = 4.5  # times the usual area, or as much less: perspective and another set's tiles
 _LEAST_LIKELY = 0.75
+_MOST = 200  # tiles: a set has 136, and a texture that looks like more must not cost more
 
 
 def find_tiles(picture: Picture) -> Found:
@@ -58,7 +57,7 @@ def _tiles(picture: Picture, maps: Maps, between: tuple[float, float]) -> list[T
     """Find tiles whose half size in pixels lies `between`; quads in pixels of this picture."""
     tiles = count(cast(maps))
     size = sizes(tiles.frames)
-    frames = tiles.frames[(size > between[0]) & (size < between[1])]
+    frames = tiles.frames[(size > between[0]) & (size < between[1])][:_MOST]  # the surest come first
     judged = look_closer(picture, quads_of(frames), quads_of(frames, np.pi / 4), is_turn_sure(frames))
     found = [
         Tile(quad, bool(face > _HALF), float(tile))
