@@ -29,7 +29,7 @@ def read_picture(picture: Picture) -> Reading:
     found, read = read_marks(picture, find_tiles(picture))
     marks = only_sure(read)
     layout = lay_out(picture, found, marks)
-    settled = without_twins(_stood_up(found, marks, layout))
+    settled = without_twins(_stood_up(found, marks, layout), [lie.strange for lie in layout.lies])
     if any(mark is not None and mark.either is not None for mark in marks):
         layout = lay_out(picture, found, settled)
     return to_reading(found, settled, layout)

@@ -7,14 +7,15 @@ import numpy as np
 from vision.geometry import Picture, Quad
 from vision.layout.found_trays import Filled, find_trays
 from vision.layout.gaps import COVERED, Ground, judge_gap, look_at
-from vision.layout.samples import RIM, colours_on, covered_share
+from vision.layout.samples import RIM, colours_on, covered_share, hand_near
 from vision.layout.seats import name_seats
-from vision.layout.strange import strange_backs
+from vision.layout.strange import fingered_backs, strange_backs
 from vision.layout.tray import HALF_TURN, Where, places
 from vision.layout.values import Layout, Lie, Site, Tray
 from vision.reading import State
 from vision.sight import Found, Mark
 
+_HAND, _SURE_HAND = 0.1, 0.4  # trace of a hand from which what lies on a tile is a finger; on one that was read
 _ASKEW = 15.0  # degrees: tiles in a tray lie within 6 of it with corners found to 3 percent, some corners are worse
 
 
@@ -24,7 +25,7 @@ def lay_out(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> L
     `picture` is BGR, shape (height, width, 3); `marks` has an entry for each tile, None for those that were not read.
     Only the picture is asked, no deal. Holds no state, so any thread may call it.
     """
-    seen = _see(picture, found)
+    seen = _see(picture, found, marks)
     trays: list[Tray] = []
     laid: dict[int, _Laid] = {}
     for seat, one in _seated(find_trays(found, marks, (picture.shape[0], picture.shape[1]))):
@@ -54,13 +55,18 @@ class _Laid:
     way: float
 
 
-def _see(picture: Picture, found: Found) -> _Seen:
+def _see(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> _Seen:
     quads: Quad = np.array([tile.quad for tile in found.tiles]).reshape(-1, 4, 2)
     right = quads[:, 1] + quads[:, 2] - quads[:, 0] - quads[:, 3]
     covered = covered_share(found.hands, found.cell, quads)
     states = [_state(tile.face_up, hidden) for tile, hidden in zip(found.tiles, covered, strict=True)]
     backs = np.array([state is State.BACK for state in states], dtype=bool)
-    strange = strange_backs(colours_on(picture, quads, RIM), quads.mean(axis=1), backs)
+    rims, middles = colours_on(picture, quads, RIM), quads.mean(axis=1)
+    unread = np.array([mark is None or mark.serial is None for mark in marks], dtype=bool)
+    near = hand_near(found.hands, found.cell, quads)
+    fingered = fingered_backs(rims, middles, backs) & (near > np.where(unread, _HAND, _SURE_HAND))
+    states = [State.OCCLUDED if under else state for state, under in zip(states, fingered, strict=True)]
+    strange = strange_backs(rims, middles, backs & ~fingered)
     rotations = np.degrees(np.arctan2(right[:, 1], right[:, 0]))
     return _Seen(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states)
 

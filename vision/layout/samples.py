@@ -53,6 +53,14 @@ def covered_share(hands: Picture, cell: float, quads: Quad) -> Points:
     return np.asarray(_at(hands, points_on(quads, _POINTS) / cell).mean(axis=1) / 255)
 
 
+def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
+    """Give the surest trace, 0..1, of a hand on each quad, shape (n, 4, 2), or within half a tile of it."""
+    if hands.size == 0 or not len(quads):
+        return np.zeros(len(quads))
+    middles = quads.mean(axis=1, keepdims=True)
+    return np.asarray(_at(hands, points_on(middles + 2 * (quads - middles), _POINTS) / cell).max(axis=1) / 255)
+
+
 def _at(picture: Picture, points: Points) -> Picture:
     height, width = picture.shape[:2]
     x = np.clip(points[..., 0], 0, width - 1).astype(int)

@@ -1,6 +1,7 @@
 """From single marks to those that count: what is unsure, torn or twofold is not read."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from vision.sight import Mark
@@ -14,14 +15,19 @@ def only_sure(marks: Marks) -> Marks:
     return tuple(_unread(mark) if mark is not None and mark.confidence < SURE else mark for mark in marks)
 
 
-def without_twins(marks: Marks) -> Marks:
-    """Take the serial from marks that name one tile of one set more than once: there is one of each."""
-    times = Counter((mark.set_text, mark.serial) for mark in marks if mark is not None)
+def without_twins(marks: Marks, strange: Sequence[bool]) -> Marks:
+    """Take the serial from marks that name one tile of one set more than once: there is one of each.
+
+    `strange` tells of each tile whether its back's colour is that of another set, for marks that name none.
+    """
+    named = [
+        (mark.set_text, mark.set_text is None and other, mark.serial) if mark is not None and mark.serial else None
+        for mark, other in zip(marks, strange, strict=True)
+    ]
+    times = Counter(named)
     return tuple(
-        replace(mark, serial=None, clash=mark.serial)
-        if mark is not None and mark.serial is not None and times[mark.set_text, mark.serial] > 1
-        else mark
-        for mark in marks
+        replace(mark, serial=None, clash=mark.serial) if mark is not None and name and times[name] > 1 else mark
+        for mark, name in zip(marks, named, strict=True)
     )
 
 

@@ -7,6 +7,8 @@ takes some faces for backs: where no mark was read, the network for numbers says
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from vision.geometry import Picture, Quad
 from vision.marks.cut import cut_backs
 from vision.marks.decide import SURE, Marks
@@ -18,6 +20,7 @@ from vision.marks.signs import FACE, NOTHING
 from vision.sight import Found, Mark, Tile
 
 _FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there may be labels that are hard to see
+_SIDEWAYS = 6  # tiles of a picture that are tried on their side
 _TOLD, _TOLD_TWICE = 0.6, 0.3  # share from which a face is a face and nothing nothing; less where the finder agrees
 
 
@@ -25,11 +28,16 @@ def read_marks(picture: Picture, found: Found) -> tuple[Found, Marks]:
     """Read all tiles; gives those that are there, and the mark of each, None for those face up."""
     quads = [tile.quad for tile in found.tiles]
     marks, looks = _read(picture, quads)
+    if looks:
+        _try_on_their_side(picture, quads, marks, looks)
     doubted = [number for number, mark in enumerate(marks) if not _is_told(mark)]
     if not looks:
         cuts = cut_backs(picture, [quads[number] for number in doubted])
         looks = dict(zip(doubted, look_both_ways(cuts), strict=True))
-    tiles = dict(enumerate(replace(tile, face_up=False) for tile in found.tiles))
+    tiles = {
+        number: Tile(quad, face_up=False, likelihood=found.tiles[number].likelihood)
+        for number, quad in enumerate(quads)
+    }
     for number in doubted:
         tiles[number] = replace(tiles[number], face_up=_is_face(found.tiles[number], looks[number]))
         if _is_nothing(found.tiles[number], looks[number]):
@@ -47,6 +55,16 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[Mark], dict[int
     if _sure(numbers) < _FEW * len(quads) and is_labelled_closely(picture, quads):
         numbers = max(numbers, read_labels(picture, quads), key=_sure)
     return numbers, dict(enumerate(looks))
+
+
+def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[Mark], looks: dict[int, Look]) -> None:
+    """Read unread tiles with long and short ends exchanged, as the finder may have them where a tile looks square."""
+    left = [number for number, mark in enumerate(marks) if not _is_told(mark)][:_SIDEWAYS]
+    turned = [np.roll(quads[number], 1, axis=0) for number in left]
+    for number, quad, look in zip(left, turned, look_both_ways(cut_backs(picture, turned)), strict=True):
+        mark = conclude(look)
+        if _is_told(mark):
+            quads[number], marks[number], looks[number] = quad, mark, look
 
 
 def _sure(marks: list[Mark]) -> int:
