@@ -8,7 +8,7 @@ from vision.sight import Mark
 
 
 def mark(serial: int | None, *, named: str | None = None, confidence: float = 1.0) -> Mark:
-    return Mark(serial, named, False, confidence, np.array([0.0, 0.1]))
+    return Mark(serial, named, turned=False, confidence=confidence, spot=np.array([0.0, 0.1]))
 
 
 def test_what_is_not_sure_is_not_read() -> None:
