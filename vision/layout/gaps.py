@@ -1,4 +1,4 @@
-"""Step 7, places where no tile was found: empty, or with a back that was overlooked.
+"""Step 7, places where no tile was found: empty, covered, or with a back that was overlooked.
 
 Two things tell. A back has its print: on the development pictures the fine detail in the middle of each of 1,784 backs
 was at least 0.54 of its neighbours', and that of most floors far less, glare or not. And colour: is each point of the
@@ -21,6 +21,7 @@ COVERED = 0.12  # share under a hand from which a place counts as covered
 _EMPTY, _BACK = 0.3, 0.6  # share of the rim on the backs' side: up to the one, from the other
 _NEITHER = 20.0  # L*a*b* units: a rim as far as this from backs and floor is something else
 _BARE, _PRINTED = 0.4, 0.65  # share of the backs' usual print: less is no back; enough where colours leave it open
+_LIGHTER, _WHITE = 8.0, 97.0  # lightness
 _FAINT = 0.1  # lightness: there is always some noise
 _NEAR = 5
 _WHERES = np.array(list(places()))
@@ -47,7 +48,7 @@ def look_at(picture: Picture, quads: Quad, lattice: Lattice) -> Ground:
 
 
 def judge_gap(ground: Ground, gap: int, backs: Indices) -> State:
-    """Say whether place number `gap`, where neither a tile nor a hand was found, is empty or holds a back.
+    """Say whether place number `gap`, where neither a tile nor a hand was found, is empty, covered or holds a back.
 
     `backs` are the numbers of places that hold one. What is neither back nor floor, or outside of the picture, is
     called a back: nothing is claimed of it.
@@ -56,14 +57,22 @@ def judge_gap(ground: Ground, gap: int, backs: Indices) -> State:
         return State.BACK
     near = backs[np.argsort(np.abs(_WHERES[backs] - _WHERES[gap]) @ [1.4, 1.0], kind="stable")[:_NEAR]]
     printed = float(ground.details[gap] / max(np.median(ground.details[near]), _FAINT))
-    if printed < _BARE:
-        return State.EMPTY
     rim = ground.rims[gap]
     to_back, to_floor = _nearest(rim, ground.rims[near].reshape(-1, 3)), _nearest(rim, ground.floor)
+    if min(np.median(to_back), np.median(to_floor)) > _NEITHER and _is_over_it(rim, ground.floor):
+        return State.OCCLUDED
+    if printed < _BARE:
+        return State.EMPTY
     share = float((np.sign(to_floor - to_back) + 1).mean() / 2)
     if share >= _BACK or min(np.median(to_back), np.median(to_floor)) > _NEITHER:
         return State.BACK
     return State.BACK if share > _EMPTY and printed > _PRINTED else State.EMPTY
+
+
+def _is_over_it(rim: Colours, floor: Colours) -> bool:
+    """Tell whether a rim that is neither back nor floor is lighter than the floor: no shadow, and no glare."""
+    light = float(np.median(rim[:, 0]))
+    return float(np.median(floor[:, 0])) + _LIGHTER < light < _WHITE
 
 
 def _nearest(rim: Colours, others: Colours) -> Points:

@@ -9,13 +9,15 @@ from vision.layout.found_trays import Filled, find_trays
 from vision.layout.gaps import COVERED, Ground, judge_gap, look_at
 from vision.layout.samples import RIM, colours_on, covered_share, hand_near
 from vision.layout.seats import name_seats
-from vision.layout.strange import fingered_backs, strange_backs
+from vision.layout.strange import finger_shares, strange_backs
 from vision.layout.tray import HALF_TURN, Where, places
 from vision.layout.values import Layout, Lie, Site, Tray
 from vision.reading import State
 from vision.sight import Found, Mark
 
+_FINGER, _FINGERS = 0.12, 0.2  # share of a back's rim that is no back; of one that was not read, hand or no hand
 _HAND, _SURE_HAND = 0.1, 0.4  # trace of a hand from which what lies on a tile is a finger; on one that was read
+_SEEN = 0.3  # confidence of a mark from which something stands on a back, legible or not
 _ASKEW = 15.0  # degrees: tiles in a tray lie within 6 of it with corners found to 3 percent, some corners are worse
 
 
@@ -28,11 +30,18 @@ def lay_out(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> L
     seen = _see(picture, found, marks)
     trays: list[Tray] = []
     laid: dict[int, _Laid] = {}
+    ghosts: set[int] = set()
     for seat, one in _seated(find_trays(found, marks, (picture.shape[0], picture.shape[1]))):
-        trays.append(Tray(seat, _sites(picture, found, one, seen.states), one.lattice.rotation))
-        laid |= {tile: _Laid(seat, where, one.turns[tile]) for where, tile in one.held.items()}
+        sites = _sites(picture, found, one, seen)
+        trays.append(Tray(seat, sites, one.lattice.rotation))
+        laid |= {
+            site.tile: _Laid(seat, (site.row, site.col), one.turns[site.tile])
+            for site in sites
+            if site.tile is not None
+        }
+        ghosts |= set(one.held.values()) - laid.keys()
     lies = tuple(_lie(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
-    return Layout(lies, tuple(trays))
+    return Layout(lies, tuple(trays), frozenset(ghosts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +53,7 @@ class _Seen:
     covered: list[float]
     strange: list[bool]
     states: list[State]
+    blank: list[bool]  # backs of which nothing was read: perhaps no tiles at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +74,13 @@ def _see(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> _See
     rims, middles = colours_on(picture, quads, RIM), quads.mean(axis=1)
     unread = np.array([mark is None or mark.serial is None for mark in marks], dtype=bool)
     near = hand_near(found.hands, found.cell, quads)
-    fingered = fingered_backs(rims, middles, backs) & (near > np.where(unread, _HAND, _SURE_HAND))
+    fingers = finger_shares(rims, middles, backs)
+    fingered = (fingers > _FINGER) & (near > np.where(unread, _HAND, _SURE_HAND)) | (fingers > _FINGERS) & unread
     states = [State.OCCLUDED if under else state for state, under in zip(states, fingered, strict=True)]
     strange = strange_backs(rims, middles, backs & ~fingered)
     rotations = np.degrees(np.arctan2(right[:, 1], right[:, 0]))
-    return _Seen(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states)
+    blank = unread & np.array([mark is None or mark.confidence < _SEEN for mark in marks], dtype=bool)
+    return _Seen(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states, blank.tolist())
 
 
 def _state(face_up: bool, hidden: float) -> State:  # noqa: FBT001 -- as it stands in a Tile
@@ -85,28 +97,34 @@ def _seated(filled: tuple[Filled, ...]) -> list[tuple[str | None, Filled]]:
     return [(seat, filled[number]) for seat, number in (seats or {}).items()]
 
 
-def _sites(picture: Picture, found: Found, tray: Filled, states: list[State]) -> tuple[Site, ...]:
+def _sites(picture: Picture, found: Found, tray: Filled, seen: _Seen) -> tuple[Site, ...]:
     """Say what each place of a tray holds, in reading order."""
     wheres = list(places())
     quads = tray.lattice.quads(tray.lattice.spots(*np.array(wheres, dtype=float).T))
     covered = covered_share(found.hands, found.cell, quads)
     tiles = [tray.held.get(where) for where in wheres]
     known = [
-        states[tile] if tile is not None else State.OCCLUDED if hidden > COVERED else None
+        State.OCCLUDED if tile is None and hidden > COVERED else None if tile is None else seen.states[tile]
         for tile, hidden in zip(tiles, covered, strict=True)
     ]
+    doubted = [tile is not None and seen.blank[tile] and seen.states[tile] is State.BACK for tile in tiles]
     real = np.array([quad if tile is None else found.tiles[tile].quad for tile, quad in zip(tiles, quads, strict=True)])
-    told = _judge_gaps(known, look_at(picture, real, tray.lattice)) if None in known else {}
+    asked = [number for number, state in enumerate(known) if state is None or doubted[number]]
+    told = _judge_gaps(known, asked, look_at(picture, real, tray.lattice)) if asked else {}
+    for number, state in told.items():
+        if state is State.EMPTY:  # the finder saw a tile where the tray is empty
+            tiles[number] = None
+        known[number] = state if tiles[number] is None else known[number]
     return tuple(
-        Site(*where, state or told[number], tile, quad)
-        for number, (where, state, tile, quad) in enumerate(zip(wheres, known, tiles, quads, strict=True))
+        Site(*where, state or State.BACK, tile, quad)
+        for where, state, tile, quad in zip(wheres, known, tiles, quads, strict=True)
     )
 
 
-def _judge_gaps(known: list[State | None], ground: Ground) -> dict[int, State]:
-    """Say what each place holds of which nothing is known."""
-    backs = np.array([number for number, state in enumerate(known) if state is State.BACK], dtype=int)
-    return {number: judge_gap(ground, number, backs) for number, state in enumerate(known) if state is None}
+def _judge_gaps(known: list[State | None], asked: list[int], ground: Ground) -> dict[int, State]:
+    """Say what each place holds that is asked about, by those of which it is known."""
+    backs = [number for number, state in enumerate(known) if state is State.BACK and number not in asked]
+    return {number: judge_gap(ground, number, np.array(backs, dtype=int)) for number in asked}
 
 
 def _lie(seen: _Seen, number: int, mark: Mark | None, laid: _Laid | None) -> Lie:

@@ -20,7 +20,7 @@ def to_reading(found: Found, marks: tuple[Mark | None, ...], layout: Layout) -> 
     ]
     held = [place for tray in layout.trays for place in _places(tray, reads)]
     inside = [place.read for place in held if place.read is not None]
-    loose = [read for read in reads if read.row is None]
+    loose = [read for number, read in enumerate(reads) if read.row is None and number not in layout.ghosts]
     return Reading((*inside, *loose), tuple(held))
 
 

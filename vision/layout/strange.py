@@ -17,7 +17,7 @@ _OTHER_HUE = 15.0  # L*a*b* units off the way from grey through the usual colour
 _OTHER_TINT, _LIGHTER = 20.0, 22.0  # paler than the rest, and lighter: a light back among coloured ones
 _DARKER = -45.0
 _WHITE = 97.0  # lightness from which glare has eaten the colour
-_FINGER_HUE, _FINGER_LIGHT, _FINGER = 6.0, 15.0, 0.12  # L*a*b* units, and the share of the rim that is so
+_FINGER_HUE, _FINGER_LIGHT = 6.0, 15.0  # L*a*b* units
 _NEAREST = 0.25  # share of the rim's points that are most like the neighbours
 
 
@@ -36,18 +36,17 @@ def strange_backs(rims: Colours, centres: Points, backs: Flags) -> Flags:
     return np.asarray(backs & ((hue > _OTHER_HUE) | (pale & ~glaring) | dark))
 
 
-def fingered_backs(rims: Colours, centres: Points, backs: Flags) -> Flags:
-    """Tell which backs have something on their rim that is no light on a back: other in hue and in lightness at once.
+def finger_shares(rims: Colours, centres: Points, backs: Flags) -> Points:
+    """Give the share, 0..1, of each back's rim that is no light on a back: other in hue and in lightness at once.
 
-    Meant for backs that were not read and that have a hand near them: print and worn edges can look so too.
+    Worn edges and quads that are off can look so too: it counts for backs that were not read, or with a hand near.
     """
     if backs.sum() <= _NEIGHBOURS:
-        return np.zeros(len(rims), dtype=bool)
+        return np.zeros(len(rims))
     usual = _neighbours_colour(rims, centres, backs)
     hue = _off_hue(rims[..., 1:].astype(float), usual[:, None, 1:])
     light = np.abs(rims[..., 0] - usual[:, None, 0])
-    share = ((hue > _FINGER_HUE) & (light > _FINGER_LIGHT)).mean(axis=1)
-    return np.asarray(backs & (share > _FINGER))
+    return np.asarray(backs * ((hue > _FINGER_HUE) & (light > _FINGER_LIGHT)).mean(axis=1))
 
 
 def _ranked(values: Points, share: float) -> Points:

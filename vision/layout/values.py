@@ -50,7 +50,11 @@ class Tray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """A picture, laid out: a `Lie` for each of `Found.tiles`, in their order, and the trays in the order E S W N."""
+    """A picture, laid out: a `Lie` for each of `Found.tiles`, in their order, and the trays in the order E S W N.
+
+    `ghosts` are the numbers of tiles that turned out to be empty places.
+    """
 
     lies: tuple[Lie, ...]
     trays: tuple[Tray, ...]
+    ghosts: frozenset[int] = frozenset()

@@ -64,7 +64,7 @@ def look_at(crops: Picture) -> list[Look]:
 def _net() -> cv2.dnn.Net:
     net: cv2.dnn.Net | None = getattr(_kept, "net", None)
     if net is None:
-        net = _kept.net = cv2.dnn.readNetFromONNX(str(MODEL))
+        net = _kept.net = cv2.dnn.readNetFromONNX(str(MODEL), cv2.dnn.ENGINE_NEW)  # quicker for many crops
     return net
 
 

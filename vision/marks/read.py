@@ -12,15 +12,15 @@ import numpy as np
 from vision.geometry import Picture, Quad
 from vision.marks.cut import cut_backs
 from vision.marks.decide import SURE, Marks
-from vision.marks.digits import conclude, look_both_ways
+from vision.marks.digits import conclude, look_twice
 from vision.marks.digits_net import Look
 from vision.marks.label import read_labels
 from vision.marks.label_style import is_labelled, is_labelled_closely
-from vision.marks.signs import FACE, NOTHING
+from vision.marks.signs import FACE, LABEL, NOTHING, NUMBER
 from vision.sight import Found, Mark, Tile
 
 _FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there may be labels that are hard to see
-_SIDEWAYS = 6  # tiles of a picture that are tried on their side
+_CLOSE_UP = 8  # tiles: with so few of them a tile may be so near that it looks square
 _TOLD, _TOLD_TWICE = 0.6, 0.3  # share from which a face is a face and nothing nothing; less where the finder agrees
 
 
@@ -28,19 +28,20 @@ def read_marks(picture: Picture, found: Found) -> tuple[Found, Marks]:
     """Read all tiles; gives those that are there, and the mark of each, None for those face up."""
     quads = [tile.quad for tile in found.tiles]
     marks, looks = _read(picture, quads)
-    if looks:
+    if looks and len(quads) <= _CLOSE_UP:
         _try_on_their_side(picture, quads, marks, looks)
     doubted = [number for number, mark in enumerate(marks) if not _is_told(mark)]
     if not looks:
         cuts = cut_backs(picture, [quads[number] for number in doubted])
-        looks = dict(zip(doubted, look_both_ways(cuts), strict=True))
+        looks = dict(zip(doubted, look_twice(cuts), strict=True))
     tiles = {
         number: Tile(quad, face_up=False, likelihood=found.tiles[number].likelihood)
         for number, quad in enumerate(quads)
     }
+    alone = len(doubted) == len(tiles)
     for number in doubted:
         tiles[number] = replace(tiles[number], face_up=_is_face(found.tiles[number], looks[number]))
-        if _is_nothing(found.tiles[number], looks[number]):
+        if _is_nothing(found.tiles[number], looks[number], alone=alone):
             del tiles[number]
     there = tuple(None if tile.face_up else marks[number] for number, tile in tiles.items())
     return replace(found, tiles=tuple(tiles.values())), there
@@ -50,7 +51,7 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[Mark], dict[int
     """Read labels or numbers; also what the network saw, where it was asked."""
     if is_labelled(picture, quads):
         return read_labels(picture, quads), {}
-    looks = look_both_ways(cut_backs(picture, quads))
+    looks = look_twice(cut_backs(picture, quads))
     numbers = [conclude(look) for look in looks]
     if _sure(numbers) < _FEW * len(quads) and is_labelled_closely(picture, quads):
         numbers = max(numbers, read_labels(picture, quads), key=_sure)
@@ -58,10 +59,10 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[Mark], dict[int
 
 
 def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[Mark], looks: dict[int, Look]) -> None:
-    """Read unread tiles with long and short ends exchanged, as the finder may have them where a tile looks square."""
-    left = [number for number, mark in enumerate(marks) if not _is_told(mark)][:_SIDEWAYS]
+    """Read unread tiles with long and short ends exchanged, as the finder may have them."""
+    left = [number for number, mark in enumerate(marks) if not _is_told(mark)]
     turned = [np.roll(quads[number], 1, axis=0) for number in left]
-    for number, quad, look in zip(left, turned, look_both_ways(cut_backs(picture, turned)), strict=True):
+    for number, quad, look in zip(left, turned, look_twice(cut_backs(picture, turned)), strict=True):
         mark = conclude(look)
         if _is_told(mark):
             quads[number], marks[number], looks[number] = quad, mark, look
@@ -80,5 +81,7 @@ def _is_face(tile: Tile, look: Look) -> bool:
     return bool(look.kind[FACE] > (_TOLD_TWICE if tile.face_up else _TOLD))
 
 
-def _is_nothing(tile: Tile, look: Look) -> bool:
-    return bool(look.kind[NOTHING] > _TOLD) and not tile.face_up
+def _is_nothing(tile: Tile, look: Look, *, alone: bool) -> bool:
+    """Tell whether no tile is there after all; where nothing at all was read, a blank thing is more likely no back."""
+    blank = alone and look.kind[[NUMBER, LABEL, FACE]].sum() < _TOLD
+    return bool((look.kind[NOTHING] > _TOLD or blank) and not tile.face_up)

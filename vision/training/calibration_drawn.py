@@ -6,8 +6,7 @@ from typing import Final
 import cv2
 import numpy as np
 
-from vision.marks.digits import agreed, conclude
-from vision.marks.digits_net import look_at
+from vision.marks.digits import conclude, look_twice
 from vision.marks.signs import NUMBER
 from vision.payload import LAST_SERIAL
 from vision.training.calibration import Reads
@@ -39,8 +38,7 @@ def _read_chunk(number: int) -> list[Row]:
 
 def _read(crops: list[Crop]) -> list[Row]:
     pixels = np.array([crop.pixels for crop in crops])
-    looks = zip(look_at(pixels), look_at(pixels[:, ::-1, ::-1]), strict=True)
-    marks = [conclude(agreed(*both)) for both in looks]
+    marks = [conclude(look) for look in look_twice(pixels)]
     return [
         (mark.serial, mark.confidence, _number(crop), crop.kind == NUMBER)
         for crop, mark in zip(crops, marks, strict=True)
