@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from vision.again import look_again
 from vision.errors import PictureError
 from vision.finder.find import find_tiles
 from vision.geometry import Picture
@@ -9,7 +10,7 @@ from vision.layout.layout import lay_out
 from vision.layout.reads import to_reading
 from vision.layout.upright import neighbour_odds, spot_odds
 from vision.layout.values import Layout
-from vision.marks.decide import Marks, only_sure, stand, without_twins
+from vision.marks.decide import Marks, is_sure, only_sure, stand, without_doubles, without_twins
 from vision.marks.read import read_marks
 from vision.reading import Reading
 from vision.sight import Found
@@ -26,13 +27,24 @@ def read_picture(picture: Picture) -> Reading:
     """
     if picture.dtype != np.uint8 or picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
         raise PictureError("a picture is an array of uint8 with three channels")
-    found, read = read_marks(picture, find_tiles(picture))
-    marks = only_sure(read)
+    found, marks = without_doubles(*read_marks(picture, find_tiles(picture)))
+    marks = only_sure(marks)
     layout = lay_out(picture, found, marks)
+    if _leaves_doubt(marks, layout):
+        found, marks = without_doubles(*look_again(picture, found, marks, layout))
+        layout = lay_out(picture, found, marks)
     settled = without_twins(_stood_up(found, marks, layout), [lie.strange for lie in layout.lies])
     if any(mark is not None and mark.either is not None for mark in marks):
         layout = lay_out(picture, found, settled)
     return to_reading(found, settled, layout)
+
+
+def _leaves_doubt(marks: Marks, layout: Layout) -> bool:
+    """Tell whether a tray has tiles that were not read or seem to lie askew."""
+    return any(
+        lie.row is not None and (lie.sideways or not is_sure(mark))
+        for lie, mark in zip(layout.lies, marks, strict=True)
+    )
 
 
 def _stood_up(found: Found, marks: Marks, layout: Layout) -> Marks:

@@ -107,7 +107,7 @@ def _sites(picture: Picture, found: Found, tray: Filled, seen: _Seen) -> tuple[S
         State.OCCLUDED if tile is None and hidden > COVERED else None if tile is None else seen.states[tile]
         for tile, hidden in zip(tiles, covered, strict=True)
     ]
-    doubted = [tile is not None and seen.blank[tile] and seen.states[tile] is State.BACK for tile in tiles]
+    doubted = [tile is not None and seen.blank[tile] and seen.states[tile] is not State.FACE_UP for tile in tiles]
     real = np.array([quad if tile is None else found.tiles[tile].quad for tile, quad in zip(tiles, quads, strict=True)])
     asked = [number for number, state in enumerate(known) if state is None or doubted[number]]
     told = _judge_gaps(known, asked, look_at(picture, real, tray.lattice)) if asked else {}

@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.geometry import Picture, Quad
 from vision.marks.cut import cut_backs
-from vision.marks.decide import SURE, Marks
+from vision.marks.decide import SURE, Marks, is_sure
 from vision.marks.digits import conclude, look_twice
 from vision.marks.digits_net import Look
 from vision.marks.label import read_labels
@@ -20,17 +20,18 @@ from vision.marks.signs import FACE, LABEL, NOTHING, NUMBER
 from vision.sight import Found, Mark, Tile
 
 _FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there may be labels that are hard to see
-_CLOSE_UP = 8  # tiles: with so few of them a tile may be so near that it looks square
-_TOLD, _TOLD_TWICE = 0.6, 0.3  # share from which a face is a face and nothing nothing; less where the finder agrees
+_SIDEWAYS = 6  # tiles of a picture that are tried on their side
+_BLANK = 0.3  # confidence below which nothing is made out at all
+_TOLD, _TOLD_TWICE = 0.5, 0.3  # share from which a face is a face and nothing nothing; less where the finder agrees
 
 
 def read_marks(picture: Picture, found: Found) -> tuple[Found, Marks]:
     """Read all tiles; gives those that are there, and the mark of each, None for those face up."""
     quads = [tile.quad for tile in found.tiles]
     marks, looks = _read(picture, quads)
-    if looks and len(quads) <= _CLOSE_UP:
+    if looks:
         _try_on_their_side(picture, quads, marks, looks)
-    doubted = [number for number, mark in enumerate(marks) if not _is_told(mark)]
+    doubted = [number for number, mark in enumerate(marks) if not is_sure(mark)]
     if not looks:
         cuts = cut_backs(picture, [quads[number] for number in doubted])
         looks = dict(zip(doubted, look_twice(cuts), strict=True))
@@ -47,6 +48,14 @@ def read_marks(picture: Picture, found: Found) -> tuple[Found, Marks]:
     return replace(found, tiles=tuple(tiles.values())), there
 
 
+def read_again(picture: Picture, quads: Sequence[Quad], marks: Marks) -> list[Mark | None]:
+    """Read some tiles along better outlines, as labels or as numbers, as the picture's `marks` are; None for a face."""
+    labelled = any(mark is not None and (mark.set_text or "").isdigit() for mark in marks)
+    looks = look_twice(cut_backs(picture, quads))
+    again = read_labels(picture, quads) if labelled else [conclude(look) for look in looks]
+    return [mark if is_sure(mark) or look.kind[FACE] < _TOLD else None for mark, look in zip(again, looks, strict=True)]
+
+
 def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[Mark], dict[int, Look]]:
     """Read labels or numbers; also what the network saw, where it was asked."""
     if is_labelled(picture, quads):
@@ -60,21 +69,16 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[Mark], dict[int
 
 def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[Mark], looks: dict[int, Look]) -> None:
     """Read unread tiles with long and short ends exchanged, as the finder may have them."""
-    left = [number for number, mark in enumerate(marks) if not _is_told(mark)]
+    left = [number for number, mark in enumerate(marks) if mark.confidence < _BLANK][:_SIDEWAYS]
     turned = [np.roll(quads[number], 1, axis=0) for number in left]
     for number, quad, look in zip(left, turned, look_twice(cut_backs(picture, turned)), strict=True):
         mark = conclude(look)
-        if _is_told(mark):
+        if is_sure(mark):
             quads[number], marks[number], looks[number] = quad, mark, look
 
 
 def _sure(marks: list[Mark]) -> int:
     return sum(mark.serial is not None and mark.confidence >= SURE for mark in marks)
-
-
-def _is_told(mark: Mark) -> bool:
-    """Tell whether a mark is there without doubt, read or not."""
-    return mark.confidence >= SURE and (mark.serial is not None or mark.either is not None)
 
 
 def _is_face(tile: Tile, look: Look) -> bool:
