@@ -47,11 +47,11 @@ def look_at(picture: Picture, quads: Quad, lattice: Lattice) -> Ground:
     return Ground(inside_share(picture, quads), colours_on(picture, quads, RIM), details, floor.reshape(-1, 3))
 
 
-def judge_gap(ground: Ground, gap: int, backs: Indices) -> State:
+def judge_gap(ground: Ground, gap: int, backs: Indices, *, found: bool = False) -> State:
     """Say whether place number `gap`, where neither a tile nor a hand was found, is empty, covered or holds a back.
 
     `backs` are the numbers of places that hold one. What is neither back nor floor, or outside of the picture, is
-    called a back: nothing is claimed of it.
+    called a back: nothing is claimed of it. Where the finder `found` a tile, missing print is no proof: glare hides it.
     """
     if not len(backs) or ground.inside[gap] < _IN_PICTURE:
         return State.BACK
@@ -61,7 +61,7 @@ def judge_gap(ground: Ground, gap: int, backs: Indices) -> State:
     to_back, to_floor = _nearest(rim, ground.rims[near].reshape(-1, 3)), _nearest(rim, ground.floor)
     if min(np.median(to_back), np.median(to_floor)) > _NEITHER and _is_over_it(rim, ground.floor):
         return State.OCCLUDED
-    if printed < _BARE:
+    if printed < _BARE and not found:
         return State.EMPTY
     share = float((np.sign(to_floor - to_back) + 1).mean() / 2)
     if share >= _BACK or min(np.median(to_back), np.median(to_floor)) > _NEITHER:

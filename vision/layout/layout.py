@@ -124,7 +124,8 @@ def _sites(picture: Picture, found: Found, tray: Filled, seen: _Seen) -> tuple[S
 def _judge_gaps(known: list[State | None], asked: list[int], ground: Ground) -> dict[int, State]:
     """Say what each place holds that is asked about, by those of which it is known."""
     backs = [number for number, state in enumerate(known) if state is State.BACK and number not in asked]
-    return {number: judge_gap(ground, number, np.array(backs, dtype=int)) for number in asked}
+    near = np.array(backs, dtype=int)
+    return {number: judge_gap(ground, number, near, found=known[number] is not None) for number in asked}
 
 
 def _lie(seen: _Seen, number: int, mark: Mark | None, laid: _Laid | None) -> Lie:

@@ -17,6 +17,7 @@ from vision.sight import Mark
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SURE_AT_ONCE = 0.97  # confidence of a first look that needs no second: none was wrong from 0.9 on
+_MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.6
 _TOLD = 50.0  # times likelier that one way up must be than the other
 Digits = tuple[int, ...]
@@ -98,4 +99,5 @@ def _mark(
     told = letter < len(_LETTERS) and look.letter[letter] > _LETTER_SURE
     spot = -look.spot if turned else look.spot
     confidence = min(float(look.kind[NUMBER]) * share, 1.0)
-    return Mark(serial, _LETTERS[letter] if told else None, turned, confidence, spot, either)
+    way = turned if confidence > _MADE_OUT else None
+    return Mark(serial, _LETTERS[letter] if told else None, way, confidence, spot, either)
