@@ -59,7 +59,7 @@ def judge_gap(ground: Ground, gap: int, backs: Indices, *, found: bool = False) 
     printed = float(ground.details[gap] / max(np.median(ground.details[near]), _FAINT))
     rim = ground.rims[gap]
     to_back, to_floor = _nearest(rim, ground.rims[near].reshape(-1, 3)), _nearest(rim, ground.floor)
-    if min(np.median(to_back), np.median(to_floor)) > _NEITHER and _is_over_it(rim, ground.floor):
+    if np.median(to_floor) > _NEITHER and _is_over_it(rim, ground.rims[near], ground.floor):
         return State.OCCLUDED
     if printed < _BARE and not found:
         return State.EMPTY
@@ -69,10 +69,14 @@ def judge_gap(ground: Ground, gap: int, backs: Indices, *, found: bool = False) 
     return State.BACK if share > _EMPTY and printed > _PRINTED else State.EMPTY
 
 
-def _is_over_it(rim: Colours, floor: Colours) -> bool:
-    """Tell whether a rim that is neither back nor floor is lighter than the floor: no shadow, and no glare."""
-    light = float(np.median(rim[:, 0]))
-    return float(np.median(floor[:, 0])) + _LIGHTER < light < _WHITE
+def _is_over_it(rim: Colours, backs: Colours, floor: Colours) -> bool:
+    """Tell whether a rim is unlike most backs nearby, one of which may be half covered, and lighter than the floor.
+
+    Then it is no shadow and, below white, no glare.
+    """
+    usual, light = np.median(rim, axis=0), float(np.median(rim[:, 0]))
+    apart = np.linalg.norm(np.median(backs, axis=1) - usual, axis=1)
+    return bool(np.median(apart) > _NEITHER and float(np.median(floor[:, 0])) + _LIGHTER < light < _WHITE)
 
 
 def _nearest(rim: Colours, others: Colours) -> Points:

@@ -40,8 +40,14 @@ def lay_out(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> L
             if site.tile is not None
         }
         ghosts |= set(one.held.values()) - laid.keys()
+    if trays:  # what lies beside a tray and was not read is mostly its floor or a card, seen as a tile
+        ghosts |= {number for number, mark in enumerate(marks) if number not in laid and not _is_read(mark)}
     lies = tuple(_lie(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
     return Layout(lies, tuple(trays), frozenset(ghosts))
+
+
+def _is_read(mark: Mark | None) -> bool:
+    return mark is not None and (mark.serial is not None or mark.either is not None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +85,7 @@ def _see(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> _See
     states = [State.OCCLUDED if under else state for state, under in zip(states, fingered, strict=True)]
     strange = strange_backs(rims, middles, backs & ~fingered)
     rotations = np.degrees(np.arctan2(right[:, 1], right[:, 0]))
-    blank = unread & np.array([mark is None or mark.confidence < _SEEN for mark in marks], dtype=bool)
+    blank = unread & np.array([mark is not None and mark.confidence < _SEEN for mark in marks], dtype=bool)
     return _Seen(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states, blank.tolist())
 
 

@@ -52,7 +52,7 @@ class Tray:
 class Layout:
     """A picture, laid out: a `Lie` for each of `Found.tiles`, in their order, and the trays in the order E S W N.
 
-    `ghosts` are the numbers of tiles that turned out to be empty places.
+    `ghosts` are the numbers of tiles that turned out to be none: empty places, the floor of a tray, a card.
     """
 
     lies: tuple[Lie, ...]

@@ -18,8 +18,9 @@ from vision.sight import Mark
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SURE_AT_ONCE = 0.97  # confidence of a first look that needs no second: none was wrong from 0.9 on
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
-_LETTER_SURE = 0.6
+_LETTER_SURE = 0.9
 _TOLD = 50.0  # times likelier that one way up must be than the other
+_TOLD_APART = 1000.0  # the same where the number is a serial both ways up
 Digits = tuple[int, ...]
 
 
@@ -59,11 +60,11 @@ def conclude(look: Look) -> Mark:
     likely = [
         float(way) * _likely(shares, digits) for way, shares, (digits, _) in zip(look.ways, seen, best, strict=True)
     ]
+    serials = [_serial(digits) for digits, _ in best]
     down = likely[1] > likely[0]
-    if max(likely) > _TOLD * min(likely):
-        digits, share = best[down]
-        return _mark(look, _serial(digits), float(look.ways[int(down)]) * share, turned=down)
-    return _conclude_torn(look, [_serial(digits) for digits, _ in best], [share for _, share in best])
+    if max(likely) > (_TOLD if None in serials else _TOLD_APART) * min(likely):
+        return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)
+    return _conclude_torn(look, serials, [share for _, share in best])
 
 
 def _conclude_torn(look: Look, serials: list[int | None], shares: list[float]) -> Mark:

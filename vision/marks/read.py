@@ -21,6 +21,7 @@ from vision.sight import Found, Mark, Tile
 
 _FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there may be labels that are hard to see
 _SIDEWAYS = 6  # tiles of a picture that are tried on their side
+_FACE_ALONE = 0.9  # share of a face from which one is believed where nothing else is made out
 _BLANK = 0.3  # confidence below which nothing is made out at all
 _TOLD, _TOLD_TWICE = 0.5, 0.3  # share from which a face is a face and nothing nothing; less where the finder agrees
 
@@ -87,5 +88,6 @@ def _is_face(tile: Tile, look: Look) -> bool:
 
 def _is_nothing(tile: Tile, look: Look, *, alone: bool) -> bool:
     """Tell whether no tile is there after all; where nothing at all was read, a blank thing is more likely no back."""
-    blank = alone and look.kind[[NUMBER, LABEL, FACE]].sum() < _TOLD
-    return bool((look.kind[NOTHING] > _TOLD or blank) and not tile.face_up)
+    if alone:
+        return bool(look.kind[[NUMBER, LABEL]].sum() < _TOLD and look.kind[FACE] < _FACE_ALONE)
+    return bool(look.kind[NOTHING] > _TOLD and not tile.face_up)

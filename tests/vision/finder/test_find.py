@@ -63,20 +63,6 @@ def test_a_picture_is_not_changed() -> None:
     assert (picture == before).all()
 
 
-def test_a_picture_four_times_as_large_has_nearly_all_its_sure_tiles_at_four_times_the_place() -> None:
-    picture = _tray()
-    large = np.repeat(np.repeat(picture, 4, axis=0), 4, axis=1)
-    small, big = find_tiles(picture), find_tiles(large)
-    middles = np.array([tile.quad.mean(axis=0) for tile in big.tiles])
-    sure = [tile for tile in small.tiles if tile.likelihood > 0.98]
-    assert len(sure) > 5
-    found = 0
-    for tile in sure:
-        width = np.hypot(*(tile.quad[1] - tile.quad[0]))
-        found += bool(np.hypot(*(middles / 4 - tile.quad.mean(axis=0)).T).min() < 0.3 * width)
-    assert found >= 0.85 * len(sure)
-
-
 @settings(max_examples=25, deadline=None)
 @given(picture=st.tuples(SIDE, SIDE).flatmap(lambda size: arrays(np.uint8, (*size, 3))))
 def test_any_picture_gives_clockwise_quads_and_likelihoods_between_0_and_1(picture: Picture) -> None:

@@ -26,24 +26,30 @@ def lines_of(*arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_one_picture_gives_one_line_with_every_measurement() -> None:
-    (line,) = lines_of(SIM, "--once")
+def folder_of(tmp_path: Path, name: str) -> str:
+    """Give the address of a folder with one of the rendered pictures, whose camera's tilt is known."""
+    (tmp_path / f"{name}.jpg").symlink_to(HERE / f"{name}.jpg")
+    return f"pictures:{tmp_path}"
+
+
+def test_one_picture_gives_one_line_with_every_measurement(tmp_path: Path) -> None:
+    (line,) = lines_of(folder_of(tmp_path, "dev2_028_tray-faulty"), "--tile", "28x38")
     assert list(line) == [
         "picture", "size", "tiles", "pixels_per_mm", "tilt", "distance_mm", "edge_px", "focus", "glare", "glare_at",
         "level", "noise", "fits", "hints",
     ]  # fmt: skip
     assert (line["tiles"], line["size"], line["fits"], line["hints"]) == (
         34,
-        [1600, 900],
+        [1920, 1080],
         {"34": True, "136": False},
         [],
     )
 
 
-def test_a_tilted_camera_is_told_to_look_straight_down() -> None:
-    (line,) = lines_of(f"{SIM}&tilt=22", "--once")
-    assert abs(line["tilt"] - 22) <= 2
-    assert [hint["code"] for hint in line["hints"]] == ["camera_tilted"]
+def test_a_tilted_camera_is_told_to_look_straight_down(tmp_path: Path) -> None:
+    (line,) = lines_of(folder_of(tmp_path, "dev_005_tray-faulty"), "--tile", "28x38")
+    assert abs(line["tilt"] - 27.9) <= 6
+    assert [hint["code"] for hint in line["hints"]] == ["camera_too_far", "camera_tilted"]
 
 
 def test_an_empty_table_is_told_and_nothing_is_made_up() -> None:
@@ -89,8 +95,9 @@ def test_a_tile_of_no_size_is_refused(tile: str) -> None:
     assert call(SIM, "--once", "--tile", tile).exit_code == 2
 
 
-def test_people_are_told_in_their_language() -> None:
-    assert "La caméra est inclinée" in call(f"{SIM}&tilt=22", "--once", "--language", "fr").stdout
+def test_people_are_told_in_their_language(tmp_path: Path) -> None:
+    address = folder_of(tmp_path, "dev_005_tray-faulty")
+    assert "La caméra est inclinée" in call(address, "--tile", "28x38", "--language", "fr").stdout
 
 
 def test_the_window_shows_a_picture_and_ends_with_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
