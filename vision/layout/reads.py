@@ -37,7 +37,7 @@ def _read(lie: Lie, mark: Mark | None, usual: str | None, *, face_up: bool) -> R
         serial=mark.serial if mark is not None else None,
         set=named,
         quad=corners(lie.quad),
-        confidence=mark.confidence if mark is not None else 0.0,
+        confidence=round(mark.confidence, 4) if mark is not None else 0.0,
         rotation=round(lie.rotation, 2),
         row=lie.row,
         col=lie.col,
