@@ -20,8 +20,11 @@ _TILE = 0.9  # likelihood from which the closer look believes in an outline
 _STRAIGHT = np.cos(np.radians(10.0))
 
 
-def look_again(picture: Picture, found: Found, marks: Marks, layout: Layout) -> tuple[Found, Marks]:
-    """Give tiles and marks after a second look at those of a tray that were not read or seem to lie askew."""
+def look_again(picture: Picture, found: Found, marks: Marks, layout: Layout) -> tuple[Found, Marks] | None:
+    """Give tiles and marks after a second look at those of a tray that were not read or seem to lie askew.
+
+    None where that look tells nothing new.
+    """
     there = {site.tile: site.quad for tray in layout.trays for site in tray.sites if site.tile is not None}
     unread = [number for number in there if not is_sure(marks[number])]
     askew = [number for number in there if layout.lies[number].sideways and number not in unread]
@@ -32,7 +35,7 @@ def look_again(picture: Picture, found: Found, marks: Marks, layout: Layout) -> 
             tiles[number], settled[number] = Tile(there[number], face_up=mark is None, likelihood=1.0), mark
     for number, quad in _straightened(picture, {number: there[number] for number in askew}).items():
         tiles[number] = replace(tiles[number], quad=_as_before(quad, tiles[number].quad))
-    return replace(found, tiles=tuple(tiles)), tuple(settled)
+    return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
 
 
 def _straightened(picture: Picture, quads: dict[int, Quad]) -> dict[int, Quad]:

@@ -30,8 +30,8 @@ def read_picture(picture: Picture) -> Reading:
     found, marks = without_doubles(*read_marks(picture, find_tiles(picture)))
     marks = only_sure(marks)
     layout = lay_out(picture, found, marks)
-    if _leaves_doubt(marks, layout):
-        found, marks = without_doubles(*look_again(picture, found, marks, layout))
+    if _leaves_doubt(marks, layout) and (again := look_again(picture, found, marks, layout)):
+        found, marks = without_doubles(*again)
         layout = lay_out(picture, found, marks)
     settled = without_twins(_stood_up(found, marks, layout), [lie.strange for lie in layout.lies])
     if any(mark is not None and mark.either is not None for mark in marks):

@@ -1,7 +1,7 @@
 """Labels read: from tile backs to marks. Most are decoded at first sight; the rest are looked at one by one."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,19 +23,27 @@ _AT_ONCE = 45.0  # odds that need no second fit: certain in any set
 NO_MARK = Mark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
 
 
-def read_labels(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
+Dismiss = Callable[[list[int]], set[int]]
+
+
+def _nobody(_: list[int]) -> set[int]:
+    return set()
+
+
+def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: Dismiss = _nobody) -> list[Mark]:
     """Read the label of each tile back.
 
     `picture` is BGR or grey; `quads`, each of shape (4, 2), are corners of backs in pixels, clockwise, 0-1 and 2-3 the
     short ends, half a turn unknown, off by up to 3 % of a tile's width. Gives a mark for each quad in their order: with
     a serial, or without one but with `turned` and `spot` where a label is seen, or with nothing (`spot` is then not a
-    number).
+    number). `dismiss` is asked which of the tiles that are not read at first sight are worth no closer look.
     """
     if not quads:
         return []
     grey = as_grey(picture)
     hits, refuted = find_hits(grey, quads)
-    left = {at: quad for at, quad in enumerate(quads) if at not in hits and at not in refuted}
+    doubted = [at for at in range(len(quads)) if at not in hits and at not in refuted]
+    left = {at: quads[at] for at in sorted(set(doubted) - dismiss(doubted))}
     marks = {at: _mark_of_hit(hit) for at, hit in hits.items()}
     looks = _look_closer(grey, left, hits)
     usual_set = _usual_set(hits, [look for look in looks.values() if is_certain(look, None)])

@@ -23,6 +23,7 @@ _FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there ma
 _SIDEWAYS = 6  # tiles of a picture that are tried on their side
 _FACE_ALONE = 0.9  # share of a face from which one is believed where nothing else is made out
 _BLANK = 0.3  # confidence below which nothing is made out at all
+_TOLD_APART = 0.8  # share of a face or of nothing from which no label is looked for
 _TOLD, _TOLD_TWICE = 0.5, 0.3  # share from which a face is a face and nothing nothing; less where the finder agrees
 
 
@@ -30,12 +31,10 @@ def read_marks(picture: Picture, found: Found) -> tuple[Found, Marks]:
     """Read all tiles; gives those that are there, and the mark of each, None for those face up."""
     quads = [tile.quad for tile in found.tiles]
     marks, looks = _read(picture, quads)
-    if looks:
+    if len(looks) == len(quads):
         _try_on_their_side(picture, quads, marks, looks)
     doubted = [number for number, mark in enumerate(marks) if not is_sure(mark)]
-    if not looks:
-        cuts = cut_backs(picture, [quads[number] for number in doubted])
-        looks = dict(zip(doubted, look_twice(cuts), strict=True))
+    looks |= _looks(picture, quads, [number for number in doubted if number not in looks])
     tiles = {
         number: Tile(quad, face_up=False, likelihood=found.tiles[number].likelihood)
         for number, quad in enumerate(quads)
@@ -60,12 +59,23 @@ def read_again(picture: Picture, quads: Sequence[Quad], marks: Marks) -> list[Ma
 def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[Mark], dict[int, Look]]:
     """Read labels or numbers; also what the network saw, where it was asked."""
     if is_labelled(picture, quads):
-        return read_labels(picture, quads), {}
-    looks = look_twice(cut_backs(picture, quads))
-    numbers = [conclude(look) for look in looks]
+        looks: dict[int, Look] = {}
+
+        def dismiss(numbers: list[int]) -> set[int]:
+            looks.update(_looks(picture, quads, numbers))
+            return {number for number in numbers if looks[number].kind[[FACE, NOTHING]].sum() > _TOLD_APART}
+
+        return read_labels(picture, quads, dismiss), looks
+    looks = _looks(picture, quads, list(range(len(quads))))
+    numbers = [conclude(look) for look in looks.values()]
     if _sure(numbers) < _FEW * len(quads) and is_labelled_closely(picture, quads):
         numbers = max(numbers, read_labels(picture, quads), key=_sure)
-    return numbers, dict(enumerate(looks))
+    return numbers, looks
+
+
+def _looks(picture: Picture, quads: Sequence[Quad], numbers: list[int]) -> dict[int, Look]:
+    cuts = cut_backs(picture, [quads[number] for number in numbers])
+    return dict(zip(numbers, look_twice(cuts), strict=True))
 
 
 def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[Mark], looks: dict[int, Look]) -> None:
