@@ -14,7 +14,7 @@ from vision.geometry import Picture, Quad
 from vision.layout.values import Layout
 from vision.marks.decide import Marks, is_sure
 from vision.marks.read import read_again
-from vision.sight import Found, Tile
+from vision.sight import Found, Mark, Tile
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
 _STRAIGHT = np.cos(np.radians(10.0))
@@ -26,7 +26,9 @@ def look_again(picture: Picture, found: Found, marks: Marks, layout: Layout) -> 
     None where that look tells nothing new.
     """
     there = {site.tile: site.quad for tray in layout.trays for site in tray.sites if site.tile is not None}
-    unread = [number for number in there if not is_sure(marks[number])]
+    unread = [
+        number for number in there if not is_sure(marks[number]) or _is_on_its_side(marks[number], layout, number)
+    ]
     askew = [number for number in there if layout.lies[number].sideways and number not in unread]
     tiles, settled = list(found.tiles), list(marks)
     again = read_again(picture, [there[number] for number in unread], marks) if unread else []
@@ -36,6 +38,11 @@ def look_again(picture: Picture, found: Found, marks: Marks, layout: Layout) -> 
     for number, quad in _straightened(picture, {number: there[number] for number in askew}).items():
         tiles[number] = replace(tiles[number], quad=_as_before(quad, tiles[number].quad))
     return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
+
+
+def _is_on_its_side(mark: Mark | None, layout: Layout, number: int) -> bool:
+    """Tell whether outline and mark lie across: then the outline has its short and long ends exchanged."""
+    return layout.lies[number].sideways and mark is not None and mark.turned is None
 
 
 def _straightened(picture: Picture, quads: dict[int, Quad]) -> dict[int, Quad]:
