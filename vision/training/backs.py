@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.training.fonts import Glyphs, font_files, line
+from vision.training.fonts import Glyphs, families, has_plain_stroke, line
 
 WIDTH, HEIGHT = 132, 180  # pixels of a back as it is drawn; 0.735 is the aspect of all tiles (22 by 30, 28 by 38 mm)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -22,6 +22,9 @@ class Style:
     """What the marks of one set have in common; lengths in shares of the tile's width or height."""
 
     font: Path
+    plain_one: bool  # its 1 is a plain stroke
+    stroke: int  # pixels by which its strokes are thicker than the font's
+    stretch: float  # of its width
     spacing: float
     width: float  # most that a mark takes of the tile's width
     height: float  # of its digits, in tile heights
@@ -46,11 +49,15 @@ class Written:
 
 def draw_style(chance: Chance) -> Style:
     """Draw a set's style by chance."""
-    fonts = font_files()
+    family = families()[chance.integers(len(families()))]
+    font = family[chance.integers(len(family))]
     back = _colour(chance)
     prefixed = chance.random() < 0.45
     return Style(
-        font=fonts[chance.integers(len(fonts))],
+        font=font,
+        plain_one=bool(has_plain_stroke(font) and chance.random() < 0.25),
+        stroke=int(chance.choice([0, 0, 0, -2, -1, 1, 2])),
+        stretch=float(chance.choice([1.0, chance.uniform(0.75, 1.3)])),
         spacing=float(chance.choice([0.0, 0.0, chance.uniform(0.0, 0.25)])),
         width=float(chance.uniform(0.5, 0.88)),
         height=float(chance.uniform(0.13, 0.31)),
@@ -96,7 +103,7 @@ def write(style: Style, number: str, chance: Chance) -> Written:
     spots = np.full((4, 2), np.nan)
     below = 0.0
     if style.two_lines:
-        letter, _ = line(style.font, style.letter, 0.0)
+        letter, _ = line(style.font, style.letter, stroke=style.stroke)
         letter = _scaled(letter, glyphs.shape[0] / letter.shape[0])
         gap = glyphs.shape[0] * chance.uniform(0.12, 0.3)
         below = (letter.shape[0] + gap) / 2
@@ -112,7 +119,9 @@ def write(style: Style, number: str, chance: Chance) -> Written:
 
 
 def _fit(style: Style, text: str) -> tuple[Glyphs, tuple[float, ...]]:
-    drawn, middles = line(style.font, text, style.spacing)
+    text = text.replace("1", "I") if style.plain_one else text
+    drawn, middles = line(style.font, text, style.spacing, style.stroke)
+    drawn = np.asarray(cv2.resize(drawn, None, fx=style.stretch, fy=1, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     scale = min(style.height * HEIGHT / drawn.shape[0], style.width * WIDTH / drawn.shape[1])
     return _scaled(drawn, scale), middles
 

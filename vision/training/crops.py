@@ -16,6 +16,10 @@ _LETTER_OF_NONE = 26
 _BOTH_WAYS, _SERIALS = 0.25, 0.55  # bounds of shares of the numbers
 _TRAPS, _COVERED, _BESIDE = 0.2, 0.04, 0.03  # shares of the crops
 _INSIDE = 0.75  # share of the crops of nothing
+_SHOTS = 3  # of one tile
+_CLEAR = 0.4  # likeness of ink and picture above which a number can be made out by eye, or nearly
+_UNCLEAR = 0.15  # share of other numbers that is kept: no more can be learnt from them than doubt
+_INKED = 0.1
 _HIDDEN = 0.12  # share of the ink from which a number no longer counts as one
 _DRAWN = (
     (BLANK, draw_blank),
@@ -41,14 +45,15 @@ class Crop:
 
 
 def draw_crops(chance: Chance) -> list[Crop]:
-    """Draw one tile, put it twice under a camera, cut it out along outlines that are a little off."""
+    """Draw one tile, put it several times under a camera, cut it out along outlines that are a little off."""
     style = draw_style(chance)
     number = _number(chance)
     written = write(style, number, chance)
     art, kind = _what_lies_there(style, written, chance)
     letter = ord(style.letter) - ord("A") if style.letter else _LETTER_OF_NONE
     digits = (int(number[0]), int(number[1]), int(number[2]))
-    return [_shoot(_light(art, chance), style, written, (kind, letter, digits), chance) for _ in range(2)]
+    shots = [_shoot(_light(art, chance), style, written, (kind, letter, digits), chance) for _ in range(_SHOTS)]
+    return [crop for crop, clear in shots if clear > _CLEAR or crop.kind != NUMBER or chance.random() < _UNCLEAR]
 
 
 def _what_lies_there(style: Style, written: Written, chance: Chance) -> tuple[Art, int]:
@@ -63,7 +68,7 @@ def _what_lies_there(style: Style, written: Written, chance: Chance) -> tuple[Ar
 
 def _shoot(
     art: Art, style: Style, written: Written, truth: tuple[int, int, tuple[int, int, int]], chance: Chance
-) -> Crop:
+) -> tuple[Crop, float]:
     kind, letter, digits = truth
     seen, quad = _photograph(art, style, chance)
     turned = int(chance.integers(2))
@@ -75,8 +80,20 @@ def _shoot(
         middle = outline.mean(axis=0)
         outline = middle + (outline - middle) * chance.uniform(0.5, 0.85)
     pixels, to_crop = cut_back(seen, outline)
-    spots = _project(to_crop @ _to_quad(quad), written.spots)
-    return Crop(pixels, kind, turned, letter, digits, spots)
+    drawn_to_crop = to_crop @ _to_quad(quad)
+    crop = Crop(pixels, kind, turned, letter, digits, _project(drawn_to_crop, written.spots))
+    return crop, _likeness(pixels, np.asarray(cv2.warpPerspective(written.ink, drawn_to_crop, CROP)))
+
+
+def _likeness(pixels: Picture, ink: Reals) -> float:
+    """Give how well a crop shows the ink, 0..1: their correlation over the mark, in the channel that shows it best."""
+    about = cv2.dilate(ink, np.ones((7, 7), dtype=np.uint8)) > _INKED
+    if not about.any():
+        return 0.0
+    seen = np.column_stack([ink[about], pixels[about]]).astype(np.float64)
+    seen -= seen.mean(axis=0)
+    spread = np.sqrt((seen**2).sum(axis=0)) + 1e-6
+    return float(np.abs((seen[:, :1] * seen[:, 1:]).sum(axis=0) / (spread[0] * spread[1:])).max())
 
 
 def _number(chance: Chance) -> str:

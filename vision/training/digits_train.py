@@ -104,10 +104,11 @@ def train(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
         began, losses = time.perf_counter(), list[float]()
         net.train()
         for chosen in _batches(drawn, chance):
-            pixels = torch.from_numpy(prepare(_recolour(drawn["pixels"][chosen], chance)))
+            crops, places = _jolted(drawn["pixels"][chosen], drawn["spots"][chosen], chance)
+            pixels = torch.from_numpy(prepare(_recolour(crops, chance)))
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 scores, where = net(pixels.to(memory_format=torch.channels_last))
-            truth, spots = torch.from_numpy(drawn["truth"][chosen]), torch.from_numpy(drawn["spots"][chosen])
+            truth, spots = torch.from_numpy(drawn["truth"][chosen]), torch.from_numpy(places)
             loss = _loss(scores.float(), where.float(), truth, spots)
             optimiser.zero_grad()
             loss.backward()
@@ -117,6 +118,21 @@ def train(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
         print(f"epoch {epoch}: loss {np.mean(losses[-50:]):.3f}, {time.perf_counter() - began:.0f} s", flush=True)
         write_onnx(net, out)
     return net
+
+
+def _jolted(
+    pixels: NDArray[np.uint8], spots: NDArray[np.float32], chance: np.random.Generator
+) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """Move, turn and stretch crops a little, each by chance, and their signs' places with them."""
+    jolted, places = np.empty_like(pixels), np.empty_like(spots)
+    size = np.array([pixels.shape[2], pixels.shape[1]])
+    for number, (crop, spot) in enumerate(zip(pixels, spots, strict=True)):
+        angle, stretch, shift = chance.normal(0, 0.025), chance.normal(1, 0.025, 2), chance.normal(0, 0.015, 2) * size
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) * stretch
+        way = np.column_stack([turn, size / 2 + shift - turn @ (size / 2)])
+        jolted[number] = cv2.warpAffine(crop, way, tuple(size.tolist()), borderMode=cv2.BORDER_REPLICATE)
+        places[number] = spot @ way[:, :2].T + way[:, 2]
+    return jolted, places
 
 
 def _recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray[np.uint8]:
@@ -142,8 +158,8 @@ def main() -> None:
     """Read the options, draw, train, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--crops", type=int, default=230_000)
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--crops", type=int, default=180_000)
+    parser.add_argument("--epochs", type=int, default=7)
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
     began = time.perf_counter()
