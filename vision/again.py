@@ -1,15 +1,16 @@
-"""A second look at tiles of a tray, along the outlines that their neighbours give.
+"""A second look at tiles that could not be read or seem to lie askew, along other outlines than the finder's.
 
-The finder's outlines are worst at the ends of rows, where a tile has a neighbour on one side only. Once a tray is
-known, so is where each of its tiles should lie: what could not be read is read again there, and what seems to lie askew
-is looked at again.
+The finder's outlines are worst at the ends of rows, where a tile has a neighbour on one side only, and in heaps, where
+it may exchange short and long ends. Once a tray is known, so is where each of its tiles should lie. Elsewhere the
+closer look begins again, from the outline that it gave and from that outline on its side.
 """
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
-from vision.finder.closeup import look_closer
+from vision.finder import closeup
 from vision.geometry import Picture, Quad
 from vision.layout.values import Layout
 from vision.marks.decide import Marks, is_sure
@@ -18,39 +19,47 @@ from vision.sight import Found, Mark, Tile
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
 _STRAIGHT = np.cos(np.radians(10.0))
+_MOST = 12  # tiles that are read along other outlines: in a picture out of focus it would be all, in vain
+_ALIKE = 1.6  # times the area of most tiles, or as much less
+_MOVED = 0.3  # of a tile's side
+_DENIED = 0.5  # confidence of another serial from which a sure one is not believed
 
 
 def look_again(picture: Picture, found: Found, marks: Marks, layout: Layout) -> tuple[Found, Marks] | None:
-    """Give tiles and marks after a second look at those of a tray that were not read or seem to lie askew.
+    """Give tiles and marks after a second look at those that were not read or seem to lie askew.
 
     None where that look tells nothing new.
     """
-    there = {site.tile: site.quad for tray in layout.trays for site in tray.sites if site.tile is not None}
-    unread = [
-        number for number in there if not is_sure(marks[number]) or _is_on_its_side(marks[number], layout, number)
-    ]
-    askew = [number for number in there if layout.lies[number].sideways and number not in unread]
     tiles, settled = list(found.tiles), list(marks)
-    again = read_again(picture, [there[number] for number in unread], marks) if unread else []
-    for number, mark in zip(unread, again, strict=True):
-        if mark is None or is_sure(mark):
-            tiles[number], settled[number] = Tile(there[number], face_up=mark is None, likelihood=1.0), mark
-    for number, quad in _straightened(picture, {number: there[number] for number in askew}).items():
-        tiles[number] = replace(tiles[number], quad=_as_before(quad, tiles[number].quad))
+    _read_in_place(picture, tiles, settled, layout)
+    _read_otherwise(picture, tiles, settled)
     return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
 
 
-def _is_on_its_side(mark: Mark | None, layout: Layout, number: int) -> bool:
-    """Tell whether outline and mark lie across: then the outline has its short and long ends exchanged."""
-    return layout.lies[number].sideways and mark is not None and mark.turned is None
+def _read_in_place(picture: Picture, tiles: list[Tile], marks: list[Mark | None], layout: Layout) -> None:
+    """Read unread tiles of a tray where they should lie, and straighten those that seem to lie askew."""
+    there = {site.tile: site.quad for tray in layout.trays for site in tray.sites if site.tile is not None}
+    askew = {number for number in there if layout.lies[number].sideways}
+    unread = [
+        number for number in there if not is_sure(marks[number]) or (number in askew and _is_across(marks[number]))
+    ]
+    again = read_again(picture, [there[number] for number in unread], tuple(marks)) if unread else []
+    for number, mark in zip(unread, again, strict=True):
+        if mark is None or is_sure(mark):
+            tiles[number], marks[number] = Tile(there[number], face_up=mark is None, likelihood=1.0), mark
+    for number, quad in _straightened(picture, {number: there[number] for number in askew.difference(unread)}).items():
+        tiles[number] = replace(tiles[number], quad=_as_before(quad, tiles[number].quad))
+
+
+def _is_across(mark: Mark | None) -> bool:
+    """Tell whether a mark lies across its outline: then the outline has its short and long ends exchanged."""
+    return mark is not None and mark.turned is None
 
 
 def _straightened(picture: Picture, quads: dict[int, Quad]) -> dict[int, Quad]:
     """Give the outlines of tiles that, looked at where they should lie, lie straight after all."""
-    if not quads:
-        return {}
-    starts = np.array(list(quads.values()))
-    judged = look_closer(picture, starts, starts, np.ones(len(starts), dtype=bool))
+    starts = np.array(list(quads.values())).reshape(-1, 4, 2)
+    judged = closeup.look_again(picture, starts)
     return {
         number: quad
         for number, quad, start, tile in zip(quads, judged.quads, starts, judged.tile, strict=True)
@@ -65,3 +74,48 @@ def _cosine(one: Quad, other: Quad) -> float:
 def _as_before(quad: Quad, before: Quad) -> Quad:
     """Begin a quad at the same end as before, for its mark's way up was told by that."""
     return quad if (quad[1] - quad[0]) @ (before[1] - before[0]) > 0 else np.roll(quad, 2, axis=0)
+
+
+def _read_otherwise(picture: Picture, tiles: list[Tile], marks: list[Mark | None]) -> None:
+    """Read what is still unread along two other outlines each; what one shows surely, no other look may deny."""
+    usual = _usual_area(tiles, marks)
+    left = [number for number, mark in enumerate(marks) if not is_sure(mark)][:_MOST]
+    starts = [quad for number in left for quad in (tiles[number].quad, np.roll(tiles[number].quad, 1, axis=0))]
+    outlines = closeup.look_again(picture, np.array(starts).reshape(-1, 4, 2)).quads
+    again = read_again(picture, list(outlines), tuple(marks)) if left else []
+    for place, number in enumerate(left):
+        looks = [
+            (mark, at)
+            for at, mark in enumerate(again[2 * place :][:2], start=2 * place)
+            if mark is not None and _is_of_one_tile(outlines[at], tiles[number].quad, usual)
+        ]
+        mark, best = max(looks, key=lambda look: look[0].confidence, default=(None, 0))
+        if (
+            mark
+            and is_sure(mark)
+            and not any(_denies(mark, other) for other in (marks[number], *again[2 * place :][:2]))
+        ):
+            tiles[number], marks[number] = Tile(outlines[best], face_up=False, likelihood=1.0), mark
+
+
+def _usual_area(tiles: list[Tile], marks: list[Mark | None]) -> float | None:
+    """Give the median area of the tiles that are read, None where none is."""
+    areas = [_area(tile.quad) for tile, mark in zip(tiles, marks, strict=True) if is_sure(mark)]
+    return float(np.median(areas)) if areas else None
+
+
+def _area(quad: Quad) -> float:
+    return float(abs(cv2.contourArea(quad.astype(np.float32))))
+
+
+def _is_of_one_tile(quad: Quad, before: Quad, usual: float | None) -> bool:
+    """Tell whether an outline is still about the same tile, and about no more than that."""
+    moved = np.linalg.norm(quad.mean(axis=0) - before.mean(axis=0))
+    return moved < _MOVED * np.sqrt(_area(quad)) and 1 / _ALIKE < _area(quad) / (usual or _area(before)) < _ALIKE
+
+
+def _denies(mark: Mark, other: Mark | None) -> bool:
+    """Tell whether another look at the same tile says another number, and not faintly."""
+    if other is None or other.confidence < _DENIED:
+        return False
+    return {mark.serial, *(mark.either or ())} != {other.serial, *(other.either or ())}

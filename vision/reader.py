@@ -8,15 +8,13 @@ from vision.finder.find import find_tiles
 from vision.geometry import Picture
 from vision.layout.layout import lay_out
 from vision.layout.reads import to_reading
-from vision.layout.upright import neighbour_odds, spot_odds
 from vision.layout.values import Layout
-from vision.marks.decide import Marks, is_sure, only_sure, stand, without_doubles, without_twins
+from vision.marks.decide import Marks, is_sure, only_sure, without_doubles, without_twins
 from vision.marks.read import read_marks
 from vision.reading import Reading
-from vision.sight import Found
+from vision.torn import decide_torn
 
 _AXES, _CHANNELS = 3, 3
-_ENOUGH = np.log(100)  # odds from which it is told which way up a number stands that reads both ways
 
 
 def read_picture(picture: Picture) -> Reading:
@@ -27,35 +25,22 @@ def read_picture(picture: Picture) -> Reading:
     """
     if picture.dtype != np.uint8 or picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
         raise PictureError("a picture is an array of uint8 with three channels")
-    found, marks = without_doubles(*read_marks(picture, find_tiles(picture)))
-    marks = only_sure(marks)
+    found, said = without_doubles(*read_marks(picture, find_tiles(picture)))
+    marks = only_sure(said)
     layout = lay_out(picture, found, marks)
-    if _leaves_doubt(marks, layout) and (again := look_again(picture, found, marks, layout)):
-        found, marks = without_doubles(*again)
+    if _leaves_doubt(marks, layout) and (again := look_again(picture, found, said, layout)):
+        found, said = without_doubles(*again)
+        marks = only_sure(said)
         layout = lay_out(picture, found, marks)
-    settled = without_twins(_stood_up(found, marks, layout), [lie.strange for lie in layout.lies])
+    settled = without_twins(decide_torn(found, marks, layout), [lie.strange for lie in layout.lies])
     if any(mark is not None and mark.either is not None for mark in marks):
         layout = lay_out(picture, found, settled)
     return to_reading(found, settled, layout)
 
 
 def _leaves_doubt(marks: Marks, layout: Layout) -> bool:
-    """Tell whether a tray has tiles that were not read or seem to lie askew."""
+    """Tell whether there are backs that were not read, or faces or tiles askew in a tray."""
     return any(
-        lie.row is not None and (lie.sideways or not is_sure(mark))
+        not is_sure(mark) if mark is not None else lie.row is not None or lie.sideways
         for lie, mark in zip(layout.lies, marks, strict=True)
     )
-
-
-def _stood_up(found: Found, marks: Marks, layout: Layout) -> Marks:
-    """Decide numbers that read both ways up (060, 090) by their tray and by where marks sit on tiles, or leave them."""
-    settled = list(marks)
-    for number, mark in enumerate(marks):
-        if mark is None or mark.either is None:
-            continue
-        as_laid = bool((layout.lies[number].quad[0] != found.tiles[number].quad[0]).any())
-        trial = stand(mark, turned=as_laid)
-        odds = neighbour_odds(number, layout, marks) + spot_odds(number, (*marks[:number], trial, *marks[number + 1 :]))
-        if abs(odds) > _ENOUGH:
-            settled[number] = trial if odds > 0 else stand(mark, turned=not as_laid)
-    return tuple(settled)

@@ -1,6 +1,6 @@
 """A second, closer look at each tile: cut out as a square, a small network moves its corners and judges what it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -15,6 +15,7 @@ SIDE = 48  # pixels of a cut-out
 REACH = 1.6  # it shows this much of the plane about the tile, whose own square reaches from -1 to 1
 SQUARE: Quad = 2 * UNIT_SQUARE - 1
 _CORNERS = 8  # the network's answer: corners, then logits of a tile, of its face up, of long ends where short are said
+_WIDE = 36.0  # pixels of a tile's width that suit a cut-out: it takes one pixel of several where there are more
 _AT_ONCE = 64  # cut-outs: they bound the memory
 
 
@@ -58,6 +59,18 @@ def look_closer(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np.
     answer = _ask(picture, quads)
     tile, face = (1 / (1 + np.exp(-np.clip(answer[:, _CORNERS + k], -30, 30))) for k in (0, 1))
     return Judged(_all_moved(quads, answer), tile, face)
+
+
+def look_again(picture: Picture, quads: Quads) -> Judged:
+    """Look closer at tiles of a full picture, from quads that are about right."""
+    if not len(quads):
+        return Judged(quads, np.zeros(0), np.zeros(0))
+    factor = min(1.0, _WIDE / float(np.median(np.linalg.norm(quads[:, 1] - quads[:, 0], axis=1))))
+    size = (max(1, round(factor * picture.shape[1])), max(1, round(factor * picture.shape[0])))
+    small = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    there = np.array(size) / [picture.shape[1], picture.shape[0]]
+    judged = look_closer(small, quads * there, quads * there, np.ones(len(quads), dtype=bool))
+    return replace(judged, quads=judged.quads / there)
 
 
 def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ _NOT = re.compile(
 _UNEVEN = 0.08  # share of the height by which digits of one font may differ: text figures do, and nobody engraves them
 _PLAIN_WIDTH = 0.3  # of its height, at most: a stroke without serifs
 _INKED = 200  # of 255
+_LEFT = 0.5  # share of the ink that thinner strokes must keep
 
 Glyphs = NDArray[np.uint8]
 
@@ -89,6 +90,6 @@ def _font(path: Path) -> ImageFont.FreeTypeFont:
 def _stroked(drawn: Glyphs, stroke: int) -> Glyphs:
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * abs(stroke) + 1, 2 * abs(stroke) + 1))
     thinner = cv2.erode(drawn, disc) if stroke < 0 else drawn
-    if thinner.max() < _INKED:  # strokes as fine as this would be gone
+    if thinner.sum() < _LEFT * drawn.sum():  # strokes as fine as this would break or be gone
         thinner = drawn
     return np.asarray(cv2.dilate(thinner, disc) if stroke > 0 else thinner, dtype=np.uint8)

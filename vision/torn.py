@@ -1,0 +1,63 @@
+"""Numbers that read as a serial both ways up (060 and 090): decided by what the rest of the picture shows, or left.
+
+The odds of `vision.layout.upright` are weighed. Where both serials of such a pair are in the picture, each vouches for
+the other: only one tile can be 060, so either both stand as their trays do or both are upside down.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.layout.upright import neighbour_odds, spot_odds
+from vision.layout.values import Layout
+from vision.marks.decide import Marks, stand
+from vision.sight import Found, Mark
+
+_ENOUGH = np.log(100)
+_READ = np.log(1000)  # log-odds of a serial that its own mark tells: some are misread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Claim:
+    """What one tile says if it stands as it seems to lie, and the log-odds that it does."""
+
+    serial: int
+    odds: float
+    strange: bool  # of another set
+
+
+def decide_torn(found: Found, marks: Marks, layout: Layout) -> Marks:
+    """Give marks in which those that read both ways up have one serial, where the odds for it are 100 to 1."""
+    settled, claims = list(marks), dict[int, _Claim]()
+    for number, mark in enumerate(marks):
+        if mark is not None and (mark.either is not None or mark.serial is not None):
+            claims[number] = _claim(number, mark, found, marks, layout)
+    for number, mark in enumerate(marks):
+        if mark is None or mark.either is None:
+            continue
+        odds = claims[number].odds + _vouched(number, mark.either, claims)
+        if abs(odds) > _ENOUGH:
+            lies_turned = _lies_turned(number, found, layout)
+            settled[number] = stand(mark, turned=lies_turned if odds > 0 else not lies_turned)
+    return tuple(settled)
+
+
+def _claim(number: int, mark: Mark, found: Found, marks: Marks, layout: Layout) -> _Claim:
+    strange = layout.lies[number].strange
+    if mark.either is None:
+        return _Claim(mark.serial or 0, _READ, strange)
+    trial = stand(mark, turned=_lies_turned(number, found, layout))
+    odds = neighbour_odds(number, layout, marks) + spot_odds(number, (*marks[:number], trial, *marks[number + 1 :]))
+    return _Claim(trial.serial or 0, odds, strange)
+
+
+def _lies_turned(number: int, found: Found, layout: Layout) -> bool:
+    """Tell whether a tile seems to lie upside down in the outline that the finder gave."""
+    return bool((layout.lies[number].quad[0] != found.tiles[number].quad[0]).any())
+
+
+def _vouched(number: int, pair: tuple[int, int], claims: dict[int, _Claim]) -> float:
+    """Give what other tiles that say one of the same pair add to a claim: it cannot be the same one."""
+    mine = claims[number]
+    others = [one for at, one in claims.items() if at != number and one.serial in pair and one.strange == mine.strange]
+    return sum(one.odds if one.serial != mine.serial else -one.odds for one in others)
