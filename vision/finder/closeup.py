@@ -6,8 +6,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.finder.network import CLOSEUP, MIDDLE, run
+from vision.finder.network import as_blob
 from vision.geometry import UNIT_SQUARE, Picture, Quad
+from vision.networks import run
 
 Quads = NDArray[np.float64]  # shape (n, 4, 2)
 
@@ -85,8 +86,8 @@ def _all_moved(quads: Quads, answers: NDArray[np.float64]) -> Quads:
 def _ask(picture: Picture, quads: Quads) -> NDArray[np.float64]:
     answers = [np.zeros((0, _CORNERS + 3))]
     for first in range(0, len(quads), _AT_ONCE):
-        crops = [cut(picture, quad) for quad in quads[first : first + _AT_ONCE]]
-        answers.append(run(CLOSEUP, cv2.dnn.blobFromImages(crops, 1 / MIDDLE, mean=(MIDDLE,) * 3)).astype(np.float64))
+        crops = np.array([cut(picture, quad) for quad in quads[first : first + _AT_ONCE]])
+        answers.append(run("closeup", as_blob(crops))[0].astype(np.float64))
     return np.concatenate(answers)
 
 

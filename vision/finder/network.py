@@ -1,25 +1,17 @@
-"""Run the finder's two networks, `vision/models/finder.onnx` and `closeup.onnx`, through OpenCV's dnn."""
+"""Ask the finder's first network, `vision/models/finder.onnx`, what is in each cell of a picture."""
 
-import threading
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Picture
+from vision.networks import run
 
-_MODELS = Path(__file__).parent.parent / "models"
-FINDER = _MODELS / "finder.onnx"
-CLOSEUP = _MODELS / "closeup.onnx"
 CELL = 4  # pixels a side of the network's cells
 _MULTIPLE = 16  # its deepest layer is as many times smaller than the picture
 MIDDLE = 128.0  # of the grey levels; the networks were trained on (grey - 128) / 128
-
-# A cv2.dnn network keeps the last picture's layers: one call at a time.
-_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,17 +24,9 @@ class Maps:
     frames: NDArray[np.float32]  # see `frames.py`; meaningful where a tile's middle is
 
 
-@cache
-def _network(model: Path) -> cv2.dnn.Net:
-    return cv2.dnn.readNetFromONNX(str(model), cv2.dnn.ENGINE_CLASSIC)  # twice as fast here as the new engine
-
-
-def run(model: Path, blob: cv2.typing.MatLike) -> NDArray[np.float32]:
-    """Give a network's answer to a blob, shape (n, 3, height, width)."""
-    with _ONE_AT_A_TIME:
-        network = _network(model)
-        network.setInput(blob)
-        return np.array(network.forward(), dtype=np.float32)
+def as_blob(pictures: Picture) -> NDArray[np.float32]:
+    """Give BGR pictures, shape (n, height, width, 3), as the finder's networks take them."""
+    return np.ascontiguousarray((pictures.transpose(0, 3, 1, 2) - np.float32(MIDDLE)) / np.float32(MIDDLE))
 
 
 def look(picture: Picture) -> Maps:
@@ -51,8 +35,8 @@ def look(picture: Picture) -> Maps:
     padded = cv2.copyMakeBorder(
         picture, 0, -height % _MULTIPLE, 0, -width % _MULTIPLE, cv2.BORDER_CONSTANT, value=(MIDDLE,) * 3
     )
-    blob = cv2.dnn.blobFromImage(padded, 1 / MIDDLE, mean=(MIDDLE,) * 3)
-    answer = run(FINDER, blob)[0]
+    blob = as_blob(np.asarray(padded, dtype=np.uint8)[None])
+    answer = run("finder", blob)[0][0]
     answer = answer[:, : -(-height // CELL), : -(-width // CELL)]
     back, face, hand = 1 / (1 + np.exp(-np.clip(answer[:3], -30, 30)))
     return Maps(back, face, hand, answer[3:])

@@ -1,8 +1,6 @@
 """The network for printed numbers: crops in, probabilities out. How it was made: vision/training, vision/models."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from threading import local
 
 import cv2
 import numpy as np
@@ -11,8 +9,8 @@ from numpy.typing import NDArray
 from vision.geometry import Picture, Points
 from vision.marks.cut import CROP, MARGIN
 from vision.marks.signs import KINDS, SEEN
+from vision.networks import run
 
-MODEL = Path(__file__).parents[1] / "models" / "digits.onnx"
 _AT_ONCE = 34  # crops the network sees together: more cost memory and save no time
 _SOFT = 2.0  # levels: a crop without any contrast is not blown up
 _MOST = 5.0
@@ -23,7 +21,6 @@ _CELLS = np.array([[col * _CELL + _CELL / 2, row * _CELL + _CELL / 2] for row in
 _PARTS = (KINDS, 2, 27, SEEN, SEEN, SEEN)  # kind, way up, letter, three digits
 
 Shares = NDArray[np.float32]
-_kept = local()  # a network holds what it is computing: each thread has its own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,18 +51,9 @@ def look_at(crops: Picture) -> list[Look]:
     """Look at crops, shape (n, 112, 80, 3), uint8."""
     looks: list[Look] = []
     for start in range(0, len(crops), _AT_ONCE):
-        net = _net()
-        net.setInput(prepare(crops[start : start + _AT_ONCE]))
-        scores, where = net.forward(["scores", "where"])
+        scores, where = run("digits", prepare(crops[start : start + _AT_ONCE]))
         looks += [_look(*pair) for pair in zip(scores, where, strict=True)]
     return looks
-
-
-def _net() -> cv2.dnn.Net:
-    net: cv2.dnn.Net | None = getattr(_kept, "net", None)
-    if net is None:
-        net = _kept.net = cv2.dnn.readNetFromONNX(str(MODEL), cv2.dnn.ENGINE_NEW)  # quicker for many crops
-    return net
 
 
 def _look(scores: Shares, where: Shares) -> Look:

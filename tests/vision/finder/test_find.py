@@ -8,7 +8,6 @@ from hypothesis.extra.numpy import arrays
 
 from tests.vision.finder.drawn import found_share, scenes
 from vision.finder.find import find_tiles
-from vision.finder.network import CLOSEUP, FINDER
 from vision.geometry import Picture
 from vision.sight import Found
 
@@ -77,7 +76,3 @@ def test_hands_are_told_for_the_whole_picture() -> None:
     rows, columns = found.hands.shape
     assert rows * found.cell >= 1080 - found.cell
     assert columns * found.cell >= 1920 - found.cell
-
-
-def test_both_models_together_are_under_a_megabyte() -> None:
-    assert FINDER.stat().st_size + CLOSEUP.stat().st_size < 1_000_000

@@ -1,0 +1,25 @@
+"""The trained networks: small, and the same answer for everybody who asks."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.networks import MODELS, run
+
+
+def test_all_models_together_are_under_two_megabytes() -> None:
+    assert sum(path.stat().st_size for path in MODELS.glob("*.onnx")) < 2_000_000
+
+
+def test_threads_that_ask_at_once_get_the_answers_that_each_would_get_alone() -> None:
+    chance = np.random.default_rng(3)
+    asked = [chance.normal(0, 1, (3, 3, 112, 80)).astype(np.float32) for _ in range(8)]
+
+    def answer(pictures: NDArray[np.float32]) -> NDArray[np.float32]:
+        return run("digits", pictures)[0]
+
+    alone = [answer(pictures) for pictures in asked]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(answer, asked))
+    np.testing.assert_array_equal(np.array(together), np.array(alone))
