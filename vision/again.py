@@ -14,7 +14,7 @@ from vision.finder import closeup
 from vision.geometry import Picture, Quad
 from vision.layout.values import Layout
 from vision.marks.decide import Marks, is_sure
-from vision.marks.read import read_again
+from vision.marks.read import read_again, shares_of_marks
 from vision.sight import Found, Mark, Tile
 
 _TILE = 0.9  # likelihood from which the closer look believes in an outline
@@ -22,6 +22,7 @@ _STRAIGHT = np.cos(np.radians(10.0))
 _MOST = 12  # tiles that are read along other outlines: in a picture out of focus it would be all, in vain
 _ALIKE = 1.6  # times the area of most tiles, or as much less
 _MOVED = 0.3  # of a tile's side
+_SEEN = 0.3  # share of a number or a label from which one is tried to read
 _DENIED = 0.5  # confidence of another serial from which a sure one is not believed
 
 
@@ -77,25 +78,34 @@ def _as_before(quad: Quad, before: Quad) -> Quad:
 
 
 def _read_otherwise(picture: Picture, tiles: list[Tile], marks: list[Mark | None]) -> None:
-    """Read what is still unread along two other outlines each; what one shows surely, no other look may deny."""
-    usual = _usual_area(tiles, marks)
+    """Read what is still unread along a few other outlines; what one shows surely, no other look may deny."""
     left = [number for number, mark in enumerate(marks) if not is_sure(mark)][:_MOST]
-    starts = [quad for number in left for quad in (tiles[number].quad, np.roll(tiles[number].quad, 1, axis=0))]
-    outlines = closeup.look_again(picture, np.array(starts).reshape(-1, 4, 2)).quads
-    again = read_again(picture, list(outlines), tuple(marks)) if left else []
-    for place, number in enumerate(left):
-        looks = [
-            (mark, at)
-            for at, mark in enumerate(again[2 * place :][:2], start=2 * place)
-            if mark is not None and _is_of_one_tile(outlines[at], tiles[number].quad, usual)
-        ]
+    owners, outlines = _other_outlines(picture, tiles, marks, left)
+    again = read_again(picture, outlines, tuple(marks)) if outlines else []
+    for number in left:
+        looks = [(mark, at) for at, mark in enumerate(again) if owners[at] == number and mark is not None]
         mark, best = max(looks, key=lambda look: look[0].confidence, default=(None, 0))
-        if (
-            mark
-            and is_sure(mark)
-            and not any(_denies(mark, other) for other in (marks[number], *again[2 * place :][:2]))
-        ):
+        others = [marks[number], *(other for other, _ in looks)]
+        if mark and is_sure(mark) and not any(_denies(mark, other) for other in others):
             tiles[number], marks[number] = Tile(outlines[best], face_up=False, likelihood=1.0), mark
+
+
+def _other_outlines(
+    picture: Picture, tiles: list[Tile], marks: list[Mark | None], left: list[int]
+) -> tuple[list[int], list[Quad]]:
+    """Give more outlines for tiles, and whose each is: two new ones and one on its side, where a mark may be."""
+    usual = _usual_area(tiles, marks)
+    before = np.array([tiles[number].quad for number in left]).reshape(-1, 4, 2)
+    new = closeup.look_again(picture, np.concatenate([before, np.roll(before, 1, axis=1)])).quads
+    quads = [*new, *np.roll(new[: len(left)], 1, axis=1)]
+    owners = 3 * left
+    shares = shares_of_marks(picture, quads)
+    good = [
+        at
+        for at, number in enumerate(owners)
+        if shares[at] > _SEEN and _is_of_one_tile(quads[at], tiles[number].quad, usual)
+    ]
+    return [owners[at] for at in good], [quads[at] for at in good]
 
 
 def _usual_area(tiles: list[Tile], marks: list[Mark | None]) -> float | None:

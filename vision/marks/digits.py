@@ -17,6 +17,7 @@ from vision.sight import Mark
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SURE_AT_ONCE = 0.97  # confidence of a first look that needs no second: none was wrong from 0.9 on
+_NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.9
 _TOLD = 50.0  # times likelier that one way up must be than the other
@@ -30,9 +31,10 @@ def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
 
 
 def look_twice(crops: Picture) -> list[Look]:
-    """Look at crops, shape (n, 112, 80, 3); again, upside down, where the first look is not sure beyond doubt."""
+    """Look at crops, shape (n, 112, 80, 3); again, upside down, where the first look sees a number and is in doubt."""
     looks = look_at(crops)
-    doubted = [number for number, look in enumerate(looks) if conclude(look).confidence < SURE_AT_ONCE]
+    numbers = [number for number, look in enumerate(looks) if look.kind[NUMBER] > _NO_NUMBER]
+    doubted = [number for number in numbers if conclude(looks[number]).confidence < SURE_AT_ONCE]
     for number, again in zip(doubted, look_at(crops[doubted][:, ::-1, ::-1]), strict=True):
         looks[number] = agreed(looks[number], again)
     return looks

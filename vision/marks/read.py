@@ -13,7 +13,7 @@ from vision.geometry import Picture, Quad
 from vision.marks.cut import cut_backs
 from vision.marks.decide import SURE, Marks, is_sure
 from vision.marks.digits import conclude, look_twice
-from vision.marks.digits_net import Look
+from vision.marks.digits_net import Look, look_at
 from vision.marks.label import read_labels
 from vision.marks.label_style import is_labelled, is_labelled_closely
 from vision.marks.signs import FACE, LABEL, NOTHING, NUMBER
@@ -54,6 +54,11 @@ def read_again(picture: Picture, quads: Sequence[Quad], marks: Marks) -> list[Ma
     looks = look_twice(cut_backs(picture, quads))
     again = read_labels(picture, quads) if labelled else [conclude(look) for look in looks]
     return [mark if is_sure(mark) or look.kind[FACE] < _TOLD else None for mark, look in zip(again, looks, strict=True)]
+
+
+def shares_of_marks(picture: Picture, quads: Sequence[Quad]) -> list[float]:
+    """Give for each outline how likely a number or a label stands in it, upright or upside down: one quick look."""
+    return [float(look.kind[[NUMBER, LABEL]].sum()) for look in look_at(cut_backs(picture, quads))]
 
 
 def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[Mark], dict[int, Look]]:
