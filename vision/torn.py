@@ -1,19 +1,24 @@
 """Numbers that read as a serial both ways up (060 and 090): decided by what the rest of the picture shows, or left.
 
-The odds of `vision.layout.upright` are weighed. Where both serials of such a pair are in the picture, each vouches for
-the other: only one tile can be 060, so either both stand as their trays do or both are upside down.
+A bar and the odds of `vision.layout.upright` are weighed. Where both serials of such a pair are in the picture, each
+vouches for the other: only one tile can be 060, so either both stand as their trays do or both are upside down.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from vision.geometry import Picture
 from vision.layout.upright import neighbour_odds, spot_odds
 from vision.layout.values import Layout
+from vision.marks.bars import bar_odds
+from vision.marks.cut import cut_backs
 from vision.marks.decide import Marks, stand
+from vision.marks.digits_net import look_at
 from vision.sight import Found, Mark
 
 _ENOUGH = np.log(100)
+_BARRED = {60, 90}  # the only pair whose numbers have a bar
 _READ = np.log(1000)  # log-odds of a serial that its own mark tells: some are misread
 
 
@@ -26,12 +31,16 @@ class _Claim:
     strange: bool  # of another set
 
 
-def decide_torn(found: Found, marks: Marks, layout: Layout) -> Marks:
+def decide_torn(picture: Picture, found: Found, marks: Marks, layout: Layout) -> Marks:
     """Give marks in which those that read both ways up have one serial, where the odds for it are 100 to 1."""
-    settled, claims = list(marks), dict[int, _Claim]()
-    for number, mark in enumerate(marks):
-        if mark is not None and (mark.either is not None or mark.serial is not None):
-            claims[number] = _claim(number, mark, found, marks, layout)
+    settled, bars = list(marks), _bars(picture, found, marks)
+    claims = {
+        number: _claim(
+            number, mark, marks, layout, turned=_lies_turned(number, found, layout), bar=bars.get(number, 0.0)
+        )
+        for number, mark in enumerate(marks)
+        if mark is not None and (mark.either is not None or mark.serial is not None)
+    }
     for number, mark in enumerate(marks):
         if mark is None or mark.either is None:
             continue
@@ -42,12 +51,21 @@ def decide_torn(found: Found, marks: Marks, layout: Layout) -> Marks:
     return tuple(settled)
 
 
-def _claim(number: int, mark: Mark, found: Found, marks: Marks, layout: Layout) -> _Claim:
+def _bars(picture: Picture, found: Found, marks: Marks) -> dict[int, float]:
+    """Give the log-odds of each 060 or 090 standing as its outline begins, by a bar."""
+    numbers = [number for number, mark in enumerate(marks) if mark is not None and set(mark.either or ()) == _BARRED]
+    crops = cut_backs(picture, [found.tiles[number].quad for number in numbers])
+    looks = look_at(crops)
+    return {number: bar_odds(crop, look.places) for number, crop, look in zip(numbers, crops, looks, strict=True)}
+
+
+def _claim(number: int, mark: Mark, marks: Marks, layout: Layout, *, turned: bool, bar: float) -> _Claim:
     strange = layout.lies[number].strange
     if mark.either is None:
         return _Claim(mark.serial or 0, _READ, strange)
-    trial = stand(mark, turned=_lies_turned(number, found, layout))
-    odds = neighbour_odds(number, layout, marks) + spot_odds(number, (*marks[:number], trial, *marks[number + 1 :]))
+    trial = stand(mark, turned=turned)
+    spots = spot_odds(number, (*marks[:number], trial, *marks[number + 1 :]))
+    odds = neighbour_odds(number, layout, marks) + spots + (-bar if turned else bar)
     return _Claim(trial.serial or 0, odds, strange)
 
 

@@ -31,7 +31,7 @@ def torn(seen: Seen, serial: int, *, upside_down: bool = False) -> Seen:
 
 def decided(seen: Seen, *serials: int) -> list[int | None]:
     """Give what was decided of tiles, by what they really are."""
-    marks: tuple[Mark | None, ...] = decide_torn(seen.found, seen.marks, seen.lay_out())
+    marks: tuple[Mark | None, ...] = decide_torn(seen.picture, seen.found, seen.marks, seen.lay_out())
     told = {one.serial: mark.serial for one, mark in zip(seen.shown, marks, strict=True) if mark}
     return [told[serial] for serial in serials]
 
@@ -70,5 +70,5 @@ def test_a_tile_of_another_set_vouches_for_nothing() -> None:
     seen = torn(torn(carrier(), 60), 90)
     layout = seen.lay_out()
     strange = tuple(replace(lie, strange=one.serial == 90) for lie, one in zip(layout.lies, seen.shown, strict=True))
-    marks = decide_torn(seen.found, seen.marks, replace(layout, lies=strange))
+    marks = decide_torn(seen.picture, seen.found, seen.marks, replace(layout, lies=strange))
     assert [mark.serial for mark in marks if mark and mark.either] == [None, None]

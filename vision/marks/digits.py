@@ -50,6 +50,7 @@ def agreed(upright: Look, turned: Look) -> Look:
         np.sqrt(upright.ways * turned.ways[::-1]),
         np.sqrt(upright.letter * turned.letter),
         np.sqrt(upright.signs * turned.signs[::-1, TURNED]),
+        upright.places,
         (upright.spot - turned.spot) / 2,
     )
 

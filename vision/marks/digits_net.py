@@ -31,6 +31,7 @@ class Look:
     ways: Shares  # shape (2,): that it stands as the crop does, that it stands upside down
     letter: Shares  # shape (27,): A to Z, none
     signs: Shares  # shape (3, 16): each sign as it is seen (vision.marks.signs), from the crop's left to its right
+    places: Points  # shape (3, 2): where each sign was looked for, pixels of the crop
     spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
 
 
@@ -58,9 +59,9 @@ def look_at(crops: Picture) -> list[Look]:
 
 def _look(scores: Shares, where: Shares) -> Look:
     kind, ways, letter, *signs = (_shares(part) for part in np.split(scores, np.cumsum(_PARTS)[:-1]))
-    middle = (where[1:] @ _CELLS).mean(axis=0)
-    spot = middle / CROP * (1 + 2 * MARGIN) - MARGIN - 0.5
-    return Look(kind, ways, letter, np.array(signs), np.asarray(spot, dtype=np.float64))
+    places = np.asarray(where[1:] @ _CELLS, dtype=np.float64)
+    spot = places.mean(axis=0) / CROP * (1 + 2 * MARGIN) - MARGIN - 0.5
+    return Look(kind, ways, letter, np.array(signs), places, np.asarray(spot, dtype=np.float64))
 
 
 def _shares(scores: Shares) -> Shares:

@@ -11,6 +11,7 @@ from vision.marks.signs import KINDS, NUMBER, SEEN, TURNED, UPSIDE_DOWN
 from vision.payload import LAST_SERIAL
 
 SPOT = np.array([0.02, -0.1])
+PLACES = np.zeros((3, 2))
 NO_LETTER = 26
 
 
@@ -29,7 +30,12 @@ def look_at_seen(seen: list[int], turned: float, letter: int) -> Look:
     letters = np.zeros(27, dtype=np.float32)
     letters[letter] = 1.0
     return Look(
-        np.eye(KINDS, dtype=np.float32)[NUMBER], np.array([1 - turned, turned], dtype=np.float32), letters, signs, SPOT
+        np.eye(KINDS, dtype=np.float32)[NUMBER],
+        np.array([1 - turned, turned], dtype=np.float32),
+        letters,
+        signs,
+        PLACES,
+        SPOT,
     )
 
 
