@@ -32,8 +32,9 @@ def read_picture(picture: Picture) -> Reading:
         found, said = without_doubles(*again)
         marks = only_sure(said)
         layout = lay_out(picture, found, marks)
-    settled = without_twins(decide_torn(picture, found, marks, layout), [lie.strange for lie in layout.lies])
-    if any(mark is not None and mark.either is not None for mark in marks):
+    upright = decide_torn(picture, found, marks, layout)
+    settled = without_twins(upright, [lie.strange for lie in layout.lies])
+    if upright != marks:
         layout = lay_out(picture, found, settled)
     return to_reading(found, settled, layout)
 

@@ -6,13 +6,11 @@ Two cores take about a quarter of an hour. The same seed, fonts and packages giv
 import argparse
 import multiprocessing
 import time
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
-import onnx
 import torch
 from numpy.typing import NDArray
 from torch.nn import functional
@@ -21,7 +19,7 @@ from vision.marks.digits_net import prepare
 from vision.marks.signs import KINDS, NUMBER, SEEN, UPSIDE_DOWN
 from vision.training.crops import Crop, draw_crops
 from vision.training.digits_net import LETTERS, DigitsNet
-from vision.training.finder_export import halve
+from vision.training.export import export
 
 SEED = 20
 _CHUNK = 500
@@ -96,13 +94,12 @@ def train(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
     torch.manual_seed(SEED)
     chance = np.random.default_rng(SEED)
     net = DigitsNet()
-    net.to(memory_format=torch.channels_last)
     steps = epochs * (len(drawn["truth"]) // _BATCH)
     optimiser = torch.optim.AdamW(net.parameters(), lr=_RATE, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, max_lr=_RATE, total_steps=steps + 1, pct_start=0.15)
     for epoch in range(epochs):
         began, losses = time.perf_counter(), list[float]()
-        net.train()
+        net.train().to(memory_format=torch.channels_last)
         for chosen in _batches(drawn, chance):
             crops, places = _jolted(drawn["pixels"][chosen], drawn["spots"][chosen], chance)
             pixels = torch.from_numpy(prepare(_recolour(crops, chance)))
@@ -116,7 +113,7 @@ def train(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
             schedule.step()
             losses.append(loss.item())
         print(f"epoch {epoch}: loss {np.mean(losses[-50:]):.3f}, {time.perf_counter() - began:.0f} s", flush=True)
-        write_onnx(net, out)
+        export(net.eval(), torch.zeros(1, 3, 112, 80), ("scores", "where"), (0,), out)
     return net
 
 
@@ -139,19 +136,6 @@ def _recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray
     """Swap channels and turn dark to light by chance: an epoch shows no crop the same way twice."""
     pixels = pixels[:, :, :, chance.permutation(3)]
     return 255 - pixels if chance.random() < 0.3 else pixels
-
-
-def write_onnx(net: DigitsNet, path: Path) -> None:
-    """Write the network as ONNX."""
-    net.eval()
-    names = {"input_names": ["crops"], "output_names": ["scores", "where"]}
-    axes = {"crops": {0: "n"}, "scores": {0: "n"}, "where": {0: "n"}}
-    sample = torch.zeros(1, 3, 112, 80)
-    content = BytesIO()
-    torch.onnx.export(net, (sample,), content, dynamo=False, opset_version=17, dynamic_axes=axes, **names)
-    model = onnx.load_model_from_string(content.getvalue())
-    halve(model)
-    onnx.save(model, path)
 
 
 def main() -> None:

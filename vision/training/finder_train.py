@@ -12,8 +12,8 @@ import cv2
 import torch
 
 from vision.finder.closeup import SIDE
+from vision.training.export import export
 from vision.training.finder_closeup import train_closeup
-from vision.training.finder_export import export
 from vision.training.finder_learn import train_finder
 from vision.training.scene import SIZE
 from vision.training.scene_stream import stream
@@ -35,12 +35,9 @@ def main() -> None:
     scenes = stream(_SEEDS * asked.seed)
     finder, kept = train_finder(scenes, asked.steps, asked.seed)
     scenes.close()
-    sides: dict[int, str] = {2: "height", 3: "width"}
-    export(finder, torch.zeros(1, 3, SIZE[1], SIZE[0]), {"picture": sides, "answer": sides}, asked.out)
+    export(finder, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("answer",), (2, 3), asked.out)
     closeup = train_closeup(kept, asked.closeup_steps, asked.seed)
-    count: dict[int, str] = {0: "count"}
-    axes = {"picture": count, "answer": count}
-    export(closeup, torch.zeros(1, 3, SIDE, SIDE), axes, asked.out.with_name("closeup.onnx"))
+    export(closeup, torch.zeros(1, 3, SIDE, SIDE), ("answer",), (0,), asked.out.with_name("closeup.onnx"))
     print(f"written after {time.monotonic() - began:.0f} s: {asked.out} and closeup.onnx beside it")
 
 

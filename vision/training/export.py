@@ -12,8 +12,9 @@ from torch import Tensor, nn
 _FEW = 64  # numbers; smaller arrays are left as they are
 
 
-def export(net: nn.Module, example: Tensor, axes: dict[str, dict[int, str]], out: Path) -> None:
-    """Write a network that is done learning; `axes` names the sides of `picture` and `answer` that are left open."""
+def export(net: nn.Module, example: Tensor, outputs: tuple[str, ...], open_sides: tuple[int, ...], out: Path) -> None:
+    """Write a network that is done learning; `open_sides` of what it takes and gives may be of any length."""
+    axes = {name: {side: f"side{side}" for side in open_sides} for name in ("picture", *outputs)}
     content = BytesIO()
     torch.onnx.export(
         net.to(memory_format=torch.contiguous_format),
@@ -22,15 +23,15 @@ def export(net: nn.Module, example: Tensor, axes: dict[str, dict[int, str]], out
         dynamo=False,  # the older exporter needs no further package
         opset_version=17,
         input_names=["picture"],
-        output_names=["answer"],
+        output_names=list(outputs),
         dynamic_axes=axes,
     )
     model = onnx.load_model_from_string(content.getvalue())
-    halve(model)
+    _halve(model)
     onnx.save(model, out)
 
 
-def halve(model: onnx.ModelProto) -> None:
+def _halve(model: onnx.ModelProto) -> None:
     """Store large weights as half floats, each followed by a cast to what the layers take."""
     graph = model.graph
     for weights in list(graph.initializer):
