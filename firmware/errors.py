@@ -23,3 +23,9 @@ class DeviceMissing(FirmwareError, OSError):
     """The device is not there, or not allowed to us."""
 
     code = "device_missing"
+
+
+class ButtonStuck(FirmwareError):
+    """A button is closed for longer than a finger would, or was so when we first looked."""
+
+    code = "button_stuck"
