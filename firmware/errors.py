@@ -23,3 +23,27 @@ class DeviceMissing(FirmwareError, OSError):
     """The device is not there, or not allowed to us."""
 
     code = "device_missing"
+
+
+class ButtonStuck(FirmwareError):
+    """A button is closed for longer than a finger would, or was so when we first looked."""
+
+    code = "button_stuck"
+
+
+class ButtonDisconnected(FirmwareError):
+    """Neither contact of a button with two is closed: its cable is off."""
+
+    code = "button_disconnected"
+
+
+class ButtonShorted(FirmwareError):
+    """Both contacts of a button with two are closed: wires touch."""
+
+    code = "button_shorted"
+
+
+class PinReserved(FirmwareError, ValueError):
+    """The Pi needs this pin for itself."""
+
+    code = "pin_reserved"
