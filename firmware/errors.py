@@ -23,3 +23,21 @@ class DeviceMissing(FirmwareError, OSError):
     """The device is not there, or not allowed to us."""
 
     code = "device_missing"
+
+
+class DeviceUnplugged(DeviceMissing):
+    """The device was there and is not any more."""
+
+    code = "device_unplugged"
+
+
+class DeviceInUse(DeviceMissing):
+    """Another program has the device open for itself alone."""
+
+    code = "device_in_use"
+
+
+class DeviceForbidden(DeviceMissing):
+    """The device is there, but this user may not open it."""
+
+    code = "device_forbidden"
