@@ -47,3 +47,21 @@ class PinReserved(FirmwareError, ValueError):
     """The Pi needs this pin for itself."""
 
     code = "pin_reserved"
+
+
+class DeviceUnplugged(DeviceMissing):
+    """The device was there and is not any more."""
+
+    code = "device_unplugged"
+
+
+class DeviceInUse(DeviceMissing):
+    """Another program has the device open for itself alone."""
+
+    code = "device_in_use"
+
+
+class DeviceForbidden(DeviceMissing):
+    """The device is there, but this user may not open it."""
+
+    code = "device_forbidden"
