@@ -25,6 +25,7 @@ class DeviceMissing(FirmwareError, OSError):
     code = "device_missing"
 
 
+<<<<<<< .merge_file_hvigYD
 class DeviceUnplugged(DeviceMissing):
     """The device was there and is not any more."""
 
@@ -41,3 +42,9 @@ class DeviceForbidden(DeviceMissing):
     """The device is there, but this user may not open it."""
 
     code = "device_forbidden"
+=======
+class ButtonStuck(FirmwareError):
+    """A button is closed for longer than a finger would, or was so when we first looked."""
+
+    code = "button_stuck"
+>>>>>>> .merge_file_yBoMPm
