@@ -9,6 +9,7 @@ from typing import Final
 
 from firmware.box.codec import VERSION, Splitter, encode
 from firmware.box.session import Session
+from firmware.errors import BoxReset, BoxSilent, BoxVersion
 from firmware.reports import Health, Report
 
 MS: Final = 1_000_000
@@ -76,7 +77,7 @@ class Link:
         for kind, numbers in self._splitter.feed(chunk):
             self._hear(kind, numbers, now)
         if now - self._heard_at > SILENT_NS:
-            self._tell_health("box_silent", "nothing comes from the box: is it flashed?")
+            self._tell_health(BoxSilent.code, "nothing comes from the box: is it flashed?")
         if self._session is not None and now >= self._query_at:
             self._query(now)
         return self._said()
@@ -100,7 +101,7 @@ class Link:
         self._version = version
         if version != VERSION:
             self._heard_at, self._session = now, None
-            self._tell_health("box_version", f"the box speaks version {version}, this table {VERSION}: flash it anew")
+            self._tell_health(BoxVersion.code, f"the box speaks version {version}, this table {VERSION}: flash it anew")
 
     def _heartbeat(self, numbers: list[int], now: int) -> None:
         boot, first, following, closed, lamps, us = numbers
@@ -118,7 +119,7 @@ class Link:
         """Get to know a box."""
         if self._session is not None:
             self._reports += self._session.end(now)
-            self._tell_health("box_reset", "the box has started anew")
+            self._tell_health(BoxReset.code, "the box has started anew")
         self._session = Session(boot, first, closed)
         self._reports += self._session.begin()
         self._queries.clear()

@@ -10,6 +10,7 @@ from typing import Final
 from firmware.box.clock import BoxClock
 from firmware.box.codec import LOST, encode
 from firmware.contact import Outcome
+from firmware.errors import BoxOverflow
 from firmware.presses import Presses
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat
 
@@ -130,4 +131,4 @@ class Session:
 
 
 def _lost() -> Health:
-    return Health("buttons", "box_overflow", "the box had no more room: presses may be missing")
+    return Health("buttons", BoxOverflow.code, "the box had no more room: presses may be missing")
