@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     class Output(Protocol):
         """What we want of `machine.Pin`."""
 
-        def value(self, level: int, /) -> None:
+        def value(self, level: int) -> object:
             """Set the level."""
 
 

@@ -67,7 +67,8 @@ class World:
         for _ in range(ms):
             self.now += MS
             self._send(self.box.turn(self._arrived(to_table=False)), to_table=True)
-            self._take(self.link.received(self._arrived(to_table=True), self.now))
+            if self.plugged:
+                self._take(self.link.received(self._arrived(to_table=True), self.now))
 
     def settle(self) -> None:
         """Let the two find each other; forget what was said of that."""
