@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware.box.codec import VERSION, Splitter, encode
-from firmware.box.session import Session
+from firmware.box.session import Session, Told
 from firmware.errors import BoxReset, BoxSilent, BoxVersion
-from firmware.reports import Health, Report
+from firmware.reports import Health
 
 MS: Final = 1_000_000
 """Nanoseconds."""
@@ -35,7 +35,7 @@ LAMPS_NS: Final = 200 * MS
 class Said:
     """What came of an event: tell the reports first, then send the bytes."""
 
-    reports: tuple[Report, ...]
+    reports: tuple[Told, ...]
     outgoing: bytes
 
 
@@ -53,7 +53,7 @@ class Link:
         self.lamps = 0
         """What they are to show: see `L` in `codec.FIELDS`."""
         self._lamps_at = 0
-        self._reports: list[Report] = []
+        self._reports: list[Told] = []
         self._outgoing: list[bytes] = []
 
     @property

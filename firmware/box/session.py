@@ -5,11 +5,12 @@ is silent. Inside, times are the box's own, in ns; they are mapped to this machi
 """
 
 from collections import deque
+from dataclasses import replace
 from typing import Final
 
 from firmware.box.clock import BoxClock
 from firmware.box.codec import LOST, encode
-from firmware.contact import Outcome
+from firmware.contact import Outcome, TooShort
 from firmware.errors import BoxOverflow
 from firmware.presses import Presses
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat
@@ -21,6 +22,10 @@ SETTLED_US: Final = 100_000
 
 REPEAT_NS: Final = 50_000_000
 """Between two requests for the same edges."""
+
+
+Told = Report | TooShort
+"""What comes of what the box says: reports, and pulses that were no finger's, for who looks after the wiring."""
 
 
 class Session:
@@ -43,24 +48,24 @@ class Session:
         self._latest = (0, 0)
         """The latest press that was told, by the box's clock and by ours."""
 
-    def begin(self) -> list[Report]:
+    def begin(self) -> list[Told]:
         """Give what is to be said at the start: contacts that were closed."""
-        return self._reports(self._before)
+        return self._told(self._before)
 
-    def heartbeat(self, first: int, following: int, us: int, now: int) -> list[Report]:
+    def heartbeat(self, first: int, following: int, us: int, now: int) -> list[Told]:
         """Let the time pass until the box's time `us`, if all edges before it are here."""
         if first > self._next:
             return [*self._forget_contacts(now), *self._resume(first)]
         if following > self._next:
             self._ask(now)
             return []
-        reports = self._reports(self._presses.pass_time(us * NS_PER_US))
+        reports = self._told(self._presses.pass_time(us * NS_PER_US))
         self._settle(us)
         if first < self._settled:
             self.outgoing.append(encode("A", self.boot, self._settled))
         return reports
 
-    def edge(self, number: int, seat: int, closed: int, us: int, now: int) -> list[Report]:
+    def edge(self, number: int, seat: int, closed: int, us: int, now: int) -> list[Told]:
         """Take in an edge, if it is the next. Edges wait in the box until the clock is ready."""
         if not self.clock.ready or number < self._next:
             return []
@@ -71,22 +76,22 @@ class Session:
         self._unsettled.append(us)
         if seat >= LOST:
             return [*self._forget_contacts(now), _lost()]
-        return self._reports(self._presses.edge(SEATS[seat], closed=bool(closed), at=us * NS_PER_US))
+        return self._told(self._presses.edge(SEATS[seat], closed=bool(closed), at=us * NS_PER_US))
 
-    def end(self, now: int) -> list[Report]:
+    def end(self, now: int) -> list[Told]:
         """Let all buttons go: the box has started anew."""
         return self._forget_contacts(now)
 
-    def _forget_contacts(self, now: int) -> list[Report]:
+    def _forget_contacts(self, now: int) -> list[Told]:
         """Begin anew with open contacts: no press is made up, and nobody holds a button for ever."""
-        told: list[Report] = [Released(seat, now) for seat in self._down]
+        told: list[Told] = [Released(seat, now) for seat in self._down]
         told += [Health(part, None) for part in sorted(self._stuck)]
         self._presses = Presses()
         self._down.clear()
         self._stuck.clear()
         return told
 
-    def _resume(self, first: int) -> list[Report]:
+    def _resume(self, first: int) -> list[Told]:
         """Go on where the box does; somebody else has taken edges."""
         self._next = self._settled = first
         self._unsettled.clear()
@@ -103,9 +108,9 @@ class Session:
             self._unsettled.popleft()
             self._settled += 1
 
-    def _reports(self, outcomes: tuple[Outcome, ...] | list[Outcome]) -> list[Report]:
-        """Map what was found out to this machine's clock; what was no finger is not told."""
-        reports: list[Report] = []
+    def _told(self, outcomes: tuple[Outcome, ...] | list[Outcome]) -> list[Told]:
+        """Map what was found out to this machine's clock."""
+        reports: list[Told] = []
         for outcome in outcomes:
             match outcome:
                 case Pressed(seat, at):
@@ -115,6 +120,8 @@ class Session:
                     reports.append(Held(seat, self._down[seat]))
                 case Released(seat, at):
                     reports.append(Released(seat, max(self._down.pop(seat), self.clock.to_ns(at // NS_PER_US))))
+                case TooShort(at=at):
+                    reports.append(replace(outcome, at=self.clock.to_ns(at // NS_PER_US)))
                 case Health(part, code):
                     (self._stuck.add if code else self._stuck.discard)(part)
                     reports.append(outcome)

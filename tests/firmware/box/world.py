@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from firmware.box.link import Link, Said
 from firmware.box.ticks import PERIOD
+from firmware.contact import TooShort
 from firmware.reports import SEATS, Health, Report, Seat
 from firmware.twins.pico import Pico
 
@@ -109,7 +110,7 @@ class World:
         return [report for report in self.reports if isinstance(report, kinds)]
 
     def _take(self, said: Said) -> None:
-        self.reports += said.reports
+        self.reports += [one for one in said.reports if not isinstance(one, TooShort)]
         self._send(said.outgoing, to_table=False)
 
     def _send(self, chunk: bytes, *, to_table: bool) -> None:
