@@ -90,12 +90,10 @@ class ClaimWindow:
         return self._with(Contact(seat, at, down=before is None))
 
     def released(self, seat: Seat, at: int) -> "ClaimWindow":
-        """Take in that a finger has let go: its press was a hu, or after two seconds a call."""
+        """Take in that a finger has let go. A hold is told before that, so its press was a hu."""
         contact = self._of(seat)
         if contact is None or not contact.down or at < contact.at:
             return self
-        if at - contact.at >= HOLD_NS:
-            return self.held(seat, contact.at)
         return self._with(replace(contact, down=False))
 
     def held(self, seat: Seat, at: int) -> "ClaimWindow":
