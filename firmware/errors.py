@@ -43,12 +43,6 @@ class DeviceForbidden(DeviceMissing):
     code = "device_forbidden"
 
 
-class ButtonStuck(FirmwareError):
-    """A button is closed for longer than a finger would, or was so when we first looked."""
-
-    code = "button_stuck"
-
-
 class BoxSilent(FirmwareError):
     """Nothing comes from the button box, though the line is open."""
 
@@ -71,3 +65,27 @@ class BoxOverflow(FirmwareError):
     """The button box had no room for more edges: presses may be missing."""
 
     code = "box_overflow"
+
+
+class ButtonStuck(FirmwareError):
+    """A button is closed for longer than a finger would, or was so when we first looked."""
+
+    code = "button_stuck"
+
+
+class ButtonDisconnected(FirmwareError):
+    """Neither contact of a button with two is closed: its cable is off."""
+
+    code = "button_disconnected"
+
+
+class ButtonShorted(FirmwareError):
+    """Both contacts of a button with two are closed: wires touch."""
+
+    code = "button_shorted"
+
+
+class PinReserved(FirmwareError, ValueError):
+    """The Pi needs this pin for itself."""
+
+    code = "pin_reserved"

@@ -14,6 +14,7 @@ import click
 
 from firmware.addresses import OpenedButtons, open_buttons
 from firmware.errors import FirmwareError
+from firmware.reports import Pressed
 from kiosk.config import Settings
 from kiosk.errors import JournalBroken, KioskError
 from kiosk.eyes import Eyes
@@ -63,7 +64,10 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         opened.callback(journal.close)
         window = opened.enter_context(Window(config.screen, Words(config.language)))
         program = Program(settings, journal)
-        buttons = open_buttons(config.devices.buttons, program.pressed)
+        buttons = open_buttons(
+            config.devices.buttons,
+            lambda told: program.pressed(told.seat, told.at) if isinstance(told, Pressed) else None,
+        )
         opened.enter_context(buttons.buttons)
         trays = TrayTwin()
         check_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
