@@ -5,11 +5,15 @@ is a twin on a pseudo-terminal, with the same code before and behind it.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from firmware.box.box import ButtonBox
+from firmware.contact import TooShort
 from firmware.errors import BadAddress
+from firmware.reports import Tell
 from firmware.twins.box import BoxTwin
 from firmware.twins.box_fingers import BoxFingers
 from firmware.twins.noise import Faults
@@ -20,6 +24,19 @@ SETTINGS: Final = {**dict.fromkeys(FAULTS, 0), "bounces": 2, "hold_ms": 120, "pp
 """What can be said of a simulated box and its fingers, and what is taken where it is not."""
 
 NUMBER: Final = re.compile(r"[0-9]{1,6}")
+
+
+class SimulatedBox(ButtonBox):
+    """A box that ends with the program that has opened it."""
+
+    def __init__(self, twin: BoxTwin, tell: Tell, on_short: Callable[[TooShort], None]) -> None:
+        self._twin = twin
+        super().__init__(str(twin.path), tell, on_short=on_short)
+
+    def close(self) -> None:
+        """Let the line go, then take the box away; may be called twice."""
+        super().close()
+        self._twin.close()
 
 
 def read_path(rest: str) -> str:
