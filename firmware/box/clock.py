@@ -13,12 +13,9 @@ from typing import Final
 ENOUGH: Final = 4
 """Queries until times are mapped."""
 
-DOUBT: Final = 0.2
-"""By how many ns a µs a rate can be wrong that is not known yet: crystals are good to 50 millionths each, and this
-machine's clock is pulled towards that of a time server."""
-
-KNOWN_DOUBT: Final = 0.05
-"""The same once the rate is measured: temperature changes it, slowly."""
+DOUBT: Final = 0.5
+"""By how many ns a µs the rate may be wrong: crystals are good to 50 millionths each, but a time server may pull this
+machine's clock by up to 500."""
 
 APART_US: Final = 30_000_000
 """Between two queries that are kept for the rate."""
@@ -64,8 +61,7 @@ class BoxClock:
 
     def slack_ns(self, us: int) -> float:
         """Give by how much `to_ns` can be wrong at this time."""
-        doubt = DOUBT if len(self._apart) < 2 else KNOWN_DOUBT  # noqa: PLR2004 - a rate needs two
-        return self._best.slack_ns + abs(us - self._best.us) * doubt
+        return self._best.slack_ns + abs(us - self._best.us) * DOUBT
 
     def to_ns(self, us: int) -> int:
         """Map a time of the box, in µs since its start, to ns of this machine's monotonic clock."""

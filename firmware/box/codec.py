@@ -2,7 +2,7 @@
 
 A frame is a line of ASCII: `!`, a letter, decimal numbers, the CRC-32 of all that before it, and a newline:
 
-    !E 3735928559 17 0 1 123456789 8c1b7f04
+    !E 3735928559 17 0 1 123456789 7c22e506
 
 It can be read with a terminal, and finds its feet again after any garbage: no frame has a `!` but at its start.
 The CRC is that of zip and Ethernet (MicroPython has it in C); it notices every burst of up to 32 bits.

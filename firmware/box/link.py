@@ -18,7 +18,7 @@ MS: Final = 1_000_000
 SILENT_NS: Final = 1_500 * MS
 """A box says something every 100 ms. With the pause between two looks this is told well within 2 s."""
 
-QUERY_NS: Final = 1_000 * MS
+QUERY_NS: Final = 500 * MS
 """Between two queries of the time."""
 
 FIRST_QUERY_NS: Final = 50 * MS

@@ -38,7 +38,7 @@ AGAIN_US = 300_000
 """What is not acknowledged after this is said again. The table acknowledges a press 100 ms after its edges."""
 
 DEAF_US = 3_000_000
-"""The table says something every second. After this without a word its lamps go out."""
+"""The table asks for the time twice a second. After this without a word its lamps go out."""
 
 BURST = 8
 """Edges in one turn, so that a turn stays short."""

@@ -30,6 +30,11 @@ LIVELY_NS: Final = 150_000_000
 
 NS_PER_US: Final = 1000
 
+NS: Final = 1_000_000_000
+
+AWAY_NS: Final = 3 * NS
+"""For so long a cable is out that is pulled by itself."""
+
 
 class Cable:
     """A pseudo-terminal behind a path, from being plugged in until being pulled out."""
@@ -82,7 +87,10 @@ class BoxTwin:
         self._lock = threading.RLock()
         self._stopped = False
         self._moved_at = 0
+        self._back_at: int | None = None
         self._cable: Cable | None = Cable(self.path)
+        self._plugged_at = self._clock_ns()
+        self._pulled_ns = self._reset_ns = 0
         self._power_on()
         self._thread = threading.Thread(target=self._run, name="button box twin", daemon=True)
         self._thread.start()
@@ -119,13 +127,31 @@ class BoxTwin:
     def plug(self) -> None:
         """Put the cable back."""
         with self._lock:
-            self._cable = self._cable or Cable(self.path)
+            self._cable, self._back_at = self._cable or Cable(self.path), None
+            self._plugged_at = self._clock_ns()
         self._stir()
 
     def reset(self) -> None:
         """Take the power away and give it back."""
         with self._lock:
             self._power_on()
+
+    def pulled_every(self, seconds: int) -> None:
+        """Have the cable pulled out by itself every so many seconds, for AWAY_NS; 0 is never."""
+        self._pulled_ns = seconds * NS
+
+    def reset_every(self, seconds: int) -> None:
+        """Have the box start anew by itself every so many seconds; 0 is never."""
+        self._reset_ns = seconds * NS
+
+    def _have_accidents(self, now: int) -> None:
+        if self._reset_ns and now - self._started >= self._reset_ns:
+            self.reset()
+        if self._pulled_ns and self._cable is not None and now - self._plugged_at >= self._pulled_ns:
+            self.unplug()
+            self._back_at = now + AWAY_NS
+        if self._back_at is not None and now >= self._back_at:
+            self.plug()
 
     def _stir(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -152,6 +178,7 @@ class BoxTwin:
 
     def _turn(self) -> None:
         now = self._clock_ns()
+        self._have_accidents(now)
         if self._cable is not None:
             self._send(self._cable.read(), now, to_table=False)
         incoming = self._arrived(now, to_table=False)

@@ -10,6 +10,7 @@ from typing import Final
 
 from broker.contract.messages import PlannedPlay
 from broker.contract.words import SEATS, Seat
+from firmware.twins.box_fingers import BoxFingers
 from firmware.twins.fingers import Fingers
 from kiosk.table.state import Phase, Table
 from kiosk.twins.script import Course, Script
@@ -26,7 +27,7 @@ class People:
     """Everybody at one table, on a thread of their own."""
 
     def __init__(
-        self, script: Script, fingers: Fingers, trays: TrayTwin, type_key: Callable[[str], None], name: str
+        self, script: Script, fingers: Fingers | BoxFingers, trays: TrayTwin, type_key: Callable[[str], None], name: str
     ) -> None:
         self._script, self._fingers, self._trays, self._type = script, fingers, trays, type_key
         self._laid: tuple[int, Seat] | None = None

@@ -14,10 +14,11 @@ INSTALLED: Final = HERE / "node_modules" / ".package-lock.json"
 class MicroPython:
     """The process; boxes in it are numbered."""
 
-    def __init__(self) -> None:
+    def __init__(self, flashed: Path) -> None:
+        """Start it with the files that are on a box."""
         assert INSTALLED.exists(), f"MicroPython for the tests is not installed: npm ci --prefix {HERE}"
         self._process = subprocess.Popen(
-            ["node", str(HERE / "run.mjs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            ["node", str(HERE / "run.mjs"), str(flashed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.numbers = count(1)
 

@@ -1,4 +1,4 @@
-// Real MicroPython (WebAssembly) with the repository's firmware on its file system. Each line of standard input is
+// Real MicroPython (WebAssembly) with what is flashed on its file system. Each line of standard input is
 // JSON for `answer` of serve.py; the line that comes back is JSON too.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,11 +12,22 @@ const root = join(here, "..", "..", "..");
 const micropython = await loadMicroPython({ heapsize: 192 * 1024, stdout: (line) => console.error(line) });
 const files = micropython.FS;
 
-for (const folder of ["firmware", "firmware/box", "firmware/pico", "firmware/twins"]) {
-  files.mkdir(`/${folder}`);
-  for (const name of readdirSync(join(root, folder)).filter((name) => name.endsWith(".py"))) {
-    files.writeFile(`/${folder}/${name}`, readFileSync(join(root, folder, name)));
+
+function load(folder, inside) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const [from, to] = [join(folder, entry.name), `${inside}/${entry.name}`];
+    if (entry.isDirectory()) {
+      files.mkdir(to);
+      load(from, to);
+    } else files.writeFile(to, readFileSync(from));
   }
+}
+
+load(process.argv[2], "");
+// The pins and the cable that a Pico has are the twin's.
+files.mkdir("/firmware/twins");
+for (const name of ["__init__.py", "board.py", "pico.py"]) {
+  files.writeFile(`/firmware/twins/${name}`, readFileSync(join(root, "firmware/twins", name)));
 }
 files.writeFile("/serve.py", readFileSync(join(here, "serve.py")));
 micropython.runPython('import sys\nsys.path.append("/")\nimport serve');
