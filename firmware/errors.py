@@ -41,3 +41,9 @@ class DeviceForbidden(DeviceMissing):
     """The device is there, but this user may not open it."""
 
     code = "device_forbidden"
+
+
+class EvdevMissing(FirmwareError, ImportError):
+    """The library for scanners that type is not installed."""
+
+    code = "evdev_missing"
