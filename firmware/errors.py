@@ -89,3 +89,9 @@ class BoxOverflow(FirmwareError):
     """The button box had no room for more edges: presses may be missing."""
 
     code = "box_overflow"
+
+
+class EvdevMissing(FirmwareError, ImportError):
+    """The library for scanners that type is not installed."""
+
+    code = "evdev_missing"

@@ -49,10 +49,11 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why something is no tile of ours: a stable code, and what was read."""
+    """Why something is no tile of ours: a stable code, and what was read. `sure` as with a tile."""
 
     code: str
     text: str
+    sure: bool = False
 
 
 def read_code(text: str, settings: CodeSettings, expected_set: str | None = None) -> Tile | Problem | None:
@@ -62,11 +63,11 @@ def read_code(text: str, settings: CodeSettings, expected_set: str | None = None
     if tile is None:
         return None
     if not 1 <= tile.serial <= LAST_SERIAL:
-        return Problem("scan_no_such_tile", text)
+        return Problem("scan_no_such_tile", text, tile.sure)
     if tile.set_text is None:
         return tile if _plain_counts(bare, settings.plain) else Problem("scan_without_set", text)
     if expected_set not in (None, tile.set_text):
-        return Problem("scan_foreign_set", text)
+        return Problem("scan_foreign_set", text, tile.sure)
     return tile
 
 

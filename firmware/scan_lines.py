@@ -14,7 +14,7 @@ LONGEST: Final = 64
 """Bytes of a line. Our longest code has 10 characters; the rest is for prefixes and for what is named."""
 
 TERMINATOR: Final = re.compile(rb"[\r\n\t\x03]")
-"""CR, LF, tabulator, ETX, and so any row of them: what is empty is no line."""
+"""CR, LF, tabulator, ETX; a row of them makes empty lines, which say nothing."""
 
 STX: Final = b"\x02"
 
@@ -70,6 +70,7 @@ class LineCutter:
             yield ReadLine(begun, "long")
 
     def _end(self) -> Iterator[ReadLine]:
-        begun, self._begun, self._skipping = self._begun.removeprefix(STX), b"", False
-        if begun:
+        begun, skipping = self._begun.removeprefix(STX), self._skipping
+        self._begun, self._skipping = b"", False
+        if not skipping:
             yield ReadLine(begun, "whole")

@@ -18,6 +18,8 @@ PRINTABLE: Final = frozenset(map(chr, range(0x20, 0x7F)))
 QUIET_NS: Final = 100 * MS
 """Between two scans by hand there is more; within a line at 1200 baud a byte takes 8 ms."""
 
+EMPTY: Final = ReadLine(b"", "whole")
+
 SHOWN: Final = 40
 """Characters of what could not be read."""
 
@@ -71,8 +73,10 @@ class ScanReader:
         """Report one line; what chance may have made counts only where nothing speaks for chance."""
         doubtful = self._noisy or self._after_cut
         self._after_cut = line.end == "cut"
+        if line == EMPTY:
+            return
         read = self._read(line)
-        if read is None or (isinstance(read, Tile) and doubtful and not read.sure):
+        if read is None or (doubtful and not read.sure):
             yield from self._noise(line, at)
         elif isinstance(read, Problem):
             yield from self._refuse(read, at)
