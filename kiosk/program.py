@@ -162,10 +162,18 @@ class Program:
         if closes_at is not None and report.at < closes_at:
             self._closing.heard(self._clock())
         event = self._touch.event(report, self.state.phase)
-        if isinstance(event, ButtonPressed) and event.at < self._shown_at + SETTLE_NS:
-            return  # who pressed had not seen what is asked now: a slow device must not make a hu of a confirmation
+        if isinstance(event, ButtonPressed) and self._unseen(event):
+            return
         if event is not None and self._apply(event) == TOLD_LATE:
             self._healthy(f"button-{report.seat}", TOLD_LATE)
+
+    def _unseen(self, press: ButtonPressed) -> bool:
+        """Whether who pressed had not seen what is asked now: a slow device must not make a hu of a confirmation.
+
+        What was pressed in a claim window that is closed by now is the table's to judge.
+        """
+        closed_at = self.state.closed_at
+        return press.at < self._shown_at + SETTLE_NS and (closed_at is None or press.at >= closed_at)
 
     def _healthy(self, what: str, code: str | None) -> None:
         """Remember what is wrong with a part of the device; None: nothing."""

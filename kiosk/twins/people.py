@@ -6,12 +6,11 @@ Everything they do follows from the state, so they go on after the kiosk was kil
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, Protocol
 
 from broker.contract.messages import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from firmware.twins.box_fingers import BoxFingers
-from firmware.twins.fingers import Fingers
 from kiosk.table.state import Phase, Table
 from kiosk.twins.script import Course, Script
 from vision.twins.world import Laid, TrayTwin
@@ -21,6 +20,13 @@ AGAIN_S: Final = 2.0
 
 STEPS_BACK: Final = 8
 """Backspaces that empty any half-filled form."""
+
+
+class Fingers(Protocol):
+    """Fingers on simulated buttons, be these on pins or in a box."""
+
+    def press(self, seat: Seat) -> None:
+        """Press one button and let it go."""
 
 
 class People:
