@@ -47,3 +47,9 @@ class PinReserved(FirmwareError, ValueError):
     """The Pi needs this pin for itself."""
 
     code = "pin_reserved"
+
+
+class DeviceDenied(FirmwareError, PermissionError):
+    """The device is there, but this user may not use it."""
+
+    code = "device_denied"
