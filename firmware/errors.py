@@ -49,7 +49,7 @@ class PinReserved(FirmwareError, ValueError):
     code = "pin_reserved"
 
 
-class DeviceDenied(FirmwareError, PermissionError):
-    """The device is there, but this user may not use it."""
+class DeviceForbidden(DeviceMissing):
+    """The device is there, but this user may not open it."""
 
-    code = "device_denied"
+    code = "device_forbidden"

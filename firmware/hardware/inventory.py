@@ -13,7 +13,7 @@ from typing import Final
 from gpiozero.exc import PinUnknownPi
 from gpiozero.pins.pi import PiBoardInfo
 
-from firmware.errors import DeviceDenied
+from firmware.errors import DeviceForbidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def devices(root: Path) -> list[Found]:
 def denied(found: list[Found]) -> list[Trouble]:
     """Say for each kind of device that this user may not use, what to do."""
     kinds = dict.fromkeys(one.kind for one in found if not one.usable)
-    return [Trouble(DeviceDenied.code, _permission(kind, found)) for kind in kinds]
+    return [Trouble(DeviceForbidden.code, _permission(kind, found)) for kind in kinds]
 
 
 def _permission(kind: str, found: list[Found]) -> str:

@@ -4,13 +4,20 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from firmware.addresses import open_buttons
 from firmware.contact import TooShort
 from firmware.hardware.self_test import Remark, SelfTest
-from firmware.reports import Report
+from firmware.reports import Report, Seat
 from firmware.ticker import NS
-from firmware.twins.fingers import Fingers
+
+
+class Presser(Protocol):
+    """Simulated fingers, at pins or elsewhere."""
+
+    def press(self, seat: Seat) -> None:
+        """Press one button and let it go."""
 
 
 def walk(address: str, wait_s: float, say: Callable[[Remark], None]) -> SelfTest:
@@ -43,6 +50,6 @@ def walk(address: str, wait_s: float, say: Callable[[Remark], None]) -> SelfTest
     return test
 
 
-def _press(fingers: Fingers | None, remark: Remark) -> None:
+def _press(fingers: Presser | None, remark: Remark) -> None:
     if fingers is not None:
         threading.Thread(target=fingers.press, args=(remark.seat,), name="a simulated player", daemon=True).start()

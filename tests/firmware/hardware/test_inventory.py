@@ -53,9 +53,9 @@ def test_a_machine_that_is_no_pi_is_told_as_that(tmp_path: Path, broken: bytes |
 def test_what_may_not_be_used_is_named_with_what_to_do(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda path, _: "video" in str(path))
     assert [(one.code, one.text) for one in look(None, pi).troubles] == [
-        ("device_denied", "/dev/gpiochip4: sudo adduser $USER gpio, and log in again"),
-        ("device_denied", "/dev/serial/by-id/usb-Scanner-if00: sudo adduser $USER dialout, and log in again"),
-        ("device_denied", "/dev/input/by-id/usb-Wedge-event-kbd: sudo adduser $USER input, and log in again"),
+        ("device_forbidden", "/dev/gpiochip4: sudo adduser $USER gpio, and log in again"),
+        ("device_forbidden", "/dev/serial/by-id/usb-Scanner-if00: sudo adduser $USER dialout, and log in again"),
+        ("device_forbidden", "/dev/input/by-id/usb-Wedge-event-kbd: sudo adduser $USER input, and log in again"),
     ]
 
 
