@@ -1,4 +1,4 @@
-"""What the box does, turn by turn: takes edges, says them until the table has them, answers, shows lamps.
+"""What the box does, turn by turn: takes edges, keeps them until the table has them, answers, shows lamps.
 
 It judges nothing: edges go out raw, and what is a press is decided at the table (`firmware/contact.py`), by one set of
 rules for pins and box alike.
@@ -34,9 +34,6 @@ LIVELY_US = 60_000
 NAME_US = 250_000
 """Between two `B`."""
 
-AGAIN_US = 300_000
-"""What is not acknowledged after this is said again. The table acknowledges a press 100 ms after its edges."""
-
 DEAF_US = 3_000_000
 """The table asks for the time twice a second. After this without a word its lamps go out."""
 
@@ -54,7 +51,7 @@ class Program:
         self._store = Store(sum(one.is_closed() << seat for seat, one in enumerate(contacts)))
         self._said = 0
         """The number of the edge that is said next."""
-        self._said_at = self._heard_at = self._moved_at = 0
+        self._heard_at = self._moved_at = 0
         self._beat_at, self._named_at = -HEARTBEAT_US, -NAME_US
 
     def turn(self) -> None:
@@ -63,7 +60,7 @@ class Program:
         self._collect(now)
         for kind, numbers in self._splitter.feed(self._line.read()):
             self._hear(kind, numbers)
-        self._say_edges(now)
+        self._say_edges()
         self._beat(now)
         if now - self._heard_at > DEAF_US:
             self._lamps.code = 0
@@ -93,16 +90,13 @@ class Program:
                 self._said = numbers[1]
             self._said = min(max(self._said, self._store.first), self._store.next)
 
-    def _say_edges(self, now: int) -> None:
-        """Say the edges that are new, and all again that nobody has acknowledged."""
-        if self._said > self._store.first and now - self._said_at > AGAIN_US:
-            self._said = self._store.first
+    def _say_edges(self) -> None:
+        """Say the edges that have not been said, or that were asked for again."""
         for _ in range(min(BURST, self._store.next - self._said)):
             seat, closed, us = self._store.get(self._said)
             if not self._line.write(encode("E", self._boot, self._said, seat, closed, us)):
                 return
             self._said += 1
-            self._said_at = now
 
     def _beat(self, now: int) -> None:
         if now - self._named_at >= NAME_US and self._line.write(encode("B", VERSION, self._boot)):
