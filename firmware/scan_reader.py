@@ -117,7 +117,9 @@ def _problem(line: ReadLine, read: Tile | Problem | None) -> Problem:
         return Problem("scan_too_long", shown)
     if line.end == "cut" or read is not None:
         return Problem("scan_cut", shown)
-    return Problem("scan_unknown" if _is_text(line.content) else "scan_garbled", shown)
+    if _is_text(line.content):
+        return Problem("scan_unknown", shown)
+    return Problem("scan_garbled", shown)
 
 
 def _is_text(content: bytes) -> bool:
