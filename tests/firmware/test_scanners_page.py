@@ -1,6 +1,7 @@
 """The page for scanners tells the settings and codes that there are, and its examples are addresses."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +35,11 @@ def test_every_code_of_a_scan_and_of_its_device_is_told() -> None:
 @pytest.mark.parametrize("address", re.findall(r'^scanner = "(.*)"$', PAGE, re.MULTILINE))
 def test_the_example_is_an_address(address: str) -> None:
     assert parse_scanner(address).kind == "serial"
+
+
+def test_the_package_that_is_told_to_be_installed_is_the_one_that_is_asked_for() -> None:
+    (asked,) = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["evdev"]
+    assert f"pip install '{asked.partition(';')[0]}'" in PAGE
 
 
 def test_what_is_told_to_be_printed_is_read() -> None:
