@@ -21,7 +21,7 @@ OnBytes = Callable[[bytes, int], None]
 OnLine = Callable[[FirmwareError | None], None]
 """What is wrong with the device, None where it is open; called when that changes, and once at the start."""
 
-IDLE_S: Final = 0.25
+IDLE_S: Final = 0.125
 """How long to wait for bytes before looking whether the device is still the one behind its path."""
 
 RETRY_S: Final = 0.5

@@ -41,9 +41,9 @@ class ScanReader:
 
     settings: ReaderSettings = field(default_factory=ReaderSettings)
     expected_set: str | None = None
-    _cutter: LineCutter = field(default_factory=LineCutter)
-    _noisy: bool = False
+    noisy: bool = False
     """Something in this burst was no code, or the line was opened in it."""
+    _cutter: LineCutter = field(default_factory=LineCutter)
     _told: bool = False
     """What was no code in this burst has been told: a flood is one report."""
     _after_cut: bool = False
@@ -54,7 +54,7 @@ class ScanReader:
     def opened(self, at: int) -> None:
         """Begin anew on a line that was opened just now, maybe in the middle of a scan."""
         self._cutter = LineCutter(heard=at)
-        self._noisy, self._told, self._after_cut = True, False, False
+        self.noisy, self._told, self._after_cut = True, False, False
 
     def lost(self, at: int) -> list[Scanned | NotScanned]:
         """Take in that the line is gone, maybe in the middle of a scan."""
@@ -64,14 +64,14 @@ class ScanReader:
         """Take bytes and when they came, in ns; no bytes to say that time has passed."""
         reports: list[Scanned | NotScanned] = []
         if at - self._cutter.heard >= QUIET_NS:
-            self._noisy = self._told = False
+            self.noisy = self._told = False
         for line in self._cutter.take(content, at):
             reports += self._line(line, at)
         return reports
 
     def _line(self, line: ReadLine, at: int) -> Iterator[Scanned | NotScanned]:
         """Report one line; what chance may have made counts only where nothing speaks for chance."""
-        doubtful = self._noisy or self._after_cut
+        doubtful = self.noisy or self._after_cut
         self._after_cut = line.end == "cut"
         if line == EMPTY:
             return
@@ -90,7 +90,7 @@ class ScanReader:
 
     def _noise(self, line: ReadLine, at: int) -> Iterator[NotScanned]:
         """Say once in a burst what it may be."""
-        told, self._noisy, self._told = self._told, True, True
+        told, self.noisy, self._told = self._told, True, True
         alone = line.end == "cut" and len(line.content) <= 1  # half a terminator, of a scanner that is set up wrongly
         if not (told or alone):
             yield from self._refuse(mistaken(line.content, self._is_code) or _problem(line, self._read(line)), at)
@@ -117,7 +117,9 @@ def _problem(line: ReadLine, read: Tile | Problem | None) -> Problem:
         return Problem("scan_too_long", shown)
     if line.end == "cut" or read is not None:
         return Problem("scan_cut", shown)
-    return Problem("scan_unknown" if _is_text(line.content) else "scan_garbled", shown)
+    if _is_text(line.content):
+        return Problem("scan_unknown", shown)
+    return Problem("scan_garbled", shown)
 
 
 def _is_text(content: bytes) -> bool:

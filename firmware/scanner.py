@@ -6,7 +6,7 @@ from typing import Final, Self
 
 from firmware.errors import FirmwareError
 from firmware.hot_plug import HotPlugged, OnBytes, OnLine
-from firmware.reports import Health, Tell
+from firmware.reports import Health, Scanned, Tell
 from firmware.scan_codes import SET
 from firmware.scan_reader import ReaderSettings, ScanReader
 
@@ -30,6 +30,8 @@ class Scanner:
         """`set_text` as in `expect`. Raises ValueError, and what `open_line` raises."""
         self._tell, self._clock_ns = tell, clock_ns
         self._reader = ScanReader(settings)
+        self._ready = False
+        """The line is open and has been quiet since: what comes now is a scan from its beginning."""
         self.expect(set_text)
         self._line = open_line(self._on_bytes, self._on_line)
 
@@ -40,7 +42,11 @@ class Scanner:
         self._reader.expected_set = set_text
 
     def _on_bytes(self, content: bytes, at: int) -> None:
-        for report in self._reader.take(content, at):
+        reports = self._reader.take(content, at)
+        if not self._ready and (not self._reader.noisy or any(isinstance(report, Scanned) for report in reports)):
+            self._ready = True
+            self._tell(Health(PART, None))
+        for report in reports:
             self._tell(report)
 
     def _on_line(self, error: FirmwareError | None) -> None:
@@ -48,7 +54,9 @@ class Scanner:
         for report in self._reader.lost(now):
             self._tell(report)
         self._reader.opened(now)
-        self._tell(Health(PART, error.code if error else None, str(error or "")))
+        self._ready = False
+        if error:
+            self._tell(Health(PART, error.code, str(error)))
 
     def close(self) -> None:
         """Let the device go; may be called twice."""
