@@ -135,7 +135,7 @@ class BoxTwin:
             self._power_on()
 
     def have_accidents(self, *, unplugged_ms: int, away_ms: int, reset_ms: int) -> None:
-        """Have the cable pulled out after it was in for so long, for so long; and the power cut so often; 0 is never."""
+        """Pull the cable after it was in for so long, for so long; cut the power so often; 0 is never."""
         self._pulled_ns, self._away_ns, self._reset_ns = unplugged_ms * MS, away_ms * MS, reset_ms * MS
 
     def _cause_accidents(self, now: int) -> None:
