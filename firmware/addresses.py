@@ -21,7 +21,16 @@ from firmware.twins.box_fingers import BoxFingers
 from firmware.twins.fingers import Fingers, read_seats
 from firmware.wiring import read_wiring
 
-FINGERS: Final = {"bounces": "2", "cut": "", "hold_ms": "120", "late_ms": "0", "seed": "0", "sparks": "0", "stuck": ""}
+FINGERS: Final = {
+    "bounces": "2",
+    "cut": "",
+    "hold_ms": "120",
+    "late_ms": "0",
+    "seed": "0",
+    "sparks": "0",
+    "stuck": "",
+    "swap": "",
+}
 """What can be said of simulated fingers, and what is taken where it is not."""
 
 NUMBER: Final = re.compile(r"[0-9]{1,6}")
@@ -58,7 +67,7 @@ def _fingers(address: str) -> Fingers:
         raise BadAddress(f"{address!r}: no setting {unknown[0]!r}; there are {', '.join(FINGERS)}")
     options = FINGERS | told
     try:
-        cut, stuck = read_seats(options.pop("cut")), read_seats(options.pop("stuck"))
+        cut, stuck, swap = (read_seats(options.pop(name)) for name in ("cut", "stuck", "swap"))
     except ValueError as error:
         raise BadAddress(f"{address!r}: {error}") from None
     numbers = {name: _number(address, name, value) for name, value in options.items()}
@@ -70,6 +79,7 @@ def _fingers(address: str) -> Fingers:
         seed=numbers["seed"],
         cut=cut,
         stuck=stuck,
+        swap=swap,
     )
 
 

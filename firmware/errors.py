@@ -89,3 +89,9 @@ class PinReserved(FirmwareError, ValueError):
     """The Pi needs this pin for itself."""
 
     code = "pin_reserved"
+
+
+class DeviceForbidden(DeviceMissing):
+    """The device is there, but this user may not open it."""
+
+    code = "device_forbidden"

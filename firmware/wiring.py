@@ -1,7 +1,7 @@
 """Which pins the four buttons are on, as the configuration says it, checked against the Pi's header.
 
 `east=5,south=6,west=13,north=19` are contacts that close when pressed. `east=5/17` adds a lamp on GPIO17,
-`east=5+20/17` a second contact that opens when pressed: with it a cable that is off can be told from a button that
+`east=5+12/17` a second contact that opens when pressed: with it a cable that is off can be told from a button that
 nobody presses.
 """
 
@@ -55,7 +55,7 @@ def read_wiring(text: str) -> Wiring:
 def _read_part(part: str) -> tuple[Seat, SeatPins]:
     read = PART.fullmatch(part)
     if read is None or read["seat"] not in SEATS:
-        raise BadAddress(f"{part!r}: expected one of {', '.join(SEATS)} and pins: east=5, east=5/17 or east=5+20/17")
+        raise BadAddress(f"{part!r}: expected one of {', '.join(SEATS)} and pins: east=5, east=5/17 or east=5+12/17")
     opens, lamp = (int(read[name]) if read[name] else None for name in ("opens", "lamp"))
     return cast("Seat", read["seat"]), SeatPins(int(read["closes"]), opens, lamp)
 
@@ -73,3 +73,7 @@ def _check(wiring: Wiring) -> None:
             raise PinReserved(f"GPIO{pin} ({names[0]}) is kept for {RESERVED[pin]}")
         if len(names) > 1:
             raise PinInUse(f"GPIO{pin} is wired to {' and '.join(names)}")
+
+
+FULL: Final = read_wiring("east=5+12/17,south=6+16/27,west=13+20/22,north=19+21/23")
+"""Two contacts and a lamp for each seat, as docs/wiring.md has it: on pins that are for nothing else."""

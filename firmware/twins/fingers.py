@@ -13,15 +13,7 @@ from gpiozero.pins.mock import MockFactory, MockPin
 from gpiozero.pins.pi import PiPin
 
 from firmware.reports import SEATS, Seat
-from firmware.wiring import SeatPins, Wiring
-
-WIRING: Final[Wiring] = {
-    "east": SeatPins(5, 20, 17),
-    "south": SeatPins(6, 21, 27),
-    "west": SeatPins(13, 12, 22),
-    "north": SeatPins(19, 16, 23),
-}
-"""Each with two contacts and a lamp, as docs/wiring.md has it."""
+from firmware.wiring import FULL, Wiring
 
 BOUNCE_S: Final = 0.001
 """Between two edges of a bouncing contact, at the most."""
@@ -68,13 +60,17 @@ class Fingers:
         sparks: int = 0,
         stuck: Iterable[Seat] = (),
         cut: Iterable[Seat] = (),
+        swap: Iterable[Seat] = (),
         seed: int = 0,
-        wiring: Wiring = WIRING,
+        wiring: Wiring = FULL,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.factory = MockFactory(pin_class=KernelPin)
         self.wiring = wiring
+        """What the configuration says; `_reached` is what a seat's button is really plugged in at."""
+        turned = [seat for seat in SEATS if seat in swap]
+        self._reached = {**wiring, **{seat: wiring[other] for seat, other in zip(turned, turned[::-1], strict=True)}}
         self.stuck, self._cut = set(stuck), set[Seat]()
         """Buttons that stay down once pressed, and those whose cable is off."""
         self._bounces, self._hold_s, self._late_s, self._sparks = bounces, hold_s, late_s, sparks
@@ -113,26 +109,26 @@ class Fingers:
         at = self._clock()
         self._sleep(SPARK_S)
         if seat not in self._down:
-            self._tell(seat, self.wiring[seat].closes, [(at, False), (at + SPARK_S, True)])
+            self._tell(seat, self._reached[seat].closes, [(at, False), (at + SPARK_S, True)])
 
     def unplug(self, seat: Seat) -> None:
         """Pull a button's cable out: all its pins are high."""
         self._cut.add(seat)
-        for pin in (self.wiring[seat].closes, self.wiring[seat].opens):
+        for pin in (self._reached[seat].closes, self._reached[seat].opens):
             if pin is not None and not self.factory.pin(pin).state:
                 self._happen(pin, [(self._clock(), True)])
 
     def plug(self, seat: Seat) -> None:
         """Put a button's cable back."""
         self._cut.discard(seat)
-        opens = self.wiring[seat].opens
-        pin = self.wiring[seat].closes if seat in self._down else opens
+        opens = self._reached[seat].opens
+        pin = self._reached[seat].closes if seat in self._down else opens
         if pin is not None:
             self._happen(pin, [(self._clock(), False)])
 
     def _move(self, seat: Seat, at: float, *, closed: bool) -> float:
         """Move both contacts of a button, the one that opens first."""
-        pins = self.wiring[seat]
+        pins = self._reached[seat]
         (self._down.add if closed else self._down.discard)(seat)
         first, then = (pins.opens, pins.closes) if closed else (pins.closes, pins.opens)
         edges = self._bounce(at, level=not closed)

@@ -9,10 +9,11 @@ from firmware.buttons import SeatButtons
 from firmware.contact import MS, Limits, TooShort
 from firmware.reports import Pressed, Report, Seat
 from firmware.twins.fingers import KernelPin
-from firmware.wiring import Wiring, read_wiring
+from firmware.wiring import FULL, Wiring, read_wiring
+
+__all__ = ["BOOT", "FULL", "PLAIN", "Clock", "Desk", "desk"]
 
 PLAIN = read_wiring("east=5,south=6,west=13,north=19")
-FULL = read_wiring("east=5+20/17,south=6+21/27,west=13+12/22,north=19+16/23")
 
 BOOT = 1_000_000_000_000
 """The pins' clock began so many ns after ours."""

@@ -48,6 +48,10 @@ def test_what_could_not_be_done_yet_is_tried_again() -> None:
     assert work.calls == 4
 
 
+def test_while_nothing_is_due_it_sleeps_without_end() -> None:
+    assert ticking(Work())._left() is None
+
+
 def test_what_becomes_due_while_it_sleeps_is_done_when_it_is_told_to_look() -> None:
     work = Work()
     ticker = ticking(work)

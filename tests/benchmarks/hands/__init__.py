@@ -1,0 +1,1 @@
+"""How quick and how fair the devices in players' hands are."""
