@@ -91,7 +91,7 @@ class PinReserved(FirmwareError, ValueError):
     code = "pin_reserved"
 
 
-class DeviceForbidden(DeviceMissing):
-    """The device is there, but this user may not open it."""
+class EvdevMissing(FirmwareError, ImportError):
+    """The library for scanners that type is not installed."""
 
-    code = "device_forbidden"
+    code = "evdev_missing"
