@@ -1,8 +1,10 @@
 """Table and box together, the box in CPython and in real MicroPython: each press once, in order, at its time."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from firmware.box.codec import LOST, VERSION, Splitter, encode
+from firmware.box.codec import FIELDS, LOST, VERSION, Splitter, encode
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report
 from firmware.twins.pico import Pico
 from tests.firmware.box.world import MS, Start, World, good
@@ -96,6 +98,17 @@ def test_what_was_pressed_while_the_cable_was_out_comes_when_it_is_back_once_and
     assert near(told[0], at[0])
     assert near(told[2], at[1])
     assert world.told(Health) == [Health("buttons", "device_unplugged", "gone"), Health("buttons", None)]
+
+
+def test_after_an_hour_without_the_table_a_press_still_has_its_time() -> None:
+    world = World(ppm=90)
+    world.settle()
+    world.unplug()
+    world.hours(1)
+    at = world.press("west", 90)
+    world.plug()
+    world.run(500)
+    assert near(world.told(Pressed)[0], at)
 
 
 def test_nobody_holds_a_button_only_because_the_line_is_silent(world: World) -> None:
@@ -260,7 +273,11 @@ def test_edges_for_which_there_is_no_room_are_told_to_be_lost_and_make_no_press(
     world.reports.clear()
     world.plug()
     world.run(4000)
-    assert Health("buttons", "box_overflow", "the box had no more room: presses may be missing") in world.reports
+    assert world.told(Health) == [
+        Health("buttons", None),
+        Health("buttons", "box_overflow", "the box had no more room: presses may be missing"),
+        Health("buttons", None),
+    ]
     assert world.told(Held) == []
     assert "west" not in presses(world)  # it was pressed when there was no more room
     world.touch("west", closed=False)
@@ -300,6 +317,30 @@ def test_cpython_and_micropython_say_the_same_byte_for_byte(micropython: object)
     assert said[0] == said[1]
     kinds = [kind for kind, _ in Splitter().feed(said[0])]
     assert {*kinds} == {"B", "H", "E", "R"}
+
+
+well_formed = st.sampled_from(sorted(FIELDS)).flatmap(
+    lambda kind: st.lists(
+        st.one_of(st.integers(0, 5), st.just(1000), st.integers(0, 2**45)), min_size=FIELDS[kind], max_size=FIELDS[kind]
+    ).map(lambda numbers: encode(kind, *numbers))
+)
+
+
+@given(st.lists(well_formed, max_size=60))
+def test_frames_that_make_no_sense_stop_neither_side(frames: list[bytes]) -> None:
+    """As another program would say them, with a good CRC."""
+    world = World()
+    world.settle()
+    for frame in frames:
+        world.now += MS
+        world._take(world.link.received(frame, world.now))
+        world.box.turn(frame)
+    world.power_on()
+    world.run(1000)
+    world.reports.clear()
+    world.press("east")
+    world.run(300)
+    assert presses(world) == ["east"]
 
 
 def test_a_lost_edge_has_no_seat() -> None:
