@@ -137,7 +137,7 @@ def play_late(table: Desk, edges: list[tuple[int, bool]], late: int) -> None:
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(100, 2900), st.integers(25_000, 60_000)), min_size=1, max_size=6), late_us)
 def test_sparks_whose_edges_come_late_are_no_presses(sparks: list[tuple[int, int]], late: int) -> None:
-    """Where the sparks are further apart than their edges are late: else a pin that is low says nothing of which it is."""
+    """Where sparks are further apart than their edges are late: else a pin that is low does not say by which it is."""
     times = list(accumulate((one for spark in sparks for one in spark), initial=0))[:-1]
     with desk() as table:
         play_late(table, [(at, index % 2 == 1) for index, at in enumerate(times)], late)
