@@ -50,8 +50,12 @@ def _list(address: str | None, *, as_json: bool) -> bool:
 
 
 def _wiring(address: str | None) -> Wiring | None:
-    """Read the wiring that an address has; buttons elsewhere have none here."""
-    scheme, _, rest = (address or "").partition(":")
+    """Read the wiring that an address has; buttons elsewhere have none here. Raises as `read_wiring` does."""
+    if address is None:
+        return None
+    scheme, _, rest = address.partition(":")
+    if scheme not in ("gpio", "box", "sim"):
+        raise BadAddress(f"{address!r} is no address of buttons: gpio:east=5,... for instance")
     return read_wiring(rest) if scheme == "gpio" else None
 
 

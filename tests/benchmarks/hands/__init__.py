@@ -1,1 +1,1 @@
-"""How quick and how fair the devices in players' hands are."""
+"""How quick and how sturdy the things on the table are: `make bench-hands`."""
