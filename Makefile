@@ -68,6 +68,7 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.reference commands > docs/commands.md
 	$(BIN)/python -m broker.reference profiles > docs/profiles.md
 	$(BIN)/python -m broker.reference topics > docs/topics.md
+	$(BIN)/python -m firmware.diagram > docs/wiring.svg
 
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)
