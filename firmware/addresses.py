@@ -1,7 +1,8 @@
 """Buttons by their address in the configuration.
 
 `gpio:east=5,south=6,west=13,north=19` names the pins (BCM numbers) of a Pi (`wiring.py` has the whole of it);
-`sim://buttons?bounces=2&seed=7` is a twin with the same code behind it, whose `fingers` press.
+`sim://buttons?bounces=2&seed=7` is a twin with the same code behind it, whose `fingers` press. `box:...` and `sim://box` are a button box on a cable, or
+its twin (`box/address.py`).
 """
 
 import re
@@ -10,10 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from firmware.box.address import SimulatedBox, read_path, simulated
+from firmware.box.box import ButtonBox
 from firmware.buttons import SeatButtons, ignore
 from firmware.contact import TooShort
 from firmware.errors import BadAddress
 from firmware.reports import Tell
+from firmware.twins.box_fingers import BoxFingers
 from firmware.twins.fingers import Fingers, read_seats
 from firmware.wiring import read_wiring
 
@@ -36,8 +40,8 @@ NUMBER: Final = re.compile(r"[0-9]{1,6}")
 class OpenedButtons:
     """The buttons, and the fingers of their twin where they are simulated."""
 
-    buttons: SeatButtons
-    fingers: Fingers | None
+    buttons: SeatButtons | ButtonBox
+    fingers: Fingers | BoxFingers | None
 
 
 def open_buttons(address: str, tell: Tell, on_short: Callable[[TooShort], None] = ignore) -> OpenedButtons:
@@ -49,7 +53,12 @@ def open_buttons(address: str, tell: Tell, on_short: Callable[[TooShort], None] 
         fingers = _fingers(address)
         buttons = SeatButtons(fingers.wiring, tell, on_short=on_short, factory=fingers.factory)
         return OpenedButtons(buttons, fingers)
-    raise BadAddress(f"{address!r} is no address of buttons: gpio:east=5,... or sim://buttons")
+    if scheme == "box":
+        return OpenedButtons(ButtonBox(read_path(rest), tell, on_short=on_short), None)
+    if scheme == "sim" and rest.partition("?")[0] == "//box":
+        at_box = simulated(address)
+        return OpenedButtons(SimulatedBox(at_box.box, tell, on_short), at_box)
+    raise BadAddress(f"{address!r} is no address of buttons: gpio:east=5,..., box:/dev/..., sim://buttons or sim://box")
 
 
 def _fingers(address: str) -> Fingers:

@@ -21,6 +21,7 @@ from broker.contract.messages import LogMessage, Receipt, TableState
 from broker.contract.wire import decode_at, encode
 from broker.contract.words import SEATS, Seat
 from broker.credentials import Credentials
+from firmware.reports import Pressed, Released
 from kiosk.config import Settings
 from kiosk.journal import Journal
 from kiosk.program import Program
@@ -95,7 +96,8 @@ class Table:
         self.time.now += 2 * S
         for seat in seats:
             self.time.now += 10 * MS
-            self.program.pressed(seat, self.time.now)
+            self.program.tell(Pressed(seat, self.time.now))
+            self.program.tell(Released(seat, self.time.now + 5 * MS))
         self.program.step(timeout=0)
 
     def said(self, *last: str) -> list[str]:
@@ -169,7 +171,7 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
     seen = table.program.shown()
     assert (seen.state, seen.declared, seen.marked, seen.problem) == ("playing", (), frozenset(), None)
     assert len(caplog.records) == before
-    table.time.now += 5 * S
+    table.time.now += 6 * S
     table.until(Phase.DECLARED)
     # One message a state, one a fact: the presses have none. (Waiting may be said twice: at the connection too.)
     said = [what for what in table.said("Declared", "declared") if what != "waiting"]
@@ -183,12 +185,13 @@ def test_a_second_push_at_a_confirmation_is_no_hu_however_slow_the_device(table:
     restore(table)
     table.time.now += 2 * S
     for seat in SEATS:
-        table.program.pressed(seat, table.time.now)
+        table.program.tell(Pressed(seat, table.time.now))
+        table.program.tell(Released(seat, table.time.now + MS))
     again = table.time.now + 3 * S
     table.time.now += 5 * S
     table.program.step(timeout=0)
     assert table.program.state.phase is Phase.PLAYING
-    table.program.pressed("north", again)
+    table.program.tell(Pressed("north", again))
     table.program.step(timeout=0)
     assert table.program.state.declarations == ()
 
@@ -207,7 +210,7 @@ def test_a_plan_of_another_store_is_played_though_its_rounds_were_played_here_in
     begin(table)
     table.time.now += 2 * S
     table.program.key("d")
-    table.time.now += 5 * S
+    table.time.now += 6 * S
     table.until(Phase.ACCEPTING)
     table.press(*SEATS)
     table.until(Phase.RECORDED)
