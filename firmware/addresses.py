@@ -1,8 +1,8 @@
 """Buttons by their address in the configuration.
 
 `gpio:east=5,south=6,west=13,north=19` names the pins (BCM numbers) of a Pi (`wiring.py` has the whole of it);
-`sim://buttons?bounces=2&seed=7` is a twin with the same code behind it, whose `fingers` press. `box:...` and `sim://box` are a button box on a cable, or
-its twin (`box/address.py`).
+`sim://buttons?bounces=2&seed=7` is a twin with the same code behind it, whose `fingers` press. `box:...` and `sim://box`
+are a button box on a cable, and its twin (`box/address.py`).
 """
 
 import re

@@ -20,7 +20,9 @@ from firmware.twins.noise import Faults
 
 FAULTS: Final = tuple(field.name for field in fields(Faults))
 
-SETTINGS: Final = {**dict.fromkeys(FAULTS, 0), "bounces": 2, "hold_ms": 120, "ppm": 0, "seed": 0, "unplugged_s": 0, "reset_s": 0}
+ACCIDENTS: Final = {"unplugged_ms": 0, "away_ms": 3000, "reset_ms": 0}
+
+SETTINGS: Final = dict.fromkeys(FAULTS, 0) | ACCIDENTS | {"bounces": 2, "hold_ms": 120, "ppm": 0, "seed": 0}
 """What can be said of a simulated box and its fingers, and what is taken where it is not."""
 
 NUMBER: Final = re.compile(r"[0-9]{1,6}")
@@ -57,6 +59,5 @@ def simulated(address: str) -> BoxFingers:
         settings[name] = int(value)
     faults = Faults(**{name: settings[name] for name in FAULTS})
     twin = BoxTwin(faults, ppm=settings["ppm"], seed=settings["seed"])
-    twin.pulled_every(settings["unplugged_s"])
-    twin.reset_every(settings["reset_s"])
+    twin.have_accidents(**{name: settings[name] for name in ACCIDENTS})
     return BoxFingers(twin, bounces=settings["bounces"], hold_s=settings["hold_ms"] / 1000, seed=settings["seed"])

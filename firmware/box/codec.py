@@ -34,7 +34,7 @@ LOST = 4
 
 def encode(kind: str, *numbers: int) -> bytes:
     """Write a frame, newline included."""
-    body = " ".join(["!" + kind] + [str(number) for number in numbers] + [""]).encode()  # noqa: RUF005 - MicroPython
+    body = " ".join(["!" + kind] + [str(number) for number in numbers] + [""]).encode()
     return body + check(body)
 
 
@@ -85,4 +85,4 @@ class Splitter:
 def _from_start(line: bytes) -> bytes:
     """Leave out what comes before the last start of a frame, and all where that is too long."""
     start = line.rfind(b"!")
-    return line[start:] if 0 <= start and len(line) - start <= LONGEST else b""
+    return line[start:] if start >= 0 and len(line) - start <= LONGEST else b""

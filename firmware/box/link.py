@@ -90,8 +90,10 @@ class Link:
         if kind == "H":
             self._heard_at = now
             self._heartbeat(numbers, now)
-        elif kind == "E" and self._session is not None and numbers[0] == self._session.boot:
-            self._reports += self._session.edge(*numbers[1:], now)
+        elif kind == "E" and self._session is not None:
+            boot, number, seat, closed, us = numbers
+            if boot == self._session.boot:
+                self._reports += self._session.edge(number, seat, closed, us, now)
         elif kind == "R" and self._session is not None and (asked := self._queries.pop(numbers[0], None)):
             self._session.clock.add(numbers[1], asked, now)
             self._query_at = now if not self._session.clock.ready else now + QUERY_NS

@@ -101,7 +101,7 @@ class Program:
     def _beat(self, now: int) -> None:
         if now - self._named_at >= NAME_US and self._line.write(encode("B", VERSION, self._boot)):
             self._named_at = now
-        lively = 0 < self._moved_at and now - self._moved_at < LIVELY_US
+        lively = self._moved_at > 0 and now - self._moved_at < LIVELY_US
         if not lively and now - self._beat_at < HEARTBEAT_US:
             return
         store, lamps = self._store, self._lamps.code

@@ -1,14 +1,17 @@
 """MicroPython's `machine`, as much of it as the box uses. Runs in CPython and in MicroPython: no typing here."""
 
+TYPE_CHECKING = False  # MicroPython has no typing; type checkers take this name for true
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class Pin:
     """A pin: an input that fingers drive, or an output that is looked at."""
 
-    def __init__(self, number: int, mode: int) -> None:
-        self.number, self.mode = number, mode
-        self.level = 1
-        self.hard = False
-        self._handler = None
+    def __init__(self, number: int, mode: int, pull: "int | None") -> None:
+        self.number, self.mode, self.pull = number, mode, pull
+        self.level, self.hard = 1, False
+        self._handler: Callable[[Pin], None] | None = None
 
     def value(self, level: "int | None" = None) -> "int | None":
         """Give the level, or set it."""
@@ -17,7 +20,7 @@ class Pin:
         self.level = level
         return None
 
-    def irq(self, handler, trigger: int, *, hard: bool) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    def irq(self, handler: "Callable[[Pin], None]", trigger: int, *, hard: bool) -> None:
         """Call the handler at edges."""
         self._handler, self.trigger, self.hard = handler, trigger, hard
 
@@ -42,8 +45,7 @@ class Pins:
         """Give a pin."""
         pin = self.made.get(number)
         if pin is None:
-            pin = self.made[number] = Pin(number, mode)
-        pin.pull = pull  # type: ignore[attr-defined]
+            pin = self.made[number] = Pin(number, mode, pull)
         if value is not None:
             pin.level = value
         return pin

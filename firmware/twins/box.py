@@ -30,10 +30,8 @@ LIVELY_NS: Final = 150_000_000
 
 NS_PER_US: Final = 1000
 
-NS: Final = 1_000_000_000
-
-AWAY_NS: Final = 3 * NS
-"""For so long a cable is out that is pulled by itself."""
+MS: Final = 1_000_000
+"""Nanoseconds."""
 
 
 class Cable:
@@ -90,7 +88,7 @@ class BoxTwin:
         self._back_at: int | None = None
         self._cable: Cable | None = Cable(self.path)
         self._plugged_at = self._clock_ns()
-        self._pulled_ns = self._reset_ns = 0
+        self._pulled_ns = self._away_ns = self._reset_ns = 0
         self._power_on()
         self._thread = threading.Thread(target=self._run, name="button box twin", daemon=True)
         self._thread.start()
@@ -136,20 +134,16 @@ class BoxTwin:
         with self._lock:
             self._power_on()
 
-    def pulled_every(self, seconds: int) -> None:
-        """Have the cable pulled out by itself every so many seconds, for AWAY_NS; 0 is never."""
-        self._pulled_ns = seconds * NS
+    def have_accidents(self, *, unplugged_ms: int, away_ms: int, reset_ms: int) -> None:
+        """Pull the cable after it was in for so long, for so long; cut the power so often; 0 is never."""
+        self._pulled_ns, self._away_ns, self._reset_ns = unplugged_ms * MS, away_ms * MS, reset_ms * MS
 
-    def reset_every(self, seconds: int) -> None:
-        """Have the box start anew by itself every so many seconds; 0 is never."""
-        self._reset_ns = seconds * NS
-
-    def _have_accidents(self, now: int) -> None:
+    def _cause_accidents(self, now: int) -> None:
         if self._reset_ns and now - self._started >= self._reset_ns:
             self.reset()
         if self._pulled_ns and self._cable is not None and now - self._plugged_at >= self._pulled_ns:
             self.unplug()
-            self._back_at = now + AWAY_NS
+            self._back_at = now + self._away_ns
         if self._back_at is not None and now >= self._back_at:
             self.plug()
 
@@ -178,7 +172,7 @@ class BoxTwin:
 
     def _turn(self) -> None:
         now = self._clock_ns()
-        self._have_accidents(now)
+        self._cause_accidents(now)
         if self._cable is not None:
             self._send(self._cable.read(), now, to_table=False)
         incoming = self._arrived(now, to_table=False)

@@ -11,6 +11,9 @@ from firmware.twins.box import BoxTwin
 BOUNCE_S: Final = 0.001
 """Between two edges of a bouncing contact."""
 
+LONG_S: Final = 2.2
+"""The long press that calls the arbiter."""
+
 
 class BoxFingers:
     """What four players can do to the buttons of a box. Closing it takes the box away."""
@@ -28,11 +31,15 @@ class BoxFingers:
         self._bounces, self._hold_s, self._sleep = bounces, hold_s, sleep
         self._random = random.Random(seed)  # noqa: S311 - a twin's shaking hand, no secret
 
-    def press(self, seat: Seat) -> None:
+    def press(self, seat: Seat, hold_s: float | None = None) -> None:
         """Press one button and let it go."""
         self._move(seat, closed=True)
-        self._sleep(self._hold_s)
+        self._sleep(self._hold_s if hold_s is None else hold_s)
         self._move(seat, closed=False)
+
+    def call(self, seat: Seat) -> None:
+        """Call the arbiter: the long press."""
+        self.press(seat, LONG_S)
 
     def _move(self, seat: Seat, *, closed: bool) -> None:
         """Change a contact, not cleanly."""

@@ -113,18 +113,18 @@ def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
     with BoxTwin() as twin, ButtonBox(str(twin.path), told.put) as box:
         while told.get(timeout=30) != Health("buttons", None):
             pass
-        cable = twin._cable  # noqa: SLF001 - garbage comes into the middle of what the box says
+        cable = twin._cable
         assert isinstance(cable, Cable)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for piece in garbage(total, seed=1):
-            with twin._lock:  # noqa: SLF001 - or the box might speak within a piece
+            with twin._lock:
                 push(cable, piece)
         cable.write(b"\n")
         twin.touch("east", closed=True)
-        reports = []
+        reports: list[Report] = []
         while not isinstance(report := told.get(timeout=30), Pressed):
             reports.append(report)
-        assert box._link.refused > 0  # noqa: SLF001
+        assert box._link.refused > 0
         return reports, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 
 
@@ -172,7 +172,7 @@ def main() -> None:
     said, answer = garbage_to_box()
     print(f"box, {BYTES} bytes of garbage to the box: edges said {said!r}, answers after it {b'!R 5' in answer}")
     most = garbage_to_micropython()
-    print(f"box, the same to the box in MicroPython: no edges, answers after it; {most // 1024} KB of memory in use at most")
+    print(f"box, the same to the box in MicroPython: no edges, answers after it; at most {most // 1024} KB in use")
     worst = live(DAYS)
     print(
         f"box, a year of {worst.queries} queries with {worst.wraps} wraps: mapping wrong by "

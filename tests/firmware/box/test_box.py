@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from firmware.box.box import ButtonBox
+from firmware.pico.assembly import LAMPS
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report
 from firmware.twins.box import BoxTwin
 from firmware.twins.noise import Faults
@@ -101,11 +102,9 @@ def test_a_box_that_is_not_there_yet_works_when_it_comes(tmp_path: Path) -> None
         assert told.get(timeout=10) == WELL
 
 
-def test_lamps_follow_and_go_out_when_the_table_goes(table: Table) -> None:
-    lit = queue.Queue[int]()
-    pin = table.twin._pico.board.Pin.made[8]  # west's
-    set_level = pin.value
-    pin.value = lambda level=None: (lit.put(level), set_level(level))[1]  # type: ignore[method-assign,func-returns-value]
+def test_lamps_follow_and_go_out_when_the_table_goes(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    lit = queue.Queue[int | None]()
+    monkeypatch.setattr(table.twin._pico.board.Pin.made[LAMPS[SEATS.index("west")]], "value", lit.put)
     table.box.show("west", "on")
     assert lit.get(timeout=10) == 1
     table.box.close()

@@ -126,7 +126,9 @@ def test_both_read_the_same_in_garbage(micropython: MicroPython, garbage: bytes)
     assert Here().split(garbage) == There(micropython).split(garbage)
 
 
-@pytest.mark.parametrize("line", [b"!B 01 1", b"!B +1 1", b"!B  1 1", b"!B 1", b"!B 1 1 1", b"!Z 1", b"! 1 1", b"!B 1 -1"])
+@pytest.mark.parametrize(
+    "line", [b"!B 01 1", b"!B +1 1", b"!B  1 1", b"!B 1", b"!B 1 1 1", b"!Z 1", b"! 1 1", b"!B 1 -1"]
+)
 def test_a_line_with_a_good_crc_that_nobody_would_write_is_refused(codec: Codec, line: bytes) -> None:
     assert codec.split(line + b" " + check(line + b" "))[0] == []
 

@@ -44,7 +44,7 @@ def test_garbage_on_the_boxs_port_stops_nothing_and_lights_nothing() -> None:
 
 
 def test_garbage_takes_no_memory_on_the_box_in_micropython(micropython: MicroPython) -> None:
-    """Three times as many bytes as it may have in use. MicroPython collects now and then, so its figure goes up and down."""
+    """Three times as many bytes as it may have in use; what is in use goes up and down as MicroPython collects."""
     now = iter(range(0, 1 << 30, 1000))
     box = micropython.start(lambda: next(now), 99)
     for piece in garbage(3 * IN_USE, seed=3):
@@ -83,7 +83,9 @@ def test_however_bad_the_line_is_each_press_is_told_once_and_in_order(
 
 
 @settings(max_examples=25)
-@given(st.integers(0, 2**16), st.lists(st.sampled_from(["press", "unplug", "plug", "reset", "table", "wait"]), max_size=10))
+@given(
+    st.integers(0, 2**16), st.lists(st.sampled_from(["press", "unplug", "plug", "reset", "table", "wait"]), max_size=10)
+)
 def test_whatever_happens_no_press_is_made_up_and_none_is_lost_that_the_box_had_stored(
     seed: int, happens: list[str]
 ) -> None:

@@ -112,7 +112,7 @@ def test_nobody_holds_a_button_only_because_the_line_is_silent(world: World) -> 
 
 
 def test_edges_that_a_line_loses_are_asked_for_again(world: World) -> None:
-    lost = []
+    lost: list[bytes] = []
 
     def losing(chunk: bytes, now: int) -> list[tuple[int, bytes]]:
         if b"!E" in chunk and len(lost) < 3:
@@ -303,4 +303,4 @@ def test_cpython_and_micropython_say_the_same_byte_for_byte(micropython: object)
 
 
 def test_a_lost_edge_has_no_seat() -> None:
-    assert LOST == len(SEATS)
+    assert len(SEATS) == LOST

