@@ -43,10 +43,10 @@ class ButtonBox:
         at = 2 * SEATS.index(seat)
         self._link.lamps = self._link.lamps & ~(3 << at) | MODES[lamp] << at
 
-    def _heard(self, chunk: bytes, _at: int) -> None:
-        """Take in bytes. They are timed after they were read: a reply must never seem quicker than it was."""
+    def _heard(self, chunk: bytes, at: int) -> None:
+        """Take in bytes, with a time after they were read: a reply must never seem quicker than it was."""
         with self._lock:
-            self._do(self._link.received(chunk, self._clock_ns()))
+            self._do(self._link.received(chunk, at))
 
     def _changed(self, error: FirmwareError | None) -> None:
         with self._lock:
