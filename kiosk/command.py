@@ -14,6 +14,7 @@ import click
 
 from firmware.addresses import OpenedButtons, open_buttons
 from firmware.errors import FirmwareError
+from firmware.scanner_addresses import open_scanner
 from kiosk.config import Settings
 from kiosk.errors import JournalBroken, KioskError
 from kiosk.eyes import Eyes
@@ -59,6 +60,8 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         program = Program(settings, journal)
         buttons = open_buttons(config.devices.buttons, program.tell)
         opened.enter_context(buttons.buttons)
+        if config.devices.scanner:
+            opened.enter_context(open_scanner(config.devices.scanner, program.tell))
         trays = TrayTwin()
         check_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
         eyes = Eyes(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns)

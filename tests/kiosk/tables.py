@@ -54,7 +54,11 @@ def play(round_: RoundNo, *, deal: int | None = None, dealer: Seat = "east") -> 
 
 
 def plan(
-    *plays: PlannedPlay, profile: str = "oedmc-2020", recorded: tuple[RoundNo, ...] = (), store: str = STORE
+    *plays: PlannedPlay,
+    profile: str = "oedmc-2020",
+    recorded: tuple[RoundNo, ...] = (),
+    store: str = STORE,
+    rules: str | None = None,
 ) -> Assignment:
     """Plan a table's day; one play if nothing else is said."""
     return Assignment(
@@ -64,6 +68,7 @@ def plan(
         table=TABLE,
         store=store,
         profile=profile,
+        rules=rules,
         plays=plays or (play(1),),
         recorded=recorded,
     )
