@@ -23,13 +23,14 @@ from firmware.wiring import Wiring, read_wiring
               help="With --test: seconds for each player.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON object; what --test asks goes to standard error.")
 def hardware(config: Path | None, address: str | None, wait_s: float, *, testing: bool, as_json: bool) -> None:
-    r"""List what is wired to this machine; CONFIG is a table's TOML file (see docs/installer.md).
+    """List what is wired to this machine; CONFIG is a table's TOML file (see docs/installer.md).
 
     Ends with 0 when nothing is wrong, else with 1.
 
-    \b
-    homologue hardware /etc/homologue/table-3.toml
-    homologue hardware --buttons gpio:east=5/17,south=6/27,west=13/22,north=19/23 --test
+    homologue hardware /etc/homologue/table-3.toml --test
+
+    homologue hardware --buttons gpio:east=5/17,south=6/27,west=13/22,north=19/23
+
     homologue hardware --buttons sim://buttons --test --json
     """
     try:
