@@ -7,6 +7,7 @@ pass for it. At rest nothing runs.
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Self
 
 from gpiozero.pins import Factory
@@ -22,7 +23,7 @@ from firmware.ticker import Ticker
 from firmware.wiring import Wiring
 
 ON_ITS_WAY_NS: Final = 20 * MS
-"""If a pin is not where its edges have left it, an edge is on its way to us for this long, or else was lost."""
+"""A pin is not where its edges have left it: the edge is on its way to us for this long, or else was lost."""
 
 
 def ignore(_: TooShort) -> None:
@@ -30,7 +31,10 @@ def ignore(_: TooShort) -> None:
 
 
 class SeatButtons:
-    """Four buttons, one a seat. `tell` is called from threads of ours, one report after the other; it must not wait."""
+    """Four buttons, one a seat.
+
+    `tell` is called from the threads of pins and time, one report after the other; it must neither wait nor raise.
+    """
 
     def __init__(
         self,
@@ -54,6 +58,8 @@ class SeatButtons:
         self._lines: dict[Seat, Line] = {}
         self._second: dict[Seat, Line] = {}
         self._lamps: Lamps | None = None
+        self._awaited_since: int | None = None
+        """Since when a pin is not where its edges have left it."""
         self._lock = threading.RLock()
         self._ticker = Ticker("hu buttons", self.due, self.pass_time, clock_ns)
         with self._lock:  # edges wait until all lines have been looked at
@@ -68,10 +74,10 @@ class SeatButtons:
         try:
             for seat, pins in wiring.items():
                 what = f"{seat}'s button at GPIO{pins.closes}"
-                self._lines[seat] = Line(pins.closes, factory, offset, self._first(seat))
+                self._lines[seat] = Line(pins.closes, factory, offset, partial(self._edge, seat))
                 if pins.opens is not None:
                     what = f"{seat}'s second contact at GPIO{pins.opens}"
-                    self._second[seat] = Line(pins.opens, factory, offset, self._other(seat))
+                    self._second[seat] = Line(pins.opens, factory, offset, partial(self._second_edge, seat))
             what = "the lamps"
             lamps = {seat: pins.lamp for seat, pins in wiring.items() if pins.lamp is not None}
             self._lamps = Lamps(lamps, factory)
@@ -86,28 +92,19 @@ class SeatButtons:
             self._changeovers[seat] = Changeover(seat, closes=closed[seat], opens=line.is_closed, since=now)
         self._tell(self._presses.begin(closed))
 
-    def _first(self, seat: Seat) -> Callable[[int, bool], None]:
-        """Make what takes the edges of the contact that closes when pressed."""
+    def _edge(self, seat: Seat, at: int, closed: bool) -> None:  # noqa: FBT001 - a line's callback
+        """Take in an edge of the contact that closes when pressed."""
+        with self._lock:
+            self._tell(self._presses.edge(seat, closed=closed, at=at))
+            if changeover := self._changeovers.get(seat):
+                self._tell(changeover.edge(closes=closed, at=at))
+        self._ticker.look()
 
-        def edge(at: int, closed: bool) -> None:  # noqa: FBT001 - a line's callback
-            with self._lock:
-                told = self._presses.edge(seat, closed=closed, at=at)
-                if changeover := self._changeovers.get(seat):
-                    told += changeover.edge(closes=closed, at=at)
-                self._tell(told)
-            self._ticker.look()
-
-        return edge
-
-    def _other(self, seat: Seat) -> Callable[[int, bool], None]:
-        """Make what takes the edges of the contact that opens when pressed."""
-
-        def edge(at: int, closed: bool) -> None:  # noqa: FBT001 - a line's callback
-            with self._lock:
-                self._tell(self._changeovers[seat].edge(opens=closed, at=at))
-            self._ticker.look()
-
-        return edge
+    def _second_edge(self, seat: Seat, at: int, closed: bool) -> None:  # noqa: FBT001 - a line's callback
+        """Take in an edge of the contact that opens when pressed."""
+        with self._lock:
+            self._tell(self._changeovers[seat].edge(opens=closed, at=at))
+        self._ticker.look()
 
     def due(self) -> int | None:
         """When must `pass_time` be called, in ns of the clock? None: nothing is due."""
@@ -119,15 +116,32 @@ class SeatButtons:
         """Let the time pass until now, unless an edge is on its way that must be heard first."""
         with self._lock:
             now = self._clock_ns()
-            when = self._presses.due()
-            if when is not None and when <= now and (moved := self._moved()):
-                if now < when + ON_ITS_WAY_NS:
-                    return
-                for seat in moved:  # lost: by the time that something was due, the contact had moved
-                    self._tell(self._presses.edge(seat, closed=self._lines[seat].is_closed, at=when - 1))
-            self._tell(self._presses.pass_time(now))
-            for changeover in self._changeovers.values():
-                self._tell(changeover.pass_time(now))
+            for seat, changeover in self._changeovers.items():
+                self._pass_time_of(seat, changeover, now)
+            if not self._is_on_its_way(now):
+                self._tell(self._presses.pass_time(now))
+
+    def _is_on_its_way(self, now: int) -> bool:
+        """Say whether to wait for an edge. One that has not come for long is lost: by then it had moved."""
+        when = self._presses.due()
+        moved = self._moved() if when is not None and when <= now else []
+        if when is None or not moved:
+            self._awaited_since = None
+            return False
+        if self._awaited_since is None:
+            self._awaited_since = now
+        if now < self._awaited_since + ON_ITS_WAY_NS:
+            return True
+        for seat in moved:
+            self._tell(self._presses.edge(seat, closed=self._lines[seat].is_closed, at=when - 1))
+        return False
+
+    def _pass_time_of(self, seat: Seat, changeover: Changeover, now: int) -> None:
+        """Let the time pass for two contacts; before a fault is told, the pins themselves are asked."""
+        if (when := changeover.due()) is not None and when <= now:
+            closes, opens = self._lines[seat].is_closed, self._second[seat].is_closed
+            self._tell(changeover.edge(closes=closes, opens=opens, at=when - 1))
+        self._tell(changeover.pass_time(now))
 
     def _moved(self) -> list[Seat]:
         return [seat for seat, line in self._lines.items() if line.is_closed != self._presses.is_closed(seat)]

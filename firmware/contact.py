@@ -25,8 +25,8 @@ class Limits:
     sparks and what a cable picks up last microseconds. As short as this because every press is told this much later."""
 
     bounce_ns: int = 10 * MS
-    """Open for this long, a closing contact has stopped bouncing (Ganssle, A Guide to Debouncing: 17 of 18 kinds of
-    switches bounced for 6.2 ms at most). Longer would let a spark before a press pass for its first edge."""
+    """Open for this long, a closing contact has stopped bouncing (nearly all the switches of Ganssle's A Guide to
+    Debouncing had done so within 6.2 ms). Longer would let a spark before a press pass for its first edge."""
 
     burst_ns: int = 30 * MS
     """A contact that chatters for longer than this without closing begins anew; other seats do not wait for it."""

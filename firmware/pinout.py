@@ -45,7 +45,7 @@ FUNCTIONS: Final = (
         "serial console",
         frozenset((14, 15)),
         {"4B": "dev/serial0", "5B": "dev/ttyAMA0"},  # serial0 of a Pi 5 is the connector between its HDMI sockets
-        "enable_uart=0",
+        "enable_uart=0 (on a Pi 5 dtparam=uart0=off)",
     ),
 )
 

@@ -73,10 +73,9 @@ def read_code(text: str, settings: CodeSettings, expected_set: str | None = None
 
 def _bare(text: str, settings: CodeSettings) -> str:
     """Take off what surrounds the code; nothing is left where it is not surrounded so."""
-    text = text.strip(" ")
     if not (text.startswith(settings.prefix) and text.endswith(settings.suffix)):
         return ""
-    text = text.removeprefix(settings.prefix).removesuffix(settings.suffix)
+    text = text.removeprefix(settings.prefix).removesuffix(settings.suffix).strip(" ")
     return AIM.sub("", text, count=1) if AIM.match(text) else text
 
 

@@ -84,7 +84,9 @@ class Typed:
             self._held.add(key)
             return ""
         self._held.discard(key)
-        number, self._number = (self._number, "") if key == ALT else ("", self._number)
+        if key != ALT:
+            return ""
+        number, self._number = self._number, ""
         return _numbered(number) if number else ""
 
     def _character(self, key: int) -> str:

@@ -36,11 +36,11 @@ class ReadLine:
 class LineCutter:
     """Collects bytes to lines. Keeps LONGEST bytes at most."""
 
+    heard: int = 0
+    """When the last bytes came."""
     _begun: bytes = b""
     _skipping: bool = False
     """The line was too long and has been told; what comes before its end is left out."""
-    heard: int = 0
-    """When the last bytes came."""
 
     def take(self, content: bytes, at: int) -> Iterator[ReadLine]:
         """Take what came at a time in ns, or nothing to say that time has passed."""

@@ -13,7 +13,7 @@ from firmware.scan_codes import CodeSettings, Problem, Tile, read_code
 from firmware.scan_lines import MS, LineCutter, ReadLine
 from firmware.scan_pages import mistaken
 
-PRINTABLE: Final = frozenset(map(chr, range(0x20, 0x7F)))
+PRINTABLE: Final = range(0x20, 0x7F)
 
 QUIET_NS: Final = 100 * MS
 """Between two scans by hand there is more; within a line at 1200 baud a byte takes 8 ms."""
@@ -48,8 +48,8 @@ class ScanReader:
     """What was no code in this burst has been told: a flood is one report."""
     _after_cut: bool = False
     """The next line may be the rest of one that broke off."""
-    _last: tuple[tuple[object, ...], int] = ((), 0)
-    """What was scanned last, and when it was seen last."""
+    _last: dict[type, tuple[object, int]] = field(default_factory=dict)
+    """The tile that was scanned last and what was none, each with when it was seen last."""
 
     def opened(self, at: int) -> None:
         """Begin anew on a line that was opened just now, maybe in the middle of a scan."""
@@ -80,7 +80,7 @@ class ScanReader:
             yield from self._noise(line, at)
         elif isinstance(read, Problem):
             yield from self._refuse(read, at)
-        elif self._is_new((read.serial, read.set_text), at):
+        elif self._is_new(read, at):
             yield Scanned(read.serial, read.set_text, at)
 
     def _read(self, line: ReadLine) -> Tile | Problem | None:
@@ -96,23 +96,23 @@ class ScanReader:
             yield from self._refuse(mistaken(line.content, self._is_code) or _problem(line, self._read(line)), at)
 
     def _refuse(self, problem: Problem, at: int) -> Iterator[NotScanned]:
-        if self._is_new((problem.code, problem.text), at):
+        if self._is_new(problem, at):
             yield NotScanned(problem.code, problem.text, at)
 
     def _is_code(self, text: str) -> bool:
         """Say whether a guess at what was meant is a tile; one or two digits are no evidence for a guess."""
         return len(text) >= SHORTEST and isinstance(read_code(text, self.settings.codes), Tile)
 
-    def _is_new(self, what: tuple[object, ...], at: int) -> bool:
+    def _is_new(self, what: Tile | Problem, at: int) -> bool:
         """Say whether this is no repetition; a scanner that goes on reading the same goes on being the same scan."""
-        last, when = self._last
-        self._last = what, at
+        last, when = self._last.get(type(what), (None, at))
+        self._last[type(what)] = what, at
         return last != what or at - when >= self.settings.double_ms * MS
 
 
 def _problem(line: ReadLine, read: Tile | Problem | None) -> Problem:
     """Name a line that makes no sense, or made sense where noise was before it."""
-    shown = "".join(chr(byte) if chr(byte) in PRINTABLE else f"\\x{byte:02x}" for byte in line.content)[:SHOWN]
+    shown = "".join(chr(byte) if byte in PRINTABLE else f"\\x{byte:02x}" for byte in line.content)[:SHOWN]
     if line.end == "long":
         return Problem("scan_too_long", shown)
     if line.end == "cut" or read is not None:
@@ -124,4 +124,4 @@ def _problem(line: ReadLine, read: Tile | Problem | None) -> Problem:
 
 def _is_text(content: bytes) -> bool:
     """Say whether these are printable ASCII characters and nothing else."""
-    return all(chr(byte) in PRINTABLE for byte in content)
+    return all(byte in PRINTABLE for byte in content)

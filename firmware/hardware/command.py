@@ -23,13 +23,14 @@ from firmware.wiring import Wiring, read_wiring
               help="With --test: seconds for each player.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON object; what --test asks goes to standard error.")
 def hardware(config: Path | None, address: str | None, wait_s: float, *, testing: bool, as_json: bool) -> None:
-    r"""List what is wired to this machine; CONFIG is a table's TOML file (see docs/installer.md).
+    """List what is wired to this machine; CONFIG is a table's TOML file (see docs/installer.md).
 
     Ends with 0 when nothing is wrong, else with 1.
 
-    \b
-    homologue hardware /etc/homologue/table-3.toml
-    homologue hardware --buttons gpio:east=5/17,south=6/27,west=13/22,north=19/23 --test
+    homologue hardware /etc/homologue/table-3.toml --test
+
+    homologue hardware --buttons gpio:east=5/17,south=6/27,west=13/22,north=19/23
+
     homologue hardware --buttons sim://buttons --test --json
     """
     try:
@@ -50,8 +51,12 @@ def _list(address: str | None, *, as_json: bool) -> bool:
 
 
 def _wiring(address: str | None) -> Wiring | None:
-    """Read the wiring that an address has; buttons elsewhere have none here."""
-    scheme, _, rest = (address or "").partition(":")
+    """Read the wiring that an address has; buttons elsewhere have none here. Raises as `read_wiring` does."""
+    if address is None:
+        return None
+    scheme, _, rest = address.partition(":")
+    if scheme not in ("gpio", "box", "sim"):
+        raise BadAddress(f"{address!r} is no address of buttons: gpio:east=5,... for instance")
     return read_wiring(rest) if scheme == "gpio" else None
 
 

@@ -74,8 +74,7 @@ def _permission(kind: str, found: list[Found]) -> str:
 
 def _pins(root: Path) -> Iterator[Found]:
     for path in sorted((root / "dev").glob("gpiochip*")):
-        label = root / "sys/bus/gpio/devices" / path.name / "of_node/name"
-        yield _found("pins", path, root, _text(label) or path.name)
+        yield _found("pins", path, root, path.name)
 
 
 def _serial(root: Path) -> Iterator[Found]:

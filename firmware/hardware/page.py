@@ -60,7 +60,10 @@ def _troubles(wiring: Wiring, here: Board, root: Path) -> Iterator[Trouble]:
         yield Trouble(DeviceMissing.code, "the buttons are wired to pins, and this is no Raspberry Pi")
         return
     if find_spec("lgpio") is None:
-        yield Trouble(DeviceMissing.code, "the Python module lgpio is missing: sudo apt-get install python3-lgpio")
+        yield Trouble(
+            DeviceMissing.code,
+            "the Python module lgpio is missing: `make setup` on a Pi with Python 3.11 or 3.12 installs it",
+        )
     used = [pin for pins in wiring.values() for pin in pins.used().values()]
     yield from (Trouble(PinInUse.code, text) for text in taken(used, here.model, root))
 

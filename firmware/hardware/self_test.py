@@ -78,11 +78,13 @@ class SelfTest:
         return []
 
     def _health(self, part: str, code: str | None, text: str) -> list[Remark]:
+        was_ill, other = part in self._ill, part.removeprefix("button-")
         (self._ill.add if code else self._ill.discard)(part)
-        other = part.removeprefix("button-")
-        if not self.asked:
+        if self.asked is None:
             return []
-        return [self._say("ill", other=other, code=code, text=text) if code else self._say("well", other=other)]
+        if code:
+            return [self._say("ill", other=other, code=code, text=text)]
+        return [self._say("well", other=other)] if was_ill else []
 
     def _next(self, now: int, said: Said) -> list[Remark]:
         """End the turn of the seat asked, and ask the next."""

@@ -21,6 +21,9 @@ BOUNCE_S: Final = 0.001
 SPARK_S: Final = 0.0004
 """How long a spark closes a contact."""
 
+TAP_S: Final = 0.01
+"""Who presses for less than this only taps."""
+
 LONG_S: Final = 2.2
 """The long press that calls the arbiter."""
 
@@ -87,10 +90,14 @@ class Fingers:
         """Press one button and let it go."""
         for _ in range(self._random.randint(0, self._sparks)):
             self.spark(self._random.choice(SEATS))
+        hold_s = self._hold_s if hold_s is None else hold_s
+        if hold_s < TAP_S:
+            self.spark(seat, hold_s)
+            return
         pressed = self.push(seat)
-        self._sleep(max(0.0, pressed + (self._hold_s if hold_s is None else hold_s) - self._clock()))
+        self._sleep(max(0.0, pressed + hold_s - self._clock()))
         if seat not in self.stuck:
-            self.let_go(seat, pressed + (self._hold_s if hold_s is None else hold_s))
+            self.let_go(seat, pressed + hold_s)
 
     def call(self, seat: Seat) -> None:
         """Press for so long that it calls the arbiter."""
@@ -104,12 +111,12 @@ class Fingers:
         """Take the finger away."""
         self._move(seat, self._clock() if at is None else at, closed=False)
 
-    def spark(self, seat: Seat) -> None:
-        """Close a contact for less than any finger could."""
+    def spark(self, seat: Seat, lasts_s: float = SPARK_S) -> None:
+        """Close a contact for a moment. Both edges are told together, so that it is as short as it should be."""
         at = self._clock()
-        self._sleep(SPARK_S)
+        self._sleep(lasts_s + self._late_s)
         if seat not in self._down:
-            self._tell(seat, self._reached[seat].closes, [(at, False), (at + SPARK_S, True)])
+            self._tell(seat, self._reached[seat].closes, [(at, False), (at + lasts_s, True)])
 
     def unplug(self, seat: Seat) -> None:
         """Pull a button's cable out: all its pins are high."""

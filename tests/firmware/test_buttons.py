@@ -2,11 +2,13 @@
 
 import queue
 from collections.abc import Iterator
+from itertools import accumulate
 
 import gpiozero
 import pytest
 from gpiozero.pins.mock import MockFactory, PinState
-from hypothesis import HealthCheck, given, settings
+from gpiozero.pins.pi import PiPin
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from firmware.buttons import ON_ITS_WAY_NS, SeatButtons
@@ -116,6 +118,42 @@ def test_a_lost_edge_is_made_up_for(table: Desk) -> None:
     assert table.buttons.due() is None
 
 
+late_us = st.integers(0, ON_ITS_WAY_NS // 1000 - 1000)
+
+
+def play_late(table: Desk, edges: list[tuple[int, bool]], late: int) -> None:
+    """Let west's pin move at these times (in µs), and tell each edge so much later."""
+    start, pin = table.clock.ns, table.pin("west")
+    steps = [(at, "moves", at, level) for at, level in edges] + [(at + late, "tells", at, level) for at, level in edges]
+    for when, what, at, level in sorted(steps, key=lambda step: step[:2]):
+        table.wait((start + when * 1000 - table.clock.ns) / MS)
+        if what == "moves":
+            pin._change_state(level)
+        else:
+            PiPin._call_when_changed(pin, (start + at * 1000 - BOOT) / 1e9, level)
+    table.wait(200)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(100, 2900), st.integers(25_000, 60_000)), min_size=1, max_size=6), late_us)
+def test_sparks_whose_edges_come_late_are_no_presses(sparks: list[tuple[int, int]], late: int) -> None:
+    """Where sparks are further apart than their edges are late: else a pin that is low does not say by which it is."""
+    times = list(accumulate((one for spark in sparks for one in spark), initial=0))[:-1]
+    with desk() as table:
+        play_late(table, [(at, index % 2 == 1) for index, at in enumerate(times)], late)
+        assert table.told == []
+
+
+@settings(max_examples=50)
+@given(st.integers(5, 500), late_us)
+@example(6, 19_000)
+def test_a_press_whose_edges_come_late_is_a_press_at_its_edge(held_ms: int, late: int) -> None:
+    with desk() as table:
+        start = table.clock.ns
+        play_late(table, [(0, False), (held_ms * 1000, True)], late)
+        assert table.told == [Pressed("west", start), Released("west", start + held_ms * MS)]
+
+
 # ---- two contacts -----------------------------------------------------------------------------------------
 
 
@@ -154,6 +192,15 @@ def test_wires_that_touch_are_told() -> None:
         table.drive("east", (0, DOWN))
         table.wait(1500)
         assert table.told[1:] == [Health("button-east", "button_shorted", "both contacts are closed")]
+
+
+def test_a_lost_edge_of_the_second_contact_is_no_cable_that_is_off() -> None:
+    """The edge by which it closed again was lost: before a fault is told, the pin itself is asked."""
+    with desk(FULL) as table:
+        second(table, UP)
+        table.factory.pin(12)._change_state(value=False)
+        table.wait(5000)
+        assert (table.told, table.buttons.due()) == ([], None)
 
 
 def test_a_press_of_a_button_with_two_contacts_is_a_press_and_no_fault() -> None:

@@ -85,6 +85,11 @@ def test_a_prefix_and_suffix_that_are_configured_must_be_there() -> None:
     ]  # fmt: skip
 
 
+def test_a_prefix_and_suffix_may_be_spaces() -> None:
+    assert read_code(" 117 ", CodeSettings(prefix=" ", suffix=" ")) == Tile(117, None, sure=False)
+    assert read_code("117", CodeSettings(prefix=" ")) is None
+
+
 def test_with_a_set_on_the_table_tiles_of_others_are_foreign_and_plain_numbers_are_not() -> None:
     read = [read_code(text, ANY, "08") for text in ("HM1-08-117", "HM1-09-117", "C117", "117", "HM1-09-137")]
     assert read == [

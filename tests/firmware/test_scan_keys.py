@@ -49,6 +49,10 @@ def test_alt_and_digits_of_the_keypad_type_a_character_in_every_layout(layout: s
     assert typed(layout, *events) == chr(number)
 
 
+def test_of_many_digits_with_alt_the_last_four_count() -> None:
+    assert typed("us", *held(ALT, *tap(*[73] * 1000, 82, 82, 77, 76))) == "A"
+
+
 def test_the_keypad_types_digits_without_shift_in_every_layout() -> None:
     assert [typed(layout, *tap(79, 79, 71, 96)) for layout in LAYOUTS] == ["117\r"] * len(LAYOUTS)
 

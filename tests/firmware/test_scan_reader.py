@@ -57,6 +57,10 @@ def test_another_code_between_makes_two_scans_of_the_same(told: Told) -> None:
     assert told.send(b"117\r118\r117\r") == [(117, None), (118, None), (117, None)]
 
 
+def test_something_that_is_no_tile_between_makes_no_second_scan(told: Told) -> None:
+    assert told.send(b"117\r999\r117\r999\r") == [(117, None), ("scan_no_such_tile", "999")]
+
+
 def test_the_same_serial_of_another_set_is_another_code(told: Told) -> None:
     assert told.send(b"HM1-08-117\rHM1-09-117\r") == [(117, "08"), (117, "09")]
 
@@ -145,6 +149,21 @@ def test_utf_16_is_named_and_nothing_else_told(told: Told, codec: str, end: str)
     assert told.send(f"HM1-08-117{end}".encode(codec)) + told.wait_ms(1000) == [
         ("scan_wrong_encoding", "UTF-16: HM1-08-117")
     ]
+
+
+def test_a_mark_of_the_other_byte_order_is_named_too(told: Told) -> None:
+    assert told.send(b"\xfe\xff" + "HM1-08-117\r".encode("utf-16-be")) == [
+        ("scan_wrong_encoding", "UTF-16: HM1-08-117")
+    ]
+
+
+def test_one_or_two_digits_are_no_evidence_for_a_wrong_setting(told: Told) -> None:
+    assert told.send(b"&\r") == [("scan_unknown", "&")]
+
+
+def test_a_whole_code_without_a_terminator_has_broken_off_and_nothing_else_is_wrong_with_it(told: Told) -> None:
+    told.send(b"\x02117")
+    assert told.wait_ms(600) == [("scan_cut", "117")]
 
 
 def test_a_byte_order_mark_is_named(told: Told) -> None:

@@ -40,6 +40,7 @@ def test_a_configuration_without_buttons_is_refused(tmp_path: Path, text: str) -
     ("address", "code"),
     [
         ("gpio:east=5", "bad_device_address"),
+        ("pins:east=5", "bad_device_address"),
         ("gpio:east=5,south=5,west=13,north=19", "pin_in_use"),
         ("gpio:east=0,south=5,west=13,north=19", "pin_reserved"),
     ],
@@ -47,6 +48,10 @@ def test_a_configuration_without_buttons_is_refused(tmp_path: Path, text: str) -
 def test_a_bad_wiring_is_refused_with_its_code(address: str, code: str) -> None:
     told = run("--buttons", address)
     assert (told.exit_code, told.stderr.split(": ")[:2]) == (1, ["homologue hardware", code])
+
+
+def test_buttons_that_are_not_on_pins_have_no_wires() -> None:
+    assert json.loads(run("--buttons", "sim://buttons", "--json").stdout)["wires"] == []
 
 
 def test_a_test_needs_to_know_which_buttons() -> None:
@@ -73,7 +78,7 @@ def test_exchanged_plugs_and_a_cable_that_is_off_fail_and_are_named() -> None:
 
 
 def test_presses_that_are_too_short_fail_and_say_how_short() -> None:
-    told = run("--buttons", "sim://buttons?hold_ms=1&bounces=0", "--test", "--wait", "0.5")
+    told = run("--buttons", "sim://buttons?hold_ms=1", "--test", "--wait", "0.5")
     assert (told.exit_code, told.stdout.count("1.0 ms is too short for a finger")) == (1, 4)
 
 

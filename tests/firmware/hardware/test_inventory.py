@@ -82,7 +82,7 @@ def test_pins_that_belong_to_something_else_here_are_troubles(pi: Path, monkeypa
 def test_a_pi_without_lgpio_is_told_what_to_install(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("firmware.hardware.page.find_spec", lambda _: None)
     (trouble,) = look(PLAIN, pi).troubles
-    assert (trouble.code, "python3-lgpio" in trouble.text) == ("device_missing", True)
+    assert (trouble.code, "make setup" in trouble.text) == ("device_missing", True)
 
 
 def test_pins_without_a_pi_are_a_trouble(tmp_path: Path) -> None:

@@ -74,6 +74,13 @@ def test_an_ill_button_is_said_and_fails_the_test_unless_it_gets_well() -> None:
     assert test.passed
 
 
+def test_getting_well_is_said_of_what_was_ill_only() -> None:
+    test = begun()
+    assert test.take(Health("buttons", None), S) == []
+    test.take(Health("buttons", "device_unplugged", "gone"), S)
+    assert said(test.take(Health("buttons", None), S)) == [("east", "well")]
+
+
 reports = st.one_of(
     st.builds(Pressed, st.sampled_from(SEATS), st.integers(0, 200 * S)),
     st.builds(Released, st.sampled_from(SEATS), st.integers(0, 200 * S)),
