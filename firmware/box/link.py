@@ -4,6 +4,7 @@ Whatever comes is garbage until its CRC says otherwise. A box is known by its bo
 anew, and nothing that was open before is carried over.
 """
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,8 +52,9 @@ class Link:
         self._health: str | None = ""
         """The code that was told last; none yet."""
         self._heard_at = 0
-        self._queries: dict[int, int] = {}
-        self._token, self._query_at = 0, 0
+        self._queries: deque[int] = deque(maxlen=OUTSTANDING)
+        """When the latest were asked. That is their token too, so that an answer to another program is no answer."""
+        self._query_at = 0
         self.lamps = 0
         """What they are to show: see `L` in `codec.FIELDS`."""
         self._lamps_at = 0
@@ -99,9 +101,11 @@ class Link:
             boot, number, seat, closed, us = numbers
             if boot == self._session.boot:
                 self._report(self._session.edge(number, seat, closed, us, now))
-        elif kind == "R" and self._session is not None and (asked := self._queries.pop(numbers[0], None)):
-            self._session.clock.add(numbers[1], asked, now)
-            self._query_at = now if not self._session.clock.ready else now + QUERY_NS
+        elif kind == "R" and self._session is not None and numbers[0] in self._queries:
+            asked, us = numbers
+            self._queries.remove(asked)
+            self._session.clock.add(us, asked, now)
+            self._query_at = now + (QUERY_NS if self._session.clock.ready else 0)
 
     def _name(self, version: int, now: int) -> None:
         """Take in which version the box speaks."""
@@ -125,23 +129,20 @@ class Link:
     def _begin(self, boot: int, first: int, closed: int, now: int) -> Session:
         """Get to know a box."""
         if self._session is not None:
-            self._report(self._session.end(now))
+            self._report(self._session.let_go(now))
             self._tell_health(BoxReset.code, "the box has started anew")
-        self._session = Session(boot, first, closed)
-        self._report(self._session.begin())
+        self._session = Session(boot, first)
+        self._report(self._session.begin(closed))
         self._queries.clear()
         self._query_at = now
         return self._session
 
     def _query(self, now: int) -> None:
         """Ask for the box's time."""
-        self._token += 1
-        self._queries[self._token] = now
-        if len(self._queries) > OUTSTANDING:
-            del self._queries[min(self._queries)]
+        self._queries.append(now)
         ready = self._session is not None and self._session.clock.ready
         self._query_at = now + (QUERY_NS if ready else FIRST_QUERY_NS)
-        self._outgoing.append(encode("Q", self._token))
+        self._outgoing.append(encode("Q", now))
 
     def _report(self, told: list[Told]) -> None:
         """Pass on what the session tells."""

@@ -23,7 +23,6 @@ SETTLED_US: Final = 100_000
 REPEAT_NS: Final = 50_000_000
 """Between two requests for the same edges."""
 
-
 Told = Report | TooShort
 """What comes of what the box says: reports, and pulses that were no finger's, for who looks after the wiring."""
 
@@ -31,7 +30,7 @@ Told = Report | TooShort
 class Session:
     """What is known of a box since it started. Every method gives reports; `outgoing` is what to send."""
 
-    def __init__(self, boot: int, first: int, closed: int) -> None:
+    def __init__(self, boot: int, first: int) -> None:
         self.boot, self.clock, self.outgoing = boot, BoxClock(), list[bytes]()
         self._next = self._settled = first
         """The first edge that has not come, and the first that is not acknowledged."""
@@ -39,8 +38,6 @@ class Session:
         """When the edges between these two were, in µs."""
         self._asked_at: int | None = None
         self._presses = Presses()
-        self._before = tuple(self._presses.begin({seat: bool(closed >> at & 1) for at, seat in enumerate(SEATS)}))
-        """What was to be said of the contacts at the start."""
         self._down: dict[Seat, int] = {}
         """Who presses, and since when on our clock."""
         self._stuck: set[str] = set()
@@ -48,14 +45,14 @@ class Session:
         self._latest = (0, 0)
         """The latest press that was told, by the box's clock and by ours."""
 
-    def begin(self) -> list[Told]:
-        """Give what is to be said at the start: contacts that were closed."""
-        return self._told(self._before)
+    def begin(self, closed: int) -> list[Told]:
+        """Take in which contacts were closed before the first edge: a bit for each, east lowest."""
+        return self._told(self._presses.begin({seat: bool(closed >> at & 1) for at, seat in enumerate(SEATS)}))
 
     def heartbeat(self, first: int, following: int, us: int, now: int) -> list[Told]:
         """Let the time pass until the box's time `us`, if all edges before it are here."""
         if first > self._next:
-            return [*self._forget_contacts(now), *self._resume(first)]
+            return [*self.let_go(now), *self._resume(first)]
         if following > self._next:
             self._ask(now)
             return []
@@ -75,15 +72,11 @@ class Session:
         self._next += 1
         self._unsettled.append(us)
         if seat >= LOST:
-            return [*self._forget_contacts(now), _lost()]
+            return [*self.let_go(now), _lost()]
         return self._told(self._presses.edge(SEATS[seat], closed=bool(closed), at=us * NS_PER_US))
 
-    def end(self, now: int) -> list[Told]:
-        """Let all buttons go: the box has started anew."""
-        return self._forget_contacts(now)
-
-    def _forget_contacts(self, now: int) -> list[Told]:
-        """Begin anew with open contacts: no press is made up, and nobody holds a button for ever."""
+    def let_go(self, now: int) -> list[Told]:
+        """Go on with open contacts, at the end too: no press is made up, and nobody holds a button for ever."""
         told: list[Told] = [Released(seat, now) for seat in self._down]
         told += [Health(part, None) for part in sorted(self._stuck)]
         self._presses = Presses()
@@ -108,7 +101,7 @@ class Session:
             self._unsettled.popleft()
             self._settled += 1
 
-    def _told(self, outcomes: tuple[Outcome, ...] | list[Outcome]) -> list[Told]:
+    def _told(self, outcomes: list[Outcome]) -> list[Told]:
         """Map what was found out to this machine's clock."""
         reports: list[Told] = []
         for outcome in outcomes:

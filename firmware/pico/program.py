@@ -85,8 +85,9 @@ class Program:
         elif kind == "L":
             self._lamps.code = numbers[0] & 255
         elif kind in ("A", "N") and numbers[0] == self._boot:
-            self._store.forget(numbers[1])
-            if kind == "N":
+            if kind == "A":
+                self._store.forget(numbers[1])
+            else:
                 self._said = numbers[1]
             self._said = min(max(self._said, self._store.first), self._store.next)
 

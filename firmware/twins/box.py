@@ -9,7 +9,6 @@ import select
 import tempfile
 import threading
 import time
-import tty
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Final, Self
 
 from firmware.box.ticks import PERIOD
 from firmware.reports import SEATS, Seat
+from firmware.twins.cable import Cable
 from firmware.twins.noise import Faults, Noise
 from firmware.twins.pico import Pico
 
@@ -32,34 +32,6 @@ NS_PER_US: Final = 1000
 
 MS: Final = 1_000_000
 """Nanoseconds."""
-
-
-class Cable:
-    """A pseudo-terminal behind a path, from being plugged in until being pulled out."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.master, self._slave = os.openpty()
-        tty.setraw(self._slave)
-        os.set_blocking(self.master, False)
-        path.symlink_to(os.ttyname(self._slave))
-
-    def read(self) -> bytes:
-        """Give what the table has sent."""
-        with contextlib.suppress(BlockingIOError):
-            return os.read(self.master, 4096)
-        return b""
-
-    def write(self, piece: bytes) -> None:
-        """Send; what nobody reads is lost, as over USB."""
-        with contextlib.suppress(BlockingIOError):
-            os.write(self.master, piece)
-
-    def pull(self) -> None:
-        """Cut the line: the path goes, and whoever has it open is told."""
-        self._path.unlink()
-        os.close(self.master)
-        os.close(self._slave)
 
 
 class BoxTwin:
@@ -85,8 +57,11 @@ class BoxTwin:
         self._lock = threading.RLock()
         self._stopped = False
         self._moved_at = 0
+        self._touches: list[tuple[int, int, Seat, bool]] = []
+        """Contacts that will move: when, in which order it was said, whose, closed."""
         self._back_at: int | None = None
-        self._cable: Cable | None = Cable(self.path)
+        self.cable = Cable(self.path)
+        self.cable.put_in()
         self._plugged_at = self._clock_ns()
         self._pulled_ns = self._away_ns = self._reset_ns = 0
         self._power_on()
@@ -94,18 +69,17 @@ class BoxTwin:
         self._thread.start()
 
     def _power_on(self) -> None:
-        self._started = self._clock_ns()
+        self._started = self._now = self._clock_ns()
         self._pico = Pico(self._ticks_us, next(self._boots))
 
     def _ticks_us(self) -> int:
-        passed = self._clock_ns() - self._started
+        passed = self._now - self._started
         return (passed + passed * self._ppm // 1_000_000) // NS_PER_US % PERIOD
 
-    def touch(self, seat: Seat, *, closed: bool) -> None:
-        """Close or open a contact."""
+    def touch(self, seat: Seat, *, closed: bool, at: int | None = None) -> None:
+        """Close or open a contact; now, or at a time that is still to come, which a busy machine does not shift."""
         with self._lock:
-            self._pico.touch(SEATS.index(seat), int(closed))
-            self._moved_at = self._clock_ns()
+            self._touches.append((self._clock_ns() if at is None else at, next(self._order), seat, closed))
         self._stir()
 
     def lamps(self) -> dict[Seat, bool]:
@@ -116,17 +90,15 @@ class BoxTwin:
     def unplug(self) -> None:
         """Pull the cable out. This box has its power from elsewhere, and keeps what it has stored."""
         with self._lock:
-            cable, self._cable = self._cable, None
             self._flying.clear()
-            if cable is not None:
-                cable.pull()
+            self.cable.pull()
         self._stir()
 
     def plug(self) -> None:
         """Put the cable back."""
         with self._lock:
-            self._cable, self._back_at = self._cable or Cable(self.path), None
-            self._plugged_at = self._clock_ns()
+            self.cable.put_in()
+            self._plugged_at, self._back_at = self._clock_ns(), None
         self._stir()
 
     def reset(self) -> None:
@@ -141,7 +113,7 @@ class BoxTwin:
     def _cause_accidents(self, now: int) -> None:
         if self._reset_ns and now - self._started >= self._reset_ns:
             self.reset()
-        if self._pulled_ns and self._cable is not None and now - self._plugged_at >= self._pulled_ns:
+        if self._pulled_ns and self.cable.is_in and now - self._plugged_at >= self._pulled_ns:
             self.unplug()
             self._back_at = now + self._away_ns
         if self._back_at is not None and now >= self._back_at:
@@ -160,9 +132,8 @@ class BoxTwin:
     def _wait(self) -> None:
         """Wait for bytes, fingers, or the next turn."""
         with self._lock:
-            now, cable = self._clock_ns(), self._cable
-            lively = now - self._moved_at < LIVELY_NS or bool(self._flying)
-            watched = [self._woken] if cable is None else [self._woken, cable.master]
+            lively = self._clock_ns() - self._moved_at < LIVELY_NS or bool(self._flying or self._touches)
+            watched = [self._woken, *([self.cable.fileno()] if self.cable.is_in else [])]
         try:
             ready, _, _ = select.select(watched, [], [], TURN_S if lively else IDLE_S)
         except OSError:  # pulled out in this moment
@@ -171,18 +142,27 @@ class BoxTwin:
             os.read(self._woken, 4096)
 
     def _turn(self) -> None:
+        """Run the main loop once. The box's time is that of the turn, and an edge's that of the edge."""
+        came = self.cable.receive()
         now = self._clock_ns()
         self._cause_accidents(now)
-        if self._cable is not None:
-            self._send(self._cable.read(), now, to_table=False)
+        self._send(came, now, to_table=False)
+        self._move_contacts(now)
         incoming = self._arrived(now, to_table=False)
         self._send(self._pico.turn(incoming), now, to_table=True)
-        outgoing = self._arrived(now, to_table=True)
-        if self._cable is not None and outgoing:
-            self._cable.write(outgoing)
+        if outgoing := self._arrived(now, to_table=True):
+            self.cable.send(outgoing)
+
+    def _move_contacts(self, now: int) -> None:
+        due = sorted(touch for touch in self._touches if touch[0] <= now)
+        self._touches = [touch for touch in self._touches if touch not in due]
+        for at, _, seat, closed in due:
+            self._now = self._moved_at = max(self._now, at)
+            self._pico.touch(SEATS.index(seat), int(closed))
+        self._now = now
 
     def _send(self, piece: bytes, now: int, *, to_table: bool) -> None:
-        if piece and self._cable is not None:
+        if piece and self.cable.is_in:
             for at, arrived in self._noise[to_table].carry(piece, now):
                 self._flying.append((at, next(self._order), to_table, arrived))
 
@@ -198,8 +178,7 @@ class BoxTwin:
         self._stopped = True
         self._stir()
         self._thread.join()
-        if self._cable is not None:
-            self._cable.pull()
+        self.cable.close()
         os.close(self._woken)
         os.close(self._wake)
         self._folder.cleanup()

@@ -8,7 +8,9 @@ from typing import Final
 from firmware.reports import Seat
 from firmware.twins.box import BoxTwin
 
-BOUNCE_S: Final = 0.001
+NS: Final = 1_000_000_000
+
+BOUNCE_NS: Final = 1_000_000
 """Between two edges of a bouncing contact."""
 
 LONG_S: Final = 2.2
@@ -26,26 +28,27 @@ class BoxFingers:
         hold_s: float = 0.12,
         seed: int = 0,
         sleep: Callable[[float], None] = time.sleep,
+        clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self.box = box
-        self._bounces, self._hold_s, self._sleep = bounces, hold_s, sleep
+        self._bounces, self._hold_s, self._sleep, self._clock_ns = bounces, hold_s, sleep, clock_ns
         self._random = random.Random(seed)  # noqa: S311 - a twin's shaking hand, no secret
 
     def press(self, seat: Seat, hold_s: float | None = None) -> None:
         """Press one button and let it go."""
-        self._move(seat, closed=True)
-        self._sleep(self._hold_s if hold_s is None else hold_s)
-        self._move(seat, closed=False)
+        at = self._move(seat, self._clock_ns(), closed=True)
+        at = self._move(seat, at + round((self._hold_s if hold_s is None else hold_s) * NS), closed=False)
+        self._sleep((at - self._clock_ns()) / NS)
 
     def call(self, seat: Seat) -> None:
         """Call the arbiter: the long press."""
         self.press(seat, LONG_S)
 
-    def _move(self, seat: Seat, *, closed: bool) -> None:
-        """Change a contact, not cleanly."""
+    def _move(self, seat: Seat, at: int, *, closed: bool) -> int:
+        """Change a contact, not cleanly, from a time on; give the time of its last edge."""
         for _ in range(self._random.randint(0, self._bounces)):
-            self.box.touch(seat, closed=closed)
-            self._sleep(BOUNCE_S)
-            self.box.touch(seat, closed=not closed)
-            self._sleep(BOUNCE_S)
-        self.box.touch(seat, closed=closed)
+            self.box.touch(seat, closed=closed, at=at)
+            self.box.touch(seat, closed=not closed, at=at + BOUNCE_NS)
+            at += 2 * BOUNCE_NS
+        self.box.touch(seat, closed=closed, at=at)
+        return at

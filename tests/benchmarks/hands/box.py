@@ -17,7 +17,8 @@ from typing import Final
 from firmware.box.box import ButtonBox
 from firmware.box.codec import encode
 from firmware.reports import SEATS, Health, Pressed, Released, Report
-from firmware.twins.box import BoxTwin, Cable
+from firmware.twins.box import BoxTwin
+from firmware.twins.cable import Cable
 from firmware.twins.pico import Pico
 from tests.firmware.box.fuzz import garbage
 from tests.firmware.box.year import live
@@ -104,8 +105,8 @@ def pairs_in_order(table: Table, pairs: int = PRESSES) -> int:
 def push(cable: Cable, piece: bytes) -> None:
     """Send all of it, however slowly it is read."""
     while piece:
-        select.select([], [cable.master], [], 30)
-        piece = piece[os.write(cable.master, piece) :]
+        select.select([], [cable], [], 30)
+        piece = piece[os.write(cable.fileno(), piece) :]
 
 
 def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
@@ -114,13 +115,11 @@ def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
     with BoxTwin() as twin, ButtonBox(str(twin.path), told.put) as box:
         while told.get(timeout=30) != Health("buttons", None):
             pass
-        cable = twin._cable
-        assert isinstance(cable, Cable)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for piece in garbage(total, seed=1):
             with twin._lock:
-                push(cable, piece)
-        cable.write(b"\n")
+                push(twin.cable, piece)
+        twin.cable.send(b"\n")
         twin.touch("east", closed=True)
         reports: list[Report] = []
         while not isinstance(report := told.get(timeout=30), Pressed):

@@ -154,6 +154,29 @@ def test_edges_that_come_in_another_order_are_put_in_theirs(world: World) -> Non
     assert presses(world) == ["east", "south"]
 
 
+def test_asking_for_an_edge_acknowledges_none_before_it(start: Start) -> None:
+    """They are the next program's too, should this one end before it has told what they mean."""
+    ticks = iter(range(0, 1_000_000, 5000))
+    box = start(lambda: next(ticks), 77, ())
+    for closed in (1, 0, 1):
+        box.touch(0, closed)
+    box.turn()
+    again = Splitter().feed(box.turn(encode("N", 77, 2)))
+    assert [numbers[1] for kind, numbers in again if kind == "E"] == [2]
+    assert [numbers[1:3] for kind, numbers in again if kind == "H"] == [[0, 3]]
+
+
+def test_an_answer_to_another_programs_query_is_not_ours() -> None:
+    """It may have waited in the cable since long before."""
+    world = World()
+    world.settle()
+    assert world.link._session is not None
+    clock = world.link._session.clock
+    before = clock.to_ns(10**6)
+    world._take(world.link.received(encode("R", world.now - 100, 10**9), world.now))
+    assert clock.to_ns(10**6) == before
+
+
 def test_acknowledgements_that_are_lost_make_no_second_press(world: World) -> None:
     world.to_box = lambda chunk, now: [] if b"!A" in chunk else good(chunk, now)
     world.press("east", 100)

@@ -12,7 +12,7 @@ CLOSED, OPEN = 1, 0
 
 def ready(*, wrong_by_ns: int = 0) -> Session:
     """Give a session whose clock is ready, and as wrong as queries that are slow on one way make it."""
-    session = Session(7, 0, 0)
+    session = Session(7, 0)
     for us in (0, 100, 200, 300):
         session.clock.add(us, us * 1000, us * 1000 + 2 * wrong_by_ns)
     return session
@@ -71,7 +71,7 @@ def test_a_pulse_that_was_no_fingers_is_told_with_its_time_on_this_machines_cloc
 
 
 def test_edges_wait_in_the_box_until_the_clock_is_ready() -> None:
-    session = Session(7, 0, 0)
+    session = Session(7, 0)
     assert session.edge(0, EAST, CLOSED, 10_000, 0) == []
     session.heartbeat(0, 1, 20_000, 0)
     assert sent(session) == []
