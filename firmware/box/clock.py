@@ -51,6 +51,10 @@ class BoxClock:
         """Say whether there were enough queries."""
         return self._left <= 0
 
+    def renew(self) -> None:
+        """Be ready only after new queries: what was known is old, all but the rate."""
+        self._left = ENOUGH
+
     def add(self, us: int, asked_ns: int, answered_ns: int) -> None:
         """Take in a query: the box's time, and ours before and after."""
         self._left -= 1

@@ -15,6 +15,9 @@ from firmware.reports import Health
 MS: Final = 1_000_000
 """Nanoseconds."""
 
+PART: Final = "buttons"
+"""As `Health` names all four."""
+
 SILENT_NS: Final = 1_500 * MS
 """A box says something every 100 ms. With the pause between two looks this is told well within 2 s."""
 
@@ -65,6 +68,8 @@ class Link:
         """Begin to listen."""
         self._splitter, self._heard_at, self._query_at = Splitter(), now, now
         self._queries.clear()
+        if self._session is not None:
+            self._session.clock.renew()
         return self._said()
 
     def closed(self, code: str, text: str) -> Said:
@@ -93,7 +98,7 @@ class Link:
         elif kind == "E" and self._session is not None:
             boot, number, seat, closed, us = numbers
             if boot == self._session.boot:
-                self._reports += self._session.edge(number, seat, closed, us, now)
+                self._report(self._session.edge(number, seat, closed, us, now))
         elif kind == "R" and self._session is not None and (asked := self._queries.pop(numbers[0], None)):
             self._session.clock.add(numbers[1], asked, now)
             self._query_at = now if not self._session.clock.ready else now + QUERY_NS
@@ -112,7 +117,7 @@ class Link:
             session = self._begin(boot, first, closed, now)
         if session.clock.ready:
             self._tell_health(None, "")
-        self._reports += session.heartbeat(first, following, us, now)
+        self._report(session.heartbeat(first, following, us, now))
         if lamps != self.lamps and now - self._lamps_at >= LAMPS_NS:
             self._lamps_at = now
             self._outgoing.append(encode("L", self.lamps))
@@ -120,10 +125,10 @@ class Link:
     def _begin(self, boot: int, first: int, closed: int, now: int) -> Session:
         """Get to know a box."""
         if self._session is not None:
-            self._reports += self._session.end(now)
+            self._report(self._session.end(now))
             self._tell_health(BoxReset.code, "the box has started anew")
         self._session = Session(boot, first, closed)
-        self._reports += self._session.begin()
+        self._report(self._session.begin())
         self._queries.clear()
         self._query_at = now
         return self._session
@@ -138,11 +143,19 @@ class Link:
         self._query_at = now + (QUERY_NS if ready else FIRST_QUERY_NS)
         self._outgoing.append(encode("Q", self._token))
 
+    def _report(self, told: list[Told]) -> None:
+        """Pass on what the session tells."""
+        for one in told:
+            if isinstance(one, Health) and one.part == PART:
+                self._tell_health(one.code, one.text)
+            else:
+                self._reports.append(one)
+
     def _tell_health(self, code: str | None, text: str) -> None:
         """Tell what is new."""
         if code != self._health:
             self._health = code
-            self._reports.append(Health("buttons", code, text))
+            self._reports.append(Health(PART, code, text))
 
     def _said(self) -> Said:
         outgoing = self._outgoing

@@ -70,12 +70,13 @@ def edge_to_report(table: Table, presses: int = PRESSES) -> tuple[list[float], l
     waits, errors = [], []
     for at in range(presses):
         seat = SEATS[at % 4]
-        edge = time.monotonic_ns()
+        before = time.monotonic_ns()
         table.twin.touch(seat, closed=True)
+        after = time.monotonic_ns()
         when, report = table.some(Pressed, 1)[0]
         assert isinstance(report, Pressed)
-        waits.append((when - edge) / MS)
-        errors.append(abs(report.at - edge) / MS)
+        waits.append((when - before) / MS)
+        errors.append(max(0, before - report.at, report.at - after) / MS)
         table.twin.touch(seat, closed=False)
         table.some(Released, 1)
     return waits, errors

@@ -45,7 +45,7 @@ def test_the_example_is_a_frame() -> None:
 
 def test_each_setting_of_the_twin_has_its_row() -> None:
     rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| [^|]* \| ([\d, ]+) \|$", PAGE, re.MULTILINE)
-    said = {}
+    said: dict[str, int] = {}
     for names, values in rows:
         settings = re.findall(r"\w+", names)
         numbers = [int(value) for value in values.split(",")]

@@ -71,6 +71,12 @@ class World:
             if self.plugged:
                 self._take(self.link.received(self._arrived(to_table=True), self.now))
 
+    def hours(self, hours: int) -> None:
+        """Let much time pass, in which only the box runs, and looks at its clock often enough."""
+        for _ in range(hours * 600):
+            self.now += 6000 * MS
+            self.box.turn()
+
     def settle(self) -> None:
         """Let the two find each other; forget what was said of that."""
         self.run(300)
