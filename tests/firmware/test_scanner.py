@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from queue import Queue
+from random import Random
 from typing import Final
 
 import pytest
@@ -13,6 +14,7 @@ from firmware.reports import Health, NotScanned, Report, Scanned
 from firmware.scanner_addresses import OpenedScanner, open_scanner
 from firmware.twins.plug import Plug
 from firmware.twins.scanner import TERMINATORS, HandScanner
+from tests.firmware.noise import ALPHABETS, noise
 
 DEADLINE_S: Final = 10
 
@@ -140,6 +142,14 @@ def test_a_scanner_that_is_pulled_and_put_back_scans_again(bench: Bench) -> None
 def test_a_scanner_that_is_said_to_be_well_reads_the_shortest_code_at_once(bench: Bench) -> None:
     bench.hand.scan("7")
     assert bench.next() == (7, None)
+
+
+def test_a_flood_of_noise_scans_nothing_and_the_next_scan_is_read(bench: Bench) -> None:
+    bench.hand.send(noise(ALPHABETS["bytes"], 50_000, Random(3)) + b"\r")
+    bench.hand.scan("HM1-08-117")
+    told = bench.until(117, "08")
+    assert told[0][0] == "scan_garbled"
+    assert [report for report in told if isinstance(report[0], int)] == []
 
 
 @pytest.mark.parametrize("sent", [1, 7, 8, 9, 10])
