@@ -56,6 +56,10 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-bench.lock
 	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
 
+.PHONY: bench-hands
+bench-hands: setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
+	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
+
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules
 	$(BIN)/ruff format --check .

@@ -18,7 +18,7 @@ from kiosk.program import Program
 from kiosk.table.events import Assigned, ButtonPressed, Event
 from kiosk.table.state import Phase
 from tests.kiosk.journals import OURS, core
-from tests.kiosk.standing import CONFIG
+from tests.kiosk.standing import CONFIG, unconnected
 from tests.kiosk.tables import S, plan, play, sitting_in
 
 WINDOW_MS: Final = 900
@@ -102,3 +102,4 @@ def at_the_box(folder: Path, box: BoxTwin, phase: Phase | None = Phase.PLAYING) 
         with ButtonBox(str(box.path), made.tell):
             made.until_well()
             yield made
+        unconnected(made.program)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from broker.contract.messages import Assignment
 from broker.contract.words import SEATS, Seat
-from firmware.reports import Held, Pressed, Released
+from firmware.reports import Held, Pressed, Released, Report
 from kiosk.config import Settings
 from kiosk.journal import Journal
 from kiosk.program import Program
@@ -42,6 +42,19 @@ class Time:
         """Let time pass."""
         self.now += ns
         return self.now
+
+
+def since(began: int, report: Report) -> Report:
+    """Give a report whose time is told in ns after the beginning."""
+    match report:
+        case Pressed(seat, at):
+            return Pressed(seat, began + at)
+        case Held(seat, at):
+            return Held(seat, began + at)
+        case Released(seat, at):
+            return Released(seat, began + at)
+        case _:
+            return report
 
 
 class Standing:
@@ -123,4 +136,13 @@ def standing(folder: Path, time: Time | None = None) -> Iterator[Standing]:
     (folder / "table.toml").write_text(CONFIG, encoding="utf-8")
     time = time or Time()
     with closing(Journal(folder / "table.sqlite", OURS)) as journal:
-        yield Standing(Program(Settings(folder / "table.toml"), journal, time), journal, time)
+        program = Program(Settings(folder / "table.toml"), journal, time)
+        try:
+            yield Standing(program, journal, time)
+        finally:
+            unconnected(program)
+
+
+def unconnected(program: Program) -> None:
+    """Close what a client that was never started has open already."""
+    program._link._client._reset_sockets()
