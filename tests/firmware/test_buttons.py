@@ -106,6 +106,17 @@ def test_a_press_is_not_told_while_the_edge_that_ends_it_is_on_its_way(table: De
     assert (table.told, table.short) == ([], [TooShort("east", edge, MS)])
 
 
+def test_a_late_edge_is_waited_for_each_time_anew(table: Desk) -> None:
+    for _ in range(2):
+        edge = table.clock.ns
+        table.drive("east", (0, DOWN))
+        table.pin("east")._change_state(value=True)
+        table.wait(15)
+        table.pin("east").happen([((edge - BOOT) / 1e9 + 0.001, True)])
+        table.wait(1000)
+    assert (table.told, [short.lasted_ns for short in table.short]) == ([], [MS, MS])
+
+
 def test_a_lost_edge_is_made_up_for(table: Desk) -> None:
     """The kernel keeps a few edges only; one lost when letting go must not call the arbiter two seconds later."""
     edge = table.clock.ns

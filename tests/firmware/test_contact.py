@@ -118,6 +118,11 @@ def test_a_contact_that_opens_for_a_moment_under_a_finger_stays_one_press() -> N
     assert east((0, True), *slip, (900 * MS, False)) == [Pressed("east", 0), Released("east", 900 * MS)]
 
 
+def test_a_contact_that_closes_again_for_as_long_as_under_a_finger_was_not_let_go_before() -> None:
+    edges = [(500 * MS, False), (501 * MS, True), (501 * MS + LIMITS.finger_ns, False)]
+    assert east((0, True), *edges) == [Pressed("east", 0), Released("east", 501 * MS + LIMITS.finger_ns)]
+
+
 def test_who_has_let_go_for_long_enough_presses_again() -> None:
     edges = [(0, True), (60 * MS, False), (100 * MS, True), (160 * MS, False)]
     assert east(*edges) == [

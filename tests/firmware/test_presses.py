@@ -51,6 +51,14 @@ def test_a_press_does_not_wait_for_a_later_edge() -> None:
     assert machine.pass_time(3 * MS) == [Pressed("south", 0)]
 
 
+def test_a_press_does_not_wait_for_an_edge_of_the_same_instant() -> None:
+    machine = Presses()
+    machine.edge("south", closed=True, at=0)
+    machine.edge("east", closed=True, at=0)
+    machine.edge("east", closed=False, at=1 * MS)
+    assert machine.pass_time(3 * MS) == [Pressed("south", 0)]
+
+
 def test_a_press_that_waited_for_a_spark_is_told_when_the_spark_is_known_for_one() -> None:
     machine = Presses()
     machine.edge("east", closed=True, at=0)
