@@ -285,5 +285,5 @@ class Order(Message, frozen=True, kw_only=True):
 
     table: TableNo
     seq: Seq
-    command: Literal["clear_call"]
+    command: Literal["clear_call", "pause", "resume"]
     author: Name

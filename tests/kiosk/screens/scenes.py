@@ -18,6 +18,18 @@ from vision.reading import FaultType
 ONLINE: Final = Line(up=True)
 TROUBLED: Final = Line(up=False, unsent=128, refused=3, health=("camera: camera_unplugged", "plan: plan_rewrites_past"))
 
+BROKEN: Final = replace(
+    TROUBLED,
+    health=(
+        "button-east: button_disconnected",
+        "button-north: button_stuck",
+        "buttons: device_unplugged",
+        "camera: camera_unplugged",
+        "lamps: device_missing",
+        "scanner: device_forbidden",
+    ),
+)
+
 LONG: Final[dict[Seat, str]] = {
     "east": "Wojciech Brzęczyszczykiewicz-Słowacki",
     "south": "Ouyang Xiuzhu 欧阳修竹",
@@ -151,6 +163,9 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, fined and offline": lambda: fined(TROUBLED),
     "playing, calling": calling,
     "playing, nobody won": nobody_won,
+    "playing, paused": lambda: replace(seen(sitting_in(Phase.PLAYING)), paused=True),
+    "playing, all broken": lambda: seen(sitting_in(Phase.PLAYING), BROKEN),
+    "confirming, all broken": lambda: seen(sitting_in(Phase.CONFIRMING), BROKEN),
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
     "declared, value": lambda: entering(Form(("west", "east"), (4, 8))),
     "declared, refused": lambda: entering(Form(("west",), (4, 8), digits="7"), problem="below_minimum"),
