@@ -11,9 +11,7 @@ from tests.firmware.box.year import live
 MS = 1_000_000
 
 
-@pytest.mark.parametrize(
-    ("ppm", "swing_ppm", "pull_ppm"), [(0, 0, 0), (60, 5, 100), (-100, 5, 100), (100, 10, 300), (-20, 0, 0)]
-)
+@pytest.mark.parametrize(("ppm", "swing_ppm", "pull_ppm"), [(0, 0, 0), (-100, 5, 100), (100, 10, 300)])
 def test_half_a_day_of_queries_is_never_off_by_a_millisecond(ppm: float, swing_ppm: float, pull_ppm: float) -> None:
     """Forty wraps of the ticks; a year of it is in `tests/benchmarks/hands/box.py`."""
     worst = live(0.5, ppm=ppm, swing_ppm=swing_ppm, pull_ppm=pull_ppm)
