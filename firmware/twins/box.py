@@ -57,6 +57,8 @@ class BoxTwin:
         self._lock = threading.RLock()
         self._stopped = False
         self._moved_at = 0
+        self._closed: set[int] = set()
+        """The contacts that are closed, with power or without."""
         self._touches: list[tuple[int, int, Seat, bool]] = []
         """Contacts that will move: when, in which order it was said, whose, closed."""
         self._back_at: int | None = None
@@ -70,7 +72,7 @@ class BoxTwin:
 
     def _power_on(self) -> None:
         self._started = self._now = self._clock_ns()
-        self._pico = Pico(self._ticks_us, next(self._boots))
+        self._pico = Pico(self._ticks_us, next(self._boots), tuple(self._closed))
 
     def _ticks_us(self) -> int:
         passed = self._now - self._started
@@ -158,6 +160,7 @@ class BoxTwin:
         self._touches = [touch for touch in self._touches if touch not in due]
         for at, _, seat, closed in due:
             self._now = self._moved_at = max(self._now, at)
+            (self._closed.add if closed else self._closed.discard)(SEATS.index(seat))
             self._pico.touch(SEATS.index(seat), int(closed))
         self._now = now
 

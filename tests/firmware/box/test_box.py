@@ -44,17 +44,18 @@ def table() -> Iterator[Table]:
             yield made
 
 
-def test_a_press_comes_through_with_its_time(table: Table) -> None:
-    clock = table.twin._clock_ns
-    before = clock()
+def test_a_press_comes_through_in_the_time_of_this_machine(table: Table) -> None:
+    """Within a second, for a busy machine answers late; how exact it is, is for simulated time and the benchmark."""
+    before = table.twin._clock_ns()
     table.twin.touch("south", closed=True)
-    after = clock()
     pressed = table.next()
     table.twin.touch("south", closed=False)
+    released = table.next()
     assert isinstance(pressed, Pressed)
-    assert pressed.seat == "south"
-    assert before - MS <= pressed.at <= after + MS
-    assert isinstance(table.next(), Released)
+    assert isinstance(released, Released)
+    assert (pressed.seat, released.seat) == ("south", "south")
+    assert abs(pressed.at - before) < 1000 * MS
+    assert pressed.at < released.at
 
 
 def test_presses_through_a_bad_line_come_once_each_and_in_order() -> None:
@@ -89,6 +90,18 @@ def test_a_box_that_starts_anew_is_told(table: Table) -> None:
     table.twin.reset()
     assert table.next() == Health("buttons", "box_reset", "the box has started anew")
     assert table.next() == WELL
+
+
+def test_a_box_that_starts_anew_under_a_finger_lets_it_go_and_makes_no_press_of_it(table: Table) -> None:
+    table.twin.touch("west", closed=True)
+    assert isinstance(table.next(), Pressed)
+    table.twin.reset()
+    assert isinstance(table.next(), Released)
+    assert [table.next() for _ in range(3)] == [
+        Health("buttons", "box_reset", "the box has started anew"),
+        Health("button-west", "button_stuck", "it was closed at the start"),
+        WELL,
+    ]
 
 
 def test_a_box_that_is_not_there_yet_works_when_it_comes(tmp_path: Path) -> None:
