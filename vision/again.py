@@ -23,7 +23,7 @@ _MOST = 12  # tiles that are read along other outlines: in a picture out of focu
 _ALIKE = 1.6  # times the area of most tiles, or as much less
 _MOVED = 0.3  # of a tile's side
 _SEEN = 0.3  # share of a number or a label from which one is tried to read
-_DENIED = 0.5  # confidence of another serial from which a sure one is not believed
+_DENIED = 0.3  # confidence of another serial from which a sure one is not believed
 
 
 def look_again(picture: Picture, found: Found, marks: Marks, layout: Layout) -> tuple[Found, Marks] | None:
