@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from broker.contract.words import ProfileId
 from broker.rules.profile import Stated
+from broker.rules.riichi.session.settings import SessionRules
 
 DoubleYakuman = Literal["kokushi_thirteen_wait", "suuankou_tanki", "junsei_chuuren", "daisuushii"]
 """Yakuman that some rule sets count twice."""
@@ -71,3 +72,4 @@ class RiichiProfile(Struct, frozen=True, forbid_unknown_fields=True):
     hand: HandRules
     fu: FuRules
     points: PointRules
+    session: SessionRules
