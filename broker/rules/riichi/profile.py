@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from broker.contract.words import ProfileId
 from broker.rules.profile import Stated
+from broker.rules.riichi.referee.settings import PlayRules
 from broker.rules.riichi.session.settings import SessionRules
 
 DoubleYakuman = Literal["kokushi_thirteen_wait", "suuankou_tanki", "junsei_chuuren", "daisuushii"]
@@ -73,3 +74,4 @@ class RiichiProfile(Struct, frozen=True, forbid_unknown_fields=True):
     fu: FuRules
     points: PointRules
     session: SessionRules
+    play: PlayRules
