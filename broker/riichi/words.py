@@ -8,7 +8,6 @@ from broker.rules.riichi.names import Language
 ENGLISH: Final[Mapping[str, str]] = {
     "other": "Non-dealer",
     "dealer": "Dealer",
-    "limits": "Limits",
     "key_other": "bold: the discarder pays · below, self-drawn: each non-dealer / the dealer pays",
     "key_dealer": "bold: the discarder pays · below, self-drawn: each of the three pays",
     "counter": "Each counter adds {counter}: from the discarder, or {each} from each of three. A deposit is {deposit}.",
@@ -18,7 +17,6 @@ ENGLISH: Final[Mapping[str, str]] = {
 FRENCH: Final[Mapping[str, str]] = {
     "other": "Joueur ordinaire",
     "dealer": "Donneur",
-    "limits": "Limites",
     "key_other": "en gras : paie qui a écarté la tuile · dessous, par tsumo : chaque joueur ordinaire / le donneur",
     "key_dealer": "en gras : paie qui a écarté la tuile · dessous, par tsumo : chacun des trois",
     "counter": "Chaque compteur ajoute {counter} points, {each} par joueur en cas de tsumo. Un dépôt vaut {deposit}.",
