@@ -15,24 +15,21 @@ from broker.rules.riichi.session.settings import SessionRules
 DoubleYakuman = Literal["kokushi_thirteen_wait", "suuankou_tanki", "junsei_chuuren", "daisuushii"]
 """Yakuman that some rule sets count twice."""
 
-RedFives = tuple[Annotated[int, Meta(ge=0, le=4)], Annotated[int, Meta(ge=0, le=4)], Annotated[int, Meta(ge=0, le=4)]]
-
 
 class HandRules(Struct, frozen=True, forbid_unknown_fields=True):
     """Which yaku there are and what they are worth.
 
-    `red_fives`: how many of the set's 5m, 5p and 5s are red and count as dora; where all are 0 a red five is a five.
-    `renhou`, `shiisanputa`: a mangan unless the hand is worth more by itself, or a yakuman. `ryuuiisou`: whether the
-    green hand needs the green dragon. `paarenchan`: the win after eight counters.
+    `red_fives`: one five of each suit is red and counts as dora; else a red five is a five. `renhou`, `shiisanputa`: a
+    mangan unless the hand is worth more by itself, or a yakuman. `paarenchan`: the win after eight counters.
+    `several_yakuman`: whether they are added, or the highest counts.
     """
 
     open_tanyao: Stated[bool]
-    red_fives: Stated[RedFives]
+    red_fives: Stated[bool]
     open_riichi: Stated[bool]
     renhou: Stated[Literal["none", "mangan", "yakuman"]]
     shiisanputa: Stated[Literal["none", "mangan", "yakuman"]]
     daisharin: Stated[Literal["none", "dots", "any_suit"]]
-    ryuuiisou: Stated[Literal["any", "with_green_dragon"]]
     paarenchan: Stated[Literal["none", "with_yaku", "any_hand"]]
     double_yakuman: Stated[tuple[DoubleYakuman, ...]]
     several_yakuman: Stated[Literal["added", "highest"]]
