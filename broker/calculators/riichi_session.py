@@ -7,6 +7,8 @@ from msgspec import Meta, Struct
 
 from broker.calculators.riichi_events import Line
 from broker.calculators.stream import answer_each
+from broker.contract.words import SEATS
+from broker.rules.riichi.duplicate import alone
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.profile_files import DEFAULT, load
 from broker.rules.riichi.session.apply import Settled, apply
@@ -34,11 +36,12 @@ class Start(Struct, forbid_unknown_fields=True):
 
 
 class Question(Struct, forbid_unknown_fields=True):
-    """A state, and what happened."""
+    """A state, and what happened. `alone`: the points of a duplicate play, from the dealer of the start only."""
 
-    start: Start
     event: Line
+    start: Start = Start()
     rules: str | None = None
+    alone: bool = False
 
 
 def _told(settled: Settled) -> dict[str, Any]:
@@ -65,8 +68,9 @@ def _told(settled: Settled) -> dict[str, Any]:
 def session(rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
     """What a hand of riichi pays, who deals next, and whether the session is over.
 
-    Players are 0 to 3 in turn order, 0 deals first. `next` is the `start` of the next line. docs/riichi-session.md has
-    the events and the rules.
+    Players are 0 to 3 in turn order, 0 deals first. `next` is the `start` of the next line. With `"alone": true` the
+    answer is the points of a duplicate play, in hundreds, for `homologue score --profile riichi-montreal`.
+    docs/riichi-session.md has the events and the rules.
 
     \b
     {"rules": "montreal", "start": {"round_wind": "E", "dealer": 0, "honba": 0, "riichi_sticks": 0,
@@ -77,6 +81,9 @@ def session(rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the fl
 
     def answer(question: Question) -> dict[str, Any]:
         chosen = load(rules if question.rules is None else question.rules)
-        return _told(apply(question.start.state(chosen), question.event.event(), chosen))
+        state, event = question.start.state(chosen), question.event.event()
+        if question.alone:
+            return {"points": alone(event, SEATS[state.dealer], chosen)}
+        return _told(apply(state, event, chosen))
 
     answer_each(Question, answer)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from broker.contract.words import ProfileId
-from broker.rules.profile import Stated
+from broker.rules.profile import Awards, CarryOver, Datum, Imp, SmallGroup, Stated, Team, Ties
 from broker.rules.riichi.referee.settings import PlayRules
 from broker.rules.riichi.session.settings import SessionRules
 
@@ -72,3 +72,15 @@ class RiichiProfile(Struct, frozen=True, forbid_unknown_fields=True):
     points: PointRules
     session: SessionRules
     play: PlayRules
+    imp: Imp
+    datum: Datum
+    team: Team
+    awards: Awards
+    small_group: SmallGroup
+    ties: Ties
+    carry_over: CarryOver
+
+    @property
+    def most_points(self) -> int:
+        """More than any seat can win or lose in one play, in hundreds: two dealers' hands of six yakuman each."""
+        return 2 * 6 * 480
