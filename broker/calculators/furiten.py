@@ -5,6 +5,7 @@ from typing import Any
 import click
 from msgspec import Struct
 
+from broker.calculators.riichi_events import Number
 from broker.calculators.stream import answer_each
 from broker.rules.errors import RuleError
 from broker.rules.riichi.furiten import Seen, furiten, may_ron
@@ -15,7 +16,7 @@ from broker.rules.riichi.waits import kind_of, waits
 class SeenLine(Struct, forbid_unknown_fields=True):
     """A discard, or a tile added to a pon."""
 
-    player: int
+    player: Number
     tile: str
     riichi: bool = False
     kan: bool = False
@@ -34,7 +35,7 @@ class MeldLine(Struct, forbid_unknown_fields=True):
 class Question(Struct, forbid_unknown_fields=True):
     """A player's wait, or the hand that tells it, and the discards of all in order."""
 
-    player: int
+    player: Number
     discards: tuple[SeenLine, ...] = ()
     wait: tuple[str, ...] | None = None
     concealed: tuple[str, ...] | None = None

@@ -11,9 +11,10 @@ from broker.rules.riichi.session import events
 from broker.rules.riichi.session.events import Event, Win
 from broker.rules.riichi.session.state import PLAYERS, Player
 
-Han = Annotated[int, Meta(le=999)]
+Number = Annotated[int, Meta(ge=-999, le=999)]
+"""What is out of its bounds by less has a code that says so; what is out by more is not read."""
 
-Players = tuple[int | bool, ...]
+Players = tuple[Number | bool, ...]
 """Players by number, or yes and no for each of the four."""
 
 REASONS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -31,17 +32,17 @@ _REASONS: Final = {re.sub("[^a-z]", "", way): reason for reason, ways in REASONS
 class _Value(Struct, forbid_unknown_fields=True, kw_only=True):
     """What a winning hand is worth, and who is responsible for it."""
 
-    winner: int
-    han: Han | None = None
-    fu: Han | None = None
-    yakuman: tuple[str, ...] | Annotated[int, Meta(le=99)] = ()
-    yakuman_count: Annotated[int, Meta(le=99)] | None = None
+    winner: Number
+    han: Number | None = None
+    fu: Number | None = None
+    yakuman: tuple[str, ...] | Number = ()
+    yakuman_count: Number | None = None
     yaku: tuple[str, ...] = ()
-    responsible: int | None = None
+    responsible: Number | None = None
     after_eight_counters: bool | None = None
     riichi_declared: bool | Players = ()
     rinshan: bool | None = None
-    daiminkan_from: int | None = None
+    daiminkan_from: Number | None = None
 
     @property
     def win(self) -> Win:
@@ -58,9 +59,11 @@ class _Value(Struct, forbid_unknown_fields=True, kw_only=True):
         return listed(self.riichi_declared)
 
     def on_discard(self) -> Win:
-        """Give the win. Raises RuleError `rinshan_on_discard`."""
+        """Give the win. Raises RuleError `replacement_on_discard`."""
         if self.rinshan or self.daiminkan_from is not None:
-            raise RuleError("rinshan_on_discard", f"player {self.winner} cannot win on another's tile with a drawn one")
+            raise RuleError(
+                "replacement_on_discard", f"player {self.winner} cannot win on another's tile with a drawn one"
+            )
         return self.win
 
 
@@ -81,7 +84,7 @@ class _InHand(Struct, forbid_unknown_fields=True, kw_only=True):
 class RonLine(_Value, tag_field="type", tag="ron"):
     """One player wins on a discard."""
 
-    loser: int
+    loser: Number
     chombo: Players = ()
     dead_hands: Players = ()
 
@@ -99,7 +102,7 @@ class RonLine(_Value, tag_field="type", tag="ron"):
 class MultiRonLine(_InHand, tag_field="type", tag="multi_ron"):
     """Several win on one discard."""
 
-    loser: int
+    loser: Number
     wins: tuple[_Value, ...]
     chombo: Players = ()
 
@@ -145,7 +148,7 @@ class DrawLine(_InHand, tag_field="type", tag="exhaustive_draw"):
 class NagashiLine(_InHand, tag_field="type", tag="nagashi"):
     """The wall is empty, and somebody has discarded nothing but terminals and honours."""
 
-    player: int | None = None
+    player: Number | None = None
     players: Players = ()
     tenpai: Players = ()
 
@@ -173,9 +176,9 @@ class AbortLine(_InHand, tag_field="type", tag="abort"):
 
 
 class _Fault(Struct, forbid_unknown_fields=True, kw_only=True):
-    offender: int | None = None
+    offender: Number | None = None
     offenders: Players = ()
-    player: int | None = None
+    player: Number | None = None
     reason: str = ""
 
     @property

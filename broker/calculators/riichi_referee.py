@@ -1,10 +1,11 @@
 """The riichi half of `homologue referee`: a hand's start and its steps, as scripts write them."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Raw, Struct, field
+from msgspec import Meta, Raw, Struct, field
 
+from broker.calculators.riichi_events import Number
 from broker.calculators.stream import read_line
 from broker.contract.words import SEATS, Seat
 from broker.rules.errors import RuleError
@@ -18,6 +19,10 @@ from broker.rules.riichi.referee.board import DEAD_WALL, LIVE_WALL, Board, Meld,
 from broker.rules.riichi.referee.calls import Call, settle
 from broker.rules.riichi.referee.turns import apply
 from broker.rules.riichi.waits import kind_of
+
+Score = Annotated[int, Meta(ge=-10_000_000, le=10_000_000)]
+
+Milliseconds = Annotated[int, Meta(ge=-60_000, le=3_600_000)]
 
 
 class MeldLine(Struct, forbid_unknown_fields=True):
@@ -43,11 +48,11 @@ class Start(Struct, forbid_unknown_fields=True):
     dealer: Seat = "east"
     turn: Seat | None = None
     phase: Phase = "draw"
-    live: int = LIVE_WALL
+    live: Number = LIVE_WALL
     hands: dict[Seat, tuple[str, ...]] = field(default_factory=dict)
     melds: dict[Seat, tuple[MeldLine, ...]] = field(default_factory=dict)
     discards: tuple[DiscardLine, ...] = ()
-    points: dict[Seat, int] = field(default_factory=dict)
+    points: dict[Seat, Score] = field(default_factory=dict)
 
     def board(self) -> Board:
         """Give the board. Raises RuleError where there can be none."""
@@ -86,7 +91,7 @@ class Start(Struct, forbid_unknown_fields=True):
 class CallLine(Action, frozen=True):
     """One of several calls on a tile, with its time in milliseconds from the discard."""
 
-    ms: int = 0
+    ms: Milliseconds = 0
 
 
 class Calls(Struct, forbid_unknown_fields=True):

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import click
 from msgspec import Meta, Struct
 
-from broker.calculators.riichi_events import Line
+from broker.calculators.riichi_events import Line, Number
 from broker.calculators.stream import answer_each
 from broker.contract.words import SEATS
 from broker.rules.riichi.duplicate import alone
@@ -14,15 +14,15 @@ from broker.rules.riichi.profile_files import DEFAULT, load
 from broker.rules.riichi.session.apply import Settled, apply
 from broker.rules.riichi.session.state import Points, RoundWind, State
 
-Few = Annotated[int, Meta(le=9999)]
+Few = Annotated[int, Meta(ge=-9999, le=9999)]
 Score = Annotated[int, Meta(ge=-100_000_000, le=100_000_000)]
 
 
-class Start(Struct, forbid_unknown_fields=True):
+class Start(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the session stands; what is left out is as at its beginning. `next` of an answer can be the start."""
 
     round_wind: RoundWind = "E"
-    dealer: int = 0
+    dealer: Number = 0
     honba: Few = 0
     riichi_sticks: Few = 0
     scores: tuple[Score, Score, Score, Score] | None = None
