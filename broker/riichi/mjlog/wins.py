@@ -71,7 +71,7 @@ def _follow(tag: Tag, game: Game) -> None:
             raise RuleError("bad_record", "a game of three players; only games of four are checked")
         game.red, game.open_tanyao = not kind & WITHOUT_RED, not kind & CLOSED_TANYAO
     elif tag.name == "INIT":
-        game.round_number, game.dealer = _numbers(tag, "seed")[0], _player(tag, "oya")
+        game.round_number, game.dealer = _first(tag, "seed"), _player(tag, "oya")
         game.riichi.clear()
     elif tag.name == "REACH":
         game.riichi.add(_player(tag, "who"))
@@ -87,7 +87,7 @@ def _win(tag: Tag, game: Game, number: int) -> Win:
     melds = tuple(meld_of(bits, red=game.red) for bits in _numbers(tag, "m"))
     hand = Hand(tuple(tile_of(one, red=game.red) for one in own), tile_of(won, red=game.red), melds)
     honba, deposits = _pair(tag, "ba")
-    fu, points = _numbers(tag, "ten")[:2] if len(_numbers(tag, "ten")) > 1 else (0, 0)
+    fu, points = _first(tag, "ten"), _first(tag, "ten", 1)
     yaku = _yaku(tag)
     return Win(
         number=number,
@@ -142,6 +142,14 @@ def _numbers(tag: Tag, name: str) -> list[int]:
     if any(not part.lstrip("-").isascii() or not part.lstrip("-").isdigit() or len(part) > 9 for part in parts):  # noqa: PLR2004 - more digits than any number has
         raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a list of numbers, not {text[:40]!r}")
     return [int(part) for part in parts]
+
+
+def _first(tag: Tag, name: str, at: int = 0) -> int:
+    """Give the first number of a list, or the one at a place."""
+    numbers = _numbers(tag, name)
+    if len(numbers) <= at:
+        raise RuleError("bad_record", f"{tag.name[:20]}: {name} has too few numbers")
+    return numbers[at]
 
 
 def _number(tag: Tag, name: str) -> int:

@@ -63,10 +63,10 @@ def value(hand: Hand, said: Situation, profile: RiichiProfile) -> Value:
     Raises RuleError with the codes of `situation.check`, `not_winning`, `no_yaku` or `yaku_counter_failed`.
     """
     check(hand, said, profile.hand)
-    if is_disjoint(hand, said, profile.hand):
-        return _of_disjoint(profile)
     found = readings(hand, self_drawn=said.self_drawn)
     if not found and not is_thirteen_orphans(hand):
+        if is_disjoint(hand, said, profile.hand):
+            return _of_disjoint(profile)
         raise RuleError("not_winning", "these tiles are not a winning hand")
     best = max(_values(hand, said, profile, found), key=lambda one: _worth(one, said, profile))
     if not best.yaku:

@@ -28,12 +28,12 @@ def made(concealed: str, winning_tile: str, *melds: str) -> Hand:
     return Hand(typed(concealed), winning_tile, tuple(laid))
 
 
-def situation(**said: Any) -> Situation:
+def situation(**said: Any) -> Situation:  # noqa: ANN401 - what is said of a win
     """Give a situation: South in the east round, on a discard, where nothing else is said."""
     return replace(PLAIN, **said)
 
 
-def counted(hand: Hand, profile: RiichiProfile = MONTREAL, **said: Any) -> Value:
+def counted(hand: Hand, profile: RiichiProfile = MONTREAL, **said: Any) -> Value:  # noqa: ANN401 - what is said of a win
     """Count a hand."""
     return value(hand, situation(**said), profile)
 

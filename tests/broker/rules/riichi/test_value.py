@@ -32,7 +32,7 @@ COUNTED: Final = made("1234567899923m", "1m")
 DISJOINT: Final = made("147m258p369s1234z", "1m")
 
 
-def refused(hand: Hand, profile: RiichiProfile = MONTREAL, **said: Any) -> str:
+def refused(hand: Hand, profile: RiichiProfile = MONTREAL, **said: Any) -> str:  # noqa: ANN401 - what is said of a win
     """Give the code with which a hand is refused."""
     with pytest.raises(RuleError) as problem:
         counted(hand, profile, **said)
@@ -155,7 +155,7 @@ def test_renhou_is_a_mangan_whatever_its_yaku() -> None:
 
 
 def test_renhou_makes_a_hand_without_yaku_win() -> None:
-    assert yaku(counted(made("123m456p789s2377z", "1s"), first_turn=True)) == {"renhou": 5}
+    assert yaku(counted(made("123m456p78923s77z", "1s"), first_turn=True)) == {"renhou": 5}
 
 
 def test_a_renhou_that_is_worth_more_by_itself_is_counted_by_itself() -> None:
@@ -224,10 +224,10 @@ def test_dora_are_counted_once_for_each_indicator_and_under_riichi_those_below_t
 @pytest.mark.parametrize(
     ("indicator", "hand"),
     [
-        ("9m", made("11m234567p789p2s", "2s")),
-        ("9s", made("11s234567p789p2m", "2m")),
-        ("4z", made("11z234567p789p2s", "2s")),
-        ("7z", made("55z234567p789p2s", "2s")),
+        ("9m", made("11m234567p789p34s", "2s")),
+        ("9s", made("11s234567p789p34m", "2m")),
+        ("4z", made("11z234567p789p34s", "2s")),
+        ("7z", made("55z234567p789p34s", "2s")),
     ],
 )
 def test_the_dora_after_the_last_of_a_kind_is_the_first(indicator: str, hand: Hand) -> None:
