@@ -67,6 +67,7 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md
 	$(BIN)/python -m broker.reference commands > docs/commands.md
 	$(BIN)/python -m broker.reference profiles > docs/profiles.md
+	$(BIN)/python -m broker.reference riichi-profiles > docs/riichi-profiles.md
 	$(BIN)/python -m broker.reference topics > docs/topics.md
 
 .PHONY: lock

@@ -12,6 +12,9 @@ from broker.command import homologue
 from broker.contract.topics import TOPICS
 from broker.rules.profile import Profile, settings
 from broker.rules.profile_files import load, shipped
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.riichi.profile_files import load as load_riichi
+from broker.rules.riichi.profile_files import shipped as shipped_riichi
 
 COMMANDS_HEAD: Final = """# Commands and their options
 
@@ -72,7 +75,7 @@ def profiles() -> str:
     return PROFILES_HEAD + "".join(_profile(load(profile_id)) for profile_id in shipped())
 
 
-def _profile(profile: Profile) -> str:
+def _profile(profile: Profile | RiichiProfile) -> str:
     rows = (f"| `{name}` | `{_toml(stated.value)}` | {stated.source} |\n" for name, stated in settings(profile))
     title = f"\n## {profile.id}\n\n{profile.title}, version {profile.version}.\n\n"
     return title + "| setting | value | source |\n|---|---|---|\n" + "".join(rows)
@@ -82,7 +85,25 @@ def _toml(value: object) -> str:
     return json.dumps(msgspec.to_builtins(value))
 
 
-PAGES: Final[dict[str, Callable[[], str]]] = {"commands": commands, "profiles": profiles, "topics": topics}
+RIICHI_HEAD: Final = """# Riichi profiles
+
+Made from `broker/rules/riichi/profiles/` by `make docs`; a test fails when it is stale. What the settings of `session`
+and `play` mean is told in [riichi-session.md](riichi-session.md). A source that begins with `assumption:` is our own
+reading.
+"""
+
+
+def riichi_profiles() -> str:
+    """Give the page of the riichi profiles that ship."""
+    return RIICHI_HEAD + "".join(_profile(load_riichi(profile_id)) for profile_id in shipped_riichi())
+
+
+PAGES: Final[dict[str, Callable[[], str]]] = {
+    "commands": commands,
+    "profiles": profiles,
+    "riichi-profiles": riichi_profiles,
+    "topics": topics,
+}
 
 if __name__ == "__main__":
     sys.stdout.write(PAGES[sys.argv[1]]())
