@@ -57,7 +57,7 @@ def _head(canvas: Canvas, sheet: Sheet, page: str) -> float:
     for at, score in enumerate(sheet.start):
         _right(canvas, PLAYERS + at * COLUMN + SCORE, y, str(score))
     canvas.line(LEFT, y - 2 * mm, PAGE[0] - LEFT, y - 2 * mm)
-    return y - LINE - 1 * mm
+    return float(y - LINE - 1 * mm)
 
 
 def _row(canvas: Canvas, row: Row, y: float) -> None:

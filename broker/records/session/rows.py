@@ -57,10 +57,9 @@ class Sheet:
 @cache
 def words_of(language: Language) -> Words:
     """Read `words.toml`."""
-    words: dict[Language, Words] = tomllib.loads(
-        (files("broker.records.session") / "words.toml").read_text(encoding="utf-8")
-    )
-    return words[language]
+    tables = tomllib.loads((files("broker.records.session") / "words.toml").read_text(encoding="utf-8"))
+    words: Words = tables[language]
+    return words
 
 
 def sheet(title: str, start: State, entries: Sequence[Entry], players: Sequence[str], language: Language) -> Sheet:

@@ -106,7 +106,8 @@ def test_an_exhaustive_draw_tells_whose_discards_are_fantastic() -> None:
     ids=lambda part: repr(part)[:60],
 )
 def test_without_a_start_the_line_is_an_error_and_the_next_is_answered(start: Any, expected: str) -> None:  # noqa: ANN401 - any JSON
-    bad, good = ask("referee", *({"rules": "montreal", "start": one, "steps": []} for one in (start, {})))
+    question = {"rules": "montreal", "start": {}, "steps": []}
+    bad, good = ask("referee", question | {"start": start}, question)
     assert (code(bad), good) == (expected, {"steps": []})
 
 

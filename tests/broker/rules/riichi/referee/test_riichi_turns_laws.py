@@ -69,10 +69,10 @@ def candidates(board: Board, luck: Random, wall: list[str]) -> list[Action]:
     held = list(board.own(board.turn).concealed or ())
     luck.shuffle(held)
     if board.phase == "hold":
-        own = [Action(do, board.turn, tile) for tile in held for do in ("ankan", "shouminkan", "riichi", "discard")]  # type: ignore[arg-type]
+        own = [Action(do, board.turn, tile) for tile in held for do in ("ankan", "shouminkan", "riichi", "discard")]
         return [Action("tsumo", board.turn), *own]
     others = [seat for seat in SEATS if seat != board.turn]
-    calls = [Action(do, seat) for seat in others for do in ("daiminkan", "pon")]  # type: ignore[arg-type]
+    calls = [Action(do, seat) for seat in others for do in ("daiminkan", "pon")]
     wanted = calls if luck.random() < 0.3 else []
     return [*(Action("ron", seats=(seat,)) for seat in others), *wanted, Action("no_call")]
 
