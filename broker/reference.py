@@ -12,9 +12,8 @@ from broker.command import homologue
 from broker.contract.topics import TOPICS
 from broker.rules.profile import Profile, settings
 from broker.rules.profile_files import load, shipped
+from broker.rules.riichi import profile_files as riichi
 from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.riichi.profile_files import load as load_riichi
-from broker.rules.riichi.profile_files import shipped as shipped_riichi
 
 COMMANDS_HEAD: Final = """# Commands and their options
 
@@ -64,15 +63,17 @@ def _topics() -> Iterator[str]:
 
 PROFILES_HEAD: Final = """# Rule profiles
 
-Made from `broker/rules/profiles/` by `make docs`; a test fails when it is stale. What each setting means is told in
-[rules.md](rules.md), how to write an own profile in [organiser.md](organiser.md). A source that begins with
-`assumption:` is our own reading.
+Made from `broker/rules/profiles/` and `broker/rules/riichi/profiles/` by `make docs`; a test fails when it is stale.
+What each setting means is told in [rules.md](rules.md), [riichi.md](riichi.md) and
+[riichi-session.md](riichi-session.md), how to write an own profile in [organiser.md](organiser.md). A source that begins
+with `assumption:` is our own reading.
 """
 
 
 def profiles() -> str:
     """Give the page of the profiles that ship, each setting with where it is from."""
-    return PROFILES_HEAD + "".join(_profile(load(profile_id)) for profile_id in shipped())
+    ours: list[Profile | RiichiProfile] = [*map(load, shipped()), *map(riichi.load, riichi.shipped())]
+    return PROFILES_HEAD + "".join(map(_profile, ours))
 
 
 def _profile(profile: Profile | RiichiProfile) -> str:
@@ -85,25 +86,7 @@ def _toml(value: object) -> str:
     return json.dumps(msgspec.to_builtins(value))
 
 
-RIICHI_HEAD: Final = """# Riichi profiles
-
-Made from `broker/rules/riichi/profiles/` by `make docs`; a test fails when it is stale. What the settings of `session`
-and `play` mean is told in [riichi-session.md](riichi-session.md). A source that begins with `assumption:` is our own
-reading.
-"""
-
-
-def riichi_profiles() -> str:
-    """Give the page of the riichi profiles that ship."""
-    return RIICHI_HEAD + "".join(_profile(load_riichi(profile_id)) for profile_id in shipped_riichi())
-
-
-PAGES: Final[dict[str, Callable[[], str]]] = {
-    "commands": commands,
-    "profiles": profiles,
-    "riichi-profiles": riichi_profiles,
-    "topics": topics,
-}
+PAGES: Final[dict[str, Callable[[], str]]] = {"commands": commands, "profiles": profiles, "topics": topics}
 
 if __name__ == "__main__":
     sys.stdout.write(PAGES[sys.argv[1]]())

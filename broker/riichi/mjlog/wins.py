@@ -1,7 +1,7 @@
 """The wins of a record: what was held and declared, and what was counted and paid for it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Final
 
 from broker.contract.words import SEATS
@@ -38,15 +38,15 @@ class Win:
     paid: tuple[int, ...] | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Game:
-    """What has been read so far."""
+    """What a win does not say itself: rules, round (-1 before the first), who deals, who has declared riichi."""
 
     red: bool = True
     open_tanyao: bool = True
     round_number: int = -1
     dealer: int = 0
-    riichi: set[int] = field(default_factory=set)
+    riichi: frozenset[int] = frozenset()
 
 
 def wins_of(tags: Sequence[Tag]) -> Iterator[tuple[Game, Win | RuleError]]:
@@ -60,21 +60,20 @@ def wins_of(tags: Sequence[Tag]) -> Iterator[tuple[Game, Win | RuleError]]:
             except RuleError as problem:
                 yield game, problem
         else:
-            _follow(tag, game)
+            game = _followed(game, tag)
 
 
-def _follow(tag: Tag, game: Game) -> None:
-    """Keep what a win does not say itself: the rules, the round, who has declared riichi."""
+def _followed(game: Game, tag: Tag) -> Game:
     if tag.name == "GO":
         kind = _number(tag, "type")
         if kind & THREE_PLAYERS:
             raise RuleError("bad_record", "a game of three players; only games of four are checked")
-        game.red, game.open_tanyao = not kind & WITHOUT_RED, not kind & CLOSED_TANYAO
-    elif tag.name == "INIT":
-        game.round_number, game.dealer = _first(tag, "seed"), _player(tag, "oya")
-        game.riichi.clear()
-    elif tag.name == "REACH":
-        game.riichi.add(_player(tag, "who"))
+        return replace(game, red=not kind & WITHOUT_RED, open_tanyao=not kind & CLOSED_TANYAO)
+    if tag.name == "INIT":
+        return replace(game, round_number=_first(tag, "seed"), dealer=_player(tag, "oya"), riichi=frozenset())
+    if tag.name == "REACH":
+        return replace(game, riichi=game.riichi | {_player(tag, "who")})
+    return game
 
 
 def _win(tag: Tag, game: Game, number: int) -> Win:

@@ -26,7 +26,12 @@ def load(profile_id: str = DEFAULT) -> RiichiProfile:
     full = profile_id if profile_id.startswith(PREFIX) else PREFIX + profile_id
     if full not in shipped():
         raise RuleError("unknown_profile", f"no riichi profile {profile_id[:40]!r}; there are: {', '.join(shipped())}")
-    return parse((folder() / f"{full}.toml").read_text(encoding="utf-8"))
+    return parse(text_of(full))
+
+
+def text_of(profile_id: str) -> str:
+    """Give the file of a shipped profile."""
+    return (folder() / f"{profile_id}.toml").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=16)

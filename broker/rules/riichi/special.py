@@ -32,10 +32,15 @@ def yakuman_of_the_moment(said: Situation, rules: HandRules, yaku: Collection[st
         yield "tenhou" if said.dealer else "chiihou"
     elif said.first_turn and rules.renhou.value == "yakuman":
         yield "renhou"
-    if said.after_eight_counters and (
-        rules.paarenchan.value == "any_hand" or (rules.paarenchan.value == "with_yaku" and (yaku or said.first_turn))
-    ):
+    if said.after_eight_counters and _is_paarenchan(said, rules, yaku):
         yield "paarenchan"
+
+
+def _is_paarenchan(said: Situation, rules: HandRules, yaku: Collection[str]) -> bool:
+    if rules.paarenchan.value == "with_yaku":
+        by_the_moment = said.first_turn and (said.self_drawn or rules.renhou.value != "none")
+        return bool(yaku) or by_the_moment
+    return rules.paarenchan.value == "any_hand"
 
 
 def is_renhou_mangan(said: Situation, rules: HandRules) -> bool:

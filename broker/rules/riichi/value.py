@@ -66,7 +66,7 @@ def value(hand: Hand, said: Situation, profile: RiichiProfile) -> Value:
     found = readings(hand, self_drawn=said.self_drawn)
     if not found and not is_thirteen_orphans(hand):
         if is_disjoint(hand, said, profile.hand):
-            return _of_disjoint(profile)
+            return _of_disjoint(said, profile)
         raise RuleError("not_winning", "these tiles are not a winning hand")
     best = max(_values(hand, said, profile, found), key=lambda one: _worth(one, said, profile))
     if not best.yaku:
@@ -144,7 +144,9 @@ def _worth(one: Value, said: Situation, profile: RiichiProfile) -> tuple[int, in
     return base, one.han, one.fu.sum if one.fu else 0
 
 
-def _of_disjoint(profile: RiichiProfile) -> Value:
-    if profile.hand.shiisanputa.value == "yakuman":
-        return Value((Yaku("shiisanputa", COUNTED, 1),), None)
-    return Value((Yaku("shiisanputa", MANGAN_HAN),), None)
+def _of_disjoint(said: Situation, profile: RiichiProfile) -> Value:
+    """Count the disjoint hand: no sets, so neither tenhou nor chiihou, but a win after eight counters as any other."""
+    yakuman = ["shiisanputa"] if profile.hand.shiisanputa.value == "yakuman" else []
+    if said.after_eight_counters and profile.hand.paarenchan.value != "none":
+        yakuman.append("paarenchan")
+    return Value(_yakuman(yakuman, profile) if yakuman else (Yaku("shiisanputa", MANGAN_HAN),), None)

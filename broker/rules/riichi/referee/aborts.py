@@ -34,7 +34,7 @@ def nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None:
     if "nine_terminals" not in rules.session.draw.aborts.value:
         raise RuleError("abort_not_played", "nine terminals do not break a hand off under these rules")
     if not board.first_turn(seat) or board.extra != "drawn":
-        raise RuleError("not_first_turn", f"{seat} has discarded, or somebody has called")
+        raise RuleError("first_turn_over", f"{seat} has discarded, or somebody has called")
     held = board.own(seat).concealed
     if held is not None and len({kind_of(tile) for tile in held} & ORPHANS) < NINE:
         raise RuleError("not_nine_terminals", f"{seat} has fewer than {NINE} different terminals and honours")

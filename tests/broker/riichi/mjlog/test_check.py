@@ -6,13 +6,14 @@ from typing import Final
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.command import homologue
 from broker.riichi.mjlog.check import checked
 from broker.rules.errors import RuleError
 from broker.rules.riichi.profile_files import load
+from tests.broker.contract.laws import LAW
 
 SAMPLE: Final = Path(__file__).with_name("sample.mjlog")
 TEXT: Final = SAMPLE.read_text(encoding="ascii")
@@ -107,7 +108,7 @@ def test_the_command_names_the_others_and_files_that_it_cannot_read(tmp_path: Pa
     assert told.stdout.splitlines()[3] == "3 of 4 wins agree; 2 files not read"
 
 
-@settings(max_examples=150, deadline=None)
+@LAW
 @given(st.integers(0, len(TEXT) - 1), st.characters(min_codepoint=32, max_codepoint=126))
 def test_a_record_with_one_letter_changed_is_checked_or_refused(at: int, letter: str) -> None:
     changed = TEXT[:at] + letter + TEXT[at + 1 :]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.rules.errors import RuleError
@@ -16,9 +16,8 @@ from broker.rules.riichi.reading import readings
 from broker.rules.riichi.value import Value, value
 from tests.benchmarks.riichi.agreement import verdicts
 from tests.benchmarks.riichi.hands import winning_hand
+from tests.broker.contract.laws import LAW
 from tests.broker.rules.riichi.hands import MONTREAL, TENHOU
-
-FEW = settings(max_examples=60, deadline=None)
 
 
 @st.composite
@@ -47,7 +46,7 @@ def test_our_fu_and_the_librarys_agree(profile_id: str) -> None:
     assert "replacement tile" not in counts or profile_id == MONTREAL.id
 
 
-@FEW
+@LAW
 @given(wins())
 def test_the_order_of_tiles_and_melds_does_not_matter(win: tuple[Hand, Situation]) -> None:
     hand, said = win
@@ -58,7 +57,7 @@ def test_the_order_of_tiles_and_melds_does_not_matter(win: tuple[Hand, Situation
         assert (one.yaku, one.fu and one.fu.sum) == (other.yaku, other.fu and other.fu.sum)
 
 
-@FEW
+@LAW
 @given(wins())
 def test_the_fu_are_those_of_a_reading_that_has_the_yaku(win: tuple[Hand, Situation]) -> None:
     hand, said = win
@@ -68,7 +67,7 @@ def test_the_fu_are_those_of_a_reading_that_has_the_yaku(win: tuple[Hand, Situat
         assert any(fits(one, yaku, said) for one in readings(hand, self_drawn=said.self_drawn))
 
 
-@FEW
+@LAW
 @given(wins())
 def test_a_dora_more_never_makes_a_hand_worth_less(win: tuple[Hand, Situation]) -> None:
     hand, said = win
@@ -80,7 +79,7 @@ def test_a_dora_more_never_makes_a_hand_worth_less(win: tuple[Hand, Situation]) 
         assert bases == sorted(bases)
 
 
-@FEW
+@LAW
 @given(wins())
 def test_riichi_never_makes_a_closed_hand_worth_less(win: tuple[Hand, Situation]) -> None:
     hand, said = win

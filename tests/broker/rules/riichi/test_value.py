@@ -211,6 +211,20 @@ def test_the_win_after_eight_counters_may_do_without_a_yaku() -> None:
     assert yaku(counted(OPEN, any_hand, after_eight_counters=True)) == {"paarenchan": 13}
 
 
+def test_the_disjoint_hand_may_be_a_yakuman_and_may_win_after_eight_counters() -> None:
+    yakuman = with_setting(MONTREAL, "hand", "shiisanputa", "yakuman")
+    assert yaku(counted(DISJOINT, yakuman, first_turn=True, self_drawn=True)) == {"shiisanputa": 13}
+    found = counted(DISJOINT, first_turn=True, self_drawn=True, after_eight_counters=True)
+    assert yaku(found) == {"paarenchan": 13}
+
+
+def test_a_first_turn_that_is_no_yaku_does_not_make_eight_counters_count() -> None:
+    without = with_setting(MONTREAL, "hand", "renhou", "none")
+    hand = made("123m456p78923s77z", "1s")
+    assert refused(hand, without, first_turn=True, after_eight_counters=True) == "no_yaku"
+    assert yaku(counted(hand, first_turn=True, after_eight_counters=True)) == {"paarenchan": 13}
+
+
 def test_a_hand_without_yaku_cannot_win_whatever_its_dora() -> None:
     assert refused(OPEN, dora_indicators=("3m",)) == "no_yaku"
 
@@ -243,3 +257,15 @@ def test_a_red_five_is_a_dora_on_tenhou_and_a_five_in_montreal() -> None:
 def test_a_red_five_in_a_meld_and_as_the_winning_tile_counts() -> None:
     hand = made("23466m34s", "0s", "chii 340p", "chii 678s")
     assert yaku(counted(hand, TENHOU)) == {"tanyao": 1, "red_five": 2}
+
+
+def test_each_reading_is_weighed_by_itself_where_the_replacement_tile_has_no_fu() -> None:
+    # 111222333m are three triplets or three sequences, which the library would weigh with fu for the tile.
+    found = counted(made("111222333m9p", "9p", "kan 8888s"), self_drawn=True, rinshan=True)
+    assert yaku(found) == {"rinshan_kaihou": 1, "toitoi": 2, "sanankou": 2}
+
+
+def test_a_red_five_counts_in_a_reading_that_is_weighed_by_itself() -> None:
+    without = with_setting(TENHOU, "fu", "replacement_tile", 0)
+    found = counted(made("444055666m9p", "9p", "kan 8888s"), without, self_drawn=True, rinshan=True)
+    assert yaku(found) == {"rinshan_kaihou": 1, "toitoi": 2, "sanankou": 2, "red_five": 1}

@@ -135,9 +135,9 @@ def test_nine_terminals_are_nine_different_ones_in_an_unbroken_first_turn() -> N
     assert play(nine, "draw east 5p", "nine_terminals east").over == "nine_terminals"
     eight = holding(OPEN, "east", "1199m1199p19s11z5m")
     assert refusal(play(eight, "draw east 2z"), "nine_terminals east") == "not_nine_terminals"
-    assert refusal(play(LATER, "draw east 9m"), "nine_terminals east") == "not_first_turn"
+    assert refusal(play(LATER, "draw east 9m"), "nine_terminals east") == "first_turn_over"
     called = play(OPEN, "draw east", "discard east 3m", "pon south", "discard south 9p", "no_call", "draw west")
-    assert refusal(called, "nine_terminals west") == "not_first_turn"
+    assert refusal(called, "nine_terminals west") == "first_turn_over"
 
 
 def test_nagashi_is_of_terminals_and_honours_that_nobody_called_and_without_a_call_or_kan_of_the_own() -> None:
