@@ -65,8 +65,8 @@ PROFILES_HEAD: Final = """# Rule profiles
 
 Made from `broker/rules/profiles/` and `broker/rules/riichi/profiles/` by `make docs`; a test fails when it is stale.
 What each setting means is told in [rules.md](rules.md), [riichi.md](riichi.md) and
-[riichi-session.md](riichi-session.md), how to write an own profile in [organiser.md](organiser.md). A source that begins
-with `assumption:` is our own reading.
+[riichi-session.md](riichi-session.md), how to write an own profile in [organiser.md](organiser.md). A source that
+begins with `assumption:` is our own reading.
 """
 
 

@@ -185,7 +185,13 @@ def test_rules_that_there_are_not_are_refused(rules: str, expected: str) -> None
 def test_what_these_rules_do_not_play_is_refused() -> None:
     assert refusal({"type": "nagashi", "player": 1}, rules="basic") == "nagashi_not_played"
     assert refusal({**RON, "yakuman": ["daisharin"]}, rules="tenhou") == "yakuman_not_played"
-    assert refusal({**RON, "yakuman": ["daisangen"], "responsible": 3}, rules="basic") == "pao_not_asked"
+    assert refusal({**FED, "yakuman": ["daisangen"]}, rules="basic") == "pao_not_asked"
+    assert refusal({**FED, "yakuman_count": 1}, rules="basic") == "pao_not_asked"
+
+
+def test_a_number_of_yakuman_without_names_may_have_a_responsible_player() -> None:
+    assert deltas({**FED, "yakuman_count": 1}) == [0, 32000, -16000, -16000]
+    assert refusal({**FED, "han": 3, "fu": 30}, {**BEGIN, "honba": 8}) == "pao_not_asked"
 
 
 def test_a_duplicate_play_is_scored_alone_in_hundreds() -> None:

@@ -56,12 +56,10 @@ def _ended(state: State, outcome: Outcome, rules: SessionRules, *, again: bool) 
     passed = replace(state, dealer=(state.dealer + 1) % len(PLAYERS))
     if passed.dealer:
         return passed
-    last = rules.length.rounds.value + rules.length.extension.value
-    return (
-        replace(state, over=True)
-        if state.round + 1 >= min(last, len(ROUNDS))
-        else replace(passed, round_wind=ROUNDS[state.round + 1])
-    )
+    rounds = min(rules.length.rounds.value + rules.length.extension.value, len(ROUNDS))
+    if state.round + 1 >= rounds:
+        return replace(state, over=True)
+    return replace(passed, round_wind=ROUNDS[state.round + 1])
 
 
 def _decided(state: State, outcome: Outcome, rules: SessionRules, *, again: bool) -> bool:

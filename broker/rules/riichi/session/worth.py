@@ -63,8 +63,10 @@ def _after_eight(state: State, win: Win, rules: RiichiProfile) -> bool:
 def _of_pao(win: Win, names: tuple[str, ...], number: int, base: int, rules: RiichiProfile) -> int:
     if win.responsible is None:
         return 0
-    fed = [name for name in names if name in rules.session.pao.yakuman.value]
-    if not number or (names and not fed):
+    played = rules.session.pao.yakuman.value
+    fed = [name for name in names if name in played]
+    only_counted = not names and bool(win.yakuman_count)  # the number was told without the names
+    if not played or not number or not (fed or only_counted):
         raise RuleError("pao_not_asked", f"player {win.responsible} can be responsible for none of this hand's yakuman")
     if rules.session.pao.covers.value == "hand" or not names:
         return base
