@@ -95,7 +95,7 @@ def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, lang
         canvas.line(half.left, bottom, half.left + half.width, bottom)
         base = bottom + 2.2 * mm
         _centred(canvas, half.left + FU / 2, base, f"{han} han" if han else "", 9)
-        write(canvas, (half.left + FU + 2 * mm, base), name("limit", limit, language), 10)
+        write(canvas, (half.left + FU + 4 * mm, base), name("limit", limit, language), 10)
         write(canvas, (half.left + FU + LIMIT, base), str(cell.on_discard), LARGE, bold=True)
         drawn = " / ".join(map(str, cell.self_drawn or ()))
         write(canvas, (half.left + half.width - width(drawn, 10) - 1 * mm, base), drawn, 10)
