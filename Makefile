@@ -45,10 +45,12 @@ test: ## install what the tests need, then linters, types, import rules and all 
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: bench
-bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players
+bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players, riichi hands
 	$(BIN)/python -m tests.benchmarks.scoring
 	$(BIN)/python -m tests.benchmarks.referee
 	$(BIN)/python -m tests.benchmarks.movement
+	$(BIN)/python -m tests.benchmarks.riichi.speed
+	$(BIN)/python -m tests.benchmarks.riichi.agreement
 
 .PHONY: bench-vision
 bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-cpp (PICTURES=FOLDER LIMIT=N)

@@ -20,6 +20,7 @@ ROOMS: Final = (
     "broker/calculators",
     "broker/organiser",
     "broker/records",
+    "broker/riichi",
     "broker/scorer",
     "broker/demo",
     "broker/desk",
