@@ -10,7 +10,7 @@ from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, points
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
-from broker.scorer.journal import RefusedRow
+from broker.store.journal import RefusedRow
 
 MOST_MISSING = 500
 """Facts of one table that may be missing below a new one."""
