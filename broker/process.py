@@ -24,7 +24,7 @@ from broker.errors import BrokerError
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
 from broker.scorer.service import Scorer
-from broker.store.address import place_of, settle
+from broker.store.address import place_of
 from broker.store.backup.worker import BackupWorker
 from broker.store.errors import StoreError
 from broker.store.journal import Journal
@@ -108,13 +108,11 @@ def _wall_clock() -> int:
 
 def _journal(folder: Path, event: str, wishes: Wishes, stop: threading.Event) -> Journal | None:
     """Open the store where it is said to be; None where we stood by until the end."""
-    if wanted := wishes.place():
-        settle(folder, wanted)
     if not wishes.standby:
-        return open_journal(folder, event)
-    if place_of(folder) is None:
+        return open_journal(folder, event, wishes.place())
+    if wishes.place() is None and place_of(folder) is None:
         raise click.UsageError("--standby is for scorers on one PostgreSQL (--store)")
-    return stand_by(folder, event, stop, lambda why: click.echo(f"Standby: {why.code}: {why}"))
+    return stand_by(folder, event, stop, lambda why: click.echo(f"Standby: {why.code}: {why}"), wishes.place())
 
 
 def _backup(

@@ -47,19 +47,18 @@ def started(folder: Path) -> bool:
     return (folder / STORE).exists() or (folder / SETTING).exists()
 
 
-def settle(folder: Path, wanted: Place) -> None:
-    """Write down where an event's journal is, once: it cannot be in two places. Raises StoreDiffers."""
+def agreed(folder: Path, wanted: Place) -> Place:
+    """Give the place that was named, unless the journal is elsewhere: it is in one place. Raises StoreDiffers."""
     found = place_of(folder)
     if found is None and (folder / STORE).exists():
         raise StoreDiffers(f"the journal is in {STORE}: `homologue store move` moves it")
     if found is not None and found.address != wanted.address:
         raise StoreDiffers(f"{SETTING} says {found.address}, not {wanted.address}")
-    if found != wanted:
-        write(folder, wanted)
+    return wanted
 
 
 def write(folder: Path, place: Place) -> None:
-    """Write `store.toml` in one step."""
+    """Write `store.toml` in one step. To be called when the place has been found to be one."""
     new = folder / f".{SETTING}.new"
     with new.open("wb") as file:
         tomli_w.dump(msgspec.to_builtins(place), file)

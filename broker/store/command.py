@@ -17,9 +17,9 @@ from broker.store.backup.making import make
 from broker.store.backup.manifest import MANIFEST, Manifest
 from broker.store.backup.restoring import choose, refuse_taken
 from broker.store.backup.restoring import restore as put_back
-from broker.store.errors import BackupBroken, BackupMissing, StoreDiffers, StoreError, StoreMissing
+from broker.store.errors import BackupBroken, BackupMissing, NoEvent, StoreError, StoreMissing
 from broker.store.journal import copy
-from broker.store.opened import open_journal
+from broker.store.opened import open_at
 from broker.store.options import ADDRESS, FOLDER, KEEP, PASSWORD, place
 from broker.store.sqlite import SqliteJournal
 
@@ -105,24 +105,23 @@ def _move(folder: Path, wanted: Place) -> int:
     if not (folder / STORE).exists():
         raise StoreMissing(f"there is no {STORE} in {folder}: nothing has been recorded there")
     event = event_name(folder)
-    scratch = folder / ".moving"
-    scratch.mkdir(exist_ok=True)
-    write(scratch, wanted)
-    with closing(SqliteJournal(folder / STORE, event)) as source, closing(open_journal(scratch, event)) as target:
+    with (
+        closing(SqliteJournal(folder / STORE, event)) as source,
+        closing(open_at(wanted, folder, event)) as target,
+    ):
         refuse_taken(target)
         height = copy(source, target)
-    (scratch / "store.toml").replace(folder / "store.toml")
-    scratch.rmdir()
+        write(folder, wanted)
     (folder / STORE).rename(folder / f"{STORE}.moved")
     return height
 
 
 def event_name(folder: Path) -> str:
-    """Give the name of the event in a folder. Raises StoreDiffers."""
+    """Give the name of the event in a folder. Raises NoEvent."""
     try:
         return str(tomllib.loads((folder / "event.toml").read_text(encoding="utf-8"))["name"])
     except (OSError, KeyError, ValueError) as error:
-        raise StoreDiffers(f"{folder} is no event's folder: {error}") from None
+        raise NoEvent(f"{folder} is no event's folder: {error}") from None
 
 
 def _check_one(path: Path) -> bool:

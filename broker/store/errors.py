@@ -49,6 +49,12 @@ class StoreDiffers(StoreError, ValueError):
     code = "store_differs"
 
 
+class NoEvent(StoreError, ValueError):
+    """The folder is no event's."""
+
+    code = "no_event"
+
+
 class BackupFailed(StoreError, OSError):
     """A copy could not be made, or does not read back as it was written. Older copies are as they were."""
 

@@ -1,4 +1,4 @@
-"""A copy read back: is it what it says, and could an event go on from it?"""
+"""A copy read back: it must be what it says, and an event must be able to go on from it."""
 
 import sqlite3
 from contextlib import closing

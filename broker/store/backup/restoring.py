@@ -3,7 +3,7 @@
 from contextlib import closing
 from pathlib import Path
 
-from broker.store.address import SETTING, STORE, Place, write
+from broker.store.address import SETTING, STORE, Place
 from broker.store.backup.checking import check
 from broker.store.backup.copying import copy_file, flush
 from broker.store.backup.keeping import copies
@@ -61,16 +61,15 @@ def _put_back(path: Path, new: Path) -> None:
 
 
 def _into_database(source: Path, manifest: Manifest, folder: Path, place: Place) -> None:
-    write(folder, place)
     try:
         with (
-            closing(open_journal(folder, manifest.event)) as target,
+            closing(open_journal(folder, manifest.event, place)) as target,
             closing(SqliteReader(source / STORE, manifest.event)) as kept,
         ):
             refuse_taken(target)
             copy(kept, target)
     except BaseException:
-        (folder / SETTING).unlink()  # nothing was restored, so that the folder must be as empty as it was
+        (folder / SETTING).unlink(missing_ok=True)  # nothing was restored: the folder must be as empty as it was
         raise
 
 

@@ -51,7 +51,7 @@ class BackupWorker:
 
     def look(self) -> None:
         """Notice that a copy does not come to its end. Called by the scorer, now and then."""
-        self._say(lambda now: self._watch.looked(now))
+        self._say(self._watch.looked)
 
     def _work(self) -> None:
         while not self._ending.is_set():
