@@ -41,8 +41,7 @@ class Scorer:
         self._room = Room(event)
         taken = list(journal.messages())
         self._intake = Intake(event, taken, journal.refused())
-        for message in taken:
-            self._room.apply(message)
+        self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._height = journal.height
         self._concerned: list[Concern] = []

@@ -39,7 +39,6 @@ def open_stored(folder: Path) -> Stored:
     event = open_event(folder)
     room = Room(event)
     with closing(open_reader(folder, event.name)) as journal:
-        for message in decoded(journal.entries()):
-            room.apply(message)
+        room.load(decoded(journal.entries()))
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
     return Stored(event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
