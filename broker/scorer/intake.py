@@ -82,7 +82,7 @@ class Intake:
         """Say whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
         fact = message.fact
         booking = self._event.bookings.get((message.table, fact.round))
-        known = not isinstance(fact, Result) or set(fact.players.values()) <= set(self._event.players)
+        known = not isinstance(fact, Result) or all(one in self._event.players for one in fact.players.values())
         return booking is not None and booking.deal == fact.deal and known
 
     def take(self, message: LogMessage) -> None:
