@@ -52,6 +52,11 @@ bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 p
 	$(BIN)/python -m tests.benchmarks.riichi.speed
 	$(BIN)/python -m tests.benchmarks.riichi.agreement
 
+.PHONY: bench-scorer
+bench-scorer: setup ## measure: results stored beside the bare broker; a restart with 160,000 plays
+	$(BIN)/python -m tests.benchmarks.scorer.ingest
+	$(BIN)/python -m tests.benchmarks.scorer.restart
+
 .PHONY: bench-vision
 bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-cpp (PICTURES=FOLDER LIMIT=N)
 	-@tests/install-system-packages bench-vision

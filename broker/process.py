@@ -7,7 +7,9 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import cast, get_args
 
@@ -21,11 +23,15 @@ from broker.desk.server import PORT, DeskServer
 from broker.errors import BrokerError
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
-from broker.scorer.journal import Journal
 from broker.scorer.service import Scorer
+from broker.store.address import place_of
+from broker.store.backup.worker import BackupWorker
+from broker.store.errors import StoreError
+from broker.store.journal import Journal
+from broker.store.opened import open_journal, stand_by
+from broker.store.options import Wishes, store_options
 
 CREDENTIALS = "credentials.json"
-STORE = "scorer.sqlite"
 MQTT_PORT = 1883
 LAST_PORT = 65_535
 PORTS = click.IntRange(0, LAST_PORT)
@@ -51,6 +57,7 @@ ELSEWHERE = re.compile(rf"(?P<host>{HOST.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45
 @click.option("--desk-name", multiple=True, help="Further host name under which the page may be opened.")
 @click.option("--ca", type=FILE, help="Certificate authority of a broker with TLS.")
 @click.option("--credentials", type=FILE, help="Passwords that the broker knows [default: EVENT/credentials.json].")
+@store_options
 def scorer(  # noqa: PLR0913 - one parameter an option
     *,
     event: Path,
@@ -62,6 +69,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     desk_name: tuple[str, ...],
     ca: Path | None,
     credentials: Path | None,
+    wishes: Wishes,
 ) -> None:
     """Take results in, keep them, and show the arbiter: EVENT is the event's folder."""
     os.umask(0o077)  # results, passwords and the broker's store are nobody else's
@@ -72,9 +80,11 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     try:
         with ExitStack() as running:
             checked = open_event(event)
-            journal = Journal(event / STORE, checked.name)
+            journal = _journal(event, checked.name, wishes, stop)
+            if journal is None:
+                return
             running.callback(journal.close)
-            work = Scorer(checked, journal, event, lambda: time.time_ns() // 1_000_000)
+            work = Scorer(checked, journal, event, _wall_clock)
             passwords = credentials or event / CREDENTIALS
             if broker in get_args(Kind):
                 child = _start(running, cast("Kind", broker), checked, event, passwords, (host, mqtt_port))
@@ -82,13 +92,45 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 watch = child.check
             else:
                 address, watch = _elsewhere(broker, passwords, ca), _nothing
+            watches = [watch, *_backup(running, event, work, checked.name, wishes)]
             desk = running.enter_context(DeskServer(work.feed, desk_host, desk_port, hosts=desk_name))
             click.echo(f"Desk: {desk.url}")
             work.connect(address)
-            work.run(stop, watch)
-    except (ScorerError, BrokerError, DeskError) as error:
+            work.run(stop, partial(_look, watches))
+    except (ScorerError, StoreError, BrokerError, DeskError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
         sys.exit(1)
+
+
+def _wall_clock() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _journal(folder: Path, event: str, wishes: Wishes, stop: threading.Event) -> Journal | None:
+    """Open the store where it is said to be; None where we stood by until the end."""
+    if not wishes.standby:
+        return open_journal(folder, event, wishes.place())
+    if wishes.place() is None and place_of(folder) is None:
+        raise click.UsageError("--standby is for scorers on one PostgreSQL (--store)")
+    return stand_by(folder, event, stop, lambda why: click.echo(f"Standby: {why.code}: {why}"), wishes.place())
+
+
+def _backup(
+    running: ExitStack, folder: Path, work: Scorer, event: str, wishes: Wishes
+) -> tuple[Callable[[], None], ...]:
+    """Begin to make copies, if that was asked for."""
+    if wishes.backup is None:
+        return ()
+    worker = BackupWorker(
+        folder,
+        event,
+        wishes.backup,
+        pause_s=wishes.backup_every * 60,
+        keep=wishes.backup_keep,
+        clock=_wall_clock,
+        tell=work.hear_of_backup,
+    )
+    return (running.enter_context(worker).look,)
 
 
 def _start(
@@ -112,6 +154,11 @@ def _elsewhere(broker: str, passwords: Path, ca: Path | None) -> Address:
         raise click.UsageError(f"--ca: there is no file {ca}")
     password = Credentials.load(passwords).password("scorer")
     return Address(found["host"].strip("[]"), int(found["port"]), "scorer", password, ca)
+
+
+def _look(watches: Sequence[Callable[[], None]]) -> None:
+    for look in watches:
+        look()
 
 
 def _nothing() -> None:

@@ -52,8 +52,8 @@ def _table(event: Event, room: Room, intake: Intake, watch: TableWatch, table: i
         calling=said.calling if said else False,
         health=dict(said.health) if said else {},
         gaps=intake.books[table].gaps(),
-        plays_in=sum(key[0] == table for key in room.results),
-        plays_expected=sum(play.table == table for play in event.plan.plays),
+        plays_in=room.plays_at(table),
+        plays_expected=event.expected_at[table],
         players={seat: event.players[p].name for seat, p in booking.players.items()} if booking else {},
     )
 

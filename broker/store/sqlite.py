@@ -1,29 +1,19 @@
-"""The store: an append-only journal of every accepted message, and of what was refused. All else is derived.
-
-SQLite in WAL mode with synchronous=FULL: what is committed survives kill -9 and a power cut.
-"""
+"""The journal in SQLite, in WAL mode with synchronous=FULL: what is committed survives kill -9 and a power cut."""
 
 import fcntl
 import sqlite3
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from broker.contract.messages import LogMessage
-from broker.contract.wire import Refused, decode, encode
-from broker.scorer.errors import StoreBroken, StoreInUse
-
-VERSION: Final = 1
-
-MOST_REFUSALS: Final = 1_000
-"""Of one table (or of none); beyond it they are only told, so that nobody can fill the disk with them."""
-
-MOST_BYTES: Final = 16_384
-"""Of a refused message's body."""
+from broker.contract.wire import encode
+from broker.store.errors import StoreBroken, StoreInUse
+from broker.store.journal import MOST_BYTES, MOST_REFUSALS, VERSION, Entry, RefusedRow, decoded
+from broker.store.sqlite_reading import entries_in, refused_in
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS journal (
@@ -54,20 +44,7 @@ CREATE TRIGGER IF NOT EXISTS journal_is_never_shortened BEFORE DELETE ON journal
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedRow:
-    """A message that was not taken."""
-
-    received_at: int
-    code: str
-    topic: str
-    body: bytes
-    table: int | None = None
-    seq: int | None = None
-    id: str | None = None
-
-
-class Journal:
+class SqliteJournal:
     """One event's store, open for one scorer at a time."""
 
     def __init__(self, path: Path, event: str) -> None:
@@ -130,14 +107,6 @@ class Journal:
         row = (received_at, message.table, message.seq, message.id, encode(message))
         self._store.execute("INSERT INTO journal (received_at, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?)", row)
 
-    def messages(self) -> Iterator[LogMessage]:
-        """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
-        for (body,) in self._store.execute("SELECT body FROM journal ORDER BY height"):
-            try:
-                yield decode(LogMessage, body)
-            except Refused as error:
-                raise StoreBroken(f"the journal holds what is no message: {error.text}") from None
-
     def refuse(self, row: RefusedRow) -> bool:
         """Keep one refused message; the same refusal of the same fact is kept once. Tell whether it is a new one."""
         same = "SELECT 1 FROM refused WHERE id = ? AND code = ? AND body = ?"
@@ -151,8 +120,17 @@ class Journal:
             )
         return True
 
+    def messages(self) -> Iterator[LogMessage]:
+        """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
+        return decoded(self.entries())
+
+    def entries(self) -> Generator[Entry, None, None]:
+        """Give all accepted messages as they are stored. Raises StoreBroken."""
+        return entries_in(self._store)
+
     def refused(self) -> Iterator[RefusedRow]:
         """Give all kept refusals, oldest first."""
-        query = "SELECT received_at, code, topic, body, table_no, seq, id FROM refused ORDER BY number"
-        for row in self._store.execute(query):
-            yield RefusedRow(*row)
+        return refused_in(self._store)
+
+    def check(self) -> None:
+        """Find nothing: a lock of this machine's is not lost while the process lives."""
