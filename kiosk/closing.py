@@ -11,6 +11,9 @@ MS: Final = 1_000_000
 GRACE_NS: Final = 150 * MS
 """For edges that are on their way; a box speaks every tenth of a second."""
 
+END_NS: Final = 1_000 * MS
+"""For how a press ends, where a finger is still down: with a slow line it comes late whether that was a call."""
+
 BACK_NS: Final = 1_000 * MS
 """For what a box has kept, from when it is back."""
 
@@ -36,9 +39,9 @@ class Closing:
             self._back_at = now
         self._away = code is not None
 
-    def may_close(self, closes_at: int, now: int) -> bool:
-        """Say whether the window may be closed now whose time was over at `closes_at`, in ns."""
+    def may_close(self, closes_at: int, now: int, *, down: bool) -> bool:
+        """Say whether the window may be closed now whose time was over at `closes_at`, ns; a finger may be `down`."""
         if now >= closes_at + PATIENCE_NS:
             return True
-        quiet_since = max(closes_at, self._heard_at or 0) + GRACE_NS
+        quiet_since = max(closes_at, self._heard_at or 0) + (END_NS if down else GRACE_NS)
         return not self._away and now >= quiet_since and (self._back_at is None or now >= self._back_at + BACK_NS)

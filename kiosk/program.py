@@ -244,7 +244,7 @@ class Program:
 
     def _due(self, now: int) -> None:
         closes_at = self.state.closes_at
-        if closes_at is not None and self._closing.may_close(closes_at, now):
+        if closes_at is not None and self._closing.may_close(closes_at, now, down=self.state.finger_down):
             self._apply(ClaimWindowElapsed(at=now))
         if self._offered and self._may_assign(self._offered):
             self._assign(self._offered, now)

@@ -134,6 +134,11 @@ class Table:
         return None if self.window is None or self.paused else self.window.deadline
 
     @property
+    def finger_down(self) -> bool:
+        """Whether it is still open if one of the presses in the claim window becomes a call."""
+        return self.window is not None and any(one.down for one in self.window.declared)
+
+    @property
     def closes_at(self) -> int | None:
         """When the open claim window can be closed, ns: the deadline, or later where a finger is still down."""
         return None if self.window is None or self.paused else self.window.closes_at

@@ -28,7 +28,8 @@ def copy_event(folder: Path, event: str, target: Path) -> None:
     """Copy all files of an event, and its journal, into an empty folder. Raises StoreError, OSError."""
     for path in files_of(folder):
         new = target / path.relative_to(folder)
-        new.parent.mkdir(parents=True, exist_ok=True)
+        for part in reversed(path.relative_to(folder).parents[:-1]):
+            (target / part).mkdir(exist_ok=True)  # never `target`: a stick's folder is not made where the stick was
         copy_file(path, new)
     if place_of(folder) is not None:
         _copy_rows(folder, event, target / STORE)

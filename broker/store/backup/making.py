@@ -18,6 +18,7 @@ from broker.store.errors import BackupBroken, BackupFailed, StoreError
 from broker.store.sqlite_reading import for_reading
 
 UNFINISHED: Final = ".unfinished-"
+_GONE: Final = "there is no such folder: is the stick in, and mounted there?"
 
 
 def make(folder: Path, event: str, target: Path, now: int, keep: int) -> Path:
@@ -34,14 +35,15 @@ def make(folder: Path, event: str, target: Path, now: int, keep: int) -> Path:
         finally:
             shutil.rmtree(new, ignore_errors=True)
     except OSError as error:  # all of ours that can come here are of this kind, too
-        raise BackupFailed(f"{target}: {error.strerror or error}") from error
+        why = (error.strerror or error) if target.is_dir() else _GONE
+        raise BackupFailed(f"{target}: {why}") from error
     except StoreError as error:
         raise BackupFailed(f"{target}: {error}") from error
 
 
 def _may_be_in(folder: Path, target: Path) -> None:
     if not target.is_dir():
-        raise BackupFailed("there is no such folder: is the stick in, and mounted there?")
+        raise BackupFailed(_GONE)
     if folder.resolve() in (target.resolve(), *target.resolve().parents):
         raise BackupFailed("it is inside the event's folder")
 

@@ -13,6 +13,7 @@ from broker.scorer.stored import open_stored
 from broker.store.address import STORE, Place
 from broker.store.backup import making
 from broker.store.backup.checking import check
+from broker.store.backup.copying import copy_event
 from broker.store.backup.keeping import beyond, copies, next_name
 from broker.store.backup.making import make
 from broker.store.backup.restoring import choose, restore
@@ -337,6 +338,16 @@ def test_a_stick_that_is_pulled_out_is_told_and_copies_go_on_when_it_is_back(
         assert heard.wait(2)[1].well
     (event / "standings.csv").write_text("x")
     assert check(choose(stick, NAME)[0]).files["standings.csv"]
+
+
+def test_a_stick_that_is_pulled_out_in_the_middle_of_a_copy_leaves_no_folder_of_its_own_making(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "event" / "deals").mkdir(parents=True)
+    (tmp_path / "event" / "deals" / "first.toml").write_text("deal = 1")
+    with pytest.raises(FileNotFoundError):
+        copy_event(tmp_path / "event", NAME, tmp_path / "stick" / ".new")
+    assert not (tmp_path / "stick").exists()
 
 
 def test_the_folder_under_a_stick_that_is_gone_is_not_filled(event: Path, stick: Path) -> None:
