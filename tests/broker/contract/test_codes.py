@@ -21,6 +21,7 @@ ROOMS: Final = (
     "broker/organiser",
     "broker/records",
     "broker/scorer",
+    "broker/people",
     "broker/demo",
     "broker/desk",
     "broker",
