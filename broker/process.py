@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import cast, get_args
 
@@ -17,6 +18,7 @@ from broker.brokers import Broker, Kind, make_broker
 from broker.contract.link import HOST, Address
 from broker.credentials import Credentials
 from broker.desk.errors import DeskError
+from broker.desk.orders import DeskLink
 from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
 from broker.people.door import LINK, Door
@@ -92,15 +94,23 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             tls = desk_tls(event, desk_certificate, desk_key)
             door = Door(event)
             running.callback(door.close)
-            page = DeskServer(work.feed, desk_host, desk_port, hosts=desk_name, door=door, tls=tls)
+            line = DeskLink(checked.name, door, replace(address, user="desk", password=desk_password(passwords)))
+            running.callback(line.stop)
+            page = DeskServer(work.feed, desk_host, desk_port, hosts=desk_name, door=door, tls=tls, orders=line.orders)
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
             tell_first(door, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
+            line.start()
             work.connect(address)
             work.run(stop, watch)
     except (ScorerError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
         sys.exit(1)
+
+
+def desk_password(passwords: Path) -> str:
+    """Give the desk's password with the broker. Raises CredentialsMissing and the like, UserUnknown."""
+    return Credentials.load(passwords).password("desk")
 
 
 def desk_tls(event: Path, certificate: Path | None, key: Path | None) -> Certificate | None:

@@ -5,7 +5,6 @@ import queue
 import threading
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable
 from typing import Final, cast
 
@@ -25,9 +24,9 @@ from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
     ButtonPressed,
-    CallToggled,
     ClaimWindowElapsed,
     Event,
+    Ordered,
     TrayChecked,
 )
 from kiosk.table.machine import BETWEEN
@@ -62,8 +61,6 @@ class Program:
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
-        self._obeyed: deque[str] = deque(maxlen=100)
-        """Orders that were carried out: the wire may bring one twice, and a new call must not be cleared by it."""
         self._keyboard = Keyboard(self._apply)
         self._health: dict[str, str] = {}
         self._shown_at = clock() - SETTLE_NS
@@ -167,9 +164,9 @@ class Program:
                 self._uplink.settle(message)
             elif isinstance(message, Assignment):
                 self._plan_came(message)
-            elif isinstance(message, Order) and message.id not in self._obeyed:
-                self._obeyed.append(message.id)
-                self._apply(CallToggled(at=self._clock(), open=False))
+            elif isinstance(message, Order):
+                given = Ordered(at=self._clock(), seq=message.seq, command=message.command, minutes=message.minutes)
+                self._apply(given)
         incoming.acknowledge()
 
     def _plan_came(self, plan: Assignment) -> None:
@@ -267,6 +264,8 @@ class Program:
             deal=state.play.deal if state.play else None,
             unsent=unsent,
             calling=state.calling,
+            paused=state.paused,
+            ordered=state.ordered,
             health=health,
         )
 

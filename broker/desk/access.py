@@ -32,9 +32,13 @@ class Visitor:
     form: str = ""
     """What every form of this session carries."""
     open_room: bool = False
+    withheld: frozenset[Right] = frozenset()
+    """What nobody can do at this desk."""
 
     def may(self, right: Right) -> bool:
         """Say whether this visitor has a right. In an open room everybody may look, and nobody may do anything."""
+        if right in self.withheld:
+            return False
         if self.session is None:
             return self.open_room and right in {"see_public", "see_room"}
         return self.session.account.may(right)
@@ -45,6 +49,11 @@ class Access:
 
     def __init__(self, door: Door | None, *, open_room: bool) -> None:
         self.door, self._open_room = door, open_room
+        self._withheld: frozenset[Right] = frozenset()
+
+    def withhold(self, right: Right) -> None:
+        """Let nobody have a right at this desk: there is nothing here to use it on."""
+        self._withheld |= {right}
 
     def visitor(self, request: Request) -> Visitor:
         """Say who asks."""
@@ -53,7 +62,7 @@ class Access:
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.door.known(token, agent=agent(request), address=address(request)) if token else None
         if session:
-            return Visitor(session, form_token(token))
+            return Visitor(session, form_token(token), withheld=self._withheld)
         return Visitor(open_room=self._open_room and not self.door.accounts.any())
 
     def goes_on(self, visitor: Visitor) -> bool:

@@ -19,6 +19,8 @@ from broker.desk.errors import DeskError
 from broker.desk.forms_page import language
 from broker.desk.headers import Guarded
 from broker.desk.login import Login
+from broker.desk.orders import OrderDesk
+from broker.desk.orders_page import OrdersPage
 from broker.desk.page import Pages
 from broker.desk.people_page import PeoplePage
 from broker.desk.stream import Pace, Streams, event
@@ -42,6 +44,7 @@ def create_app(
     pace: Pace | None = None,
     door: Door | None = None,
     open_room: bool = True,
+    orders: OrderDesk | None = None,
 ) -> Starlette:
     """Make the desk's application.
 
@@ -51,11 +54,14 @@ def create_app(
     """
     access = Access(door, open_room=open_room)
     desk = Desk(feed, streams or Streams(), pace or Pace(), access)
+    if orders is None:
+        access.withhold("give_orders")
     return Starlette(
         routes=[
             *desk.routes(),
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
+            *(OrdersPage(access, orders, feed).routes() if orders else ()),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
         exception_handlers={DeskError: refused, PeopleError: refused},

@@ -15,6 +15,7 @@ import uvicorn
 
 from broker.desk.app import LOOPBACK, create_app
 from broker.desk.errors import AddressRefused, CertificateRefused, PortTaken, StartFailed
+from broker.desk.orders import OrderDesk
 from broker.desk.stream import Streams
 from broker.people.door import Door
 from broker.scorer.view import ViewFeed
@@ -57,6 +58,7 @@ class DeskServer:
         hosts: Sequence[str] = (),
         door: Door | None = None,
         tls: Certificate | None = None,
+        orders: OrderDesk | None = None,
     ) -> None:
         """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
 
@@ -66,7 +68,7 @@ class DeskServer:
         """
         if tls:
             tls.check()
-        self._door, self._tls = door, tls
+        self._door, self._tls, self._orders = door, tls, orders
         self._open_room = is_loopback(host) and not hosts
         self._feed = feed
         self._host = host
@@ -122,7 +124,14 @@ class DeskServer:
         self._port = listener.getsockname()[1]
         streams = Streams()
         config = uvicorn.Config(
-            create_app(self._feed, hosts=self._hosts, streams=streams, door=self._door, open_room=self._open_room),
+            create_app(
+                self._feed,
+                hosts=self._hosts,
+                streams=streams,
+                door=self._door,
+                open_room=self._open_room,
+                orders=self._orders,
+            ),
             ssl_certfile=self._tls.certificate if self._tls else None,
             ssl_keyfile=self._tls.key if self._tls else None,
             http="h11",

@@ -63,6 +63,19 @@ class LinkSpent(PeopleError, PermissionError):
     code = "link_spent"
 
 
+class BadOrder(PeopleError, ValueError):
+    """An order that cannot be given: to no table, without a reason, or of a kind that there is not."""
+
+    code = "bad_order"
+
+
+class OrderUnsent(PeopleError, ConnectionError):
+    """The desk is not connected with the broker: no table can hear the order, and none will later."""
+
+    code = "order_unsent"
+    status = 503
+
+
 class PeopleStoreBroken(PeopleError, OSError):
     """`people.sqlite` cannot be read or written, or is of another version or event."""
 

@@ -55,6 +55,8 @@ def _table(event: Event, room: Room, intake: Intake, watch: TableWatch, table: i
         plays_in=sum(key[0] == table for key in room.results),
         plays_expected=sum(play.table == table for play in event.plan.plays),
         players={seat: event.players[p].name for seat, p in booking.players.items()} if booking else {},
+        paused=said.paused if said else False,
+        ordered=said.ordered if said else 0,
     )
 
 

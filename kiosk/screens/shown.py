@@ -50,6 +50,8 @@ class Shown:
     result: Winning | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
+    paused: bool = False
+    extra_min: int = 0
     ended: bool = False
     """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
     problem: str | None = None
@@ -60,7 +62,7 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
     """Give what is to be seen. An open claim window looks exactly like the play before it."""
     play = state.play
     if play is None:
-        return Shown(table=table, state=state.public, line=line, calling=state.calling)
+        return Shown(table=table, state=state.public, line=line, calling=state.calling, paused=state.paused)
     quiet = state.phase in (Phase.PLAYING, Phase.CLAIMING)
     return Shown(
         table=table,
@@ -78,6 +80,8 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
         result=_winning(state),
         fines=dict(state.fines),
         calling=state.calling,
+        paused=state.paused,
+        extra_min=state.extra_min,
         ended=state.ended,
         problem=None if quiet else problem,
     )

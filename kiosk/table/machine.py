@@ -20,6 +20,7 @@ from kiosk.table.events import (
     FalseHuRuled,
     Happened,
     NextDealCalled,
+    Ordered,
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
@@ -51,6 +52,20 @@ def _call(state: Table, event: CallToggled) -> Step:
     return replace(state, calling=event.open), (fact,)
 
 
+def _ordered(state: Table, event: Ordered) -> Step:
+    """Carry an order out, once: the wire may bring it again, or after a later one."""
+    if event.seq <= state.ordered:
+        return state, ()
+    state = replace(state, ordered=event.seq)
+    match event.command:
+        case "clear_call":
+            return _call(state, CallToggled(at=event.at, open=False)) if state.play else (state, ())
+        case "pause" | "resume":
+            return replace(state, paused=event.command == "pause"), ()
+        case "extra_time":
+            return replace(state, extra_min=state.extra_min + event.minutes), ()
+
+
 def _restarted(state: Table, event: Restarted) -> Step:
     """Times before this are of another clock: an open claim window begins again, so that nobody loses their time.
 
@@ -76,6 +91,7 @@ RULES: Final = (
     Rule((Phase.ACCEPTING,), ResultRefused, settle.refused, (Phase.PLAYING, Phase.DECLARED)),
     Rule((Phase.RECORDED,), NextDealCalled, plan.next_deal, (Phase.RESTORING, Phase.FINISHED)),
     Rule(EVERY, CallToggled, _call),
+    Rule(EVERY, Ordered, _ordered),
     Rule(EVERY, Restarted, _restarted),
 )
 

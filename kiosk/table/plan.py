@@ -51,6 +51,13 @@ def next_deal(state: Table, event: NextDealCalled) -> tuple[Table, tuple[Fact, .
 
 
 def _begin(state: Table, index: int, at: int) -> Table:
-    """Begin a play with nothing of the one before but an open call."""
-    fresh = Table(assignment=state.assignment, index=index, since=at, calling=state.calling)
+    """Begin a play with nothing of the one before but an open call and what the arbiter has ordered."""
+    fresh = Table(
+        assignment=state.assignment,
+        index=index,
+        since=at,
+        calling=state.calling,
+        paused=state.paused,
+        ordered=state.ordered,
+    )
     return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED)

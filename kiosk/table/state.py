@@ -82,6 +82,12 @@ class Table:
     outcome: Outcome | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
+    paused: bool = False
+    """The arbiter has stopped play here. Buttons go on counting: a press that was lost would cost a player the hand."""
+    extra_min: int = 0
+    """Minutes that the arbiter has added to the present play."""
+    ordered: int = 0
+    """`seq` of the last order that was carried out."""
     ended: bool = False
     """Somebody at the table has said that nobody won; the claim window decides."""
 
