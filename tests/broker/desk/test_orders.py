@@ -9,6 +9,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from broker.brokers import make_broker
 from broker.contract import topics
@@ -155,7 +156,7 @@ def test_an_order_is_done_once_the_table_says_so(bench: Bench) -> None:
     kept = bench.orders.give(Given((1,), "pause", 0, "fire alarm", "A"), bench.account(), "")
     with logged_in(bench.server, "head_arbiter") as client:
         assert "not yet heard of by table 1" in client.get("/orders").text
-        tables = (sample.replace(bench.feed.current.tables[0], ordered=kept.seq, paused=True),)
+        tables = (replace(bench.feed.current.tables[0], ordered=kept.seq, paused=True),)
         bench.feed.publish(sample.newer(bench.feed.current, tables=tables))
         assert "not yet heard of" not in client.get("/orders").text
         assert "Paused" in client.get("/").text
