@@ -5,12 +5,14 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from broker.brokers import make_broker
 from broker.credentials import Credentials
 from broker.demo.children import Child
 from broker.demo.event import NAME, make_event
+from broker.people.door import LINK
 
 SOON_S = 30.0
 
@@ -93,3 +95,20 @@ def test_a_broker_that_does_not_answer_is_told_with_its_address(start: Start) ->
 @pytest.mark.parametrize("option", ["--desk-port", "--mqtt-port"])
 def test_a_port_that_there_is_not_is_refused(start: Start, option: str) -> None:
     assert start(option, "65536").wait(SOON_S) == 2
+
+
+def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(folder: Path, start: Start) -> None:
+    scorer = start("--mqtt-port", "0")
+    url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+    assert scorer.wait_for(r"First head arbiter, within an hour: the link in (\S+)", SOON_S) == str(folder / LINK)
+    token = (folder / LINK).read_text(encoding="utf-8").strip().partition("token=")[2]
+    with httpx.Client(base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20) as client:
+        welcome = {"token": token, "name": "anne", "full": "Anne", "password": "four winds and a dragon"}
+        assert client.post("/welcome", data=welcome).status_code == 303
+        pages = (client.get("/orders").text for _ in range(500))
+        page = next(text for text in pages if 'id="away"' not in text)  # once the desk has its own line to the broker
+        form = page.partition('name="form" value="')[2].partition('"')[0]
+        order = {"form": form, "command": "pause", "table-1": "on", "reason": "fire alarm", "minutes": ""}
+        answer = client.post("/orders", data=order)
+    assert (answer.status_code, "fire alarm" in answer.text) == (200, True)
+    assert (folder / LINK).exists() is False
