@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 PIN := uv pip compile --quiet --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
   --no-emit-find-links --python-version 3.11 pyproject.toml
 
+MICROPYTHON := tests/firmware/micropython/node_modules/.package-lock.json
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -24,6 +26,11 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Real MicroPython, for the tests of what is flashed on the button box: one package, pinned by hash.
+$(MICROPYTHON): tests/firmware/micropython/package-lock.json
+	npm ci --prefix $(<D) --silent --no-audit --no-fund
+	@touch $@
+
 .PHONY: setup
 setup: $(VENV)/ready ## make .venv with the command `homologue` in it
 
@@ -34,20 +41,31 @@ demo: setup ## play an event of 16 players on this machine (ONCE=1: end by itsel
 .PHONY: test
 test: ## install what the tests need, then linters, types, import rules and all tests
 	@tests/install-system-packages
-	@$(MAKE) --no-print-directory setup lint
+	@$(MAKE) --no-print-directory $(MICROPYTHON) setup lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: bench
-bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players
+bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players, riichi hands
 	$(BIN)/python -m tests.benchmarks.scoring
 	$(BIN)/python -m tests.benchmarks.referee
 	$(BIN)/python -m tests.benchmarks.movement
+	$(BIN)/python -m tests.benchmarks.riichi.speed
+	$(BIN)/python -m tests.benchmarks.riichi.agreement
+
+.PHONY: bench-scorer
+bench-scorer: setup ## measure: results stored beside the bare broker; a restart with 160,000 plays
+	$(BIN)/python -m tests.benchmarks.scorer.ingest
+	$(BIN)/python -m tests.benchmarks.scorer.restart
 
 .PHONY: bench-vision
 bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-cpp (PICTURES=FOLDER LIMIT=N)
 	-@tests/install-system-packages bench-vision
 	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-bench.lock
 	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
+
+.PHONY: bench-hands
+bench-hands: setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
+	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
 
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules
@@ -68,6 +86,7 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.reference commands > docs/commands.md
 	$(BIN)/python -m broker.reference profiles > docs/profiles.md
 	$(BIN)/python -m broker.reference topics > docs/topics.md
+	$(BIN)/python -m firmware.diagram > docs/wiring.svg
 
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)
@@ -76,4 +95,4 @@ lock: ## pin the dependencies anew, with hashes (needs uv)
 
 .PHONY: clean
 clean: ## remove the virtual environment and caches (events are kept)
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(dir $(MICROPYTHON)) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

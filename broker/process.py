@@ -7,8 +7,10 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import cast, get_args
 
@@ -25,11 +27,15 @@ from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
-from broker.scorer.journal import Journal
 from broker.scorer.service import Scorer
+from broker.store.address import place_of
+from broker.store.backup.worker import BackupWorker
+from broker.store.errors import StoreError
+from broker.store.journal import Journal
+from broker.store.opened import open_journal, stand_by
+from broker.store.options import Wishes, store_options
 
 CREDENTIALS = "credentials.json"
-STORE = "scorer.sqlite"
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
 LAST_PORT = 65_535
@@ -58,6 +64,7 @@ ELSEWHERE = re.compile(rf"(?P<host>{HOST.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45
 @click.option("--desk-key", type=FILE, help="The certificate's key [default: EVENT/desk.key].")
 @click.option("--ca", type=FILE, help="Certificate authority of a broker with TLS.")
 @click.option("--credentials", type=FILE, help="Passwords that the broker knows [default: EVENT/credentials.json].")
+@store_options
 def scorer(  # noqa: PLR0913 - one parameter an option
     *,
     event: Path,
@@ -71,6 +78,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     desk_key: Path | None,
     ca: Path | None,
     credentials: Path | None,
+    wishes: Wishes,
 ) -> None:
     """Take results in, keep them, and show the arbiter: EVENT is the event's folder."""
     os.umask(0o077)  # results, passwords and the broker's store are nobody else's
@@ -81,9 +89,11 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     try:
         with ExitStack() as running:
             checked = open_event(event)
-            journal = Journal(event / STORE, checked.name)
+            journal = _journal(event, checked.name, wishes, stop)
+            if journal is None:
+                return
             running.callback(journal.close)
-            work = Scorer(checked, journal, event, lambda: time.time_ns() // 1_000_000)
+            work = Scorer(checked, journal, event, _wall_clock)
             passwords = credentials or event / CREDENTIALS
             if broker in get_args(Kind):
                 child = _start(running, cast("Kind", broker), checked, event, passwords, (host, mqtt_port))
@@ -96,16 +106,48 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             running.callback(door.close)
             line = DeskLink(checked.name, door, replace(address, user="desk", password=desk_password(passwords)))
             running.callback(line.stop)
+            watches = [watch, *_backup(running, event, work, checked.name, wishes)]
             page = DeskServer(work.feed, desk_host, desk_port, hosts=desk_name, door=door, tls=tls, orders=line.orders)
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
             tell_first(door, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
             line.start()
             work.connect(address)
-            work.run(stop, watch)
-    except (ScorerError, BrokerError, DeskError, PeopleError) as error:
+            work.run(stop, partial(_look, watches))
+    except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
         sys.exit(1)
+
+
+def _wall_clock() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _journal(folder: Path, event: str, wishes: Wishes, stop: threading.Event) -> Journal | None:
+    """Open the store where it is said to be; None where we stood by until the end."""
+    if not wishes.standby:
+        return open_journal(folder, event, wishes.place())
+    if wishes.place() is None and place_of(folder) is None:
+        raise click.UsageError("--standby is for scorers on one PostgreSQL (--store)")
+    return stand_by(folder, event, stop, lambda why: click.echo(f"Standby: {why.code}: {why}"), wishes.place())
+
+
+def _backup(
+    running: ExitStack, folder: Path, work: Scorer, event: str, wishes: Wishes
+) -> tuple[Callable[[], None], ...]:
+    """Begin to make copies, if that was asked for."""
+    if wishes.backup is None:
+        return ()
+    worker = BackupWorker(
+        folder,
+        event,
+        wishes.backup,
+        pause_s=wishes.backup_every * 60,
+        keep=wishes.backup_keep,
+        clock=_wall_clock,
+        tell=work.hear_of_backup,
+    )
+    return (running.enter_context(worker).look,)
 
 
 def desk_password(passwords: Path) -> str:
@@ -154,6 +196,11 @@ def _elsewhere(broker: str, passwords: Path, ca: Path | None) -> Address:
         raise click.UsageError(f"--ca: there is no file {ca}")
     password = Credentials.load(passwords).password("scorer")
     return Address(found["host"].strip("[]"), int(found["port"]), "scorer", password, ca)
+
+
+def _look(watches: Sequence[Callable[[], None]]) -> None:
+    for look in watches:
+        look()
 
 
 def _nothing() -> None:

@@ -12,6 +12,8 @@ from broker.command import homologue
 from broker.contract.topics import TOPICS
 from broker.rules.profile import Profile, settings
 from broker.rules.profile_files import load, shipped
+from broker.rules.riichi import profile_files as riichi
+from broker.rules.riichi.profile import RiichiProfile
 
 COMMANDS_HEAD: Final = """# Commands and their options
 
@@ -61,18 +63,20 @@ def _topics() -> Iterator[str]:
 
 PROFILES_HEAD: Final = """# Rule profiles
 
-Made from `broker/rules/profiles/` by `make docs`; a test fails when it is stale. What each setting means is told in
-[rules.md](rules.md), how to write an own profile in [organiser.md](organiser.md). A source that begins with
-`assumption:` is our own reading.
+Made from `broker/rules/profiles/` and `broker/rules/riichi/profiles/` by `make docs`; a test fails when it is stale.
+What each setting means is told in [rules.md](rules.md), [riichi.md](riichi.md) and
+[riichi-session.md](riichi-session.md), how to write an own profile in [organiser.md](organiser.md). A source that
+begins with `assumption:` is our own reading.
 """
 
 
 def profiles() -> str:
     """Give the page of the profiles that ship, each setting with where it is from."""
-    return PROFILES_HEAD + "".join(_profile(load(profile_id)) for profile_id in shipped())
+    ours: list[Profile | RiichiProfile] = [*map(load, shipped()), *map(riichi.load, riichi.shipped())]
+    return PROFILES_HEAD + "".join(map(_profile, ours))
 
 
-def _profile(profile: Profile) -> str:
+def _profile(profile: Profile | RiichiProfile) -> str:
     rows = (f"| `{name}` | `{_toml(stated.value)}` | {stated.source} |\n" for name, stated in settings(profile))
     title = f"\n## {profile.id}\n\n{profile.title}, version {profile.version}.\n\n"
     return title + "| setting | value | source |\n|---|---|---|\n" + "".join(rows)

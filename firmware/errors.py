@@ -23,3 +23,75 @@ class DeviceMissing(FirmwareError, OSError):
     """The device is not there, or not allowed to us."""
 
     code = "device_missing"
+
+
+class ButtonStuck(FirmwareError):
+    """A button is closed for longer than a finger would, or was so when we first looked."""
+
+    code = "button_stuck"
+
+
+class ButtonDisconnected(FirmwareError):
+    """Neither contact of a button with two is closed: its cable is off."""
+
+    code = "button_disconnected"
+
+
+class ButtonShorted(FirmwareError):
+    """Both contacts of a button with two are closed: wires touch."""
+
+    code = "button_shorted"
+
+
+class PinReserved(FirmwareError, ValueError):
+    """The Pi needs this pin for itself."""
+
+    code = "pin_reserved"
+
+
+class DeviceUnplugged(DeviceMissing):
+    """The device was there and is not any more."""
+
+    code = "device_unplugged"
+
+
+class DeviceInUse(DeviceMissing):
+    """Another program has the device open for itself alone."""
+
+    code = "device_in_use"
+
+
+class DeviceForbidden(DeviceMissing):
+    """The device is there, but this user may not open it."""
+
+    code = "device_forbidden"
+
+
+class BoxSilent(FirmwareError):
+    """Nothing comes from the button box, though the line is open."""
+
+    code = "box_silent"
+
+
+class BoxReset(FirmwareError):
+    """The button box has started anew: what it had not handed on is lost."""
+
+    code = "box_reset"
+
+
+class BoxVersion(FirmwareError):
+    """The button box was flashed for another version of this program."""
+
+    code = "box_version"
+
+
+class BoxOverflow(FirmwareError):
+    """The button box had no room for more edges: presses may be missing."""
+
+    code = "box_overflow"
+
+
+class EvdevMissing(FirmwareError, ImportError):
+    """The library for scanners that type is not installed."""
+
+    code = "evdev_missing"

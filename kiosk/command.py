@@ -14,25 +14,20 @@ import click
 
 from firmware.addresses import OpenedButtons, open_buttons
 from firmware.errors import FirmwareError
+from firmware.scanner_addresses import open_scanner
 from kiosk.config import Settings
 from kiosk.errors import JournalBroken, KioskError
 from kiosk.eyes import Eyes
 from kiosk.journal import Journal, Whose
 from kiosk.program import Program, run
-from kiosk.screens.sentences import places, verdict
-from kiosk.screens.shown import Shown
-from kiosk.screens.window import QUIT, Window, type_key
+from kiosk.round import Round
+from kiosk.screens.window import Window, type_key
 from kiosk.screens.words import Words
-from kiosk.table.state import Check, Phase, Table
 from kiosk.twins.people import People
 from kiosk.twins.script import read_script
 from vision.errors import VisionError
 from vision.live.cameras import check_address, open_camera
 from vision.twins.world import TrayTwin
-
-log = logging.getLogger("homologue.kiosk")
-
-ENGLISH = Words("en")
 
 
 @click.command(short_help="Run one table.")
@@ -63,8 +58,10 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         opened.callback(journal.close)
         window = opened.enter_context(Window(config.screen, Words(config.language)))
         program = Program(settings, journal)
-        buttons = open_buttons(config.devices.buttons, program.pressed)
+        buttons = open_buttons(config.devices.buttons, program.tell)
         opened.enter_context(buttons.buttons)
+        if config.devices.scanner:
+            opened.enter_context(open_scanner(config.devices.scanner, program.tell))
         trays = TrayTwin()
         check_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
         eyes = Eyes(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns)
@@ -74,7 +71,7 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
             opened.callback(people.stop)
             people.start()
         eyes.start()
-        run(program, stop, Round(program, window, eyes, people, stop, picture))
+        run(program, stop, Round(program, window, eyes, buttons.buttons.show, stop, people, picture))
 
 
 def _people(settings: Settings, buttons: OpenedButtons, trays: TrayTwin) -> People | None:
@@ -83,53 +80,3 @@ def _people(settings: Settings, buttons: OpenedButtons, trays: TrayTwin) -> Peop
         return None
     script = read_script(settings.beside(devices.people))
     return People(script, buttons.fingers, trays, type_key, f"table {settings.config.table}")
-
-
-class Round:
-    """What is done in each round of the loop: keys in, and out to the screen, the eyes and the people."""
-
-    def __init__(
-        self,
-        program: Program,
-        window: Window,
-        eyes: Eyes,
-        people: People | None,
-        stop: threading.Event,
-        picture: Path | None,
-    ) -> None:
-        self._program, self._window, self._eyes, self._people = program, window, eyes, people
-        self._stop, self._picture = stop, picture
-        self._seen: Table | None = None
-        self._told: tuple[str, int | None] | None = None
-        self._checked: Check | None = None
-
-    def __call__(self) -> None:
-        """Do one round."""
-        for key in self._window.pressed():
-            if key == QUIT:
-                self._stop.set()
-            else:
-                self._program.key(key)
-        state = self._program.state
-        if state != self._seen:
-            self._seen = state
-            self._eyes.look_for(state.play if state.phase is Phase.RESTORING else None)
-            if self._people:
-                self._people.see(state)
-        if self._people and self._people.failed:
-            raise self._people.failed
-        shown = self._program.shown()
-        if self._window.show(shown):
-            self._log(shown)
-            if self._picture:
-                self._window.picture(str(self._picture))
-
-    def _log(self, shown: Shown) -> None:
-        """Tell the log what the screen tells the room, and nothing more: a press shows nowhere."""
-        if (shown.state, shown.round) != self._told:
-            self._told = shown.state, shown.round
-            log.info("%s%s", shown.state, f", deal {shown.deal}" if shown.deal else "")
-        if shown.check and shown.check != self._checked:
-            for sentence in (verdict(ENGLISH, shown.check), *places(ENGLISH, shown.check)):
-                log.info("%s", sentence)
-        self._checked = shown.check

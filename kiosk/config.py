@@ -9,6 +9,8 @@ from msgspec import Meta, Struct
 
 from broker.contract.link import HOST, Address
 from broker.contract.words import EventName, TableNo
+from firmware.errors import BadAddress
+from firmware.scanner_addresses import parse_scanner
 from kiosk.errors import BadConfiguration
 
 Language = Literal["en", "fr", "zh"]
@@ -30,6 +32,7 @@ class Devices(Struct, frozen=True, forbid_unknown_fields=True):
     buttons: str
     camera: str
     people: str | None = None
+    scanner: str | None = None
 
 
 class Screen(Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,9 +66,17 @@ class Settings:
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BadConfiguration(f"{path}: {error}") from None
         self._beside = path.resolve().parent
+        self._check_devices(path)
+
+    def _check_devices(self, path: Path) -> None:
         devices = self.config.devices
         if devices.people and not (devices.buttons.startswith("sim:") and devices.camera.startswith("sim:")):
             raise BadConfiguration(f"{path}: devices.people plays with simulated buttons and camera only")
+        if devices.scanner is not None:
+            try:
+                parse_scanner(devices.scanner)
+            except BadAddress as error:
+                raise BadConfiguration(f"{path}: devices.scanner: {error}") from None
 
     def beside(self, name: str) -> Path:
         """Give a path that the configuration names."""

@@ -25,9 +25,9 @@ class Core:
             raise JournalBroken(f"it holds what the table does not allow: {refusal}") from None
 
     def restarted(self, now: int) -> None:
-        """Tell the table that the clock is another one, where there is a table to tell."""
+        """Tell the table that the program has started again, where there is a table to tell."""
         if not self._journal.empty:
-            self.apply(Restarted(at=now))
+            self.apply(Restarted(at=now, same_clock=self._journal.same_boot))
 
     def apply(self, event: Event) -> tuple[LogMessage, ...]:
         """Take one event in and give the facts to send. Raises NotNow, and nothing has changed.

@@ -21,7 +21,7 @@ from broker.contract.wire import decode, encode
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.table.events import Event
 
-VERSION: Final = "2"
+VERSION: Final = "3"
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS happened (
@@ -40,6 +40,18 @@ CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STR
 """
 
 _EVENTS: Final = msgspec.json.Decoder(Event)
+
+
+BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+"""Another one whenever the machine starts (Linux)."""
+
+
+def boot_id() -> str:
+    """Tell one run of the machine from another; "" where that cannot be told."""
+    try:
+        return BOOT.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,10 @@ class Journal:
         self.device = self._about("device", uuid.uuid4().hex)
         self.start = int(self._about("start", "0")) + 1
         self._tell("start", str(self.start))
+        boot = boot_id()
+        self.same_boot = bool(boot) and self._about("boot", "") == boot
+        """Whether the machine has run on since the journal was open last: then its monotonic clock has too."""
+        self._tell("boot", boot)
         self.store = self._about("store", "") or None
         """The scorer's store that receipts came from last."""
         self._upto = int(self._about("upto", "0"))

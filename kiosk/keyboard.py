@@ -43,7 +43,8 @@ class Keyboard:
             (Phase.RECORDED, "enter"): NextDealCalled(at=now),
         }
         if key == "c":
-            self.problem = self._apply(CallToggled(at=now, open=not state.calling))
+            seen = state.calling and not state.discreet
+            self.problem = self._apply(CallToggled(at=now, open=not seen))
         elif event := plain.get((state.phase, key)):
             self.problem = self._apply(event)
         elif self.form is not None:

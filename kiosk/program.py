@@ -6,13 +6,15 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Final
 
 from broker.contract import topics
 from broker.contract.link import Incoming, Link, LinkChanged, LinkRefused, Will
 from broker.contract.messages import Assignment, Order, Receipt, TableState
 from broker.contract.wire import Refused, decode_at, encode
-from broker.contract.words import Lifecycle, Seat
+from broker.contract.words import Lifecycle
+from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
+from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
 from kiosk.errors import DiskLow
@@ -31,12 +33,10 @@ from kiosk.table.events import (
 )
 from kiosk.table.machine import BETWEEN
 from kiosk.table.state import SETTLE_NS, Phase, Table
+from kiosk.touch import Touch
 from kiosk.uplink import Uplink
 
 log = logging.getLogger("homologue.kiosk")
-
-GRACE_NS: Final = 150_000_000
-"""After the claim window's end, for edges that are still on their way from the pins; they count by their time."""
 
 DISK_EVERY_NS: Final = 30_000_000_000
 
@@ -44,7 +44,13 @@ ENOUGH_ROOM: Final = 100_000_000
 """Bytes: a day's journal takes less than one hundredth of it."""
 
 
-Item = Incoming | LinkChanged | TrayChecked | CameraHealth | ButtonPressed
+TOLD_LATE: Final = "press_told_late"
+"""Somebody's declaration was lost, and the arbiter must hear of it."""
+
+BUTTONS: Final = "buttons"
+"""The part of the health that is all four buttons'."""
+
+Item = Incoming | LinkChanged | TrayChecked | CameraHealth | Report
 """What other threads put on the queue."""
 
 
@@ -61,10 +67,10 @@ class Program:
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
-        self._keyboard = Keyboard(self._apply)
+        self._keyboard, self._touch, self._closing = Keyboard(self._apply), Touch(), Closing()
         self._health: dict[str, str] = {}
-        self._shown_at = clock() - SETTLE_NS
-        """When the screen last asked for something else."""
+        self._shown_at = self._core.state.since
+        """When the screen last asked for something else: a box may have kept presses from before a restart."""
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
@@ -83,9 +89,9 @@ class Program:
 
     # ---- from other threads -----------------------------------------------------------------
 
-    def pressed(self, seat: str, edge: int) -> None:
-        """Take a button's edge in; from the pins' threads."""
-        self._queue.put(ButtonPressed(at=edge, seat=cast("Seat", seat)))
+    def tell(self, report: Report) -> None:
+        """Take in what a device on the table reports; from the devices' threads."""
+        self._queue.put(report)
 
     def seen(self, item: TrayChecked | CameraHealth) -> None:
         """Take in what the camera says; from the eyes' thread."""
@@ -129,10 +135,41 @@ class Program:
                 self._link_changed(item)
             case CameraHealth(code=code):
                 self._healthy("camera", code)
-            case ButtonPressed(at=at) if at < self._shown_at + SETTLE_NS:
-                pass  # who pressed had not seen what is asked now: a slow device must not make a hu of a confirmation
-            case TrayChecked() | ButtonPressed():
+            case TrayChecked():
                 self._apply(item)
+            case _:
+                self._reported(item)
+
+    def _reported(self, report: Report) -> None:
+        """Take in what a device on the table reports."""
+        match report:
+            case Pressed() | Released() | Held():
+                self._touched(report)
+            case Health(part=part, code=code):
+                self._healthy(part, code)
+                if part == BUTTONS:
+                    self._closing.health(code, self._clock())
+            case Scanned() | NotScanned():
+                pass  # nothing here asks for scans yet
+
+    def _touched(self, report: Pressed | Released | Held) -> None:
+        """Take in what a finger does. Where one speaks that was in time, others may still be on their way."""
+        closes_at = self.state.closes_at
+        if closes_at is not None and report.at < closes_at:
+            self._closing.heard(self._clock())
+        event = self._touch.event(report, self.state.phase)
+        if isinstance(event, ButtonPressed) and self._unseen(event):
+            return
+        if event is not None and self._apply(event) == TOLD_LATE:
+            self._healthy(f"button-{report.seat}", TOLD_LATE)
+
+    def _unseen(self, press: ButtonPressed) -> bool:
+        """Whether who pressed had not seen what is asked now: a slow device must not make a hu of a confirmation.
+
+        What was pressed in a claim window that is closed by now is the table's to judge.
+        """
+        closed_at = self.state.closed_at
+        return press.at < self._shown_at + SETTLE_NS and (closed_at is None or press.at >= closed_at)
 
     def _healthy(self, what: str, code: str | None) -> None:
         """Remember what is wrong with a part of the device; None: nothing."""
@@ -149,8 +186,14 @@ class Program:
             return refusal.code
         if self.state.public != before:
             self._shown_at = self._clock()
+            self._forget_told_late()
         self._uplink.send(facts, self._clock())
         return None
+
+    def _forget_told_late(self) -> None:
+        """A press that was told late has been seen by the arbiter when trays are laid again."""
+        if self.state.phase is Phase.RESTORING:
+            self._health = {part: code for part, code in self._health.items() if code != TOLD_LATE}
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
@@ -188,8 +231,8 @@ class Program:
             self._uplink.reconnected(self._clock())
 
     def _due(self, now: int) -> None:
-        deadline = self.state.claim_deadline
-        if deadline is not None and now >= deadline + GRACE_NS:
+        closes_at = self.state.closes_at
+        if closes_at is not None and self._closing.may_close(closes_at, now):
             self._apply(ClaimWindowElapsed(at=now))
         if self._offered and self._may_assign(self._offered):
             self._assign(self._offered, now)
@@ -246,7 +289,9 @@ class Program:
     def _now(self) -> TableState:
         """What the table says of itself."""
         refused = {"refused": self._uplink.refused[-1][1]} if self._uplink.refused else {}
-        return self._stands(self._lifecycle, self._uplink.unsent, {**self._health, **refused})
+        health = {**self._health, **refused}
+        unwell: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
+        return self._stands(unwell, self._uplink.unsent, health)
 
     def _stands(self, lifecycle: Lifecycle, unsent: int, health: dict[str, str]) -> TableState:
         state = self.state

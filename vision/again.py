@@ -23,7 +23,7 @@ _MOST = 12  # tiles that are read along other outlines: in a picture out of focu
 _ALIKE = 1.6  # times the area of most tiles, or as much less
 _MOVED = 0.3  # of a tile's side
 _SEEN = 0.3  # share of a number or a label from which one is tried to read
-_DENIED = 0.5  # confidence of another serial from which a sure one is not believed
+_DENIED = 0.3  # confidence of another serial from which a sure one is not believed
 
 
 def look_again(picture: Picture, found: Found, marks: Marks, layout: Layout) -> tuple[Found, Marks] | None:
@@ -33,7 +33,7 @@ def look_again(picture: Picture, found: Found, marks: Marks, layout: Layout) -> 
     """
     tiles, settled = list(found.tiles), list(marks)
     _read_in_place(picture, tiles, settled, layout)
-    _read_otherwise(picture, tiles, settled)
+    _read_otherwise(picture, tiles, settled, _worth_it(settled, layout))
     return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
 
 
@@ -77,9 +77,17 @@ def _as_before(quad: Quad, before: Quad) -> Quad:
     return quad if (quad[1] - quad[0]) @ (before[1] - before[0]) > 0 else np.roll(quad, 2, axis=0)
 
 
-def _read_otherwise(picture: Picture, tiles: list[Tile], marks: list[Mark | None]) -> None:
+def _worth_it(marks: list[Mark | None], layout: Layout) -> list[int]:
+    """Give the tiles that are still unread: those of a tray, or all where there is none; what beside one is no tile."""
+    lies = enumerate(layout.lies)
+    there = [
+        number for number, lie in lies if not layout.trays or (lie.row is not None and number not in layout.ghosts)
+    ]
+    return [number for number in there if not is_sure(marks[number])][:_MOST]
+
+
+def _read_otherwise(picture: Picture, tiles: list[Tile], marks: list[Mark | None], left: list[int]) -> None:
     """Read what is still unread along a few other outlines; what one shows surely, no other look may deny."""
-    left = [number for number, mark in enumerate(marks) if not is_sure(mark)][:_MOST]
     owners, outlines = _other_outlines(picture, tiles, marks, left)
     again = read_again(picture, outlines, tuple(marks)) if outlines else []
     for number in left:
@@ -93,12 +101,12 @@ def _read_otherwise(picture: Picture, tiles: list[Tile], marks: list[Mark | None
 def _other_outlines(
     picture: Picture, tiles: list[Tile], marks: list[Mark | None], left: list[int]
 ) -> tuple[list[int], list[Quad]]:
-    """Give more outlines for tiles, and whose each is: two new ones and one on its side, where a mark may be."""
+    """Give more outlines for tiles, and whose each is: two new ones and two on their side, where a mark may be."""
     usual = _usual_area(tiles, marks)
     before = np.array([tiles[number].quad for number in left]).reshape(-1, 4, 2)
     new = closeup.look_again(picture, np.concatenate([before, np.roll(before, 1, axis=1)])).quads
-    quads = [*new, *np.roll(new[: len(left)], 1, axis=1)]
-    owners = 3 * left
+    quads = [*new, *np.roll(new[: len(left)], 1, axis=1), *np.roll(before, 1, axis=1)]
+    owners = 4 * left
     shares = shares_of_marks(picture, quads)
     good = [
         at

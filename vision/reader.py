@@ -42,6 +42,6 @@ def read_picture(picture: Picture) -> Reading:
 def _leaves_doubt(marks: Marks, layout: Layout) -> bool:
     """Tell whether there are backs that were not read, or faces or tiles askew in a tray."""
     return any(
-        not is_sure(mark) if mark is not None else lie.row is not None or lie.sideways
+        (mark is not None and not is_sure(mark)) or (lie.row is not None and (mark is None or lie.sideways))
         for lie, mark in zip(layout.lies, marks, strict=True)
     )

@@ -2,11 +2,12 @@
 
 import re
 from fractions import Fraction
+from functools import cache
 
 import click
 from msgspec import Raw, Struct
 
-from broker.calculators.profiles import once
+from broker.calculators.profiles import compared_by
 from broker.calculators.stream import answer_each, read_line
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
@@ -52,5 +53,5 @@ def imp(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag
     \b
     echo '{"difference": "8.6"}' | homologue imp --json
     """  # noqa: D301 - click reads the \b
-    rules = once(profile)
+    rules = cache(lambda: compared_by(profile))
     answer_each(Question, lambda question: {"imp": imp_of(exact(bytes(question.difference).decode()), rules().imp)})

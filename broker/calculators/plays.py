@@ -8,7 +8,7 @@ from msgspec import Meta, Struct, field
 from broker.calculators.stream import read_line
 from broker.contract.words import SEATS, DealNo, Points, Seat, TableNo
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison
 from broker.scoring.awards import Fault, awards
 from broker.scoring.plays import ScoredPlay
 
@@ -41,7 +41,7 @@ class Plays(NamedTuple):
     refusals: tuple[RuleError, ...]
 
 
-def read_plays(questions: Iterable[tuple[int, str]], profile: Profile) -> Plays:
+def read_plays(questions: Iterable[tuple[int, str]], profile: Comparison) -> Plays:
     """Read all plays; a refusal has the number of its line in its text."""
     done: list[ScoredPlay] = []
     to_come: list[ScoredPlay] = []
@@ -59,7 +59,7 @@ def read_plays(questions: Iterable[tuple[int, str]], profile: Profile) -> Plays:
     return Plays(tuple(done), tuple(to_come), tuple(refusals))
 
 
-def _play(question: Question, profile: Profile) -> ScoredPlay:
+def _play(question: Question, profile: Comparison) -> ScoredPlay:
     """Give a play; what an arbiter awards to a seat takes the place of what the profile gives for the fault."""
     faults = dict.fromkeys(SEATS, question.unplayed) if isinstance(question.unplayed, str) else question.unplayed
     given = awards(faults, profile.awards) if faults is not None else {}

@@ -13,6 +13,7 @@ from broker.rules.profile import settings
 from broker.rules.profile_check import Mistake, examined
 from broker.rules.profile_files import DEFAULT, load, own
 from broker.rules.profile_files import shipped as shipped_profiles
+from broker.rules.riichi import profile_files as riichi
 from broker.scoring import examples
 
 
@@ -28,6 +29,9 @@ def list_() -> None:
         one = load(profile_id)
         mark = "  (default)" if profile_id == DEFAULT else ""
         click.echo(f"{profile_id:16} version {one.version}  {one.title}{mark}")
+    for profile_id in riichi.shipped():
+        one_of_riichi = riichi.load(profile_id)
+        click.echo(f"{profile_id:16} version {one_of_riichi.version}  {one_of_riichi.title}")
 
 
 @profile.command()
@@ -40,11 +44,12 @@ def show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's way
     homologue profile show mcr --toml > our-club.toml
     """  # noqa: D301 - click reads the \b
     try:
-        one = chosen(profile_id)
+        one = riichi.load(profile_id) if profile_id in riichi.shipped() else chosen(profile_id)
     except RuleError as problem:
         raise click.ClickException(f"{problem.code}: {problem.text}") from None
     if as_toml:
-        click.echo(text_of(profile_id), nl=False)
+        text = riichi.text_of(profile_id) if profile_id in riichi.shipped() else text_of(profile_id)
+        click.echo(text, nl=False)
         return
     click.echo(f"{one.id}, version {one.version}: {one.title}\n")
     for name, stated in settings(one):

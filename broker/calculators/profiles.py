@@ -7,8 +7,10 @@ from typing import Final
 
 from broker.contract.words import LONGEST_PROFILE
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison, Profile
 from broker.rules.profile_files import folder, load, own
+from broker.rules.riichi.profile_files import load as load_riichi
+from broker.rules.riichi.profile_files import shipped as riichi_profiles
 
 FILE: Final = ".toml"
 """How a name ends that is a file."""
@@ -22,6 +24,11 @@ def once(written: str) -> Callable[[], Profile]:
 def chosen(written: str) -> Profile:
     """Give a shipped profile by its id, or read the file. Raises RuleError `unknown_profile`, `bad_profile`."""
     return own(read(Path(written))) if written.endswith(FILE) else load(written)
+
+
+def compared_by(written: str) -> Comparison:
+    """Give `chosen`, or a shipped riichi profile by its id, for who only compares plays."""
+    return load_riichi(written) if written in riichi_profiles() else chosen(written)
 
 
 def text_of(written: str) -> str:

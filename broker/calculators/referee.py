@@ -1,11 +1,13 @@
 """`homologue referee`: which actions of a play are legal, told from the number of tiles in each wall."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 from msgspec import Raw, Struct
 
 from broker.calculators.profiles import once
+from broker.calculators.riichi_referee import judged
 from broker.calculators.stream import answer_each, read_line
 from broker.contract.words import SEATS, Seat
 from broker.rules.errors import RuleError
@@ -26,23 +28,34 @@ class Start(Struct, forbid_unknown_fields=True):
 
 
 class Question(Struct, forbid_unknown_fields=True):
-    """A position, and what was done from there. A step is read by itself, so that a bad one spoils no other."""
+    """A position, and what was done from there. A step is read by itself, so that a bad one spoils no other.
 
-    start: Start
+    With `rules` it is of riichi, and those are the id of its profile.
+    """
+
+    start: Raw
     steps: list[Raw]
+    rules: str | None = None
 
 
-def _answer(question: Question, payments: Payments) -> dict[str, list[dict[str, Any]]]:
-    start, one_winner = question.start, payments.several_hu.value == "nearest"
+def _answer(question: Question, payments: Callable[[], Payments]) -> dict[str, list[dict[str, Any]]]:
+    start = bytes(question.start).decode()
+    if question.rules is not None:
+        return {"steps": judged(start, question.steps, question.rules)}
+    return {"steps": _judged(read_line(start, Start), question.steps, payments())}
+
+
+def _judged(start: Start, steps: list[Raw], payments: Payments) -> list[dict[str, Any]]:
+    one_winner = payments.several_hu.value == "nearest"
     state = begin(start.walls, start.turn, start.phase, ltw=start.ltw, one_winner=one_winner)
     rows = []
-    for step in question.steps:
+    for step in steps:
         try:
             state = apply(state, _settled(state, read_line(bytes(step).decode(), Action)))
             rows.append(_row(state, None))
         except RuleError as problem:
             rows.append(_row(state, problem.code))
-    return {"steps": rows}
+    return rows
 
 
 def _settled(state: Turns, action: Action) -> Action:
@@ -79,6 +92,7 @@ def referee(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the 
     {"start": {"walls": {"east": 1, "south": 1, "west": 2, "north": 2}, "turn": "east", "phase": "draw"},
      "steps": [{"do": "draw", "seat": "east"}, {"do": "discard", "seat": "east"}, {"do": "pung", "seat": "north"}]}
     {"do": "no_claim"}    {"do": "hu_on_discard", "seats": ["south", "west"]}
+    riichi: {"rules": "montreal", "start": {"dealer": "east"}, "steps": [{"do": "draw", "seat": "east"}]}
     """  # noqa: D301 - click reads the \b
     rules = once(profile)
-    answer_each(Question, lambda question: _answer(question, rules().payments))
+    answer_each(Question, lambda question: _answer(question, lambda: rules().payments))

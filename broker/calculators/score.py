@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from broker.calculators.plays import Plays, read_plays
-from broker.calculators.profiles import chosen
+from broker.calculators.profiles import compared_by
 from broker.calculators.session import Event, Previous, read_previous, read_teams
 from broker.calculators.stream import error_of, lines, write
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison
 from broker.rules.profile_files import DEFAULT
 from broker.scoring import individual, team
 from broker.scoring.bounds import Bounds, bounds
@@ -57,7 +57,7 @@ def standing(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, Any]:
 
 
 def _individual(
-    plays: Plays, profile: Profile, previous: Previous, without_standing: tuple[str, ...]
+    plays: Plays, profile: Comparison, previous: Previous, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
     ledger = Ledger.of(plays.done, profile, (name for play in plays.to_come for name in play.entries))
     ledger = ledger.with_adjustments(previous.adjustments)
@@ -75,7 +75,7 @@ def _known(without_standing: Iterable[str], names: Container[str]) -> None:
 
 
 def _teams(
-    plays: Plays, profile: Profile, previous: Previous, teams: Teams, without_standing: tuple[str, ...]
+    plays: Plays, profile: Comparison, previous: Previous, teams: Teams, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
     _known(without_standing, teams)
     if unknown := sorted({one.name for one in previous.adjustments} - set(teams)):
@@ -134,7 +134,7 @@ def score(
      "points": {"east": 42, "south": -8, "west": -8, "north": -26}, "fines": {"south": 4}}
     """  # noqa: D301 - click reads the \b
     try:
-        rules = chosen(profile)
+        rules = compared_by(profile)
         before = read_previous(previous, rules, event)
         members = _members(event, teams)
         plays = read_plays(lines(), rules)

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from broker.calculators.plays import Entrant
 from broker.contract.wire import Refused, refuse_doubled_names
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison
 from broker.scoring.carry import carried, places
 from broker.scoring.lineups import Teams
 from broker.scoring.plays import Adjustment
@@ -72,7 +72,7 @@ class Previous(Struct, frozen=True):
     places: Places = {}
 
 
-def read_previous(path: Path | None, profile: Profile, event: Event) -> Previous:
+def read_previous(path: Path | None, profile: Comparison, event: Event) -> Previous:
     """Read what the session before leaves. Raises RuleError `bad_previous`."""
     if path is None:
         return Previous()

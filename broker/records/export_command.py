@@ -18,6 +18,7 @@ from broker.scorer import standings
 from broker.scorer.errors import ScorerError
 from broker.scorer.output import deliver
 from broker.scorer.stored import Stored, open_stored
+from broker.store.errors import StoreError
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -159,7 +160,7 @@ def _told(name: str) -> Iterator[None]:
     """End with what is wrong, in one line."""
     try:
         yield
-    except (RuleError, ScorerError) as problem:
+    except (RuleError, ScorerError, StoreError) as problem:
         click.echo(f"homologue export {name}: {problem.code}: {problem}", err=True)
         sys.exit(1)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from broker.contract.words import SEATS, Seat, WinKind
+from broker.rules import declarers
 from broker.rules.errors import RuleError
 from broker.rules.profile import Payments
 
@@ -35,12 +36,11 @@ def kept(outcome: Outcome, payments: Payments) -> Outcome:
 
     Under `nearest` that is the first in turn order after the discarder (MCR); else everybody (OEDMC rule 2).
     """
-    if payments.several_hu.value != "nearest" or outcome.discarder is None or outcome.discarder in outcome.winners:
+    discarder, declared = outcome.discarder, outcome.winners
+    if payments.several_hu.value != "nearest" or discarder is None or discarder in declared or not declared:
         return outcome
-    at = SEATS.index(outcome.discarder)
-    in_turn = (SEATS[(at + step) % len(SEATS)] for step in range(1, len(SEATS)))
-    first = next((seat for seat in in_turn if seat in outcome.winners), None)
-    return outcome if first is None else replace(outcome, winners={first: outcome.winners[first]})
+    won = declarers.winners(tuple(declared), discarder, "nearest").won
+    return replace(outcome, winners={seat: declared[seat] for seat in won})
 
 
 def check(outcome: Outcome, payments: Payments) -> None:

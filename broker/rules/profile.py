@@ -4,7 +4,7 @@ A profile is TOML, one table a setting: `value`, and `source`, where it is from.
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Final, Generic, Literal, Protocol, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields
@@ -14,6 +14,9 @@ from broker.contract.words import ProfileId
 T = TypeVar("T")
 
 Imps = Annotated[int, Meta(ge=-99, le=99)]
+
+HIGHEST_VALUE: Final = 999
+"""The highest hand value that a table can enter (`HandValue`)."""
 
 
 class Stated(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
@@ -99,6 +102,42 @@ class CarryOver(Struct, frozen=True, forbid_unknown_fields=True):
     percent: Stated[Annotated[int, Meta(ge=0, le=100)]]
 
 
+class Comparison(Protocol):
+    """What scoring asks of the profile of either rule book: how plays of one deal are compared and added up."""
+
+    @property
+    def imp(self) -> Imp:
+        """From a difference to IMPs."""
+
+    @property
+    def datum(self) -> Datum:
+        """What a play is compared with."""
+
+    @property
+    def team(self) -> Team:
+        """What a team's total is compared with."""
+
+    @property
+    def awards(self) -> Awards:
+        """For plays that could not be played."""
+
+    @property
+    def small_group(self) -> SmallGroup:
+        """For too few plays."""
+
+    @property
+    def ties(self) -> Ties:
+        """What parts equal totals."""
+
+    @property
+    def carry_over(self) -> CarryOver:
+        """What a session leaves to the next."""
+
+    @property
+    def most_points(self) -> int:
+        """More than any seat can win or lose in one play, in the profile's points."""
+
+
 class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     """One rule set; its id is stamped on every result."""
 
@@ -115,6 +154,11 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     small_group: SmallGroup
     ties: Ties
     carry_over: CarryOver
+
+    @property
+    def most_points(self) -> int:
+        """More than any seat can win or lose in one play."""
+        return 3 * (HIGHEST_VALUE + self.payments.base.value)
 
 
 def settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:

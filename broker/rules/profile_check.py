@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, get_origin
+from typing import Any, TypeVar, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -13,6 +13,8 @@ from msgspec.structs import fields
 
 from broker.contract.words import LONGEST_PROFILE
 from broker.rules.profile import Profile, Stated
+
+P = TypeVar("P", bound=Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +32,22 @@ class Mistake:
 
 def examined(text: str) -> tuple[Profile | None, tuple[Mistake, ...]]:
     """Give the profile, or None and all that is wrong with it."""
+    profile, problems = read_as(Profile, text)
+    if profile is not None and (contradictions := tuple(_contradictions(profile, text))):
+        return None, contradictions
+    return profile, problems
+
+
+def read_as(kind: type[P], text: str) -> tuple[P | None, tuple[Mistake, ...]]:
+    """Read a profile of a rule book, or give None and every setting of it that cannot be."""
     if len(text) > LONGEST_PROFILE:
         return None, (Mistake("", None, f"{len(text)} characters, at most {LONGEST_PROFILE}"),)
     try:
         tree = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
         return None, (Mistake("", None, f"not TOML: {error}"),)
-    problems = [*_walk(Profile, tree, "", text)]
-    if problems:
-        return None, tuple(problems)
-    profile = msgspec.convert(tree, Profile)
-    problems = [*_contradictions(profile, text)]
-    return (None, tuple(problems)) if problems else (profile, ())
+    problems = tuple(_walk(kind, tree, "", text))
+    return (None, problems) if problems else (msgspec.convert(tree, kind), ())
 
 
 def _walk(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) -> Iterator[Mistake]:

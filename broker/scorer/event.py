@@ -86,6 +86,11 @@ class Event:
         """How many plays each deal is to have."""
         return Counter(play.deal for play in self.plan.plays)
 
+    @cached_property
+    def expected_at(self) -> Mapping[int, int]:
+        """How many plays each table is to have."""
+        return Counter(play.table for play in self.plan.plays)
+
     def form(self, deal: int) -> str:
         """Hash of a deal's serials as they should lie."""
         return form_hash(self._orders[deal])

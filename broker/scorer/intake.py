@@ -10,7 +10,7 @@ from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, points
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
-from broker.scorer.journal import RefusedRow
+from broker.store.journal import RefusedRow
 
 MOST_MISSING = 500
 """Facts of one table that may be missing below a new one."""
@@ -82,7 +82,7 @@ class Intake:
         """Say whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
         fact = message.fact
         booking = self._event.bookings.get((message.table, fact.round))
-        known = not isinstance(fact, Result) or set(fact.players.values()) <= set(self._event.players)
+        known = not isinstance(fact, Result) or all(one in self._event.players for one in fact.players.values())
         return booking is not None and booking.deal == fact.deal and known
 
     def take(self, message: LogMessage) -> None:

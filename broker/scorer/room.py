@@ -1,5 +1,8 @@
 """The room as the journal tells it: a fold over accepted messages. What it says does not depend on their order."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 from broker.contract.messages import LogMessage, Restored, Result
 from broker.rules.profile import Profile
 from broker.scorer.event import Event
@@ -19,19 +22,35 @@ class Room:
     def __init__(self, event: Event) -> None:
         self._event = event
         self.results: dict[PlayKey, LogMessage] = {}
+        self._of_deal: Counter[int] = Counter()
+        self._at_table: Counter[int] = Counter()
         self._forms: dict[PlayKey, dict[int, str]] = {}
         """Of each play the forms that were restored, by the number of the fact."""
         self._ledger = Ledger.of((), event.profile, event.players)
 
+    def load(self, messages: Iterable[LogMessage]) -> None:
+        """Add a whole journal: compared once at its end, not after each play."""
+        for message in messages:
+            self._remember(message)
+        plays = [self._scored(key, message) for key, message in self.results.items()]
+        self._ledger = Ledger.of(plays, self._event.profile, self._event.players)
+
     def apply(self, message: LogMessage) -> None:
         """Add one accepted message."""
         key = message.table, message.fact.round
+        self._remember(message)
+        if key in self.results and isinstance(message.fact, Result | Restored):
+            self._ledger = self._ledger.with_play(self._scored(key, self.results[key]))
+
+    def _remember(self, message: LogMessage) -> None:
+        key = message.table, message.fact.round
         if isinstance(message.fact, Result):
+            if key not in self.results:
+                self._of_deal[message.fact.deal] += 1
+                self._at_table[message.table] += 1
             self.results[key] = message
         elif isinstance(message.fact, Restored):
             self._forms.setdefault(key, {})[message.seq] = message.fact.form
-        if key in self.results and isinstance(message.fact, Result | Restored):
-            self._ledger = self._ledger.with_play(self._scored(key, self.results[key]))
 
     @property
     def profile(self) -> Profile:
@@ -45,7 +64,11 @@ class Room:
 
     def plays_of(self, deal: int) -> int:
         """How many results a deal has."""
-        return sum(_result(message).deal == deal for message in self.results.values())
+        return self._of_deal[deal]
+
+    def plays_at(self, table: int) -> int:
+        """How many results a table has."""
+        return self._at_table[table]
 
     def complete(self, deal: int) -> bool:
         """Whether every table has played the deal."""

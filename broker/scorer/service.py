@@ -16,12 +16,13 @@ from broker.contract.messages import LogMessage, Restored, Result, TableState
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.event import Event
 from broker.scorer.intake import Intake, Verdict
-from broker.scorer.journal import Journal, RefusedRow
 from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import view_of
 from broker.scorer.room import Room
 from broker.scorer.standings import rows, write_csv
 from broker.scorer.view import View, ViewFeed
+from broker.store.backup.watch import Report
+from broker.store.journal import Journal, RefusedRow
 
 log = logging.getLogger("homologue.scorer")
 
@@ -36,12 +37,11 @@ class Scorer:
 
     def __init__(self, event: Event, journal: Journal, folder: Path, clock: Callable[[], int]) -> None:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
-        self._queue: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
         self._intake = Intake(event, taken, journal.refused())
-        for message in taken:
-            self._room.apply(message)
+        self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._height = journal.height
         self._concerned: list[Concern] = []
@@ -65,6 +65,11 @@ class Scorer:
         )
         self._link.start()
 
+    def hear_of_backup(self, report: Report) -> None:
+        """Tell the arbiters how copies of the event are doing. From any thread."""
+        text = f"backup: {report.text}"
+        self._queue.put(Concern("backup_resumed", text) if report.well else Concern("backup_failed", text))
+
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
         """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
 
@@ -73,6 +78,7 @@ class Scorer:
         try:
             while not stop.is_set():
                 each_round()
+                self._journal.check()
                 self.step(timeout=0.2)
         finally:
             if self._link:
@@ -89,7 +95,9 @@ class Scorer:
         for change in batch:
             if isinstance(change, LinkChanged):
                 self._link_changed(change)
+        self._concerned.extend(one for one in batch if isinstance(one, Concern))
         self._take([one for one in batch if isinstance(one, Incoming)])
+        self._alert(self._clock())
         self._show()
 
     def _link_changed(self, change: LinkChanged) -> None:
@@ -115,7 +123,7 @@ class Scorer:
         for one in batch:
             one.acknowledge()
         self._height = self._journal.height
-        self._answer(verdicts, now)
+        self._answer(verdicts)
 
     def _judge(self, one: Incoming, now: int) -> Verdict:
         verdict = self._intake.judge(one.topic, one.payload)
@@ -134,8 +142,8 @@ class Scorer:
             self._intake.take(fact)
         return verdict
 
-    def _answer(self, verdicts: list[Verdict], now: int) -> None:
-        """What follows from a batch once it is safe: receipts, then travellers and standings, then alerts."""
+    def _answer(self, verdicts: list[Verdict]) -> None:
+        """What follows from a batch once it is safe: receipts, then travellers and standings."""
         new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
         for message in new:
             self._room.apply(message)
@@ -149,6 +157,8 @@ class Scorer:
         self._tell_scores({message.fact.deal for message in new if isinstance(message.fact, Restored | Result)})
         for message in new:
             self._concerned.extend(self._concerns_of(message))
+
+    def _alert(self, now: int) -> None:
         for concern in self._alerts.add(self._concerned, now):
             self._say(self._speaker.alert(concern, now, self._height))
         self._concerned.clear()

@@ -6,19 +6,15 @@ played in, and what one player wins by it is not taken from another. Later fines
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from broker.contract.words import SEATS
-from broker.rules.profile import Profile
 from broker.scoring.compare import Exact, Group
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
 from broker.scoring.totals import Imps, exact_imps
-
-HIGHEST_VALUE: Final = 999
-"""The highest hand value that a table can enter (`HandValue`)."""
 
 
 class Bounds(NamedTuple):
@@ -57,8 +53,8 @@ def _reach(group: Group, more: int) -> tuple[Imps, Imps]:
     A play's IMPs fall as the points of another rise, so the extremes are where all who join have the highest or the
     lowest points; fewer of them move it less far. A group that is too small to be compared may stay so.
     """
-    profile = group.profile
-    low, high = (_joined(group, [points] * more) for points in (_highest(profile), _lowest(profile)))
+    most = group.profile.most_points
+    low, high = (_joined(group, [points] * more) for points in (most, -most))
     if not group.small:
         return low, high
     now = exact_imps(group)
@@ -71,14 +67,6 @@ def _joined(group: Group, points: list[int]) -> Imps:
     members = (*group.members, *group.members[:1] * len(points))
     joined = Group(members, np.concatenate([group.points, others]), group.profile)
     return exact_imps(joined)[: len(group.members)]
-
-
-def _highest(profile: Profile) -> int:
-    return 3 * (HIGHEST_VALUE + profile.payments.base.value)
-
-
-def _lowest(profile: Profile) -> int:
-    return -3 * (HIGHEST_VALUE + profile.payments.base.value)
 
 
 def _places(least: Imps, most: Imps, *, ties_are_parted: bool) -> tuple[Imps, Imps]:

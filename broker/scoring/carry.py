@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison
 from broker.scoring.plays import Adjustment
 from broker.scoring.ranking import Ranked
 from broker.scoring.ties import Places
 
 
-def carried(standings: Iterable[Ranked], profile: Profile) -> tuple[Adjustment, ...]:
+def carried(standings: Iterable[Ranked], profile: Comparison) -> tuple[Adjustment, ...]:
     """Give what everybody takes along.
 
     In whole IMPs, halves away from zero, but where the profile takes means of IMPs: there fractions stay as they are.

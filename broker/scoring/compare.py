@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from broker.contract.words import SEATS, Seat
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison
 from broker.scoring.datum import differences, mean, reference
 from broker.scoring.imp import Whole, cross, imps
 from broker.scoring.plays import GroupKey, ScoredPlay, by_seat
@@ -33,7 +33,7 @@ class Group:
 
     members: tuple[ScoredPlay, ...]
     points: Whole = field(compare=False)
-    profile: Profile
+    profile: Comparison
 
     @property
     def deal(self) -> int:
@@ -108,7 +108,7 @@ def exact(numerator: int, over: int) -> Exact:
     return int(quotient) if quotient == int(quotient) else quotient
 
 
-def groups(plays: Iterable[ScoredPlay], profile: Profile) -> tuple[Group, ...]:
+def groups(plays: Iterable[ScoredPlay], profile: Comparison) -> tuple[Group, ...]:
     """Sort plays into comparison groups and compare them; in what order they come does not matter."""
     return tuple(group(members, profile) for _, members in sorted(by_group(plays).items(), key=itemgetter(0)))
 
@@ -122,7 +122,7 @@ def by_group(plays: Iterable[ScoredPlay]) -> dict[GroupKey, list[ScoredPlay]]:
     return by_key
 
 
-def group(plays: Iterable[ScoredPlay], profile: Profile) -> Group:
+def group(plays: Iterable[ScoredPlay], profile: Comparison) -> Group:
     """Compare plays that have points, all of one group."""
     members = tuple(sorted(plays, key=attrgetter("table")))
     scored = [play.points for play in members if play.points is not None]

@@ -7,7 +7,7 @@ large event live and an audit can compute it anew.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison
 from broker.scoring.compare import Group, by_group
 from broker.scoring.entries import Entries, numbering
 from broker.scoring.plays import Adjustment, GroupKey, PlayKey, ScoredPlay
@@ -19,7 +19,7 @@ from broker.scoring.totals import Totals
 class Ledger:
     """Plays and totals at one moment; never changed: `with_play` gives the next one."""
 
-    profile: Profile
+    profile: Comparison
     entries: Entries
     totals: Totals
     rows: Mapping[GroupKey, Row] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Ledger:
     """Plays without points; only what the arbiter gave for them counts."""
 
     @classmethod
-    def of(cls, plays: Iterable[ScoredPlay], profile: Profile, names: Iterable[str] = ()) -> "Ledger":
+    def of(cls, plays: Iterable[ScoredPlay], profile: Comparison, names: Iterable[str] = ()) -> "Ledger":
         """Compare and add up all plays, one a `key`. `names` are listed even before their first play."""
         listed = tuple(plays)
         number = numbering(names)

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison
 from broker.scoring.compare import Group, group, table
 from broker.scoring.imp import Whole
 from broker.scoring.plays import ScoredPlay
@@ -24,7 +24,7 @@ class Row:
     entries: Whole
 
     @classmethod
-    def of(cls, plays: Iterable[ScoredPlay], profile: Profile, number: Mapping[str, int]) -> "Row":
+    def of(cls, plays: Iterable[ScoredPlay], profile: Comparison, number: Mapping[str, int]) -> "Row":
         """Compare plays of one group; `number` gives the number of every entry."""
         compared = group(plays, profile)
         members = compared.members

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison
 from broker.scoring.entries import Entries
 from broker.scoring.imp import Whole, imp
 from broker.scoring.lineups import Lineup, Teams, lineups, missing
@@ -22,7 +22,7 @@ from broker.scoring.totals import Totals
 def standings(
     plays: Iterable[ScoredPlay],
     teams: Teams,
-    profile: Profile,
+    profile: Comparison,
     *,
     provisional: bool = False,
     previous: Places | None = None,
@@ -58,7 +58,7 @@ def _by_deal(plays: Iterable[ScoredPlay], teams: Teams) -> list[tuple[int, dict[
     return [(deal, lineups(deal, by_deal[deal], teams)) for deal in sorted(by_deal)]
 
 
-def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile: Profile) -> None:
+def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile: Comparison) -> None:
     """Add what each team won in one deal; awards and fines are the team's, and in no reference."""
     for team, lineup in found.items():
         number = entries.number[team]
@@ -70,7 +70,7 @@ def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile:
             totals.fines[number] += play.fines.get(seat, 0)
 
 
-def _direct_comparison(played: list[dict[str, Lineup]], entries: Entries, profile: Profile, tied: Whole) -> Whole:
+def _direct_comparison(played: list[dict[str, Lineup]], entries: Entries, profile: Comparison, tied: Whole) -> Whole:
     """Give the IMPs won against the other tied teams, deal by deal."""
     names = [entries.names[number] for number in tied.tolist()]
     return np.array(

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from broker.contract.words import SEATS
-from broker.rules.profile import Profile
+from broker.rules.profile import Comparison
 from broker.scoring.compare import Exact
 from broker.scoring.imp import imp
 from broker.scoring.lineups import Lineup
@@ -19,7 +19,7 @@ MATCH: Final = 2
 """Teams of a match."""
 
 
-def team_imp(team: str, lineups: Mapping[str, Lineup], profile: Profile) -> Exact:
+def team_imp(team: str, lineups: Mapping[str, Lineup], profile: Comparison) -> Exact:
     """Give a team's IMPs in one deal; the small group's where it can be compared with nobody."""
     own = lineups[team]
     others = [lineup for name, lineup in lineups.items() if name != team]
@@ -52,7 +52,7 @@ def differences(own: Lineup, other: Lineup) -> list[Fraction]:
     ]
 
 
-def _from_mean(own: Lineup, others: list[Lineup], profile: Profile) -> Iterator[Fraction]:
+def _from_mean(own: Lineup, others: list[Lineup], profile: Comparison) -> Iterator[Fraction]:
     """Give the differences from the mean of each wind, for the winds at which there is one."""
     for seat in SEATS:
         mine = own[seat].points

@@ -1,1 +1,13 @@
-"""What staff and players see: pygame, one file a screen."""
+"""What is seen at a table. Whatever imports a screen can make no sound (MIL): pygame comes without its mixer."""
+
+import os
+import sys
+from typing import Any, Final
+
+SOUNDS: Final = ("pygame.mixer", "pygame.mixer_music", "pygame._sdl2.audio", "pygame._sdl2.mixer", "pygame.sndarray")
+
+_modules: dict[str, Any] = sys.modules
+for _name in SOUNDS:
+    _modules.setdefault(_name, None)  # so Python has it: importing it fails, and pygame goes on without
+os.environ["SDL_AUDIODRIVER"] = "dummy"
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # nothing of pygame's own in our log

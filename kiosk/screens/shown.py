@@ -1,6 +1,7 @@
 """What may be seen of a table. While a play goes on nothing in here knows of presses, so nothing can show them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from broker.contract.messages import Fine
 from broker.contract.words import PublicState, Seat, Wind, WinKind
@@ -8,6 +9,12 @@ from broker.rules.deal import seat_wind
 from broker.rules.points import points
 from kiosk.entry import Form
 from kiosk.table.state import Check, Phase, Table
+
+QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
+"""Where nothing may be seen of a press."""
+
+OF_A_SEAT: Final = "button-"
+"""How the health of one seat's button is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +57,11 @@ class Shown:
     result: Winning | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
-    paused: bool = False
     extra_min: int = 0
+    """Minutes that the arbiter has added to this play."""
     ended: bool = False
     """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
+    paused: bool = False
     problem: str | None = None
     """Code of what was refused at the keyboard."""
 
@@ -62,12 +70,12 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
     """Give what is to be seen. An open claim window looks exactly like the play before it."""
     play = state.play
     if play is None:
-        return Shown(table=table, state=state.public, line=line, calling=state.calling, paused=state.paused)
-    quiet = state.phase in (Phase.PLAYING, Phase.CLAIMING)
+        return Shown(table=table, state=state.public, line=line, calling=_calling(state), paused=state.paused)
+    quiet = state.phase in QUIET
     return Shown(
         table=table,
         state=state.public,
-        line=line,
+        line=_quiet(line) if quiet else line,
         round=play.round,
         deal=play.deal,
         prevalent_wind=play.prevalent_wind,
@@ -79,12 +87,27 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
         form=form,
         result=_winning(state),
         fines=dict(state.fines),
-        calling=state.calling,
-        paused=state.paused,
+        calling=_calling(state),
         extra_min=state.extra_min,
         ended=state.ended,
+        paused=state.paused,
         problem=None if quiet else problem,
     )
+
+
+def _quiet(line: Line) -> Line:
+    """Leave out of the line at the foot what a press can change.
+
+    A long press makes a fact to be sent, or to be refused, and a finger that stays down makes a stuck button: counted
+    or named in the middle of a play, they would tell of it. They are shown when the play is over.
+    """
+    health = tuple(one for one in line.health if not one.startswith(OF_A_SEAT))
+    return replace(line, unsent=0, refused=0, health=health)
+
+
+def _calling(state: Table) -> bool:
+    """A call that was made by a long press is the arbiter's to know."""
+    return state.calling and not state.discreet
 
 
 def _marked(state: Table) -> frozenset[Seat]:

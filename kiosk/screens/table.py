@@ -15,6 +15,9 @@ from kiosk.screens.words import Words
 HEAD, BODY, SEATS_AT, FOOT = 0.022, 0.105, 0.495, 0.905
 """Where the parts begin, as shares of the screen's height."""
 
+MOST_LETTERS = 48
+"""As many of faults as have room at the foot, beside how many more there are; the desk has them all."""
+
 LEADING = 0.008
 """Between two lines in the middle."""
 
@@ -89,13 +92,18 @@ class TableScreen:
         words, line = self._words, shown.line
         wrong = [words("refused", count=line.refused)] if line.refused else []
         wrong.extend(line.health)
+        named = [*wrong]
+        while len(named) > 1 and len(" · ".join(named)) > MOST_LETTERS:
+            named.pop()
+        if more := len(wrong) - len(named):
+            named.append(words("more", count=more))
         colour = style.QUIET if line.up and not wrong else style.ATTENTION
         connection = [words("online" if line.up else "offline")]
         if line.unsent:
             connection.append(words("unsent", count=line.unsent))
         yield Said(" · ".join(connection), 0.042, colour)
         if wrong:
-            yield Said(" · ".join(wrong), 0.042, colour)
+            yield Said(" · ".join(named), 0.042, colour)
 
     def _call(self, surface: pygame.Surface, shown: Shown) -> int:
         """Write the call, or how to call, at the right; give the room that it takes."""

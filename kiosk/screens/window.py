@@ -4,8 +4,6 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # nothing of pygame's own in our log
-
 import pygame
 
 from kiosk.config import Screen
@@ -32,7 +30,6 @@ class Window:
         """Raise ScreenMissing, and BadConfiguration where the language has no font here."""
         if settings.driver:
             os.environ["SDL_VIDEODRIVER"] = settings.driver
-        os.environ["SDL_AUDIODRIVER"] = "dummy"  # no sound ever (MIL)
         size = (settings.width, settings.height)
         try:
             pygame.display.init()

@@ -3,28 +3,40 @@
 from dataclasses import replace
 
 from broker.contract.messages import Declared, Fact, Press
-from broker.contract.words import SEATS
 from broker.rules.points import Outcome
-from kiosk.table import settle
+from kiosk.table import calls, settle
 from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, ClaimWindowElapsed, PlayEndedDrawn
+from kiosk.table.events import ButtonHeld, ButtonPressed, ButtonReleased, ClaimWindowElapsed, PlayEndedDrawn
+from kiosk.table.pause import in_play_time
 from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table
+from kiosk.table.window import ClaimWindow
 
 NS_PER_MS = 1_000_000
+LONGEST_MS = 60_000
 
 
 def pressed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
     """Take a press in, silently. Order is by the kernel's edge, whatever order the events come in."""
     if event.seat in state.fines:
         raise NotNow("press_of_dead_hand", f"{event.seat} has declared a false hu in this play")
-    if state.phase is Phase.PLAYING:
-        return _opened(state, event)
-    if any(one.seat == event.seat and one.at <= event.at for one in state.declarations):
-        raise NotNow("press_again", f"{event.seat} has declared already")
-    deadline = state.claim_deadline
-    if deadline is not None and event.at >= deadline:
-        raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
-    return _told_late(replace(state, since=min(state.since, event.at)), Declaration(event.seat, event.at)), ()
+    if event.at < state.since:
+        raise NotNow("press_before_play", f"{event.seat}, told when the play had begun")
+    if event.at < state.since + SETTLE_NS:
+        raise NotNow("press_too_soon", f"{event.seat}, just as the play began")
+    return stands(state, _window(state).pressed(event.seat, in_play_time(state, event.at))), ()
+
+
+def released(state: Table, event: ButtonReleased) -> tuple[Table, tuple[Fact, ...]]:
+    """Take in that a finger let go, silently: what it pressed is a hu now, or a call."""
+    return stands(state, _window(state).released(event.seat, in_play_time(state, event.at))), ()
+
+
+def held(state: Table, event: ButtonHeld) -> tuple[Table, tuple[Fact, ...]]:
+    """Take a call in, silently: no hu, and nobody is told before a window opened by this press would be over.
+
+    That holds for whoever may not declare (a dead hand, a second press), too: anybody may call.
+    """
+    return stands(state, _window(state).held(event.seat, in_play_time(state, event.at))), ()
 
 
 def ended(state: Table, event: PlayEndedDrawn) -> tuple[Table, tuple[Fact, ...]]:
@@ -34,41 +46,45 @@ def ended(state: Table, event: PlayEndedDrawn) -> tuple[Table, tuple[Fact, ...]]
     """
     if state.phase is Phase.PLAYING and event.at < state.since + SETTLE_NS:
         raise NotNow("press_too_soon", "just as the play began")
-    since = event.at if state.phase is Phase.PLAYING else state.since
-    return replace(state, phase=Phase.CLAIMING, since=since, ended=True), ()
-
-
-def _told_late(state: Table, new: Declaration) -> Table:
-    """Put a press in its place. An earlier one moves the window, and whoever falls out of it has not declared."""
-    others = [one for one in state.declarations if one.seat != new.seat]
-    ordered = sorted((*others, new), key=lambda one: (one.at, SEATS.index(one.seat)))
-    deadline = state.claim_deadline
-    return replace(state, declarations=tuple(one for one in ordered if deadline is None or one.at < deadline))
-
-
-def _opened(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
-    if event.at < state.since + SETTLE_NS:
-        raise NotNow("press_too_soon", f"{event.seat}, just as the play began")
-    first = Declaration(event.seat, event.at)
-    return replace(state, phase=Phase.CLAIMING, since=event.at, declarations=(first,)), ()
-
-
-def rebased(declarations: tuple[Declaration, ...], now: int) -> tuple[Declaration, ...]:
-    """Move presses to a new clock: the last of them is now, their distances stay."""
-    return tuple(Declaration(one.seat, now - (declarations[-1].at - one.at)) for one in declarations)
+    return stands(state, _window(state).ended(event.at)), ()
 
 
 def elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, tuple[Fact, ...]]:
-    """Close the window and tell who declared; where the play was said to be over and nobody did, it is a draw."""
-    deadline, play = state.claim_deadline, state.play
-    if deadline is None or play is None or event.at < deadline:
+    """Close the window and tell who declared, then who called.
+
+    Where the play was said to be over and nobody declared, it is a draw; where there were only calls, it goes on.
+    """
+    closes_at, window = state.closes_at, state.window
+    if closes_at is None or window is None or event.at < closes_at:
         raise NotNow("window_still_open")
-    if not state.declarations:
-        return settle.show(state, Outcome("draw", {}), event.at), ()
-    first = state.declarations[0].at
+    after = replace(state, window=None, closed_at=window.deadline)
+    declared: tuple[Fact, ...] = ()
+    if window.declared:
+        after, declared = replace(after, phase=Phase.DECLARED, since=event.at), (_declared(state),)
+    elif window.ended_at is not None:
+        after = settle.show(after, Outcome("draw", {}), event.at)
+    else:
+        after = replace(after, phase=Phase.PLAYING)
+    if window.called_at is None:
+        return after, declared
+    after, call = calls.discreet(after)
+    return after, (*declared, *call)
+
+
+def _window(state: Table) -> ClaimWindow:
+    """Give the open window, or one that opens now; with a window of no time the first press counts all the same."""
+    return state.window or ClaimWindow(max(1, state.profile.claim_window_ms.value * NS_PER_MS))
+
+
+def stands(state: Table, window: ClaimWindow) -> Table:
+    """Let the table stand by its window."""
+    declarations = tuple(Declaration(one.seat, one.at) for one in window.declared)
+    return replace(state, phase=Phase.CLAIMING, window=window, declarations=declarations)
+
+
+def _declared(state: Table) -> Declared:
+    play, first = calls.play_of(state), state.declarations[0].at
     presses = tuple(
-        Press(seat=one.seat, after_ms=max(0, min(one.at - first, 60_000 * NS_PER_MS)) // NS_PER_MS)
-        for one in state.declarations
+        Press(seat=one.seat, after_ms=min((one.at - first) // NS_PER_MS, LONGEST_MS)) for one in state.declarations
     )
-    fact = Declared(round=play.round, deal=play.deal, presses=presses)
-    return replace(state, phase=Phase.DECLARED, since=event.at, ended=False), (fact,)
+    return Declared(round=play.round, deal=play.deal, presses=presses)

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from kiosk.table.machine import EVERY, RULES
+from kiosk.table.machine import EVERY, RULES, SHOWN
+from kiosk.table.state import Phase
 
 HEAD = """# The states of a table
 
@@ -24,7 +25,7 @@ def diagram() -> str:
 
 def _arrows() -> Iterator[str]:
     for rule in RULES:
-        if rule.phases is EVERY:
+        if rule.phases in (EVERY, SHOWN):
             continue
         for phase in rule.phases:
             for target in dict.fromkeys((*rule.leads_to,)) or (phase,):
@@ -32,8 +33,11 @@ def _arrows() -> Iterator[str]:
 
 
 def _always() -> Iterator[str]:
-    names = [_words(rule.event.__name__) for rule in RULES if rule.phases is EVERY]
-    yield f"In every state: {', '.join(names)}."
+    yield f"In every state: {_events_in(EVERY)}. In every state but `playing` and `claiming`: {_events_in(SHOWN)}."
+
+
+def _events_in(phases: tuple[Phase, ...]) -> str:
+    return ", ".join(_words(rule.event.__name__) for rule in RULES if rule.phases is phases)
 
 
 def _words(name: str) -> str:

@@ -50,6 +50,18 @@ class ButtonPressed(Happened, frozen=True, tag="button_pressed", kw_only=True):
     seat: Seat
 
 
+class ButtonReleased(Happened, frozen=True, tag="button_released", kw_only=True):
+    """A finger let go of a seat button; `at` is the time of the kernel's edge."""
+
+    seat: Seat
+
+
+class ButtonHeld(Happened, frozen=True, tag="button_held", kw_only=True):
+    """A finger has held a seat button for two seconds: the player calls. `at` is when it went down."""
+
+    seat: Seat
+
+
 class ClaimWindowElapsed(Happened, frozen=True, tag="claim_window_elapsed", kw_only=True):
     """The claim window's time is over."""
 
@@ -97,13 +109,17 @@ class Ordered(Happened, frozen=True, tag="ordered", kw_only=True):
 
 
 class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
-    """The program has started again; times before this are of another clock."""
+    """The program has started again. After a power cut times before this are of another clock."""
+
+    same_clock: bool = False
 
 
 Event: TypeAlias = (
     Assigned
     | TrayChecked
     | ButtonPressed
+    | ButtonReleased
+    | ButtonHeld
     | ClaimWindowElapsed
     | PlayEndedDrawn
     | FalseHuRuled

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from broker.contract.messages import Call, Fact
-from kiosk.table import claim, plan, restore, settle
+from broker.contract.messages import Fact
+from kiosk.table import calls, claim, orders, pause, plan, restore, settle
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
+    ButtonHeld,
     ButtonPressed,
+    ButtonReleased,
     CallToggled,
     ClaimWindowElapsed,
     Event,
@@ -27,7 +29,7 @@ from kiosk.table.events import (
     TrayChecked,
     ValueEntered,
 )
-from kiosk.table.state import SETTLE_NS, Phase, Table
+from kiosk.table.state import SETTLE_NS, Pause, Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
 Handler = Callable[[Table, Any], Step]
@@ -43,39 +45,33 @@ class Rule:
     leads_to: tuple[Phase, ...] = ()
 
 
-def _call(state: Table, event: CallToggled) -> Step:
-    if state.play is None:
-        raise NotNow("no_play", "nothing is being played here")
-    if state.calling == event.open:
-        return state, ()
-    fact = Call(round=state.play.round, deal=state.play.deal, open=event.open)
-    return replace(state, calling=event.open), (fact,)
-
-
-def _ordered(state: Table, event: Ordered) -> Step:
-    """Carry an order out, once: the wire may bring it again, or after a later one."""
-    if event.seq <= state.ordered:
-        return state, ()
-    state = replace(state, ordered=event.seq)
-    match event.command:
-        case "clear_call":
-            return _call(state, CallToggled(at=event.at, open=False)) if state.play else (state, ())
-        case "pause" | "resume":
-            return replace(state, paused=event.command == "pause"), ()
-        case "extra_time":
-            return replace(state, extra_min=state.extra_min + event.minutes), ()
-
-
 def _restarted(state: Table, event: Restarted) -> Step:
-    """Times before this are of another clock: an open claim window begins again, so that nobody loses their time.
+    """An open claim window begins again, so that nobody loses their time.
 
-    Elsewhere presses count at once: whoever has waited for the restart is not pushing twice.
+    On another clock presses count at once: whoever has waited for the restart is not pushing twice. On the same clock
+    times stay what they are: a button box may have kept presses from before, which belong between those that are known.
     """
-    since = event.at if state.phase is Phase.CLAIMING else event.at - SETTLE_NS
-    return replace(state, since=since, declarations=claim.rebased(state.declarations, event.at)), ()
+    rebased = state if event.same_clock else _on_new_clock(state, event.at)
+    if rebased.window is None:
+        return rebased, ()
+    began = rebased.pause.since if rebased.pause and rebased.paused else event.at
+    return claim.stands(rebased, rebased.window.reopened(began)), ()
+
+
+def _on_new_clock(state: Table, now: int) -> Table:
+    """Move what is known to another clock: distances stay, the last of it is now."""
+    return replace(
+        state,
+        since=now - SETTLE_NS,
+        closed_at=None,
+        window=state.window and state.window.moved(now - state.window.latest),
+        pause=Pause(now) if state.paused else None,
+    )
 
 
 EVERY: Final = tuple(Phase)
+SHOWN: Final = tuple(phase for phase in Phase if phase not in (Phase.PLAYING, Phase.CLAIMING))
+"""Where no claim is to be kept silent."""
 BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
@@ -84,14 +80,17 @@ RULES: Final = (
     Rule((Phase.CONFIRMING,), ButtonPressed, restore.confirmed, (Phase.PLAYING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.pressed, (Phase.CLAIMING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), PlayEndedDrawn, claim.ended, (Phase.CLAIMING,)),
-    Rule((Phase.CLAIMING,), ClaimWindowElapsed, claim.elapsed, (Phase.DECLARED, Phase.ACCEPTING)),
+    Rule((Phase.CLAIMING,), ButtonReleased, claim.released),
+    Rule((Phase.PLAYING, Phase.CLAIMING), ButtonHeld, claim.held, (Phase.CLAIMING,)),
+    Rule((Phase.CLAIMING,), ClaimWindowElapsed, claim.elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)),
     Rule((Phase.DECLARED,), FalseHuRuled, settle.false_hu, (Phase.PLAYING,)),
     Rule((Phase.DECLARED,), ValueEntered, settle.valued, (Phase.ACCEPTING,)),
     Rule((Phase.ACCEPTING,), ButtonPressed, settle.accepted, (Phase.RECORDED,)),
     Rule((Phase.ACCEPTING,), ResultRefused, settle.refused, (Phase.PLAYING, Phase.DECLARED)),
     Rule((Phase.RECORDED,), NextDealCalled, plan.next_deal, (Phase.RESTORING, Phase.FINISHED)),
-    Rule(EVERY, CallToggled, _call),
-    Rule(EVERY, Ordered, _ordered),
+    Rule(SHOWN, ButtonHeld, calls.held),
+    Rule(EVERY, CallToggled, calls.toggled),
+    Rule(EVERY, Ordered, orders.carried_out),
     Rule(EVERY, Restarted, _restarted),
 )
 
@@ -100,10 +99,25 @@ _HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phas
 
 def handle(state: Table, event: Event) -> Step:
     """Give the state after an event, and the facts to tell. Raises NotNow."""
+    pause.refuse(state, event)
+    if isinstance(event, ButtonPressed):
+        _refuse_told_late(state, event)
     handler = _HANDLERS.get((state.phase, type(event)))
     if handler is None:
         raise _refusal(state.phase, event)
     return handler(state, event)
+
+
+def _refuse_told_late(state: Table, event: ButtonPressed) -> None:
+    """Refuse a press of a window whose outcome the table has seen: it cannot be taken for a hu, or an acceptance."""
+    closed_at = state.closed_at if state.phase in (Phase.DECLARED, Phase.ACCEPTING) else None
+    if closed_at is None or event.at >= closed_at:
+        return
+    if event.seat in state.fines:
+        raise NotNow("press_of_dead_hand", f"{event.seat} has declared a false hu in this play")
+    if any(one.seat == event.seat for one in state.declarations):
+        raise NotNow("press_again", f"{event.seat} has declared already")
+    raise NotNow("press_told_late", f"{event.seat} pressed in time, but the window was closed before that was told")
 
 
 def _refusal(phase: Phase, event: Event) -> NotNow:

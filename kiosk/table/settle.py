@@ -41,7 +41,7 @@ def valued(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fact, ...]]:
 
 def show(state: Table, outcome: Outcome, at: int) -> Table:
     """Put a result before the four seats."""
-    return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, agreed=frozenset(), ended=False)
+    return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, agreed=frozenset())
 
 
 def refused(state: Table, event: ResultRefused) -> tuple[Table, tuple[Fact, ...]]:

@@ -10,6 +10,7 @@ from broker.rules.points import Outcome
 from broker.rules.profile import Profile
 from broker.rules.profile_files import DEFAULT, load, parse
 from kiosk.table.events import Misplaced
+from kiosk.table.window import ClaimWindow
 
 SETTLE_NS: Final = 1_000_000_000
 """After a change of phase a press counts only from here on: a second push at a confirmation is no hu."""
@@ -51,6 +52,19 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """A pause of the arbiter's, ns; `until` None while it lasts."""
+
+    since: int
+    until: int | None = None
+
+    @property
+    def length(self) -> int:
+        """How long it was, ns; nothing yet while it lasts."""
+        return 0 if self.until is None else self.until - self.since
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """The last look at a tray that was found wrong."""
 
@@ -67,7 +81,7 @@ def profile_of(assignment: Assignment) -> Profile:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table. `since` is the time of the event that began the phase."""
+    """One table. `since` is the time of the event that began what the room sees: for a claim window, the play."""
 
     phase: Phase = Phase.WAITING
     assignment: Assignment | None = None
@@ -78,18 +92,23 @@ class Table:
     refusals: int = 0
     agreed: frozenset[Seat] = frozenset()
     """Seats that have confirmed their tiles, or accepted the result."""
+    window: ClaimWindow | None = None
+    """The open claim window."""
+    closed_at: int | None = None
+    """The deadline of the window that was closed last in this play."""
     declarations: tuple[Declaration, ...] = ()
+    """Who has declared; while the window is open, as far as is known."""
     outcome: Outcome | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
-    paused: bool = False
-    """The arbiter has stopped play here. Buttons go on counting: a press that was lost would cost a player the hand."""
+    discreet: bool = False
+    """The call was made by a long press: the arbiter knows of it, the table is not shown it."""
+    pause: Pause | None = None
+    """The arbiter's pause, or the last one that there was in this play."""
     extra_min: int = 0
     """Minutes that the arbiter has added to the present play."""
     ordered: int = 0
     """`seq` of the last order that was carried out."""
-    ended: bool = False
-    """Somebody at the table has said that nobody won; the claim window decides."""
 
     @property
     def profile(self) -> Profile:
@@ -104,11 +123,24 @@ class Table:
         return self.assignment.plays[self.index]
 
     @property
+    def ended(self) -> bool:
+        """Somebody at the table has said that nobody won; the claim window decides."""
+        return self.window is not None and self.window.ended_at is not None
+
+    @property
+    def paused(self) -> bool:
+        """The arbiter has paused the table."""
+        return self.pause is not None and self.pause.until is None
+
+    @property
     def claim_deadline(self) -> int | None:
-        """When the claim window closes, ns; None where none is open."""
-        if self.phase is not Phase.CLAIMING:
-            return None
-        return self.since + self.profile.claim_window_ms.value * 1_000_000
+        """From when on a press is too late, ns; None where no window is open, or its time stands still."""
+        return None if self.window is None or self.paused else self.window.deadline
+
+    @property
+    def closes_at(self) -> int | None:
+        """When the open claim window can be closed, ns: the deadline, or later where a finger is still down."""
+        return None if self.window is None or self.paused else self.window.closes_at
 
     @property
     def public(self) -> PublicState:

@@ -6,11 +6,11 @@ Everything they do follows from the state, so they go on after the kiosk was kil
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, Protocol
 
 from broker.contract.messages import PlannedPlay
 from broker.contract.words import SEATS, Seat
-from firmware.twins.fingers import Fingers
+from firmware.twins.box_fingers import BoxFingers
 from kiosk.table.state import Phase, Table
 from kiosk.twins.script import Course, Script
 from vision.twins.world import Laid, TrayTwin
@@ -22,11 +22,18 @@ STEPS_BACK: Final = 8
 """Backspaces that empty any half-filled form."""
 
 
+class Fingers(Protocol):
+    """Fingers on simulated buttons, be these on pins or in a box."""
+
+    def press(self, seat: Seat) -> None:
+        """Press one button and let it go."""
+
+
 class People:
     """Everybody at one table, on a thread of their own."""
 
     def __init__(
-        self, script: Script, fingers: Fingers, trays: TrayTwin, type_key: Callable[[str], None], name: str
+        self, script: Script, fingers: Fingers | BoxFingers, trays: TrayTwin, type_key: Callable[[str], None], name: str
     ) -> None:
         self._script, self._fingers, self._trays, self._type = script, fingers, trays, type_key
         self._laid: tuple[int, Seat] | None = None

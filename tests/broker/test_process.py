@@ -1,7 +1,9 @@
 """`homologue scorer` as a process: it says what is wrong, and does not go on without what it cannot do without."""
 
+import json
 import os
 import signal
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -112,3 +114,47 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(folde
         answer = client.post("/orders", data=order)
     assert (answer.status_code, "fire alarm" in answer.text) == (200, True)
     assert (folder / LINK).exists() is False
+
+
+def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(start: Start, tmp_path: Path) -> None:
+    scorer = start("--mqtt-port", "0", "--backup", str(tmp_path / "stick"), "--backup-every", "0.01")
+    url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+    assert alerts(url, 1) == ["backup_failed"]
+    (tmp_path / "stick").mkdir()
+    assert alerts(url, 2) == ["backup_resumed", "backup_failed"]
+    scorer.stop()
+    assert scorer.exit_code == 0
+    (copy,) = (tmp_path / "stick").iterdir()
+    assert {"scorer.sqlite", "people.sqlite", "event.toml", "credentials.json"} <= {
+        path.name for path in copy.iterdir()
+    }
+
+
+def alerts(url: str, count: int) -> list[str]:
+    """Wait for alerts on the desk; give their codes, newest first."""
+    with urllib.request.urlopen(f"{url}events", timeout=SOON_S) as lines:
+        for line in lines:
+            if line.startswith(b"data:"):
+                with urllib.request.urlopen(f"{url}view.json", timeout=SOON_S) as answer:
+                    codes = [one["code"] for one in json.load(answer)["alerts"]]
+                if len(codes) >= count:
+                    return codes
+    raise AssertionError("the desk has ended")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--standby",), 2),
+        (("--store-password", "x"), 2),
+        (("--store", "postgresql://me:secret@host/db"), 1),
+        (("--store", "postgresql://me@127.0.0.1:1/db"), 1),
+    ],
+)
+def test_a_store_that_cannot_be_is_told_before_anything_is_started(
+    start: Start, folder: Path, options: tuple[str, ...], code: int
+) -> None:
+    scorer = start("--mqtt-port", "0", *options)
+    assert scorer.wait(SOON_S) == code
+    assert not (folder / "broker").exists()
+    assert not (folder / "store.toml").exists()

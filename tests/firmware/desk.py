@@ -3,78 +3,94 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import gpiozero.pins.mock
-import pytest
 from gpiozero.pins.mock import MockFactory
 
 from firmware.buttons import SeatButtons
-from firmware.twins.fingers import PINS
+from firmware.contact import MS, Limits, TooShort
+from firmware.reports import Pressed, Report, Seat
+from firmware.twins.fingers import KernelPin
+from firmware.wiring import FULL, Wiring, read_wiring
 
-MS = 1_000_000
+__all__ = ["BOOT", "FULL", "PLAIN", "Clock", "Desk", "desk"]
+
+PLAIN = read_wiring("east=5,south=6,west=13,north=19")
+
+BOOT = 1_000_000_000_000
+"""The pins' clock began so many ns after ours."""
 
 
 class Clock:
-    """Monotonic time in the test's hand. Binary fractions of seconds only, so that floats lose nothing."""
+    """Monotonic time in the test's hand."""
 
     def __init__(self) -> None:
         self.ns = 4_000_000_000_000
 
+    def now(self) -> int:
+        """Give the time in ns."""
+        return self.ns
+
     def seconds(self) -> float:
-        """Give the time as gpiozero wants it."""
-        return self.ns / 1e9
+        """Give the time as pins have it."""
+        return (self.ns - BOOT) / 1e9
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
         self.ns += round(seconds * 1e9)
 
 
-class Late(MockFactory):  # type: ignore[misc] # gpiozero ships no types
-    """Pins whose edges are told late: what reads the clock in a callback reads another time than the edge's."""
-
-    def __init__(self, clock: Clock, late_ns: int) -> None:
-        super().__init__()
-        self._clock, self._late_ns = clock, late_ns
-
-    def ticks(self) -> float:
-        """Give the time at which a callback runs."""
-        return (self._clock.ns + self._late_ns) / 1e9
-
-
 class Desk:
-    """What a test presses and what came of it."""
+    """What a test does to the pins, and what came of it."""
 
-    def __init__(self, clock: Clock, late_ns: int = 0) -> None:
-        self.clock, self.pressed = clock, list[tuple[str, int]]()
-        self.factory = Late(clock, late_ns)
+    def __init__(self, wiring: Wiring = PLAIN, limits: Limits | None = None, closed: tuple[Seat, ...] = ()) -> None:
+        self.clock, self.wiring = Clock(), wiring
+        self.told, self.short = list[Report](), list[TooShort]()
+        self.factory = MockFactory(pin_class=KernelPin)
+        self.factory.ticks = self.clock.seconds
+        for seat, pins in wiring.items():
+            low = pins.closes if seat in closed else pins.opens
+            if low is not None:
+                self.factory.pin(low).happen([(0.0, False)])
         self.buttons = SeatButtons(
-            PINS, self._take, factory=self.factory, clock_ns=lambda: clock.ns + late_ns, debounce_ms=40
+            wiring,
+            self.told.append,
+            on_short=self.short.append,
+            limits=limits,
+            factory=self.factory,
+            clock_ns=self.clock.now,
+            ticking=False,
         )
 
-    def _take(self, seat: str, edge: int) -> None:
-        self.pressed.append((seat, edge))
+    @property
+    def pressed(self) -> list[tuple[Seat, int]]:
+        """The presses told so far."""
+        return [(one.seat, one.at) for one in self.told if isinstance(one, Pressed)]
 
-    def drive(self, seat: str, *edges: tuple[int, int]) -> None:
+    def drive(self, seat: Seat, *edges: tuple[float, int]) -> None:
         """Drive a pin: to each level (0 is pressed) after so many ms."""
-        pin = self.factory.pin(PINS[seat])
         for after_ms, level in edges:
-            self.clock.ns += after_ms * MS
-            pin.drive_high() if level else pin.drive_low()
+            self.wait(after_ms)
+            self.pin(seat).happen([(self.clock.seconds(), bool(level))])
 
-    def rest(self) -> None:
-        """Let all buttons go, and a while pass; forget what was pressed."""
-        self.clock.ns += 1000 * MS
-        for seat in PINS:
-            self.drive(seat, (0, 1))
-        self.clock.ns += 1000 * MS
-        self.pressed.clear()
+    def pin(self, seat: Seat) -> KernelPin:
+        """Give the pin of a seat's button."""
+        pin = self.factory.pin(self.wiring[seat].closes)
+        assert isinstance(pin, KernelPin)
+        return pin
+
+    def wait(self, ms: float) -> None:
+        """Let time pass, and do what is due when it is due."""
+        end = self.clock.ns + round(ms * MS)
+        while (due := self.buttons.due()) is not None and due <= end and self.clock.ns <= end:
+            self.clock.ns = max(due, self.clock.ns)
+            self.buttons.pass_time()
+            if self.buttons.due() == due:
+                self.clock.ns += MS
+        self.clock.ns = end
 
 
 @contextmanager
-def desk(late_ns: int = 0) -> Iterator[Desk]:
-    """Give a desk whose mock pins live in the clock's time. Closing takes gpiozero's threads half a second."""
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        clock = Clock()
-        monkeypatch.setattr(gpiozero.pins.mock, "monotonic", clock.seconds)
-        made = Desk(clock, late_ns)
-        with made.buttons:
-            yield made
+def desk(wiring: Wiring = PLAIN, limits: Limits | None = None, closed: tuple[Seat, ...] = ()) -> Iterator[Desk]:
+    """Give a desk and let its pins go."""
+    made = Desk(wiring, limits, closed)
+    with made.buttons:
+        yield made

@@ -1,20 +1,24 @@
 """A table with four players and a plan, for tests: told of events by hand, in a time that it is given."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Final, cast
 
-from broker.contract.messages import Assignment, Fact, PlannedPlay, Player, Tray
+from broker.contract.messages import Assignment, Command, Fact, PlannedPlay, Player, Tray
 from broker.contract.words import SEATS, RoundNo, Seat, WinKind
 from broker.rules.deal import TRAY, in_rows
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
+    ButtonHeld,
     ButtonPressed,
+    ButtonReleased,
     ClaimWindowElapsed,
     Event,
     FalseHuRuled,
     Misplaced,
     NextDealCalled,
+    Ordered,
     PlayEndedDrawn,
     TrayChecked,
     ValueEntered,
@@ -30,6 +34,7 @@ MS = 1_000_000
 S = 1_000 * MS
 
 WINDOW = 3 * S  # of the default profile
+HOLD = 2 * S
 SETTLE = 1 * S
 
 NAMES = {"east": "Anna Lind", "south": "Wei Li", "west": "Tom Beck", "north": "Inès Roy"}
@@ -50,7 +55,11 @@ def play(round_: RoundNo, *, deal: int | None = None, dealer: Seat = "east") -> 
 
 
 def plan(
-    *plays: PlannedPlay, profile: str = "oedmc-2020", recorded: tuple[RoundNo, ...] = (), store: str = STORE
+    *plays: PlannedPlay,
+    profile: str = "oedmc-2020",
+    recorded: tuple[RoundNo, ...] = (),
+    store: str = STORE,
+    rules: str | None = None,
 ) -> Assignment:
     """Plan a table's day; one play if nothing else is said."""
     return Assignment(
@@ -60,6 +69,7 @@ def plan(
         table=TABLE,
         store=store,
         profile=profile,
+        rules=rules,
         plays=plays or (play(1),),
         recorded=recorded,
     )
@@ -120,10 +130,21 @@ class Sitting:
             self.take(right(self.play, seat, self.wait()))
 
     def press(self, *seats: Seat, every: int = 100 * MS) -> None:
-        """Push buttons one after the other, having waited till the screen stands still."""
+        """Push buttons one after the other, having waited till the screen stands still, and let go at once."""
         self.wait()
         for seat in seats:
             self.take(ButtonPressed(at=self.wait(every), seat=seat))
+            if self.table.phase is Phase.CLAIMING:
+                self.take(ButtonReleased(at=self.now, seat=seat))
+
+    def hold(self, seat: Seat) -> int:
+        """Hold a button until the arbiter is called; give when it went down."""
+        at = self.wait()
+        with suppress(NotNow):  # a hold calls all the same
+            self.take(ButtonPressed(at=at, seat=seat))
+        self.now = at + HOLD
+        self.take(ButtonHeld(at=at, seat=seat))
+        return at
 
     def begin(self) -> None:
         """Come to a play in progress."""
@@ -139,9 +160,9 @@ class Sitting:
 
     def close_window(self) -> tuple[Fact, ...]:
         """Let the claim window run out."""
-        deadline = self.table.claim_deadline
-        assert deadline is not None
-        return self.take(ClaimWindowElapsed(at=deadline))
+        closes_at = self.table.closes_at
+        assert closes_at is not None
+        return self.take(ClaimWindowElapsed(at=closes_at))
 
     def value(self, discarder: Seat | None = None, **winners: int) -> None:
         """Enter a win."""
@@ -157,6 +178,11 @@ class Sitting:
         """End the play with no winner."""
         self.take(PlayEndedDrawn(at=self.wait()))
         self.close_window()
+
+    def order(self, command: Command, at: int | None = None, minutes: int = 0) -> tuple[Fact, ...]:
+        """Let the arbiter's desk give its next order; without a time a little later."""
+        at = self.wait() if at is None else at
+        return self.take(Ordered(at=at, seq=self.table.ordered + 1, command=command, minutes=minutes))
 
     def next_deal(self) -> None:
         """Go on."""

@@ -123,6 +123,27 @@ def test_people_play_by_themselves_with_simulated_devices_only(file: Path, butto
     assert Settings(file).config.devices.people == "script.json"
 
 
+def test_a_scanner_is_an_address_or_there_is_none(file: Path) -> None:
+    assert Settings(file).config.devices.scanner is None
+    address = "serial:/dev/serial/by-id/usb-scanner?baud=115200"
+    file.write_text(GOOD + f'scanner = "{address}"\n', encoding="utf-8")
+    assert Settings(file).config.devices.scanner == address
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("", "devices.scanner: '' is no address of a scanner"),
+        ("COM3", "devices.scanner: 'COM3' is no address of a scanner"),
+        ("serial:/dev/ttyACM0?speed=1", "devices.scanner: 'serial:/dev/ttyACM0?speed=1': no setting 'speed'"),
+    ],
+)
+def test_an_address_that_no_scanner_has_is_refused_before_anything_is_opened(
+    file: Path, address: str, said: str
+) -> None:
+    assert refusal(file, GOOD + f'scanner = "{address}"\n').startswith(said)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

@@ -8,8 +8,9 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from firmware.addresses import FINGERS, pins_of
+from firmware.addresses import FINGERS
 from firmware.errors import FirmwareError
+from firmware.wiring import read_wiring
 from kiosk.config import Config, Settings
 from kiosk.errors import KioskError
 from vision.errors import RegistryError, SheetError, VisionError
@@ -63,7 +64,8 @@ def test_the_example_is_a_configuration(tmp_path: Path) -> None:
     path.write_text(example, encoding="utf-8")
     config = Settings(path).config
     rows = re.findall(r"^\| (east|south|west|north) \| (\d+) \|", PAGE, re.MULTILINE)
-    assert pins_of(config.devices.buttons.removeprefix("gpio:")) == {seat: int(pin) for seat, pin in rows}
+    wiring = read_wiring(config.devices.buttons.removeprefix("gpio:"))
+    assert {seat: pins.closes for seat, pins in wiring.items()} == {seat: int(pin) for seat, pin in rows}
 
 
 def test_the_defaults_of_simulated_buttons_are_told() -> None:

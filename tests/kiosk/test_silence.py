@@ -1,12 +1,17 @@
-"""Until the claim window closes nothing tells of a press: no pixel, no line in the log, no message, no refusal."""
+"""Until the claim window closes nothing tells of a press: the seconds with it are those without, to whoever looks.
 
+docs/silence.md says what is guaranteed, and names the test that holds it.
+"""
+
+import json
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import closing
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import msgspec
 import pytest
@@ -15,145 +20,176 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 import pygame
 
-from broker.brokers import make_broker
-from broker.contract import topics
-from broker.contract.messages import LogMessage, Receipt, TableState
-from broker.contract.wire import decode_at, encode
+from broker.contract.messages import LogMessage, TableState
+from broker.contract.topics import TOPICS
+from broker.contract.wire import decode_at
 from broker.contract.words import SEATS, Seat
-from broker.credentials import Credentials
-from kiosk.config import Settings
-from kiosk.journal import Journal
-from kiosk.program import Program
 from kiosk.screens.shown import Line, shown
 from kiosk.screens.table import TableScreen
 from kiosk.screens.words import Words
-from kiosk.table.events import ButtonPressed, PlayEndedDrawn
+from kiosk.table.events import ButtonHeld, ButtonPressed, PlayEndedDrawn
 from kiosk.table.state import Phase
-from tests.broker.brokers.client import Client
-from tests.kiosk.journals import OURS, receipt
-from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play, right, sitting_in
+from tests.kiosk.connected import Table, begin, connected
+from tests.kiosk.seconds import FIRST, TICK, TICKS, Frame, Hands, hold, stuck, tap, together, watching
+from tests.kiosk.tables import EVENT, MS, TABLE, S, sitting_in
+
+ROOT: Final = Path(__file__).parents[2]
 
 PRESSING = [who for count in range(1, 5) for who in combinations(SEATS, count)]
+
+HANDS: Final[Mapping[str, Hands]] = {
+    "one": tap("west", FIRST),
+    "all four": together(*(tap(seat, FIRST + 5 * at) for at, seat in enumerate(SEATS))),
+    "twice": together(tap("north", FIRST), tap("north", FIRST + 4), tap("north", FIRST + 6)),
+    "a call": hold("south", FIRST),
+    "a call beside a hu": together(hold("south", FIRST), tap("east", FIRST + 3)),
+    "four calls": together(*(hold(seat, FIRST + at) for at, seat in enumerate(SEATS))),
+    "a finger that stays": stuck("east", FIRST),
+}
+
+KEYS: Final[Mapping[str, Mapping[int, str]]] = {
+    "no key": {},
+    "nobody won": {FIRST + 9: "d"},
+    "digits": {FIRST + 3: "5"},
+}
+
+
+# ---- the screen and the lamps -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ended", ["not", "before", "after"])
 @pytest.mark.parametrize("who", PRESSING, ids="-".join)
 def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str) -> None:
-    """Whether or not it was said, before the presses or after, that nobody won."""
+    """Whether or not it was said, before the presses or after, that nobody won; and whether they hold."""
     pygame.font.init()
     pictures = []
-    for presses in ((), who):
+    for presses, held in (((), False), (who, False), (who, True)):
         sitting = sitting_in(Phase.PLAYING)
         sitting.wait()
         if ended == "before":
             sitting.take(PlayEndedDrawn(at=sitting.wait(50 * MS)))
         for seat in presses:
-            sitting.take(ButtonPressed(at=sitting.wait(50 * MS), seat=seat))
+            at = sitting.wait(50 * MS)
+            sitting.take(ButtonPressed(at=at, seat=seat))
+            if held:
+                sitting.take(ButtonHeld(at=at, seat=seat))
         if ended == "after":
             sitting.take(PlayEndedDrawn(at=sitting.wait(50 * MS)))
         surface = pygame.Surface((800, 480))
         TableScreen(Words("en"), surface.get_size()).draw(surface, shown(TABLE, sitting.table, None, Line(), None))
         pictures.append(pygame.image.tobytes(surface, "RGB"))
-    assert pictures[0] == pictures[1]
+    assert pictures[1:] == [pictures[0], pictures[0]]
 
 
-class Time:
-    """A clock that is set by hand."""
+@pytest.fixture(scope="module")
+def seconds(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], list[Frame]]:
+    """Watch the same seconds with each kind of hands and without, with each key that may be typed in them."""
+    seen = {}
+    for keys in KEYS:
+        for hands in ("none", *HANDS):
+            with pytest.MonkeyPatch.context() as watched, watching(tmp_path_factory.mktemp("table"), watched) as made:
+                seen[hands, keys] = made.watch(HANDS.get(hands, {}), KEYS[keys])
+                phase = made.table.program.state.phase
+                assert phase is (Phase.PLAYING if (hands, keys) in QUIET_PLAYS else Phase.CLAIMING)
+    return seen
 
-    def __init__(self) -> None:
-        self.now = 100 * S
 
-    def __call__(self) -> int:
-        return self.now
+QUIET_PLAYS: Final = {("none", "no key"), ("none", "digits")}
+"""Where no window was open at the end: everywhere else the presses did arrive."""
+
+SAME: Final = pytest.mark.parametrize(("hands", "keys"), [(hands, keys) for hands in HANDS for keys in KEYS])
 
 
-class Table:
-    """A real program on a real broker, with an arbiter who hears all that it says."""
+@SAME
+def test_every_frame_of_the_window_is_the_same(
+    seconds: dict[tuple[str, str], list[Frame]], hands: str, keys: str
+) -> None:
+    assert [one.pixels for one in seconds[hands, keys]] == [one.pixels for one in seconds["none", keys]]
 
-    def __init__(self, program: Program, time: Time, arbiter: Client, scorer: Client) -> None:
-        self.program, self.time, self._arbiter, self._scorer = program, time, arbiter, scorer
 
-    def until(self, phase: Phase) -> None:
-        """Let the program work until the table has come to a phase."""
-        for _ in range(2000):
-            if self.program.state.phase is phase:
-                return
-            self.program.step(timeout=0.01)
-        raise AssertionError(f"{self.program.state.phase}, not {phase}")
+@SAME
+def test_frames_are_drawn_when_they_would_have_been_and_no_more_of_them(
+    seconds: dict[tuple[str, str], list[Frame]], hands: str, keys: str
+) -> None:
+    drawn = [one.drawn for one in seconds[hands, keys]]
+    assert drawn == [one.drawn for one in seconds["none", keys]]
+    assert sum(drawn) == (keys == "nobody won")
 
-    def tell(self, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
-        topic = topics.RECEIPT if isinstance(message, Receipt) else topics.ASSIGNMENT
-        self._scorer.say(topic.at(EVENT, table=TABLE), encode(message), retain=True)
 
-    def hello(self) -> None:
-        """Let the table connect; the scorer answers whoever has."""
-        while self._arbiter.heard.empty():
-            self.program.step(timeout=0.01)
-        assert self.said("waiting") == ["waiting"]
+@SAME
+def test_the_lamps_are_told_the_same_at_the_same_time(
+    seconds: dict[tuple[str, str], list[Frame]], hands: str, keys: str
+) -> None:
+    told = [one.lamps for one in seconds[hands, keys]]
+    assert told == [one.lamps for one in seconds["none", keys]]
+    assert {lamp for tick in told for _, lamp in tick} <= {"off"}
 
-    def press(self, *seats: Seat) -> None:
-        self.time.now += 2 * S
-        for seat in seats:
-            self.time.now += 10 * MS
-            self.program.pressed(seat, self.time.now)
-        self.program.step(timeout=0)
 
-    def said(self, *last: str) -> list[str]:
-        """Wait until all of these were said, and give all that was said: kinds of facts, and states."""
-        told: list[str] = []
-        while not set(last) <= set(told):
-            heard = self._arbiter.hear()
-            _, message = decode_at(heard.topic, heard.payload)
-            if isinstance(message, TableState):
-                told.append(message.state)
-            elif isinstance(message, LogMessage):
-                told.append(type(message.fact).__name__)
-        return told
+@SAME
+def test_the_log_is_told_the_same_at_the_same_time(
+    seconds: dict[tuple[str, str], list[Frame]], hands: str, keys: str
+) -> None:
+    assert [one.log for one in seconds[hands, keys]] == [one.log for one in seconds["none", keys]]
+
+
+def test_what_is_compared_does_change_when_something_is_shown(
+    seconds: dict[tuple[str, str], list[Frame]],
+) -> None:
+    """Else these tests could not fail: that nobody won is seen, at its tick and no other."""
+    pixels = [one.pixels for one in seconds["none", "nobody won"]]
+    assert [at for at in range(1, TICKS) if pixels[at] != pixels[at - 1]] == [FIRST + 9]
+
+
+# ---- the wire -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[Table]:
-    credentials = Credentials.create(TABLE)
-    password = tmp_path / "password"
-    password.write_text(credentials.table(TABLE)[1], encoding="utf-8")
-    password.chmod(0o600)
-    with make_broker("embedded", tmp_path / "broker", EVENT, credentials, tables=TABLE) as broker:
-        config = tmp_path / "table.toml"
-        config.write_text(
-            f'event = "{EVENT}"\ntable = {TABLE}\nfolder = "."\n'
-            f'[broker]\nhost = "127.0.0.1"\nport = {broker.port}\npassword_file = "password"\n'
-            '[devices]\nbuttons = "sim://buttons"\ncamera = "sim://tray"\n',
-            encoding="utf-8",
-        )
-        arbiter = Client(broker, "arbiter", credentials.password("arbiter"))
-        scorer = Client(broker, "scorer", credentials.password("scorer"))
-        with arbiter, scorer, closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
-            assert arbiter.connect()
-            assert scorer.connect()
-            arbiter.subscribe(topics.STATE.at(EVENT), topics.LOG.at(EVENT))
-            time = Time()
-            program = Program(Settings(config), journal, time)
-            program.start()
-            yield Table(program, time, arbiter, scorer)
-            program.stop()
+    with connected(tmp_path) as made:
+        yield made
 
 
-def restore(table: Table) -> None:
-    """Come to where the four seats confirm their tiles."""
-    table.hello()
-    table.tell(receipt())
-    table.tell(plan(play(1)))
-    table.until(Phase.RESTORING)
-    for seat in SEATS:
-        table.program.seen(right(play(1), seat, table.time.now))
-    table.until(Phase.CONFIRMING)
+READ_BY_OTHERS: Final = [topic for topic in TOPICS if set(topic.readers) - {"scorer"}]
 
 
-def begin(table: Table) -> None:
-    """Come to a play in progress."""
-    restore(table)
-    table.press(*SEATS)
-    assert table.program.state.phase is Phase.PLAYING
+def heard_in(folder: Path, hands: Hands) -> list[list[object]]:
+    """Give all that an arbiter hears on every topic that anyone but the scorer may read, tick by tick."""
+    folder.mkdir()
+    with connected(folder) as table:
+        begin(table)
+        table.time.now += 2 * S
+        assert all(table.listen(topic.at(EVENT)) for topic in READ_BY_OTHERS if "arbiter" in topic.readers)
+        table.program.step(timeout=0)
+        table.hear_until_marked()
+        began, heard = table.time.now, []
+        for tick in range(TICKS):
+            table.time.now = began + (tick + 1) * TICK - 1
+            table.tell_reports(began, hands.get(tick, ()))
+            heard.append([_content(one.topic, one.payload) for one in table.hear_until_marked()])
+        assert table.program.state.phase is (Phase.CLAIMING if hands else Phase.PLAYING)
+        return heard
+
+
+def _content(topic: str, payload: bytes) -> object:
+    """Give what a message says, but for its own id and the device's."""
+    _, message = decode_at(topic, payload)
+    if isinstance(message, TableState):
+        message = msgspec.structs.replace(message, id="an-id-of-its", device="a-device", count=0)
+    elif isinstance(message, LogMessage):
+        message = msgspec.structs.replace(message, id="an-id-of-its", at=0)
+    return topic, message
+
+
+def test_the_same_messages_come_at_the_same_time_on_every_topic_that_others_may_read(tmp_path: Path) -> None:
+    silent = heard_in(tmp_path / "none", {})
+    for number, (name, hands) in enumerate(HANDS.items()):
+        if name != "a finger that stays":  # the arbiter learns of a button that is stuck, the table does not
+            assert heard_in(tmp_path / str(number), hands) == silent, name
+
+
+def test_whatever_others_than_the_scorer_may_read_an_arbiter_may_read() -> None:
+    """So whoever listens with an arbiter's rights hears all that a table says."""
+    assert [one.name for one in READ_BY_OTHERS if "arbiter" not in one.readers and one.writer == "table"] == []
 
 
 def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
@@ -169,7 +205,7 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
     seen = table.program.shown()
     assert (seen.state, seen.declared, seen.marked, seen.problem) == ("playing", (), frozenset(), None)
     assert len(caplog.records) == before
-    table.time.now += 5 * S
+    table.time.now += 6 * S
     table.until(Phase.DECLARED)
     # One message a state, one a fact: the presses have none. (Waiting may be said twice: at the connection too.)
     said = [what for what in table.said("Declared", "declared") if what != "waiting"]
@@ -178,53 +214,27 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
     )
 
 
-def test_a_second_push_at_a_confirmation_is_no_hu_however_slow_the_device(table: Table) -> None:
-    """The four presses lie in the queue while the device hangs; somebody pushes again, having seen nothing happen."""
-    restore(table)
-    table.time.now += 2 * S
-    for seat in SEATS:
-        table.program.pressed(seat, table.time.now)
-    again = table.time.now + 3 * S
-    table.time.now += 5 * S
-    table.program.step(timeout=0)
-    assert table.program.state.phase is Phase.PLAYING
-    table.program.pressed("north", again)
-    table.program.step(timeout=0)
-    assert table.program.state.declarations == ()
+# ---- sound ------------------------------------------------------------------------------------------
 
 
-def test_a_plan_waits_for_the_receipt_of_its_own_store(table: Table) -> None:
-    """A broker may keep the plan of a store that is gone."""
-    table.hello()
-    table.tell(receipt(store="store-of-today"))
-    table.tell(plan(play(1), store="store-of-yesterday"))
-    table.tell(msgspec.structs.replace(plan(play(1, deal=7)), store="store-of-today"))
-    table.until(Phase.RESTORING)
-    assert table.program.state.play == play(1, deal=7)
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """Run a whole kiosk in a process of its own, press, and have it looked through while the window is open."""
+    command = [sys.executable, "-m", "tests.kiosk.listening", str(tmp_path_factory.mktemp("kiosk"))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
-def test_a_plan_of_another_store_is_played_though_its_rounds_were_played_here_in_a_rehearsal(table: Table) -> None:
-    begin(table)
-    table.time.now += 2 * S
-    table.program.key("d")
-    table.time.now += 5 * S
-    table.until(Phase.ACCEPTING)
-    table.press(*SEATS)
-    table.until(Phase.RECORDED)
-    table.tell(receipt(store="store-of-today"))
-    table.tell(plan(play(1, deal=7), play(2, deal=8), store="store-of-today"))
-    table.until(Phase.RESTORING)
-    assert table.program.state.play == play(1, deal=7)
+def test_no_sound_device_is_open(process: dict[str, object]) -> None:
+    assert process["phase"] == "claiming"
+    assert process["sound_devices"] == []
 
 
-def test_what_was_refused_is_told_again_when_the_plan_has_been_put_right(table: Table) -> None:
-    begin(table)
-    table.said("Restored", "Confirmed")
-    journal = table.program._journal
-    table.tell(receipt(refused={one.seq: (one.id, "not_planned") for one in journal.unsent()}))
-    while len(journal.refused()) < 2:
-        table.program.step(timeout=0.01)
-    table.tell(plan(play(1), play(2)))
-    while journal.refused():
-        table.program.step(timeout=0.01)
-    assert set(table.said("Restored", "Confirmed")) >= {"Restored", "Confirmed"}
+def test_the_audio_of_sdl_was_never_begun(process: dict[str, object]) -> None:
+    assert (process["sdl_video"], process["sdl_audio"]) == (True, False)
+
+
+def test_nothing_that_can_make_a_sound_is_loaded(process: dict[str, object]) -> None:
+    assert (process["sound_modules"], process["sound_libraries"]) == ([], [])

@@ -83,9 +83,9 @@ def _see(picture: Picture, found: Found, marks: tuple[Mark | None, ...]) -> _See
     fingers = finger_shares(rims, middles, backs)
     fingered = (fingers > _FINGER) & (near > np.where(unread, _HAND, _SURE_HAND)) | (fingers > _FINGERS) & unread
     states = [State.OCCLUDED if under else state for state, under in zip(states, fingered, strict=True)]
-    strange = strange_backs(rims, middles, backs & ~fingered)
-    rotations = np.degrees(np.arctan2(right[:, 1], right[:, 0]))
     blank = unread & np.array([mark is not None and mark.confidence < _SEEN for mark in marks], dtype=bool)
+    strange = strange_backs(rims, middles, backs & ~fingered, blank)
+    rotations = np.degrees(np.arctan2(right[:, 1], right[:, 0]))
     return _Seen(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states, blank.tolist())
 
 

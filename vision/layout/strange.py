@@ -21,12 +21,15 @@ _FINGER_HUE, _FINGER_LIGHT = 6.0, 15.0  # L*a*b* units
 _NEAREST = 0.25  # share of the rim's points that are most like the neighbours
 
 
-def strange_backs(rims: Colours, centres: Points, backs: Flags) -> Flags:
-    """Tell which backs have clearly another colour than their neighbours; `rims` of shape (n, m, 3), L*a*b*."""
+def strange_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) -> Flags:
+    """Tell which backs have clearly another colour than their neighbours; `rims` of shape (n, m, 3), L*a*b*.
+
+    `blank` ones, which may be no tiles at all, are nobody's neighbours.
+    """
     strange = np.zeros(len(rims), dtype=bool)
-    if backs.sum() <= _NEIGHBOURS:
+    if (backs & ~blank).sum() <= _NEIGHBOURS:
         return strange
-    usual = _neighbours_colour(rims, centres, backs)
+    usual = _neighbours_colour(rims, centres, backs & ~blank)
     hue = _ranked(_off_hue(rims[..., 1:].astype(float), usual[:, None, 1:]), _NEAREST)
     tint = _ranked(np.hypot(*(rims[..., 1:] - usual[:, None, 1:]).transpose(2, 0, 1)), _NEAREST)
     lighter = rims[..., 0] - usual[:, None, 0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from vision.sight import Found, Mark, Tile
 
-SURE = 0.9  # confidence from which a serial counts: how it was chosen is told in docs/vision-measured.md
+SURE = 0.95  # confidence from which a serial counts: how it was chosen is told in docs/vision-measured.md
 _DOUBLE = 0.6  # of a tile's width
 Marks = tuple[Mark | None, ...]  # one for each tile found; None for faces
 

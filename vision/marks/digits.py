@@ -16,7 +16,7 @@ from vision.payload import LAST_SERIAL
 from vision.sight import Mark
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SURE_AT_ONCE = 0.97  # confidence of a first look that needs no second: none was wrong from 0.9 on
+SURE_AT_ONCE = 0.995  # confidence of a first look that needs no second: none was wrong from 0.98 on
 _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.9

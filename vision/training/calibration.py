@@ -76,8 +76,8 @@ def cut(reads: Reads, threshold: float) -> Cut:
 
 
 def lowest_safe(reads: Reads) -> float | None:
-    """Give the lowest threshold that told no wrong serial, nor would have if it let through twice its doubt."""
-    return next((1 - doubt for doubt in DOUBTS if not cut(reads, 1 - 2 * doubt).wrong), None)
+    """Give the lowest threshold at which no wrong serial was told."""
+    return next((1 - doubt for doubt in DOUBTS if not cut(reads, 1 - doubt).wrong), None)
 
 
 def bins(reads: Reads) -> Iterator[Bin]:

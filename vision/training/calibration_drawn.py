@@ -31,7 +31,7 @@ def _read_chunk(number: int) -> list[Row]:
     rows: list[Row] = []
     while len(rows) < _CHUNK:
         crops = draw_crops(chance)
-        if _number(crops[0]) <= LAST_SERIAL and _number(crops[0]) > 0:
+        if crops and 0 < _number(crops[0]) <= LAST_SERIAL:
             rows += _read(crops)
     return rows
 

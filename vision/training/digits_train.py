@@ -1,6 +1,6 @@
 """`python -m vision.training.digits_train --out FILE`: draw crops, train, write the network as ONNX.
 
-Two cores take about a quarter of an hour. The same seed, fonts and packages give the same crops.
+Two cores take about an hour. The same seed, fonts and packages give the same crops.
 """
 
 import argparse

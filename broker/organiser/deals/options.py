@@ -11,6 +11,7 @@ from broker.organiser.deals.files import flat
 from broker.organiser.deals.listed import LAST_DEAL, LAST_SET
 from broker.rules.errors import RuleError
 from broker.scorer.errors import ScorerError
+from broker.store.errors import StoreError
 
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 FILE: Final = click.Path(dir_okay=False, path_type=Path)
@@ -62,7 +63,7 @@ class Refusing(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # click ends quietly when the reader has gone
-        except (RuleError, ScorerError) as refusal:
+        except (RuleError, ScorerError, StoreError) as refusal:
             _tell(ctx, [refusal])
         except OSError as failure:
             where = f"{failure.filename}: " if failure.filename else ""
@@ -73,7 +74,7 @@ class Refusing(click.Group):
             _tell(ctx, flat(several))
 
 
-def _tell(ctx: click.Context, refusals: Iterable[RuleError | ScorerError]) -> NoReturn:
+def _tell(ctx: click.Context, refusals: Iterable[RuleError | ScorerError | StoreError]) -> NoReturn:
     for refusal in refusals:
         click.echo(f"{ctx.command_path}: {refusal.code}: {refusal}", err=True)
     ctx.exit(1)

@@ -16,7 +16,8 @@ from broker.rules.deal import Deal
 from broker.rules.errors import RuleError
 from broker.scorer.event import EVENT
 from broker.scorer.folder import DealRecord, read_deals
-from broker.scorer.stored import STORE, open_stored
+from broker.scorer.stored import open_stored
+from broker.store.address import started
 
 
 class RevealedDeal(Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,7 +70,7 @@ def _refuse_unplayed(folder: Path, numbers: Sequence[int]) -> None:
     """Refuse deals that a table has still to play. A folder without an event's plan is asked nothing."""
     if not (folder / EVENT).exists():
         return
-    if not (folder / STORE).exists():
+    if not started(folder):
         raise RuleError("deal_not_played", "nothing has been recorded in this event yet")
     stored = open_stored(folder)
     refuse(

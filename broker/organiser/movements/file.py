@@ -19,7 +19,7 @@ from broker.scorer.cells import as_csv as cells_as_csv
 from broker.scorer.event import EVENT, Booking, Plan
 from broker.scorer.folder import DEALS, read_deals
 from broker.scorer.output import replace_text
-from broker.scorer.stored import STORE
+from broker.store.address import STORE, started
 
 COLUMNS: Final = ("round", "table", "deal", *SEATS)
 
@@ -221,7 +221,7 @@ def write_event(folder: Path, plays: Sequence[Play], *, force: bool) -> int:
 def may_take(folder: Path, *, force: bool) -> Plan:
     """Give the plan that a movement may be put into; said before a search too. Raises RuleError as `write_event`."""
     plan = _plan(_content(folder / EVENT))
-    if (folder / STORE).exists():
+    if started(folder):
         raise RuleError(
             "event_started",
             f"a scorer has been started here ({STORE}): what it stores belongs to the movement that is there",

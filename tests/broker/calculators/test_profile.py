@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from broker.calculators.profile import profile
 from broker.rules.profile import settings
 from broker.rules.profile_files import folder, load, shipped
+from broker.rules.riichi import profile_files as riichi
 
 
 def run(*arguments: str) -> Result:
@@ -26,7 +27,15 @@ def club(tmp_path: Path, *changes: tuple[str, str]) -> Path:
 
 
 def test_all_that_ship_are_listed() -> None:
-    assert [line.split()[0] for line in run("list").output.splitlines()] == list(shipped())
+    assert [line.split()[0] for line in run("list").output.splitlines()] == [*shipped(), *riichi.shipped()]
+
+
+def test_a_riichi_profile_is_shown_with_its_sources_and_as_it_is_written() -> None:
+    assert (
+        "fu.double_wind_pair = 4\n    MONTREAL: 4 fu for a pair of the double wind\n"
+        in run("show", "riichi-montreal").output
+    )
+    assert run("show", "riichi-montreal", "--toml").output == riichi.text_of("riichi-montreal")
 
 
 @pytest.mark.parametrize("profile_id", shipped())

@@ -16,8 +16,8 @@ from broker.contract.messages import Confirmed, LogMessage, Restored, Result
 from broker.contract.words import SEATS, Seat
 from broker.demo.audit import audit, facts
 from broker.rules.points import Outcome
-from broker.scorer.journal import Journal
 from broker.scorer.service import STANDINGS, Scorer
+from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, OTHER_FORM, event, result, whole_event
 
 Log = list[LogMessage]
@@ -41,7 +41,7 @@ def right() -> Log:
 
 def scored(folder: Path, log: Log) -> dict[str, Any]:
     """Keep a log in a store and let a real scorer read it, write its standings, and give its view."""
-    with closing(Journal(folder / STORE, NAME)) as journal:
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         with journal.commit():
             for message in log:
                 journal.append(message, 0)

@@ -22,7 +22,7 @@ from broker.organiser.movements.file import COLUMNS, LARGEST, as_csv, read
 from broker.rules.movement import NamedPlay
 from broker.scorer.event import EVENT, Plan, save
 from broker.scorer.folder import DEALS, SETS
-from broker.scorer.stored import STORE
+from broker.store.address import STORE
 from tests.broker.contract.laws import LAW
 from tests.broker.scorer.small import deals, plan, registry
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from broker.contract.words import SEATS
 from broker.rules.tiles import KINDS
 from broker.scorer.folder import read_deals
-from broker.scorer.stored import STORE
+from broker.store.address import STORE
 from tests.broker.contract.laws import FEW
 from tests.broker.organiser.asking import ask, codes, contents, done
 

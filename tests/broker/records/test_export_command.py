@@ -9,7 +9,8 @@ from click.testing import CliRunner, Result
 from broker.command import homologue
 from broker.scorer.service import STANDINGS
 from broker.scorer.standings import as_csv, rows
-from broker.scorer.stored import STORE, open_stored
+from broker.scorer.stored import open_stored
+from broker.store.address import STORE
 from tests.broker.records.test_results import LINES
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import deals

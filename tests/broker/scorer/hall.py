@@ -12,17 +12,17 @@ from broker.contract.link import Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Message, TableState
 from broker.contract.wire import decode_at
 from broker.scorer.event import Event
-from broker.scorer.journal import Journal
 from broker.scorer.service import Scorer
+from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, event, sent
 
 NOW = 1_800_000_000_000
 
 
 @contextmanager
-def open_journal(folder: Path, name: str = NAME) -> Iterator[Journal]:
+def open_journal(folder: Path, name: str = NAME) -> Iterator[SqliteJournal]:
     """Give the store in a folder, and close it."""
-    journal = Journal(folder / "store.sqlite3", name)
+    journal = SqliteJournal(folder / "store.sqlite3", name)
     try:
         yield journal
     finally:
@@ -64,7 +64,7 @@ class Hall:
     """A scorer, its store, its folder, and what is heard of it."""
 
     scorer: Scorer
-    journal: Journal
+    journal: SqliteJournal
     folder: Path
     ear: Ear
 
@@ -98,7 +98,7 @@ def put(scorer: Scorer, *messages: LogMessage | TableState, ear: Ear | None = No
         scorer._queue.put(Incoming(topic, payload, partial(story.append, "acknowledged")))
 
 
-def make_hall(folder: Path, journal: Journal, of: Event | None = None) -> Hall:
+def make_hall(folder: Path, journal: SqliteJournal, of: Event | None = None) -> Hall:
     """Start a scorer on a store."""
     scorer, ear = Scorer(of or event(), journal, folder, lambda: NOW), Ear()
     scorer._link = ear

@@ -10,11 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from broker.contract.messages import Fine, Message, Player
-from broker.scorer.errors import BadEvent, StoreBroken
+from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
-from broker.scorer.journal import Journal
 from broker.scorer.service import MOST_AT_ONCE
 from broker.scorer.view import View
+from broker.store.errors import StoreBroken
+from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal, put
 from tests.broker.scorer.small import (
     NAME,
@@ -264,7 +265,7 @@ def without_the_last_player() -> Event:
 
 @pytest.mark.parametrize("changed", [without_table_4, without_the_last_player])
 def test_a_plan_that_has_no_place_for_what_is_stored_is_refused_at_the_start(
-    tmp_path: Path, journal: Journal, changed: Callable[[], Event]
+    tmp_path: Path, journal: SqliteJournal, changed: Callable[[], Event]
 ) -> None:
     make_hall(tmp_path, journal).hear(*whole_event())
     with pytest.raises(BadEvent, match="which the plan has no place for"):

@@ -6,22 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from broker.process import STORE as THE_SCORER_S
-from broker.rules.errors import RuleError
-from broker.scorer.errors import BadEvent, StoreBroken
-from broker.scorer.journal import Journal
+from broker.scorer.errors import BadEvent
 from broker.scorer.room import Room
-from broker.scorer.stored import STORE, open_stored
+from broker.scorer.stored import open_stored
+from broker.store.address import STORE
+from broker.store.errors import StoreBroken, StoreMissing
+from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME, event, whole_event
 
 
 def contents(folder: Path) -> Mapping[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def test_it_is_the_store_of_the_scorer() -> None:
-    assert STORE == THE_SCORER_S
 
 
 def test_the_room_is_the_one_that_the_scorer_has(over: Path) -> None:
@@ -52,7 +48,7 @@ def test_a_folder_that_nobody_may_write_in_can_be_read(over: Path) -> None:
 
 def test_a_scorer_at_work_is_neither_hindered_nor_missed(tmp_path: Path) -> None:
     folder = event_folder(tmp_path, until_round(3))
-    journal = Journal(folder / STORE, NAME)
+    journal = SqliteJournal(folder / STORE, NAME)
     try:
         last = [message for message in whole_event() if message.fact.round == 4]
         with journal.commit():
@@ -71,7 +67,7 @@ def test_names_of_folders_are_no_part_of_an_address(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_store_has_recorded_nothing(over: Path) -> None:
     (over / STORE).unlink()
-    with pytest.raises(RuleError) as problem:
+    with pytest.raises(StoreMissing) as problem:
         open_stored(over)
     assert problem.value.code == "store_missing"
     assert not (over / STORE).exists()

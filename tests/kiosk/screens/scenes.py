@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.messages import PlannedPlay, Player
+from broker.contract.messages import Command, PlannedPlay, Player
 from broker.contract.words import SEATS, Seat
 from kiosk.entry import Form
 from kiosk.screens.shown import Line, Shown, shown
@@ -17,6 +17,18 @@ from vision.reading import FaultType
 
 ONLINE: Final = Line(up=True)
 TROUBLED: Final = Line(up=False, unsent=128, refused=3, health=("camera: camera_unplugged", "plan: plan_rewrites_past"))
+
+BROKEN: Final = replace(
+    TROUBLED,
+    health=(
+        "button-east: button_disconnected",
+        "button-north: button_stuck",
+        "buttons: device_unplugged",
+        "camera: camera_unplugged",
+        "lamps: device_missing",
+        "scanner: device_forbidden",
+    ),
+)
 
 LONG: Final[dict[Seat, str]] = {
     "east": "Wojciech Brzęczyszczykiewicz-Słowacki",
@@ -136,6 +148,13 @@ def calling() -> Shown:
     return replace(seen(sitting_in(Phase.PLAYING), replace(TROUBLED, up=True)), calling=True)
 
 
+def ordered(*commands: Command) -> Shown:
+    sitting = sitting_in(Phase.PLAYING)
+    for command in commands:
+        sitting.order(command, minutes=60)
+    return seen(sitting)
+
+
 SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "waiting": lambda: seen(sitting_in(Phase.WAITING)),
     "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), Line()),
@@ -151,6 +170,11 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, fined and offline": lambda: fined(TROUBLED),
     "playing, calling": calling,
     "playing, nobody won": nobody_won,
+    "playing, paused": lambda: ordered("pause"),
+    "playing, extra time": lambda: ordered("extra_time"),
+    "playing, extra time in a pause": lambda: ordered("pause", "extra_time"),
+    "playing, all broken": lambda: seen(sitting_in(Phase.PLAYING), BROKEN),
+    "confirming, all broken": lambda: seen(sitting_in(Phase.CONFIRMING), BROKEN),
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
     "declared, value": lambda: entering(Form(("west", "east"), (4, 8))),
     "declared, refused": lambda: entering(Form(("west",), (4, 8), digits="7"), problem="below_minimum"),

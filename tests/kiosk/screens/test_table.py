@@ -71,6 +71,14 @@ def test_every_letter_is_in_the_font_it_is_written_in(language: Language, scene:
     assert [text for text, _ in pen.lines if not fonts.covers(text)] == []
 
 
+@pytest.mark.parametrize("scene", ["playing, all broken", "confirming, all broken"])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("language", get_args(Language))
+def test_where_much_is_broken_nothing_of_it_is_cut_off(language: Language, size: tuple[int, int], scene: str) -> None:
+    _, pen = inked(language, size, scene)
+    assert [text for text, _ in pen.lines if "…" in text] == []
+
+
 @pytest.mark.parametrize("scene", ["declared, value", "accepting, three winners"])
 def test_a_hand_value_and_points_are_the_largest_of_their_kind(scene: str) -> None:
     _, pen = inked("en", SIZES[1], scene)

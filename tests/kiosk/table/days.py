@@ -7,12 +7,14 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from broker.contract.messages import Fact
+from broker.contract.messages import Command, Fact
 from broker.contract.words import SEATS, Seat
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
+    ButtonHeld,
     ButtonPressed,
+    ButtonReleased,
     CallToggled,
     ClaimWindowElapsed,
     Event,
@@ -73,11 +75,26 @@ def _press(_: Table, move: Move, now: int) -> Event:
 
 def _late(state: Table, move: Move, now: int) -> Event:
     """A press that comes after the one that followed it."""
-    return ButtonPressed(at=max(0, (state.since or now) - move.wait // 40), seat=move.seat)
+    opened = state.window.opened_at if state.window else state.since or now
+    return ButtonPressed(at=max(0, opened - move.wait // 40), seat=move.seat)
+
+
+def _edge(state: Table, move: Move, now: int) -> int:
+    """When a seat that is down went down; or just now, where nobody knows of it."""
+    contacts = state.window.contacts if state.window else ()
+    return next((max(0, one.at) for one in contacts if one.seat == move.seat), now)
+
+
+def _release(state: Table, move: Move, now: int) -> Event:
+    return ButtonReleased(at=_edge(state, move, now) + move.wait, seat=move.seat)
+
+
+def _hold(state: Table, move: Move, now: int) -> Event:
+    return ButtonHeld(at=_edge(state, move, now), seat=move.seat)
 
 
 def _due(state: Table, _: Move, now: int) -> Event:
-    return ClaimWindowElapsed(at=max(now, state.claim_deadline or now))
+    return ClaimWindowElapsed(at=max(now, state.closes_at or now))
 
 
 def _win(state: Table, move: Move, now: int) -> Event:
@@ -92,8 +109,14 @@ def _nonsense(_: Table, move: Move, now: int) -> Event:
     return ValueEntered(at=now, win="discard", winners={move.seat: 7}, discarder=move.seat)
 
 
+def _order(state: Table, now: int, command: Command, minutes: int = 0) -> Event:
+    return Ordered(at=now, seq=state.ordered + 1, command=command, minutes=minutes)
+
+
 def _forward(state: Table, move: Move, now: int) -> Event:
     """Do what the table waits for."""
+    if state.paused:
+        return _order(state, now, "resume")
     if state.phase is Phase.WAITING:
         return Assigned(at=now, assignment=PLAN)
     if state.phase is Phase.RESTORING and state.play:
@@ -113,6 +136,8 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "unread": _unread,
     "press": _press,
     "late": _late,
+    "release": _release,
+    "hold": _hold,
     "due": _due,
     "early": lambda _s, _m, now: ClaimWindowElapsed(at=now),
     "draw": lambda _s, _m, now: PlayEndedDrawn(at=now),
@@ -124,11 +149,13 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "next": lambda _s, _m, now: NextDealCalled(at=now),
     "call": lambda state, _m, now: CallToggled(at=now, open=not state.calling),
     "call, again": lambda state, _m, now: CallToggled(at=now, open=state.calling),
-    "pause": lambda state, _m, now: Ordered(at=now, seq=state.ordered + 1, command="pause"),
-    "resume": lambda state, _m, now: Ordered(at=now, seq=state.ordered + 1, command="resume"),
-    "clear call": lambda state, _m, now: Ordered(at=now, seq=state.ordered + 1, command="clear_call"),
+    "pause": lambda state, _m, now: _order(state, now, "resume" if state.paused else "pause"),
+    "pause, again": lambda state, _m, now: _order(state, now, "pause" if state.paused else "resume"),
+    "clear call": lambda state, _m, now: _order(state, now, "clear_call"),
+    "extra time": lambda state, _m, now: _order(state, now, "extra_time", minutes=5),
     "old order": lambda state, _m, now: Ordered(at=now, seq=state.ordered, command="extra_time", minutes=5),
     "restart": lambda _s, _m, now: Restarted(at=now),
+    "restart, same clock": lambda _s, _m, now: Restarted(at=now, same_clock=True),
     "plan": lambda _s, _m, now: Assigned(at=now, assignment=PLAN),
     "longer plan": lambda _s, _m, now: Assigned(at=now, assignment=LONGER),
     "rewritten plan": lambda _s, _m, now: Assigned(at=now, assignment=REWRITTEN),

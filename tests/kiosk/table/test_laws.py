@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.contract.messages import Call, Confirmed, Declared, Fact, Restored, Result
-from broker.contract.words import SEATS
+from broker.contract.words import SEATS, Seat
 from kiosk.table.events import ButtonPressed, Event, Restarted
 from kiosk.table.machine import RULES, handle
 from kiosk.table.state import Phase, Table
 from tests.kiosk.table.days import MOVES, Move, Step, days, walk
-from tests.kiosk.tables import S, sitting_in
+from tests.kiosk.tables import WINDOW, S, sitting_in
 
 FEWER = settings(max_examples=60)  # each is a day of 30 to 90 events
 
@@ -95,10 +95,13 @@ def test_an_open_claim_window_is_told_as_playing(steps: list[Step]) -> None:
         assert step.after.public == ("playing" if step.after.phase is Phase.CLAIMING else step.after.phase.value)
 
 
-def without_times(state: Table) -> tuple[Table, list[str], list[int]]:
-    first = state.declarations[0].at if state.declarations else 0
-    seats, distances = [one.seat for one in state.declarations], [one.at - first for one in state.declarations]
-    return replace(state, since=0, declarations=()), [*seats], distances
+def without_times(state: Table) -> tuple[Table, list[tuple[Seat, bool]], list[int], bool]:
+    """Give a table as it would be on any clock: who pressed, and how long one after the other."""
+    contacts = state.window.contacts if state.window else ()
+    presses = [(one.seat, one.down) for one in contacts]
+    distances = [one.at - contacts[0].at for one in contacts]
+    timeless = replace(state, since=0, declarations=(), window=None, closed_at=None, pause=None)
+    return timeless, presses, distances, state.paused
 
 
 @FEWER
@@ -110,6 +113,18 @@ def test_a_restart_at_any_moment_loses_nothing_and_a_second_is_harmless(steps: l
         assert without_times(once) == without_times(twice) == without_times(step.after)
         assert (facts, more) == ((), ())
         assert handle(once, Restarted(at=one)) == (once, ())
+
+
+@FEWER
+@given(days, st.integers(0, 10**15))
+def test_a_restart_on_the_same_clock_moves_no_time_and_gives_the_whole_window_again(steps: list[Step], at: int) -> None:
+    for before in (step.after for step in steps):
+        after, facts = handle(before, Restarted(at=at, same_clock=True))
+        assert (facts, without_times(after)) == ((), without_times(before))
+        assert (after.since, after.closed_at, after.pause) == (before.since, before.closed_at, before.pause)
+        if before.window and after.window and not before.paused:
+            assert after.window.contacts == before.window.contacts
+            assert after.window.deadline == max(at, before.window.opened_at) + WINDOW
 
 
 @pytest.mark.parametrize("phase", [*Phase])

@@ -1,9 +1,9 @@
-"""Orders of the arbiter's desk: each is carried out once, in the desk's order, and none takes a press away."""
+"""Orders of the arbiter's desk: each is carried out once, in the desk's order, and says so."""
 
 import pytest
 
 from broker.contract.messages import Call, Command
-from kiosk.table.events import ButtonPressed, CallToggled, Ordered
+from kiosk.table.events import CallToggled, Ordered
 from kiosk.table.state import Phase, Table
 from tests.kiosk.tables import Sitting, sitting_in
 
@@ -52,13 +52,6 @@ def test_extra_time_adds_up_and_is_of_one_play() -> None:
     ordered(sitting, 3, "pause")
     sitting.next_deal()
     assert (sitting.table.extra_min, sitting.table.paused, sitting.table.ordered) == (0, True, 3)
-
-
-def test_a_hu_pressed_while_a_table_is_paused_counts() -> None:
-    sitting = sitting_in(Phase.PLAYING)
-    ordered(sitting, 1, "pause")
-    sitting.take(ButtonPressed(at=sitting.wait(), seat="west"))
-    assert [one.seat for one in sitting.table.declarations] == ["west"]
 
 
 def test_a_table_begins_without_any_order() -> None:

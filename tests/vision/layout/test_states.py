@@ -69,14 +69,24 @@ def test_glare_on_most_of_a_back_makes_it_no_strange_one() -> None:
     rims = np.tile(np.array([50.0, -30.0, 20.0], dtype=np.float32), (12, 40, 1))
     rims[3, :28] = [96.0, 0.0, 2.0]
     middles = np.column_stack([np.arange(12.0), np.zeros(12)])
-    assert not strange_backs(rims, middles, np.ones(12, dtype=bool)).any()
+    assert not strange_backs(rims, middles, np.ones(12, dtype=bool), np.zeros(12, dtype=bool)).any()
 
 
 def test_a_back_that_glare_has_turned_white_is_no_strange_one() -> None:
     rims = np.tile(np.array([50.0, -30.0, 20.0], dtype=np.float32), (12, 40, 1))
     rims[3] = [99.0, 0.0, 1.0]
     middles = np.column_stack([np.arange(12.0), np.zeros(12)])
-    assert not strange_backs(rims, middles, np.ones(12, dtype=bool)).any()
+    assert not strange_backs(rims, middles, np.ones(12, dtype=bool), np.zeros(12, dtype=bool)).any()
+
+
+def test_what_may_be_the_floor_of_an_empty_tray_makes_no_neighbour_strange() -> None:
+    rims = np.tile(np.array([45.0, 12.0, 30.0], dtype=np.float32), (20, 40, 1))
+    rims[:8] = [50.0, -5.0, -35.0]
+    middles = np.column_stack([np.arange(20.0), np.zeros(20)])
+    floor = np.arange(20) >= 8
+    backs = np.ones(20, dtype=bool)
+    assert strange_backs(rims, middles, backs, np.zeros(20, dtype=bool))[:8].any()
+    assert not strange_backs(rims, middles, backs, floor)[:8].any()
 
 
 def test_a_face_is_never_a_strange_back() -> None:

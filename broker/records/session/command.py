@@ -1,0 +1,56 @@
+"""`homologue sheet`: the sheet of a riichi session."""
+
+from pathlib import Path
+
+import click
+from msgspec import Struct
+
+from broker.calculators.riichi_events import Line
+from broker.calculators.stream import lines, read_line
+from broker.records.session.pdf import pdf
+from broker.records.session.rows import LANGUAGES, Language, sheet
+from broker.records.session.text import text
+from broker.rules.errors import RuleError
+from broker.rules.riichi.profile_files import DEFAULT, load
+from broker.rules.riichi.session.record import begin, played
+
+SEATED = 4
+
+
+class EventLine(Struct):
+    """A line of `homologue session`, of which only the event is read: the sheet follows the state itself."""
+
+    event: Line
+
+
+@click.command(short_help="The sheet of a riichi session: every hand, scores, places.")
+@click.option("--rules", default=DEFAULT, show_default=True, help="Riichi profile.")
+@click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, the first dealer first.")
+@click.option("--title", help="What stands above it [default: the title of the rules].")
+@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True)
+@click.option("--pdf", "file", type=click.Path(path_type=Path), help="Write a PDF instead of text.")
+def session_sheet(rules: str, players: str, title: str | None, language: Language, file: Path | None) -> None:
+    """Write the sheet of a riichi session from its events, one a line on standard input, from the first hand on.
+
+    Lines are those of `homologue session`, without `start`, or with one that is not looked at.
+
+    \b
+    homologue sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
+    {"event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
+    """  # noqa: D301 - click reads the \b
+    names = [name.strip() for name in players.split(",")]
+    if len(names) != SEATED or not all(names):
+        raise click.UsageError("--players needs four names, with commas between them")
+    try:
+        profile = load(rules)
+        events = (read_line(line, EventLine).event.event() for _, line in lines())
+        made = sheet(title or profile.title, begin(profile), played(events, profile), names, language)
+    except RuleError as problem:
+        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    if file is None:
+        click.echo(text(made), nl=False)
+        return
+    try:
+        file.write_bytes(pdf(made))
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from None

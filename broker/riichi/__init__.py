@@ -1,0 +1,1 @@
+"""Riichi for people and scripts: the command, the points table, real records checked."""

@@ -1,0 +1,1 @@
+"""Records of riichi games in Tenhou's format."""

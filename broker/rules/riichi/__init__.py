@@ -1,0 +1,1 @@
+"""Riichi, the second rule book: the value of a hand, and what it pays."""

@@ -1,0 +1,59 @@
+"""What yaku, items of fu and limits are called."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+Language = Literal["ja", "en", "fr", "kanji"]
+"""`ja`: Japanese terms in Latin letters."""
+
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
+
+Part = Literal["yaku", "fu", "limit"]
+
+
+class Names(Struct, frozen=True, forbid_unknown_fields=True):
+    """The names of one thing, as names.toml explains them."""
+
+    ja: str
+    en: str
+    fr: str
+    kanji: str
+    library: int | None = None
+    tenhou: int | None = None
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    yaku: dict[str, Names]
+    fu: dict[str, Names]
+    limit: dict[str, Names]
+
+
+@cache
+def catalogue(part: Part) -> Mapping[str, Names]:
+    """Give the names of all yaku, items of fu or limits by id, in the order in which they are told."""
+    text = (files("broker.rules.riichi") / "names.toml").read_text(encoding="utf-8")
+    read = msgspec.toml.decode(text, type=_File)
+    return {"yaku": read.yaku, "fu": read.fu, "limit": read.limit}[part]
+
+
+@cache
+def ids_by_number(of: Literal["library", "tenhou"]) -> Mapping[int, str]:
+    """Give the id of each yaku by its number in the library, or in Tenhou's records."""
+    numbered = ((getattr(names, of), yaku_id) for yaku_id, names in catalogue("yaku").items())
+    return {number: yaku_id for number, yaku_id in numbered if number is not None}
+
+
+@cache
+def place(yaku_id: str) -> int:
+    """Give the place of a yaku in the order in which they are told, from 0."""
+    return list(catalogue("yaku")).index(yaku_id)
+
+
+def name(part: Part, of: str, language: Language = "ja") -> str:
+    """Give the name of a yaku, an item of fu or a limit."""
+    return str(getattr(catalogue(part)[of], language))

@@ -1,0 +1,130 @@
+"""What a win pays, from han and fu (RIICHI-POINTS, "Valeur de la main").
+
+The base is fu doubled twice and once more for each han, 2000 at most; from 5 han on a limit alone counts. Shares of it
+are rounded up to the next 100: on a discard 4 (won by the dealer 6), self-drawn 1 from each and 2 from the dealer,
+or 2 from each to the dealer. Counters are added after that, deposits are only moved.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from broker.rules.errors import RuleError
+from broker.rules.riichi.profile import PointRules
+
+Limit = Literal["mangan", "haneman", "baiman", "sanbaiman", "counted_yakuman", "yakuman"]
+
+MANGAN: Final = 2000
+"""Base of a mangan; those of the other limits are multiples of it."""
+
+YAKUMAN: Final = 4 * MANGAN
+"""Base of one yakuman."""
+
+COUNTED: Final = 13
+"""Han from which a hand without a yakuman is a counted one."""
+
+MOST_FU: Final = 170
+"""More than any hand has."""
+
+SEVEN_PAIRS_FU: Final = 25
+"""The only number that is never rounded."""
+
+LIMITS: Final[tuple[tuple[int, Limit, int], ...]] = (
+    (COUNTED, "counted_yakuman", YAKUMAN),
+    (11, "sanbaiman", 3 * MANGAN),
+    (8, "baiman", 2 * MANGAN),
+    (6, "haneman", MANGAN * 3 // 2),
+    (5, "mangan", MANGAN),
+)
+"""Han from which on, its name, its base: highest first."""
+
+ROUNDED_UP: Final = ((4, 30), (3, 60))
+"""Han and fu whose base is 1920, which the rule called kiriage takes for a mangan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """A hand that won: its value, who won it, and what lies on the table.
+
+    `fu` is rounded already (or 25), and asked for only under 5 han. `yakuman` counts them; where there is one, han and
+    fu do not matter. `honba`: counters; `deposits`: riichi deposits that the winner takes.
+
+    Raises RuleError `han_missing`, `impossible_fu`, `negative_counters`, `negative_deposits` or `negative_yakuman`.
+    """
+
+    han: int
+    fu: int
+    dealer: bool
+    self_drawn: bool
+    yakuman: int = 0
+    honba: int = 0
+    deposits: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what no hand is worth."""
+        _refuse_if(self.honba < 0, "negative_counters", f"{self.honba} counters: none is the least")
+        _refuse_if(self.deposits < 0, "negative_deposits", f"{self.deposits} deposits: none is the least")
+        _refuse_if(self.yakuman < 0, "negative_yakuman", f"{self.yakuman} yakuman: none is the least")
+        if not self.yakuman:
+            _refuse_if(self.han < 1, "han_missing", f"{self.han} han: a hand that wins has one at least, or a yakuman")
+            unlike = self.han < LIMITS[-1][0] and not _is_count_of_fu(self.fu)
+            _refuse_if(unlike, "impossible_fu", f"{self.fu} fu: 25, or a multiple of 10 from 20 to {MOST_FU}")
+
+
+@dataclass(frozen=True, slots=True)
+class Payments:
+    """What each pays, in points, counters included; None where nobody pays in that way.
+
+    `discarder_pays` on a discard; `each_other_pays` to the dealer, self-drawn; `dealer_pays` and
+    `each_non_dealer_pays` to another, self-drawn. `winner_gain` is the sum, with the deposits.
+    """
+
+    base: int
+    limit: Limit | None
+    winner_gain: int
+    discarder_pays: int | None = None
+    each_other_pays: int | None = None
+    dealer_pays: int | None = None
+    each_non_dealer_pays: int | None = None
+
+
+def payments(win: Win, rules: PointRules) -> Payments:
+    """Give what a win pays."""
+    base, limit = base_of(win, rules)
+    counters, taken = win.honba * rules.counter.value, win.deposits * rules.deposit.value
+    if not win.self_drawn:
+        paid = share(base, 6 if win.dealer else 4) + counters
+        return Payments(base, limit, paid + taken, discarder_pays=paid)
+    more = counters // 3
+    twice = share(base, 2) + more
+    if win.dealer:
+        return Payments(base, limit, 3 * twice + taken, each_other_pays=twice)
+    once = share(base, 1) + more
+    return Payments(base, limit, twice + 2 * once + taken, dealer_pays=twice, each_non_dealer_pays=once)
+
+
+def base_of(win: Win, rules: PointRules) -> tuple[int, Limit | None]:
+    """Give the base of a hand's value in points, and the limit that set it."""
+    if win.yakuman:
+        return win.yakuman * YAKUMAN, "yakuman"
+    han = min(win.han, COUNTED - 1) if rules.counted_yakuman.value == "sanbaiman" else win.han
+    for least, limit, base in LIMITS:
+        if han >= least:
+            return base, limit
+    base = win.fu * 2 ** (2 + han)
+    if base >= MANGAN or (rules.kiriage.value and (han, win.fu) in ROUNDED_UP):
+        return MANGAN, "mangan"
+    return base, None
+
+
+def share(base: int, times: int) -> int:
+    """Give a multiple of the base, rounded up to the next 100."""
+    return -(-base * times // 100) * 100
+
+
+def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence
+    if wrong:
+        raise RuleError(code, text)
+
+
+def _is_count_of_fu(fu: int) -> bool:
+    return fu == SEVEN_PAIRS_FU or (fu % 10 == 0 and 20 <= fu <= MOST_FU)  # noqa: PLR2004 - what winning alone gives

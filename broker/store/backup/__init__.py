@@ -1,0 +1,1 @@
+"""Copies of a whole event on another disk, and the way back."""

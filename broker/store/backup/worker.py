@@ -1,0 +1,89 @@
+"""Makes copies on a thread of its own, every few minutes, while the scorer works. Nothing it meets stops the scorer."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from broker.store.backup.making import make
+from broker.store.backup.watch import Report, Watch
+from broker.store.errors import BackupFailed, StoreError
+
+LAST_S: Final = 10.0
+"""How long the scorer waits at its end for the last copy."""
+
+
+class BackupWorker:
+    """Copies of the event in `folder` into `target`. A context manager: makes one at once, and one when it ends.
+
+    `tell` hears what arbiters must know, on this worker's thread or the caller's of `look`. `clock`: wall clock in ms.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        event: str,
+        target: Path,
+        *,
+        pause_s: float,
+        keep: int,
+        clock: Callable[[], int],
+        tell: Callable[[Report], None],
+    ) -> None:
+        self._folder, self._event, self._target, self._keep = folder, event, target, keep
+        self._pause_s, self._clock, self._tell = pause_s, clock, tell
+        self._watch = Watch(int(pause_s * 1000), clock())
+        self._turn = threading.Lock()
+        self._was_elsewhere = False
+        self._ending = threading.Event()
+        # A disk that hangs must not keep the process from ending.
+        self._thread = threading.Thread(target=self._work, name="backup", daemon=True)
+
+    def __enter__(self) -> "BackupWorker":
+        """Begin."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Make the last copy, unless the disk hangs."""
+        self._ending.set()
+        self._thread.join(LAST_S)
+
+    def look(self) -> None:
+        """Notice that a copy does not come to its end. Called by the scorer, now and then."""
+        self._say(self._watch.looked)
+
+    def _work(self) -> None:
+        while not self._ending.is_set():
+            self.once()
+            self._ending.wait(self._pause_s)
+        self.once()
+
+    def once(self) -> None:
+        """Make one copy now."""
+        try:
+            self._refuse_empty_mount()
+            make(self._folder, self._event, self._target, self._clock(), self._keep)
+        except StoreError as error:
+            text = str(error)
+            self._say(lambda now: self._watch.failed(text, now))
+        except Exception as error:  # noqa: BLE001 - whatever a disk does, the arbiters are told and the event goes on
+            text = f"{self._target}: {type(error).__name__}: {error}"
+            self._say(lambda now: self._watch.failed(text, now))
+        else:
+            self._say(self._watch.made)
+
+    def _refuse_empty_mount(self) -> None:
+        """Refuse the folder on which a stick was mounted: without the stick it is one of the event's own disk."""
+        if not self._target.is_dir():
+            return
+        elsewhere = self._target.stat().st_dev != self._folder.stat().st_dev
+        if self._was_elsewhere and not elsewhere:
+            raise BackupFailed(f"{self._target}: the disk that was mounted there is gone")
+        self._was_elsewhere = elsewhere
+
+    def _say(self, happened: Callable[[int], Report | None]) -> None:
+        with self._turn:
+            report = happened(self._clock())
+        if report:
+            self._tell(report)

@@ -1,0 +1,1 @@
+"""`homologue hardware`: what is there, and do the buttons work."""

@@ -1,0 +1,100 @@
+"""The self-test in which each player presses once. Pure: what buttons tell and the time in, remarks out.
+
+A seat passes when its button is pressed after it was asked. What else happens meanwhile is remarked, and the seat
+asked can still pass: only who does not manage within the time fails.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from firmware.contact import MS, TooShort
+from firmware.reports import SEATS, Health, Pressed, Report, Seat
+
+Said = Literal["asked", "right", "wrong_seat", "too_short", "ill", "well", "timed_out"]
+
+SENTENCES: Final[dict[Said, str]] = {
+    "asked": "{asked}: press your button now, once",
+    "right": "{asked}: right",
+    "wrong_seat": "{asked} was asked, but {other}'s button was pressed: wrong player, or plugs exchanged?",
+    "too_short": "{other}: {ms} ms is too short for a finger: press for longer; if nobody pressed, look at the cable",
+    "ill": "{other}: {code}: {text}",
+    "well": "{other}: well again",
+    "timed_out": "{asked}: nothing was pressed in time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What is said while `seat` is asked."""
+
+    seat: Seat
+    said: Said
+    text: str
+
+
+class SelfTest:
+    """Asks one seat after the other. Times are ns of the reports' clock."""
+
+    def __init__(self, wait_ns: int) -> None:
+        self._wait_ns, self._since = wait_ns, 0
+        self._left = [*SEATS]
+        self._ill: set[str] = set()
+        self.right: list[Seat] = []
+        """Who has passed."""
+
+    @property
+    def asked(self) -> Seat | None:
+        """Whose turn it is; None: the test is over."""
+        return self._left[0] if self._left else None
+
+    @property
+    def due(self) -> int:
+        """When the seat asked has failed."""
+        return self._since + self._wait_ns
+
+    @property
+    def passed(self) -> bool:
+        """Say whether every button works and none is ill."""
+        return self.right == [*SEATS] and not self._ill
+
+    def begin(self, now: int) -> list[Remark]:
+        """Ask the first seat."""
+        self._since = now
+        return [self._say("asked")]
+
+    def pass_time(self, now: int) -> list[Remark]:
+        """Let the time pass until `now`."""
+        return self._next(now, "timed_out") if self.asked and now >= self.due else []
+
+    def take(self, told: Report | TooShort, now: int) -> list[Remark]:
+        """Take in what the buttons tell."""
+        match told:
+            case Pressed(seat, at) if self.asked and at >= self._since:
+                return self._next(now, "right") if seat == self.asked else [self._say("wrong_seat", other=seat)]
+            case TooShort(seat) if self.asked:
+                return [self._say("too_short", other=seat, ms=f"{told.lasted_ns / MS:.1f}")]
+            case Health(part, code, text):
+                return self._health(part, code, text)
+        return []
+
+    def _health(self, part: str, code: str | None, text: str) -> list[Remark]:
+        was_ill, other = part in self._ill, part.removeprefix("button-")
+        (self._ill.add if code else self._ill.discard)(part)
+        if self.asked is None:
+            return []
+        if code:
+            return [self._say("ill", other=other, code=code, text=text)]
+        return [self._say("well", other=other)] if was_ill else []
+
+    def _next(self, now: int, said: Said) -> list[Remark]:
+        """End the turn of the seat asked, and ask the next."""
+        done = self._say(said)
+        if said == "right":
+            self.right.append(self._left[0])
+        del self._left[0]
+        self._since = now
+        return [done, self._say("asked")] if self._left else [done]
+
+    def _say(self, said: Said, **names: object) -> Remark:
+        seat = self._left[0]
+        return Remark(seat, said, SENTENCES[said].format(asked=seat, **names))

@@ -1,0 +1,1 @@
+"""What is flashed on the Pico of the button box."""

@@ -1,0 +1,225 @@
+"""From a finger to the disk: `python -m tests.benchmarks.hands.journal [PRESSES]`.
+
+A whole table's program with its window and its loop, in the middle of a play: how long after its edge each press is in
+the journal and synced, over mock pins and over the box's twin on a pseudo-terminal; and how much of that had passed
+when the loop began to write. A press is told 3 ms after its first edge, when it is known to be a finger's; that is in
+these figures. Beside them, in the same run and on the same disk, what a bare SQLite takes to commit the same row with
+the same settings: the share that no program can do without. Then how soon a box is noticed that is pulled out, and one
+that is back. What lgpio, the kernel and a Pi's card add is not in it.
+"""
+
+import os
+import queue
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+from firmware.addresses import open_buttons
+from firmware.reports import SEATS, Pressed, Released, Report, Seat
+from firmware.twins.box_fingers import BoxFingers
+from kiosk.config import Screen, Settings
+from kiosk.eyes import Eyes
+from kiosk.journal import Journal
+from kiosk.program import Program
+from kiosk.round import Round
+from kiosk.screens.window import Window
+from kiosk.screens.words import Words
+from kiosk.table.events import ButtonPressed
+from kiosk.table.state import Phase
+from tests.benchmarks.hands.pins import percentile
+from tests.kiosk.at_the_box import played
+from tests.kiosk.journals import OURS
+from tests.kiosk.standing import CONFIG, unconnected
+from vision.live.cameras import open_camera
+
+MS: Final = 1_000_000
+PULLS: Final = 10
+PATIENCE_S: Final = 10
+
+
+class Timed(Journal):
+    """A journal that says when each press was on the disk."""
+
+    durable: queue.SimpleQueue[tuple[int, int]]
+    """When it was begun to write a press, and when it was committed."""
+
+    def record(self, event: Any, facts: Any, *, wall: int) -> Any:  # noqa: ANN401 - handed on as they are
+        """Record, and note when a press was committed."""
+        began = time.monotonic_ns()
+        messages = super().record(event, facts, wall=wall)
+        if isinstance(event, ButtonPressed):
+            self.durable.put((began, time.monotonic_ns()))
+        return messages
+
+
+class Bench:
+    """A table's program that runs on a thread of its own, in a play that never gets on."""
+
+    def __init__(self, folder: Path, address: str) -> None:
+        (folder / "password").write_text("secret", encoding="utf-8")
+        (folder / "password").chmod(0o600)
+        (folder / "table.toml").write_text(CONFIG, encoding="utf-8")
+        self._folder, self._address = folder, address
+        self.durable: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
+        self.reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
+        self.health: queue.SimpleQueue[tuple[int, str]] = queue.SimpleQueue()
+        """When the screen showed another health, and which."""
+        self._stop, self._ready, self._at_rest = threading.Event(), threading.Event(), threading.Event()
+        self.fingers: Any = None
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        with ExitStack() as opened:
+            journal = Timed(self._folder / "table.sqlite", OURS)
+            journal.durable = self.durable
+            opened.callback(journal.close)
+            played(journal, Phase.PLAYING)
+            program = Program(Settings(self._folder / "table.toml"), journal)
+            opened.callback(unconnected, program)
+            window = opened.enter_context(Window(Screen(driver="dummy"), Words("en")))
+            buttons = open_buttons(self._address, self._told(program))
+            opened.enter_context(buttons.buttons)
+            self.fingers = buttons.fingers
+            eyes = Eyes(lambda: open_camera("sim://tray"), program.seen, time.monotonic_ns)
+            round_ = Round(program, window, eyes, buttons.buttons.show, self._stop)
+            self._loop(program, round_)
+
+    def _told(self, program: Program) -> Callable[[Report], None]:
+        def tell(report: Report) -> None:
+            program.tell(report)
+            self.reports.put(report)
+
+        return tell
+
+    def _loop(self, program: Program, round_: Round) -> None:
+        """Do what `kiosk.program.run` does, and take every press back when its finger has let go."""
+        playing, shown = program.state, ""
+        while self.durable.qsize():
+            self.durable.get()
+        self._ready.set()
+        while not self._stop.is_set():
+            program.step(timeout=1 / 30)
+            round_()
+            if (now := " ".join(program.shown().line.health)) != shown:
+                shown = now
+                self.health.put((time.monotonic_ns(), shown))
+            window = program.state.window
+            if window and not any(one.down for one in window.contacts):
+                program._core.state = playing
+                self._at_rest.set()
+
+    def __enter__(self) -> "Bench":
+        self._thread.start()
+        self._ready.wait(PATIENCE_S)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join(PATIENCE_S)
+
+    def until_at_rest(self) -> None:
+        """Wait until the last press is taken back."""
+        self._at_rest.wait(PATIENCE_S)
+        self._at_rest.clear()
+
+    def until_told(self, kind: type[Report]) -> Report:
+        """Wait for a report of a kind."""
+        while not isinstance(report := self.reports.get(timeout=PATIENCE_S), kind):
+            pass
+        return report
+
+
+def pressed(address: str, presses: int) -> tuple[list[float], list[float]]:
+    """Give for each press in ms after its edge: when the loop began to write it, and when it was durable."""
+    written, durable = list[float](), list[float]()
+    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder), address) as bench:
+        for number in range(presses + 1):
+            seat: Seat = SEATS[number % 4]
+            bench.fingers.press(seat)
+            edge = bench.until_told(Pressed)
+            assert isinstance(edge, Pressed)
+            began, committed = bench.durable.get(timeout=PATIENCE_S)
+            bench.until_told(Released)
+            bench.until_at_rest()
+            if number:  # the first one waits for the box, and for everything that is made when first needed
+                written.append((began - edge.at) / MS)
+                durable.append((committed - edge.at) / MS)
+    return written, durable
+
+
+def noticed() -> tuple[list[float], list[float]]:
+    """Give in ms how long after the cable was pulled the screen showed it, and after it was back that all is well."""
+    out, back = list[float](), list[float]()
+    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder), "sim://box") as bench:
+        assert isinstance(bench.fingers, BoxFingers)
+        box = bench.fingers.box
+        bench.fingers.press("east")
+        bench.until_told(Pressed)
+        for _ in range(PULLS):
+            for act, taken in ((box.unplug, out), (box.plug, back)):
+                at = time.monotonic_ns()
+                act()
+                shown_at, _ = bench.health.get(timeout=PATIENCE_S)
+                taken.append((shown_at - at) / MS)
+    return out, back
+
+
+@contextmanager
+def bare() -> Iterator[sqlite3.Connection]:
+    """Open SQLite as the journal does, on the same disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = sqlite3.connect(Path(folder) / "bare.sqlite", isolation_level=None)
+        store.execute("PRAGMA journal_mode=WAL")
+        store.execute("PRAGMA synchronous=FULL")
+        store.execute("CREATE TABLE happened (number INTEGER PRIMARY KEY, event BLOB)")
+        yield store
+        store.close()
+
+
+def bare_commits(count: int) -> list[float]:
+    """Give how long a commit of one press takes by itself, in ms."""
+    taken, row = [], b'{"type":"button_pressed","at":123456789012345,"seat":"east"}'
+    with bare() as store:
+        for _ in range(count):
+            began = time.monotonic_ns()
+            store.execute("INSERT INTO happened (event) VALUES (?)", (row,))
+            taken.append((time.monotonic_ns() - began) / MS)
+    return taken
+
+
+def line(name: str, taken: list[float], beside: float) -> str:
+    """Write a row of figures."""
+    high = percentile(taken, 0.99)
+    return f"{name:<34} {percentile(taken, 0.5):8.2f} {high:8.2f} {max(taken):8.2f} {high / beside:8.1f}"
+
+
+PLACES: Final = (
+    ("mock pins", "sim://buttons?bounces=2&hold_ms=50"),
+    ("box on a pty", "sim://box?bounces=2&hold_ms=50"),
+)
+
+
+def main(presses: int = 500) -> None:
+    """Measure and print."""
+    commits = bare_commits(presses)
+    beside = percentile(commits, 0.99)
+    print(f"{f'{presses} presses, ms':<34}      p50      p99  longest  p99 to a bare commit's")
+    print(line("bare SQLite commit, synced", commits, beside))
+    for name, address in PLACES:
+        written, durable = pressed(address, presses)
+        print(line(f"{name}: edge to the loop", written, beside))
+        print(line(f"{name}: edge to durable", durable, beside), flush=True)
+    out, back = noticed()
+    print(f"box pulled out {PULLS} times: shown after {max(out):.0f} ms at most, well again after {max(back):.0f} ms")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

@@ -1,0 +1,113 @@
+"""Messages a second, stored and receipted by the scorer, beside the same messages given to who does nothing with them.
+
+One broker, one machine, the same publishing processes: `python -m tests.benchmarks.scorer.ingest [MESSAGES]`.
+"""
+
+import queue
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from broker.brokers import Kind, make_broker
+from broker.contract import topics
+from broker.contract.link import Address, Incoming, Link, LinkChanged
+from broker.contract.wire import encode
+from broker.credentials import Credentials
+from broker.scorer.service import Scorer
+from broker.store.sqlite import SqliteJournal
+from tests.benchmarks.scorer.large import NAME, calls, large_event
+
+TABLES: Final = 4
+
+LONGEST_S: Final = 60.0
+
+
+def speak(folder: str, port: str, table: str, count: str) -> None:
+    """Be one table (a process of its own): publish, and end when the broker has acknowledged everything."""
+    user, password = Credentials.load(Path(folder) / "credentials.json").table(int(table))
+    up: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+    address = Address("127.0.0.1", int(port), user, password)
+    receipts = topics.RECEIPT.at(NAME, table=int(table))
+    link = Link(address, f"homologue-{NAME}-table-{table}", (receipts,), up.put)
+    said = [encode(one) for one in calls(large_event(TABLES, 1), int(table), int(count))]
+    link.start()
+    while not link.up:
+        up.get(timeout=LONGEST_S)
+    for payload in said:
+        link.publish(topics.LOG.at(NAME, table=int(table)), payload, retain=False)
+    link.flush(LONGEST_S)
+    link.stop()
+
+
+def measured(kind: Kind, count: int, take: Callable[[Address, Path, int], float]) -> float:
+    """Give messages a second: `take` says when the first and the last had come."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        known = Credentials.ensure(folder / "credentials.json", TABLES)
+        with make_broker(kind, folder / "broker", NAME, known, tables=TABLES) as broker:
+            address = Address(broker.host, broker.port, "scorer", known.password("scorer"))
+            words = [sys.executable, "-m", "tests.benchmarks.scorer.ingest", "speak", name, str(broker.port)]
+            share = count // TABLES
+            tables = [subprocess.Popen([*words, str(t), str(share)]) for t in range(1, TABLES + 1)]
+            try:
+                seconds = take(address, folder, share * TABLES)
+            finally:
+                for table in tables:
+                    table.terminate()
+                    table.wait()
+    return share * TABLES / seconds
+
+
+def bare(address: Address, _folder: Path, count: int) -> float:
+    """Acknowledge and do nothing."""
+    heard: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+    link = Link(address, f"homologue-{NAME}-scorer", (topics.LOG.at(NAME),), heard.put)
+    link.start()
+    first, come = 0.0, 0
+    while come < count:
+        one = heard.get(timeout=LONGEST_S)
+        if isinstance(one, Incoming):
+            first = first or time.monotonic()
+            one.acknowledge()
+            come += 1
+    link.stop()
+    return time.monotonic() - first
+
+
+def scorer(address: Address, folder: Path, count: int) -> float:
+    """Judge, commit, acknowledge, give receipts."""
+    with closing(SqliteJournal(folder / "scorer.sqlite", NAME)) as journal:
+        work = Scorer(large_event(TABLES, 1), journal, folder, lambda: time.time_ns() // 1_000_000)
+        work.connect(address)
+        first, deadline = 0.0, time.monotonic() + LONGEST_S
+        while journal.height < count:
+            assert time.monotonic() < deadline
+            before = time.monotonic()
+            work.step(timeout=0.2)
+            if not first and journal.height:
+                first = before
+        done = time.monotonic()
+        if work._link:
+            work._link.stop()
+    return done - first
+
+
+def main(count: int = 8_000) -> None:
+    """Print the table: the ratio is what is promised."""
+    print("| broker | bare, messages/s | stored and receipted, messages/s | ratio |")
+    print("|---|---|---|---|")
+    for kind in ("embedded", "mosquitto"):
+        plain, stored = measured(kind, count, bare), measured(kind, count, scorer)
+        print(f"| {kind} | {plain:.0f} | {stored:.0f} | {stored / plain:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["speak"]:
+        speak(*sys.argv[2:])
+    else:
+        main(*map(int, sys.argv[1:]))

@@ -1,0 +1,58 @@
+"""A large event and what its tables say: in each round every table plays another deal; players stay where they are."""
+
+import uuid
+from collections.abc import Iterator
+from random import Random
+
+from broker.contract.messages import Call, Fact, LogMessage, Player, Restored, Result
+from broker.contract.words import SEATS
+from broker.rules.deal import new_deal
+from broker.rules.points import Outcome, points
+from broker.rules.profile_files import load
+from broker.rules.tiles import FULL_SET
+from broker.scorer.event import Booking, Event, Plan
+from broker.scorer.folder import DealRecord
+
+NAME = "bench"
+
+OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"south": 10}), Outcome("draw", {}))
+
+
+def large_event(tables: int, rounds: int) -> Event:
+    """Give an event of tables x rounds plays with as many deals as tables. Raises BadEvent."""
+    plays = tuple(
+        Booking(round_, table, (table + round_) % tables + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
+        for round_ in range(1, rounds + 1)
+        for table in range(1, tables + 1)
+    )
+    players = tuple(Player(id=player, name=player) for play in plays[:tables] for player in play.players.values())
+    made = new_deal(1, "east", "east", Random(1))
+    deals = [DealRecord(number, 1, "east", "east", dict(made.faces)) for number in range(1, tables + 1)]
+    registry = {1: dict(enumerate(Random(1).sample(FULL_SET, 136), 1))}
+    return Event(Plan(NAME, "Benchmark", "oedmc-2020", players, plays), deals, registry)
+
+
+def plays(event: Event) -> Iterator[LogMessage]:
+    """Give what tables say of all plays, round by round: trays restored, and the result."""
+    payments = load("oedmc-2020").payments
+    outcomes = [(outcome, points(outcome, payments)) for outcome in OUTCOMES]
+    for number, play in enumerate(event.plan.plays):
+        outcome, scored = outcomes[number % len(outcomes)]
+        restored = Restored(round=play.round, deal=play.deal, verified=True, form=event.form(play.deal), refusals=0)
+        result = Result(
+            round=play.round, deal=play.deal, profile="oedmc-2020", players=dict(play.players), win=outcome.win,
+            winners=dict(outcome.winners), discarder=outcome.discarder, points=scored, fines={},
+        )  # fmt: skip
+        yield _said(play.table, play.round * 2 - 1, restored)
+        yield _said(play.table, play.round * 2, result)
+
+
+def calls(event: Event, table: int, count: int) -> Iterator[LogMessage]:
+    """Give facts of one table that are about nothing but being stored."""
+    deal = event.bookings[table, 1].deal
+    for seq in range(1, count + 1):
+        yield _said(table, seq, Call(round=1, deal=deal, open=seq % 2 == 1))
+
+
+def _said(table: int, seq: int, fact: Fact) -> LogMessage:
+    return LogMessage(id=uuid.uuid4().hex, event=NAME, table=table, seq=seq, at=1000, fact=fact)

@@ -1,0 +1,62 @@
+"""A hand to try things in."""
+
+from dataclasses import replace
+from typing import Final
+
+from broker.contract.words import SEATS, Seat
+from broker.rules.errors import RuleError
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.riichi.profile_files import load
+from broker.rules.riichi.referee.actions import Action
+from broker.rules.riichi.referee.board import Board
+from broker.rules.riichi.referee.turns import apply
+from tests.broker.rules.riichi.test_waits import tiles
+
+MONTREAL: Final = load("montreal")
+TENHOU: Final = load("tenhou")
+BASIC: Final = load("basic")
+
+OPEN: Final = Board("east", "east")
+"""Nobody's tiles are known."""
+
+
+def do(written: str) -> Action:
+    """Read `pon west`, `discard east 3m`, `chii south 1m2m` or `ron south west`."""
+    what, *rest = written.split()
+    if what == "ron":
+        return Action("ron", seats=tuple(seat for seat in SEATS if seat in rest))
+    seat = next((one for one in SEATS if one in rest), None)
+    named = rest[1:] if seat else rest
+    used = tuple(named[0][at : at + 2] for at in range(0, len(named[0]), 2)) if named else ()
+    one = used[0] if len(used) == 1 else None
+    return Action(what, seat, one, used if len(used) > 1 else ())  # type: ignore[arg-type]
+
+
+def play(board: Board, *steps: str, rules: RiichiProfile = MONTREAL) -> Board:
+    """Do one thing after the other, all of them legal."""
+    for step in steps:
+        board = apply(board, do(step), rules)
+    return board
+
+
+def refusal(board: Board, step: str, rules: RiichiProfile = MONTREAL) -> str:
+    """Give the code with which a step is refused, or nothing."""
+    try:
+        apply(board, do(step), rules)
+    except RuleError as refused:
+        return refused.code
+    return ""
+
+
+def holding(board: Board, seat: Seat, concealed: str, points: int | None = None) -> Board:
+    """Let the tiles of a seat be known."""
+    owns = tuple(
+        replace(own, concealed=tiles(concealed), points=points) if one == seat else own
+        for one, own in zip(SEATS, board.owns, strict=True)
+    )
+    return replace(board, owns=owns)
+
+
+def turn(seat: str, tile: str) -> tuple[str, str, str]:
+    """Draw, discard, and nobody calls."""
+    return f"draw {seat}", f"discard {seat} {tile}", "no_call"

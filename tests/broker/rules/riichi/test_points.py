@@ -1,0 +1,202 @@
+"""From han and fu to points: RIICHI-POINTS, every cell of the usual table, limits, counters and deposits."""
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.rules.errors import RuleError
+from broker.rules.profile import Stated
+from broker.rules.riichi.points import MANGAN, Payments, Win, payments
+from broker.rules.riichi.profile_files import load
+from tests.broker.contract.laws import LAW
+
+RULES: Final = load("riichi-montreal").points
+
+TABLE: Final = """
+fu  han  ron    each/dealer   dealer-ron  each
+20  2    -      400/700       -           700
+20  3    -      700/1300      -           1300
+20  4    -      1300/2600     -           2600
+25  2    1600   -             2400        -
+25  3    3200   800/1600      4800        1600
+25  4    6400   1600/3200     9600        3200
+30  1    1000   300/500       1500        500
+30  2    2000   500/1000      2900        1000
+30  3    3900   1000/2000     5800        2000
+30  4    7700   2000/3900     11600       3900
+40  1    1300   400/700       2000        700
+40  2    2600   700/1300      3900        1300
+40  3    5200   1300/2600     7700        2600
+40  4    8000   2000/4000     12000       4000
+50  1    1600   400/800       2400        800
+50  2    3200   800/1600      4800        1600
+50  3    6400   1600/3200     9600        3200
+50  4    8000   2000/4000     12000       4000
+60  1    2000   500/1000      2900        1000
+60  2    3900   1000/2000     5800        2000
+60  3    7700   2000/3900     11600       3900
+60  4    8000   2000/4000     12000       4000
+70  1    2300   600/1200      3400        1200
+70  2    4500   1200/2300     6800        2300
+70  3    8000   2000/4000     12000       4000
+70  4    8000   2000/4000     12000       4000
+80  1    2600   700/1300      3900        1300
+80  2    5200   1300/2600     7700        2600
+80  3    8000   2000/4000     12000       4000
+90  1    2900   800/1500      4400        1500
+90  2    5800   1500/2900     8700        2900
+90  3    8000   2000/4000     12000       4000
+100 1    3200   800/1600      4800        1600
+100 2    6400   1600/3200     9600        3200
+100 3    8000   2000/4000     12000       4000
+110 1    3600   900/1800      5300        1800
+110 2    7100   1800/3600     10600       3600
+110 3    8000   2000/4000     12000       4000
+30  5    8000   2000/4000     12000       4000
+30  6    12000  3000/6000     18000       6000
+30  7    12000  3000/6000     18000       6000
+30  8    16000  4000/8000     24000       8000
+30  9    16000  4000/8000     24000       8000
+30  10   16000  4000/8000     24000       8000
+30  11   24000  6000/12000    36000       12000
+30  12   24000  6000/12000    36000       12000
+30  13   32000  8000/16000    48000       16000
+30  40   32000  8000/16000    48000       16000
+"""
+"""The table that hangs in clubs, written down by hand; a dash is a cell that no hand reaches."""
+
+ROWS: Final = [line.split() for line in TABLE.split("\n")[2:] if line]
+
+CELLS: Final = [
+    (int(fu), int(han), at, cell)
+    for fu, han, *cells in ROWS
+    for at, cell in zip(("ron", "tsumo", "dealer ron", "dealer tsumo"), cells, strict=True)
+    if cell != "-"
+]
+
+
+def cell_of(paid: Payments) -> str:
+    """Write payments as the table does."""
+    if paid.dealer_pays is not None:
+        return f"{paid.each_non_dealer_pays}/{paid.dealer_pays}"
+    return str(paid.discarder_pays if paid.each_other_pays is None else paid.each_other_pays)
+
+
+@pytest.mark.parametrize(("fu", "han", "how", "cell"), CELLS)
+def test_each_cell_of_the_usual_table_is_right(fu: int, han: int, how: str, cell: str) -> None:
+    win = Win(han, fu, dealer="dealer" in how, self_drawn="tsumo" in how)
+    assert cell_of(payments(win, RULES)) == cell
+
+
+def test_two_han_thirty_fu_won_by_the_dealer_on_a_discard_is_2900() -> None:
+    # RIICHI-POINTS: 30 x 2 x 2 x 2 x 2 = 480; 480 x 6 = 2880, rounded up.
+    assert payments(Win(2, 30, dealer=True, self_drawn=False), RULES) == Payments(480, None, 2900, discarder_pays=2900)
+
+
+def test_three_han_fifty_fu_self_drawn_by_another_is_3200_and_1600_from_each() -> None:
+    assert payments(Win(3, 50, dealer=False, self_drawn=True), RULES) == Payments(
+        1600, None, 6400, dealer_pays=3200, each_non_dealer_pays=1600
+    )
+
+
+def test_four_han_thirty_fu_is_3900_from_the_dealer_and_3900_from_each_to_the_dealer() -> None:
+    # RIICHI-POINTS, "Astuces": the dealer pays what each would have paid a dealer.
+    assert payments(Win(4, 30, dealer=False, self_drawn=True), RULES).dealer_pays == 3900
+    assert payments(Win(4, 30, dealer=True, self_drawn=True), RULES).each_other_pays == 3900
+
+
+def test_counters_are_300_from_the_discarder_and_100_from_each_of_three() -> None:
+    assert payments(Win(3, 30, dealer=False, self_drawn=False, honba=2), RULES).discarder_pays == 4500
+    drawn = payments(Win(3, 30, dealer=False, self_drawn=True, honba=2), RULES)
+    assert (drawn.dealer_pays, drawn.each_non_dealer_pays, drawn.winner_gain) == (2200, 1200, 4600)
+
+
+def test_deposits_go_to_the_winner_and_nobody_pays_them_now() -> None:
+    assert payments(Win(1, 30, dealer=False, self_drawn=False, deposits=3), RULES) == Payments(
+        240, None, 4000, discarder_pays=1000
+    )
+
+
+def test_each_yakuman_is_four_mangan_whatever_han_and_fu_are() -> None:
+    assert payments(Win(0, 0, dealer=False, self_drawn=False, yakuman=2), RULES) == Payments(
+        16_000, "yakuman", 64_000, discarder_pays=64_000
+    )
+
+
+@pytest.mark.parametrize(("han", "fu"), [(4, 30), (3, 60)])
+def test_rounding_up_to_a_mangan_is_an_option(han: int, fu: int) -> None:
+    rounding = msgspec.structs.replace(RULES, kiriage=Stated(True, "a test's"))  # noqa: FBT003 - the setting's value
+    win = Win(han, fu, dealer=False, self_drawn=False)
+    assert [payments(win, rules).discarder_pays for rules in (RULES, rounding)] == [7700, 8000]
+
+
+def test_thirteen_han_are_a_sanbaiman_where_no_yakuman_is_counted() -> None:
+    uncounted = msgspec.structs.replace(RULES, counted_yakuman=Stated("sanbaiman", "a test's"))
+    win = Win(13, 30, dealer=False, self_drawn=False)
+    assert [payments(win, rules).limit for rules in (RULES, uncounted)] == ["counted_yakuman", "sanbaiman"]
+
+
+wins = st.builds(
+    Win,
+    han=st.integers(1, 20),
+    fu=st.sampled_from([20, 25, *range(30, 180, 10)]),
+    dealer=st.booleans(),
+    self_drawn=st.booleans(),
+    yakuman=st.integers(0, 6),
+    honba=st.integers(0, 20),
+    deposits=st.integers(0, 20),
+)
+
+
+@LAW
+@given(wins)
+def test_the_winner_gains_what_the_others_pay_and_the_deposits(win: Win) -> None:
+    paid = payments(win, RULES)
+    parts = (paid.discarder_pays, paid.each_other_pays, paid.dealer_pays, paid.each_non_dealer_pays)
+    times = (1, 3, 1, 2)
+    paying = sum(part * by for part, by in zip(parts, times, strict=True) if part is not None)
+    assert paying + 1000 * win.deposits == paid.winner_gain
+
+
+@LAW
+@given(wins)
+def test_a_han_more_never_pays_less(win: Win) -> None:
+    assert payments(replace(win, han=win.han + 1), RULES).winner_gain >= payments(win, RULES).winner_gain
+
+
+@LAW
+@given(wins, st.integers(1, 4))
+def test_under_five_han_nothing_is_worth_more_than_a_mangan(win: Win, han: int) -> None:
+    assert payments(replace(win, han=han, yakuman=0), RULES).base <= MANGAN
+
+
+@LAW
+@given(wins)
+def test_self_drawn_and_on_a_discard_differ_by_rounding_alone(win: Win) -> None:
+    drawn, discarded = (payments(replace(win, self_drawn=own), RULES).winner_gain for own in (True, False))
+    assert abs(drawn - discarded) < 300
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"han": 0}, "han_missing"),
+        ({"han": -1}, "han_missing"),
+        ({"fu": 22}, "impossible_fu"),
+        ({"fu": 10}, "impossible_fu"),
+        ({"fu": 35}, "impossible_fu"),
+        ({"fu": 180}, "impossible_fu"),
+        ({"honba": -1}, "negative_counters"),
+        ({"deposits": -1}, "negative_deposits"),
+        ({"yakuman": -1}, "negative_yakuman"),
+    ],
+)
+def test_what_no_hand_is_worth_is_refused(wrong: dict[str, int], code: str) -> None:
+    right = Win(3, 30, dealer=False, self_drawn=False)
+    with pytest.raises(RuleError) as refused:
+        replace(right, **wrong)  # type: ignore[arg-type]  # only numbers are wrong here
+    assert refused.value.code == code

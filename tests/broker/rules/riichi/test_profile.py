@@ -1,0 +1,50 @@
+"""The riichi profiles that ship, and what is wrong with others."""
+
+from importlib.resources import files
+
+import pytest
+
+from broker.rules.errors import RuleError
+from broker.rules.profile import settings
+from broker.rules.riichi.profile_files import DEFAULT, load, parse, shipped
+
+MONTREAL = (files("broker.rules.riichi") / "profiles" / f"{DEFAULT}.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("profile_id", shipped())
+def test_every_shipped_profile_loads_under_its_own_name_and_in_short(profile_id: str) -> None:
+    assert load(profile_id).id == profile_id
+    assert load(profile_id.removeprefix("riichi-")) == load(profile_id)
+
+
+@pytest.mark.parametrize("profile_id", shipped())
+def test_every_value_says_where_it_is_from(profile_id: str) -> None:
+    assert [name for name, stated in settings(load(profile_id)) if len(stated.source) < 10] == []
+
+
+def test_what_ships_is_the_club_the_site_and_the_basic_rules() -> None:
+    assert shipped() == ("riichi-basic", "riichi-montreal", "riichi-tenhou")
+
+
+@pytest.mark.parametrize("profile_id", ["", "oedmc-2020", "riichi-", "../mcr", "riichi-riichi-montreal"])
+def test_there_is_no_other(profile_id: str) -> None:
+    with pytest.raises(RuleError) as refused:
+        load(profile_id)
+    assert refused.value.code == "unknown_profile"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("[fu.double_wind_pair]\nvalue = 4", "[fu.double_wind_pair]\nvalue = 3", "fu.double_wind_pair.value"),
+        ("[points.kiriage]", "[points.kiraige]", "'kiriage' is meant"),
+        ('value = "any_suit"', 'value = "bamboo"', "hand.daisharin.value"),
+        ('"daisuushii"]', '"tenhou"]', "hand.double_yakuman.value"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(old: str, new: str, told: str) -> None:
+    assert MONTREAL.count(old) == 1
+    with pytest.raises(RuleError) as refused:
+        parse(MONTREAL.replace(old, new))
+    assert refused.value.code == "bad_profile"
+    assert told in refused.value.text

@@ -1,0 +1,103 @@
+"""A real PostgreSQL of the test's own: in a temporary folder, on a Unix socket, with passwords, ended by its id."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+import psycopg
+
+OWNER: Final = "homologue"
+
+PASSWORD: Final = "a secret: 'with' \"signs\" \\ in it"
+
+SOON_S: Final = 30.0
+
+UNPRIVILEGED: Final = "nobody"
+"""Whom it runs as where the tests run as root, which PostgreSQL refuses to."""
+
+
+def program(name: str) -> str:
+    """Find a program of PostgreSQL's, of the newest version where Debian has it off the path."""
+    debian = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
+    found = shutil.which(name) or (str(debian[-1]) if debian else None)
+    assert found, f"{name} is not installed: tests/install-system-packages"
+    return found
+
+
+class Server:
+    """A server that can be killed and started again on the same files."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="hm-pg-"))
+        (self.folder / "password").write_text(PASSWORD, encoding="utf-8")
+        self._user: list[str] = []
+        if os.geteuid() == 0:
+            self._user = ["setpriv", "--reuid", UNPRIVILEGED, "--regid", "nogroup", "--clear-groups"]
+            for path in (self.folder, self.folder / "password"):
+                shutil.chown(path, UNPRIVILEGED, "nogroup")
+        self._made = 0
+        settings = ["--username", OWNER, "--pwfile", str(self.folder / "password"), "--auth", "scram-sha-256"]
+        where = ["--pgdata", str(self.folder / "data"), "--no-sync", "--encoding", "UTF8", "--locale", "C"]
+        subprocess.run(
+            [*self._user, program("initdb"), *settings, *where], check=True, capture_output=True, cwd=self.folder
+        )
+        self.start()
+
+    def start(self, *options: str) -> None:
+        """Start it, and wait until it lets clients in."""
+        # pdeathsig: it ends with the tests, even if they are killed.
+        leash = ["setpriv", "--pdeathsig", "QUIT"]
+        settings = ["-c", "listen_addresses=", "-k", str(self.folder), "-c", "max_connections=30", *options]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*self._user, *leash, program("postgres"), "-D", str(self.folder / "data"), *settings],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+            )
+        pause, deadline = 0.02, time.monotonic() + SOON_S
+        while not self._lets_in():
+            assert time.monotonic() < deadline, (self.folder / "log").read_text(encoding="utf-8")[-2000:]
+            assert self._process.poll() is None, (self.folder / "log").read_text(encoding="utf-8")[-2000:]
+            time.sleep(pause)  # a real process has no event of its readiness to wait on
+
+    def _lets_in(self) -> bool:
+        try:
+            self.ask("SELECT 1")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def ask(self, query: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        """Do something as the owner of the server, behind everybody's back."""
+        with psycopg.connect(
+            host=str(self.folder), user=OWNER, password=PASSWORD, dbname=database, autocommit=True
+        ) as connection:
+            done = connection.execute(query)
+            return list(done.fetchall()) if done.description else []
+
+    def database(self) -> str:
+        """Make a new database; give its name."""
+        self._made += 1
+        self.ask(f"CREATE DATABASE test_{self._made}")
+        return f"test_{self._made}"
+
+    def address(self, database: str) -> str:
+        """Give the address of a database. No password is in it."""
+        return f"postgresql://{OWNER}@/{database}?host={self.folder}"
+
+    def stop(self, number: int = signal.SIGINT) -> None:
+        """End it by its id: SIGINT closes all sessions, SIGQUIT is a power cut."""
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+        self._process.wait(SOON_S)
+
+    def close(self) -> None:
+        """End it and take its files away."""
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,176 @@
+"""Two scorers on one PostgreSQL, as processes that are killed and frozen: nothing is lost, nothing counted twice."""
+
+import os
+import queue
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from broker.brokers import Broker, make_broker
+from broker.contract import topics
+from broker.contract.link import Address, Incoming, Link, LinkChanged
+from broker.contract.messages import LogMessage, Receipt
+from broker.contract.wire import decode, encode
+from broker.credentials import Credentials
+from broker.demo.children import Child
+from broker.scorer.event import save
+from broker.store.journal import decoded
+from tests.broker.scorer.small import NAME, deals, plan, registry, whole_log
+from tests.broker.store.server import Server
+from tests.broker.store.stores import Kept, in_postgresql
+
+SOON_S = 30.0
+
+AGAIN_S = 1.0
+"""After so long without a word a table says again what is not safe."""
+
+TABLES = (1, 2, 3, 4)
+
+
+class Table:
+    """A table's outbox: it says what has no receipt, and says it again after each sign of life of a scorer's."""
+
+    def __init__(self, table: int, broker: Broker, credentials: Credentials) -> None:
+        self.outbox = {message.seq: message for message in whole_log(table)}
+        self.safe: dict[int, str] = {}
+        self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+        self._topic = topics.LOG.at(NAME, table=table)
+        user, password = credentials.table(table)
+        self._link = Link(
+            Address(broker.host, broker.port, user, password),
+            client_id=f"homologue-{NAME}-table-{table}",
+            topics=(topics.RECEIPT.at(NAME, table=table),),
+            tell=self._news.put,
+        )
+        self._link.start()
+
+    def say(self, count: int) -> None:
+        """Publish the next facts that are not safe."""
+        for message in [one for seq, one in self.outbox.items() if seq not in self.safe][:count]:
+            self._link.publish(self._topic, encode(message), retain=False)
+
+    def hear(self) -> bool:
+        """Wait for the next receipt; tell whether one came before it was time to say everything again."""
+        try:
+            heard = self._news.get(timeout=AGAIN_S)
+        except queue.Empty:
+            return False
+        if isinstance(heard, Incoming):
+            heard.acknowledge()
+            receipt = decode(Receipt, heard.payload)
+            self.safe |= {seq: receipt.store for seq in range(1, receipt.upto + 1) if seq not in receipt.gaps}
+        return isinstance(heard, Incoming)
+
+    def until_safe(self, count: int) -> None:
+        """Say and hear until so many facts are safe."""
+        deadline = time.monotonic() + SOON_S
+        self.say(count - len(self.safe))
+        while len(self.safe) < count:
+            assert time.monotonic() < deadline
+            if not self.hear():
+                self.say(count - len(self.safe))
+
+    def stop(self) -> None:
+        """Leave."""
+        self._link.stop()
+
+
+class Hall:
+    """A broker, a database, and two machines with the event's folder."""
+
+    def __init__(self, folder: Path, server: Server, leaving: ExitStack) -> None:
+        self.kept = in_postgresql(folder / "a", server)
+        save(self.kept.folder, plan(), deals(), registry())
+        self.credentials = Credentials.ensure(self.kept.folder / "credentials.json", 4)
+        shutil.copytree(folder / "a", folder / "b")
+        self.folder, self._leaving = folder, leaving
+        self.broker = leaving.enter_context(
+            make_broker("embedded", folder / "broker", NAME, self.credentials, tables=4)
+        )
+        self.tables = [Table(table, self.broker, self.credentials) for table in TABLES]
+        for table in self.tables:
+            leaving.callback(table.stop)
+
+    def start(self, name: str) -> Child:
+        """Start a scorer on a machine."""
+        options = ["--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0", "--standby"]
+        child = Child(name, ["scorer", str(self.folder / name), *options], lambda *_: None)
+        self._leaving.callback(child.stop)
+        return child
+
+    def until_safe(self, share: float) -> None:
+        """Let all tables go on until a share of what they say is safe."""
+        for table in self.tables:
+            table.until_safe(round(len(table.outbox) * share))
+
+    def check(self) -> None:
+        """All that was ever called safe is there, in one store, once, and nothing else."""
+        with Kept(self.kept.folder).reader() as reader:
+            found: list[LogMessage] = list(decoded(reader.entries()))
+        assert sorted(found, key=_key) == [message for table in TABLES for message in whole_log(table)]
+        assert len({store for table in self.tables for store in table.safe.values()}) == 1
+
+
+def _key(message: LogMessage) -> tuple[int, int]:
+    return message.table, message.seq
+
+
+@pytest.fixture
+def hall(tmp_path: Path, server: Server) -> Iterator[Hall]:
+    with ExitStack() as leaving:
+        yield Hall(tmp_path, server, leaving)
+
+
+def test_the_standby_takes_over_from_a_scorer_that_was_killed(hall: Hall) -> None:
+    active = hall.start("a")
+    active.wait_for(r"^Desk: ", SOON_S)
+    standby = hall.start("b")
+    standby.wait_for(r"^Standby: store_in_use", SOON_S)
+    hall.until_safe(0.5)
+    assert [line for line in standby._seen if line.startswith("Desk")] == []
+    for table in hall.tables:
+        table.say(3)
+    active.kill()
+    standby.wait_for(r"^Desk: ", SOON_S)
+    hall.until_safe(1)
+    standby.stop()
+    hall.check()
+
+
+def test_a_frozen_scorer_that_wakes_up_behind_the_standby_writes_nothing_and_ends(hall: Hall, server: Server) -> None:
+    active = hall.start("a")
+    active.wait_for(r"^Desk: ", SOON_S)
+    hall.until_safe(0.5)
+    standby = hall.start("b")
+    standby.wait_for(r"^Standby: store_in_use", SOON_S)
+    os.kill(active.pid, signal.SIGSTOP)
+    try:
+        # What the server does by itself after 15 seconds of silence (test_postgresql.py).
+        server.ask(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted", hall.kept.database
+        )
+        standby.wait_for(r"^Desk: ", SOON_S)
+        hall.until_safe(0.75)
+    finally:
+        os.kill(active.pid, signal.SIGCONT)
+    active.wait_for(r"store_lost", SOON_S)
+    assert active.wait(SOON_S) == 1
+    hall.until_safe(1)
+    standby.stop()
+    hall.check()
+
+
+def test_a_scorer_whose_database_goes_away_says_so_and_ends(hall: Hall, server: Server) -> None:
+    active = hall.start("a")
+    active.wait_for(r"^Desk: ", SOON_S)
+    server.stop()
+    try:
+        active.wait_for(r"store_lost", SOON_S)
+        assert active.wait(SOON_S) == 1
+    finally:
+        server.start()

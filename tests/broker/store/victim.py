@@ -1,0 +1,29 @@
+"""A child process that is killed: `python -m tests.broker.store.victim FOLDER`.
+
+It commits three messages, one a commit, then begins a fourth commit and stays in the middle of it.
+"""
+
+import sys
+import threading
+from pathlib import Path
+
+from broker.store.opened import open_journal
+from tests.broker.scorer.small import NAME, whole_log
+
+
+def main(folder: Path) -> None:
+    """Say `committed` after each commit and `open` in the middle of the last, then wait to be killed."""
+    journal = open_journal(folder, NAME)
+    *first, last = whole_log(1)[:4]
+    for message in first:
+        with journal.commit():
+            journal.append(message, 0)
+        print("committed", flush=True)
+    with journal.commit():
+        journal.append(last, 0)
+        print("open", flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,138 @@
+"""The box on a pseudo-terminal: pyserial, threads and all, with what is flashed at the other end."""
+
+import queue
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from firmware.box.box import ButtonBox
+from firmware.pico.assembly import LAMPS
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Report
+from firmware.twins.box import BoxTwin
+from firmware.twins.noise import Faults
+
+MS = 1_000_000
+
+WELL = Health("buttons", None)
+
+
+class Table:
+    """What a table is told, in a queue."""
+
+    def __init__(self, twin: BoxTwin) -> None:
+        self.twin, self.told = twin, queue.Queue[Report]()
+        self.box = ButtonBox(str(twin.path), self.told.put)
+
+    def next(self) -> Report:
+        """Wait for the next report."""
+        return self.told.get(timeout=10)
+
+    def until(self, kind: type[Report]) -> Report:
+        """Wait for a report of a kind."""
+        while not isinstance(report := self.next(), kind):
+            pass
+        return report
+
+
+@pytest.fixture
+def table() -> Iterator[Table]:
+    with BoxTwin(ppm=50) as twin:
+        made = Table(twin)
+        with made.box:
+            assert made.next() == WELL
+            yield made
+
+
+def test_a_press_comes_through_in_the_time_of_this_machine(table: Table) -> None:
+    """Within a second, for a busy machine answers late; how exact it is, is for simulated time and the benchmark."""
+    before = table.twin._clock_ns()
+    table.twin.touch("south", closed=True)
+    pressed = table.next()
+    table.twin.touch("south", closed=False)
+    released = table.next()
+    assert isinstance(pressed, Pressed)
+    assert isinstance(released, Released)
+    assert (pressed.seat, released.seat) == ("south", "south")
+    assert abs(pressed.at - before) < 1000 * MS
+    assert pressed.at < released.at
+
+
+def test_presses_through_a_bad_line_come_once_each_and_in_order() -> None:
+    faults = Faults(delay_ms=5, lost=3, garbled=3, garbage=50, reordered=50)
+    with BoxTwin(faults, seed=3) as twin:
+        table = Table(twin)
+        with table.box:
+            expected = []
+            for seat in (*SEATS, *SEATS):
+                twin.touch(seat, closed=True)
+                expected.append(seat)
+                assert isinstance(pressed := table.until(Pressed), Pressed)
+                twin.touch(seat, closed=False)
+                assert isinstance(table.until(Released), Released)
+                assert pressed.seat == seat
+    assert table.told.empty() or not isinstance(table.told.queue[0], Pressed)
+
+
+def test_a_box_that_is_pulled_out_is_told_and_what_it_stored_comes_when_it_is_back(table: Table) -> None:
+    table.twin.unplug()
+    gone = table.next()
+    assert isinstance(gone, Health)
+    assert (gone.part, gone.code) == ("buttons", "device_unplugged")
+    table.twin.touch("north", closed=True)
+    table.twin.plug()
+    assert table.next() == WELL
+    assert isinstance(pressed := table.next(), Pressed)
+    assert pressed.seat == "north"
+
+
+def test_a_box_that_starts_anew_is_told(table: Table) -> None:
+    table.twin.reset()
+    assert table.next() == Health("buttons", "box_reset", "the box has started anew")
+    assert table.next() == WELL
+
+
+def test_a_box_that_starts_anew_under_a_finger_lets_it_go_and_makes_no_press_of_it(table: Table) -> None:
+    table.twin.touch("west", closed=True)
+    assert isinstance(table.next(), Pressed)
+    table.twin.reset()
+    assert isinstance(table.next(), Released)
+    assert [table.next() for _ in range(3)] == [
+        Health("buttons", "box_reset", "the box has started anew"),
+        Health("button-west", "button_stuck", "it was closed at the start"),
+        WELL,
+    ]
+
+
+def test_a_box_that_is_not_there_yet_works_when_it_comes(tmp_path: Path) -> None:
+    told = queue.Queue[Report]()
+    path = tmp_path / "box"
+    with ButtonBox(str(path), told.put), BoxTwin() as twin:
+        missing = told.get(timeout=10)
+        assert isinstance(missing, Health)
+        assert (missing.part, missing.code) == ("buttons", "device_missing")
+        path.symlink_to(twin.path)
+        assert told.get(timeout=10) == WELL
+
+
+def test_lamps_follow_and_go_out_when_the_table_goes(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    lit = queue.Queue[int | None]()
+    monkeypatch.setattr(table.twin._pico.board.Pin.made[LAMPS[SEATS.index("west")]], "value", lit.put)
+    table.box.show("west", "on")
+    assert lit.get(timeout=10) == 1
+    table.box.close()
+    assert lit.get(timeout=10) == 0
+
+
+def test_a_button_that_stays_down_is_held(table: Table) -> None:
+    table.twin.touch("east", closed=True)
+    pressed = table.next()
+    assert isinstance(pressed, Pressed)
+    assert table.next() == Held("east", pressed.at)
+
+
+def test_closing_twice_is_harmless(table: Table) -> None:
+    table.box.close()
+    table.box.close()
+    table.twin.close()
+    table.twin.close()

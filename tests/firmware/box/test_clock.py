@@ -1,0 +1,71 @@
+"""The box's time on ours: within a millisecond, whatever drifts, delays or wraps."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware.box.clock import ENOUGH, BoxClock
+from firmware.box.ticks import PERIOD, Microseconds
+from tests.firmware.box.year import live
+
+MS = 1_000_000
+
+ROUNDED_NS = 5_000
+"""The box counts whole microseconds, at this time and at those of the queries."""
+
+
+@pytest.mark.parametrize(("ppm", "swing_ppm", "pull_ppm"), [(0, 0, 0), (-100, 5, 100), (100, 10, 300)])
+def test_half_a_day_of_queries_is_never_off_by_a_millisecond(ppm: float, swing_ppm: float, pull_ppm: float) -> None:
+    """Forty wraps of the ticks; a year of it is in `tests/benchmarks/hands/box.py`."""
+    worst = live(0.5, ppm=ppm, swing_ppm=swing_ppm, pull_ppm=pull_ppm)
+    assert worst.wraps == 40
+    assert worst.error_ns <= MS
+
+
+def test_a_clock_maps_nothing_until_it_has_asked_often_enough() -> None:
+    clock = BoxClock()
+    for at in range(ENOUGH):
+        assert not clock.ready
+        clock.add(at, at, at)
+    assert clock.ready
+
+
+@given(
+    st.integers(-100, 100),
+    st.lists(st.tuples(st.integers(1, 20), st.integers(0, 50_000), st.integers(0, 50_000)), min_size=4, max_size=60),
+)
+def test_a_time_is_never_more_wrong_than_the_clock_says(ppm: int, queries: list[tuple[int, int, int]]) -> None:
+    """Seconds between queries, and microseconds there and back."""
+    clock, now_us = BoxClock(), 0
+    for pause_s, there, back in queries:
+        now_us += pause_s * 1_000_000
+        box_us = (now_us + there) * (1_000_000 + ppm) // 1_000_000
+        clock.add(box_us, now_us * 1000, (now_us + there + back) * 1000)
+        true = (now_us + there) * 1000
+        assert abs(clock.to_ns(box_us) - true) <= clock.slack_ns(box_us) + ROUNDED_NS
+
+
+def test_one_slow_query_changes_nothing() -> None:
+    clock = BoxClock()
+    for s in range(10):
+        clock.add(s * 1_000_000, s * 1000 * MS, s * 1000 * MS + MS)
+    before = clock.to_ns(9_500_000)
+    clock.add(9_400_000, 9_400 * MS, 9_400 * MS + 180 * MS)
+    assert clock.to_ns(9_500_000) == before
+
+
+@given(st.integers(0, PERIOD - 1), st.lists(st.integers(0, PERIOD - 1), max_size=50))
+def test_microseconds_do_not_wrap(first: int, steps: list[int]) -> None:
+    true, unwrapped = first, Microseconds(first)
+    for step in steps:
+        true += step
+        assert unwrapped.now(true % PERIOD) == true - first
+
+
+@given(st.integers(0, 2**40), st.integers(-(PERIOD // 2), PERIOD // 2 - 1))
+def test_an_edge_a_while_ago_has_its_time_though_ticks_wrapped_since(now: int, ago: int) -> None:
+    unwrapped = Microseconds(0)
+    for part in range(4):
+        unwrapped.now(now * (part + 1) // 4 % PERIOD)
+    at = unwrapped.now(now % PERIOD)
+    assert unwrapped.of((now + ago) % PERIOD) == at + ago

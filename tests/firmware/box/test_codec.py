@@ -1,0 +1,142 @@
+"""The line protocol's laws, in CPython and in real MicroPython."""
+
+from typing import Protocol
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware.box.codec import FIELDS, LONGEST, Splitter, check, decode, encode
+from tests.firmware.micropython.process import MicroPython
+
+Frame = tuple[str, list[int]]
+
+frames = st.sampled_from(sorted(FIELDS)).flatmap(
+    lambda kind: st.tuples(st.just(kind), st.lists(st.integers(0, 2**45), min_size=FIELDS[kind], max_size=FIELDS[kind]))
+)
+
+noise = st.one_of(st.binary(max_size=200), st.text("!EH 0123456789abcdef\n", max_size=200).map(str.encode))
+
+
+class Codec(Protocol):
+    """One side's codec."""
+
+    def encode(self, kind: str, *numbers: int) -> bytes: ...
+
+    def split(self, *chunks: bytes) -> tuple[list[Frame], int]: ...
+
+
+class Here:
+    """CPython's."""
+
+    def encode(self, kind: str, *numbers: int) -> bytes:
+        return encode(kind, *numbers)
+
+    def split(self, *chunks: bytes) -> tuple[list[Frame], int]:
+        splitter = Splitter()
+        return [frame for chunk in chunks for frame in splitter.feed(chunk)], splitter.refused
+
+
+class There:
+    """MicroPython's."""
+
+    def __init__(self, micropython: MicroPython) -> None:
+        self._micropython = micropython
+
+    def encode(self, kind: str, *numbers: int) -> bytes:
+        return bytes.fromhex(self._micropython.ask("encode", kind, numbers))
+
+    def split(self, *chunks: bytes) -> tuple[list[Frame], int]:
+        read, refused = self._micropython.ask("split", [chunk.hex() for chunk in chunks])
+        return [(kind, numbers) for kind, numbers in read], refused
+
+
+@pytest.fixture(scope="module", params=["cpython", "micropython"])
+def codec(request: pytest.FixtureRequest) -> Codec:
+    return Here() if request.param == "cpython" else There(request.getfixturevalue("micropython"))
+
+
+def test_micropython_is_what_answers(micropython: MicroPython) -> None:
+    assert micropython.ask("version") == "micropython"
+
+
+@pytest.mark.parametrize(
+    ("frame", "line"),
+    [
+        (("B", [1, 0]), b"!B 1 0 e305a62a\n"),
+        (("E", [3735928559, 17, 0, 1, 123456789]), b"!E 3735928559 17 0 1 123456789 7c22e506\n"),
+        (("L", [255]), b"!L 255 ac20fd6a\n"),
+    ],
+)
+def test_a_frame_is_written_like_this(codec: Codec, frame: Frame, line: bytes) -> None:
+    """Flashed boxes read it so: a change needs another version."""
+    kind, numbers = frame
+    assert codec.encode(kind, *numbers) == line
+    assert codec.split(line) == ([frame], 0)
+
+
+@settings(max_examples=50)
+@given(st.lists(frames, max_size=8), st.data())
+def test_frames_are_read_as_they_were_written_in_whatever_pieces_they_come(
+    codec: Codec, sent: list[Frame], data: st.DataObject
+) -> None:
+    line = b"".join(codec.encode(kind, *numbers) for kind, numbers in sent)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(line)), max_size=8)))
+    pieces = [line[a:b] for a, b in zip([0, *cuts], [*cuts, len(line)], strict=True)]
+    assert codec.split(*pieces) == (sent, 0)
+
+
+@given(noise, frames)
+def test_after_garbage_the_next_frame_is_read(codec: Codec, garbage: bytes, frame: Frame) -> None:
+    kind, numbers = frame
+    read, _ = codec.split(garbage, codec.encode(kind, *numbers))
+    assert read[-1:] == [frame]
+
+
+@given(frames, st.data())
+def test_a_frame_that_was_changed_is_refused(codec: Codec, frame: Frame, data: st.DataObject) -> None:
+    """Bits turned over in four bytes in a row: a burst that the CRC notices for sure."""
+    kind, numbers = frame
+    line = codec.encode(kind, *numbers)
+    at = data.draw(st.integers(0, len(line) - 2))
+    burst = data.draw(st.binary(min_size=1, max_size=4).filter(any))
+    changed = bytearray(line[:-1])
+    for index, bits in enumerate(burst[: len(changed) - at]):
+        changed[at + index] ^= bits
+    if bytes(changed) != line[:-1]:
+        assert codec.split(bytes(changed) + b"\n")[0] == []
+
+
+@given(frames, st.data())
+def test_a_frame_that_lost_bytes_is_refused(codec: Codec, frame: Frame, data: st.DataObject) -> None:
+    kind, numbers = frame
+    line = codec.encode(kind, *numbers)
+    start = data.draw(st.integers(0, len(line) - 2))
+    end = data.draw(st.integers(start + 1, len(line) - 1))
+    assert codec.split(line[:start] + line[end:])[0] == []
+
+
+@given(st.one_of(noise, frames.map(lambda frame: encode(frame[0], *frame[1])[:-1])))
+def test_whatever_is_read_would_be_written_so(line: bytes) -> None:
+    frame = decode(line)
+    assert frame is None or encode(frame[0], *frame[1]) == line + b"\n"
+
+
+@given(noise)
+def test_both_read_the_same_in_garbage(micropython: MicroPython, garbage: bytes) -> None:
+    assert Here().split(garbage) == There(micropython).split(garbage)
+
+
+@pytest.mark.parametrize(
+    "line", [b"!B 01 1", b"!B +1 1", b"!B  1 1", b"!B 1", b"!B 1 1 1", b"!Z 1", b"! 1 1", b"!B 1 -1"]
+)
+def test_a_line_with_a_good_crc_that_nobody_would_write_is_refused(codec: Codec, line: bytes) -> None:
+    assert codec.split(line + b" " + check(line + b" "))[0] == []
+
+
+def test_a_line_without_end_is_not_kept() -> None:
+    splitter = Splitter()
+    for _ in range(1000):
+        splitter.feed(b"!" + b"1" * LONGEST)
+        assert len(splitter._kept) <= LONGEST
+    assert splitter.feed(b"1\n" + encode("L", 1)) == [("L", [1])]

@@ -1,0 +1,390 @@
+"""Table and box together, the box in CPython and in real MicroPython: each press once, in order, at its time."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware.box.codec import FIELDS, LOST, VERSION, Splitter, encode
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Report
+from firmware.twins.pico import Pico
+from tests.firmware.box.world import MS, Start, World, good
+
+
+@pytest.fixture
+def world(start: Start) -> World:
+    made = World(start=start, ppm=60)
+    made.settle()
+    return made
+
+
+def presses(world: World) -> list[str]:
+    """Give who was told to have pressed."""
+    return [report.seat for report in world.reports if isinstance(report, Pressed)]
+
+
+def near(report: Report, at: int) -> bool:
+    """Say whether a report has this time, within the millisecond that is promised."""
+    assert isinstance(report, Pressed | Released | Held)
+    return abs(report.at - at) <= MS
+
+
+def test_a_press_is_told_with_its_seat_and_the_times_of_its_edges(world: World) -> None:
+    at = world.press("west", 80)
+    world.run(100)
+    first, second = world.reports
+    assert (type(first), type(second)) == (Pressed, Released)
+    assert near(first, at)
+    assert near(second, at + 80 * MS)
+
+
+def test_a_press_is_told_within_seven_milliseconds_on_a_good_line(world: World) -> None:
+    """Three of them for the finger, one for the line, and the turns."""
+    world.touch("east", closed=True)
+    world.run(7)
+    assert presses(world) == ["east"]
+
+
+def test_a_contact_that_bounces_is_one_press_at_its_first_edge(world: World) -> None:
+    at = world.touch("north", closed=True)
+    for closed in (False, True, False, True):
+        world.run(1)
+        world.touch("north", closed=closed)
+    world.run(50)
+    world.touch("north", closed=False)
+    world.run(100)
+    assert [type(report) for report in world.reports] == [Pressed, Released]
+    assert near(world.reports[0], at)
+
+
+def test_a_pulse_that_is_too_short_for_a_finger_is_nothing(world: World) -> None:
+    world.press("south", 2)
+    world.run(400)
+    assert world.reports == []
+
+
+def test_a_long_press_is_told_with_the_time_of_its_press(world: World) -> None:
+    world.press("east", 2200)
+    world.run(100)
+    pressed, held, released = world.reports
+    assert isinstance(pressed, Pressed)
+    assert held == Held("east", pressed.at)
+    assert isinstance(released, Released)
+
+
+def test_presses_a_millisecond_apart_keep_their_order(world: World) -> None:
+    for first, second in zip(SEATS, SEATS[1:] + SEATS[:1], strict=True):
+        world.touch(first, closed=True)
+        world.run(1)
+        world.touch(second, closed=True)
+        world.run(50)
+        world.touch(first, closed=False)
+        world.touch(second, closed=False)
+        world.run(100)
+    assert presses(world) == ["east", "south", "south", "west", "west", "north", "north", "east"]
+    times = [report.at for report in world.reports if isinstance(report, Pressed)]
+    assert times == sorted(times)
+
+
+def test_what_was_pressed_while_the_cable_was_out_comes_when_it_is_back_once_and_at_its_time(world: World) -> None:
+    world.unplug()
+    at = [world.press(seat, 90) for seat in ("south", "east")]
+    world.run(1500)
+    world.plug()
+    world.run(500)
+    told = world.told(Pressed, Released)
+    assert [(type(report), report.seat) for report in told if isinstance(report, Pressed | Released)] == [
+        (Pressed, "south"), (Released, "south"), (Pressed, "east"), (Released, "east"),
+    ]  # fmt: skip
+    assert near(told[0], at[0])
+    assert near(told[2], at[1])
+    assert world.told(Health) == [Health("buttons", "device_unplugged", "gone"), Health("buttons", None)]
+
+
+def test_after_an_hour_without_the_table_a_press_still_has_its_time() -> None:
+    """Two crystals have drifted apart by a third of a second: edges wait until the box has been asked anew."""
+    world = World(ppm=90)
+    world.settle()
+    world.unplug()
+    world.hours(1)
+    at = world.press("west", 90)
+    world.plug()
+    world.to_box = lambda chunk, now: [] if b"!Q" in chunk else good(chunk, now)
+    world.run(300)
+    assert world.told(Pressed) == []
+    world.to_box = good
+    world.run(500)
+    assert near(world.told(Pressed)[0], at)
+
+
+def test_nobody_holds_a_button_only_because_the_line_is_silent(world: World) -> None:
+    world.touch("east", closed=True)
+    world.run(50)
+    world.unplug()
+    world.run(500)
+    world.touch("east", closed=False)
+    world.run(4000)
+    world.plug()
+    world.run(500)
+    assert world.told(Held) == []
+    assert len(world.told(Released)) == 1
+
+
+def test_edges_that_a_line_loses_are_asked_for_again(world: World) -> None:
+    lost: list[bytes] = []
+
+    def losing(chunk: bytes, now: int) -> list[tuple[int, bytes]]:
+        if b"!E" in chunk and len(lost) < 3:
+            lost.append(chunk)
+            return []
+        return good(chunk, now)
+
+    world.to_table = losing
+    at = world.press("east", 100)
+    world.run(400)
+    assert len(lost) == 3
+    assert presses(world) == ["east"]
+    assert near(world.reports[0], at)
+
+
+def test_edges_that_come_in_another_order_are_put_in_theirs(world: World) -> None:
+    world.to_table = lambda chunk, now: [(now + (20 if b"!E" in chunk else 1) * MS, chunk)]
+    world.press("east", 100)
+    world.press("south", 100)
+    world.run(400)
+    assert presses(world) == ["east", "south"]
+
+
+def test_asking_for_an_edge_acknowledges_none_before_it(start: Start) -> None:
+    """They are the next program's too, should this one end before it has told what they mean."""
+    ticks = iter(range(0, 1_000_000, 5000))
+    box = start(lambda: next(ticks), 77, ())
+    for closed in (1, 0, 1):
+        box.touch(0, closed)
+    box.turn()
+    again = Splitter().feed(box.turn(encode("N", 77, 2)))
+    assert [numbers[1] for kind, numbers in again if kind == "E"] == [2]
+    assert [numbers[1:3] for kind, numbers in again if kind == "H"] == [[0, 3]]
+
+
+def test_an_answer_to_another_programs_query_is_not_ours() -> None:
+    """It may have waited in the cable since long before."""
+    world = World()
+    world.settle()
+    assert world.link._session is not None
+    clock = world.link._session.clock
+    before = clock.to_ns(10**6)
+    world._take(world.link.received(encode("R", world.now - 100, 10**9), world.now))
+    assert clock.to_ns(10**6) == before
+
+
+def test_acknowledgements_that_are_lost_make_no_second_press(world: World) -> None:
+    world.to_box = lambda chunk, now: [] if b"!A" in chunk else good(chunk, now)
+    world.press("east", 100)
+    world.run(1500)
+    assert presses(world) == ["east"]
+
+
+def test_a_box_that_starts_anew_is_told_and_works_and_no_press_is_made_up(world: World) -> None:
+    world.press("east", 100)
+    world.run(300)
+    world.reports.clear()
+    world.power_on()
+    world.run(1000)
+    assert world.reports == [Health("buttons", "box_reset", "the box has started anew"), Health("buttons", None)]
+    at = world.press("south", 100)
+    world.run(300)
+    assert presses(world) == ["south"]
+    assert near(world.told(Pressed)[0], at)
+
+
+def test_a_box_that_starts_anew_lets_go_of_whoever_was_pressing(world: World) -> None:
+    world.touch("west", closed=True)
+    world.run(100)
+    world.power_on(closed=(2,))
+    world.run(300)
+    assert [type(report) for report in world.reports[:2]] == [Pressed, Released]
+    assert world.told(Health) == [
+        Health("buttons", "box_reset", "the box has started anew"),
+        Health("button-west", "button_stuck", "it was closed at the start"),
+        Health("buttons", None),
+    ]
+    world.touch("west", closed=False)
+    world.run(300)
+    assert world.reports[-1] == Health("button-west", None)
+    assert presses(world) == ["west"]
+
+
+def test_a_table_that_starts_anew_is_told_what_nobody_had_taken(world: World) -> None:
+    world.press("east", 100)
+    world.run(300)
+    world.unplug()
+    at = world.press("north", 100)
+    world.run(300)
+    world.reports.clear()
+    world.plugged = True
+    world.restart_table()
+    world.run(500)
+    assert presses(world) == ["north"]
+    assert near(world.told(Pressed)[0], at)
+
+
+def test_a_press_that_goes_on_while_the_table_starts_anew_is_told(world: World) -> None:
+    world.unplug()
+    at = world.touch("east", closed=True)
+    world.run(500)
+    world.plugged = True
+    world.restart_table()
+    world.run(500)
+    world.touch("east", closed=False)
+    world.run(100)
+    assert presses(world) == ["east"]
+    assert near(world.told(Pressed)[0], at)
+    assert len(world.told(Released)) == 1
+
+
+def test_a_table_that_starts_anew_makes_no_press_of_a_button_that_was_pressed_before(world: World) -> None:
+    world.touch("east", closed=True)
+    world.run(300)
+    world.reports.clear()
+    world.restart_table()
+    world.run(300)
+    assert world.reports == [
+        Health("button-east", "button_stuck", "it was closed at the start"),
+        Health("buttons", None),
+    ]
+    world.touch("east", closed=False)
+    world.run(300)
+    assert world.reports[2:] == [Health("button-east", None)]
+
+
+def test_a_silent_box_is_noticed_within_two_seconds_and_works_within_two_when_it_speaks(world: World) -> None:
+    world.to_table = lambda *_: []
+    world.run(1900)
+    assert world.reports == [Health("buttons", "box_silent", "nothing comes from the box: is it flashed?")]
+    world.to_table = good
+    world.press("east", 100)
+    world.run(1500)
+    assert world.reports[1] == Health("buttons", None)
+    assert presses(world) == ["east"]
+
+
+def test_lamps_are_what_they_are_told_to_be_off_on_or_blinking(world: World) -> None:
+    world.link.lamps = 1 | 2 << 4
+    shown = []
+    for _ in range(20):
+        world.run(100)
+        shown.append(tuple(world.box.lamps()))
+    assert set(shown[2:]) == {(1, 0, 0, 0), (1, 0, 1, 0)}
+    world.link.lamps = 0
+    world.run(300)
+    assert world.box.lamps() == [0, 0, 0, 0]
+
+
+def test_lamps_go_out_where_the_table_is_silent_and_come_back_with_it(world: World) -> None:
+    world.link.lamps = 1 << 2
+    world.run(300)
+    assert world.box.lamps() == [0, 1, 0, 0]
+    world.unplug()
+    world.run(3500)
+    assert world.box.lamps() == [0, 0, 0, 0]
+    world.plug()
+    world.run(300)
+    assert world.box.lamps() == [0, 1, 0, 0]
+
+
+def test_the_time_goes_on_where_the_box_begins_to_count_anew(start: Start) -> None:
+    world = World(start=start, ppm=-60, boot_ticks=(1 << 30) - 2_000_000)
+    world.settle()
+    world.run(1500)
+    at = world.press("east", 1000)
+    world.run(300)
+    assert near(world.reports[0], at)
+    assert near(world.reports[1], at + 1000 * MS)
+
+
+def test_edges_for_which_there_is_no_room_are_told_to_be_lost_and_make_no_press(start: Start) -> None:
+    world = World(start=start)
+    world.settle()
+    world.unplug()
+    for _ in range(80):
+        world.press("east", 3)
+        world.run(3)
+        world.press("north", 3)
+        world.run(3)
+    world.touch("west", closed=True)
+    world.run(100)
+    world.reports.clear()
+    world.plug()
+    world.run(4000)
+    assert world.told(Health) == [
+        Health("buttons", None),
+        Health("buttons", "box_overflow", "the box had no more room: presses may be missing"),
+        Health("buttons", None),
+    ]
+    assert world.told(Held) == []
+    assert "west" not in presses(world)  # it was pressed when there was no more room
+    world.touch("west", closed=False)
+    world.run(100)
+    world.press("west", 50)
+    world.run(100)
+    assert presses(world)[-1] == "west"
+
+
+def test_a_box_of_another_version_is_refused_and_its_edges_stay_where_they_are() -> None:
+    world = World()
+    world.settle()
+    world.to_table = lambda _, now: good(encode("B", VERSION + 1, 77) + encode("E", 77, 0, 0, 1, 5), now)
+    world.run(100)
+    assert world.reports == [
+        Health("buttons", "box_version", f"the box speaks version {VERSION + 1}, this table {VERSION}: flash it anew")
+    ]
+    world.to_table = good
+    world.run(600)
+    assert world.reports[-1] == Health("buttons", None)
+
+
+def test_cpython_and_micropython_say_the_same_byte_for_byte(micropython: object) -> None:
+    said = []
+    for start in (Pico, getattr(micropython, "start")):  # noqa: B009 - a fixture's type would be imported for this alone
+        world = World(start=start, ppm=35, boot_ticks=(1 << 30) - 400_000)
+        world.run(200)
+        for seat in SEATS:
+            world.press(seat, 7)
+            world.run(3)
+        world.link.lamps = 0b10_01_10_01
+        world.unplug()
+        world.press("east", 30)
+        world.plug()
+        world.run(700)
+        said.append(world.bytes_seen)
+    assert said[0] == said[1]
+    kinds = [kind for kind, _ in Splitter().feed(said[0])]
+    assert {*kinds} == {"B", "H", "E", "R"}
+
+
+well_formed = st.sampled_from(sorted(FIELDS)).flatmap(
+    lambda kind: st.lists(
+        st.one_of(st.integers(0, 5), st.just(1000), st.integers(0, 2**45)), min_size=FIELDS[kind], max_size=FIELDS[kind]
+    ).map(lambda numbers: encode(kind, *numbers))
+)
+
+
+@given(st.lists(well_formed, max_size=60))
+def test_frames_that_make_no_sense_stop_neither_side(frames: list[bytes]) -> None:
+    """As another program would say them, with a good CRC."""
+    world = World()
+    world.settle()
+    for frame in frames:
+        world.now += MS
+        world._take(world.link.received(frame, world.now))
+        world.box.turn(frame)
+    world.power_on()
+    world.run(1000)
+    world.reports.clear()
+    world.press("east")
+    world.run(300)
+    assert presses(world) == ["east"]
+
+
+def test_a_lost_edge_has_no_seat() -> None:
+    assert len(SEATS) == LOST

@@ -1,0 +1,63 @@
+"""The page about the box says what the code does."""
+
+import re
+
+from firmware.box.address import SETTINGS
+from firmware.box.codec import FIELDS, encode
+from firmware.box.codec import __doc__ as codec_page
+from firmware.errors import BoxOverflow, BoxReset, BoxSilent, BoxVersion
+from firmware.pico.assembly import BUTTONS, LAMPS, SERVICE
+from firmware.pico.store import SIZE
+from firmware.reports import SEATS
+from tests.firmware.micropython.flashed import ROOT
+
+PAGE = (ROOT / "docs/button-box.md").read_text(encoding="utf-8")
+
+GROUND = {3, 8, 13, 18, 23, 28, 33, 38}
+
+HEADER = [number for number in range(1, 21) if number not in GROUND]
+"""The Pico's left side: position of GP0, GP1, ..."""
+
+
+def test_each_seat_has_the_pins_of_the_program() -> None:
+    rows = re.findall(
+        r"^\| (\w+) \| GP(\d+) \(pin (\d+)\) \| ground \(pin (\d+)\) \| GP(\d+) \(pin (\d+)\) \| ground \(pin (\d+)\)",
+        PAGE,
+        re.MULTILINE,
+    )
+    wired = [(seat, int(button), int(lamp)) for seat, button, _, _, lamp, _, _ in rows]
+    assert wired == list(zip(SEATS, BUTTONS, LAMPS, strict=True))
+    for _, button, at, ground, lamp, lamp_at, lamp_ground in rows:
+        assert (HEADER[int(button)], HEADER[int(lamp)]) == (int(at), int(lamp_at))
+        assert {int(ground), int(lamp_ground)} <= GROUND
+
+
+def test_each_frame_has_its_row_with_as_many_numbers() -> None:
+    rows = re.findall(r"^\| `([A-Z])((?: \w+)*)` \|", PAGE, re.MULTILINE)
+    assert {kind: len(words.split()) for kind, words in rows} == FIELDS
+
+
+def test_the_example_is_a_frame() -> None:
+    line = encode("E", 3735928559, 17, 0, 1, 123456789).decode().strip()
+    assert line in PAGE
+    assert line in (codec_page or "")
+
+
+def test_each_setting_of_the_twin_has_its_row() -> None:
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| [^|]* \| ([\d, ]+) \|$", PAGE, re.MULTILINE)
+    said: dict[str, int] = {}
+    for names, values in rows:
+        settings = re.findall(r"\w+", names)
+        numbers = [int(value) for value in values.split(",")]
+        said |= dict(zip(settings, numbers if len(numbers) > 1 else numbers * len(settings), strict=True))
+    assert said == SETTINGS
+
+
+def test_each_code_of_the_box_has_its_row() -> None:
+    for error in (BoxOverflow, BoxReset, BoxSilent, BoxVersion):
+        assert f"| `{error.code}` |" in PAGE
+
+
+def test_what_it_stores_and_what_keeps_it_from_starting_are_as_said() -> None:
+    assert f"it keeps {SIZE - 1} edges" in PAGE
+    assert f"**{' and '.join(SEATS[seat] for seat in SERVICE)}**" in PAGE

@@ -1,0 +1,104 @@
+"""The self-test: each seat in turn must press its own button in time; whatever else happens is said."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware.contact import MS, TooShort
+from firmware.hardware.self_test import Remark, SelfTest
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat
+
+S = 1000 * MS
+WAIT = 30 * S
+
+
+def said(remarks: list[Remark]) -> list[tuple[Seat, str]]:
+    return [(remark.seat, remark.said) for remark in remarks]
+
+
+def begun() -> SelfTest:
+    test = SelfTest(WAIT)
+    assert said(test.begin(0)) == [("east", "asked")]
+    return test
+
+
+def test_who_presses_when_asked_passes_and_the_next_is_asked() -> None:
+    test, remarks = begun(), list[Remark]()
+    for at, seat in enumerate(SEATS, 1):
+        remarks += test.take(Pressed(seat, at * S), at * S)
+    assert said(remarks) == [
+        *(("east", "right"), ("south", "asked"), ("south", "right"), ("west", "asked")),
+        *(("west", "right"), ("north", "asked"), ("north", "right")),
+    ]
+    assert (test.asked, test.right, test.passed) == (None, [*SEATS], True)
+
+
+def test_another_seat_is_named_and_the_one_asked_can_still_pass() -> None:
+    test = begun()
+    (wrong,) = test.take(Pressed("south", S), S)
+    assert wrong == Remark(
+        "east", "wrong_seat", "east was asked, but south's button was pressed: wrong player, or plugs exchanged?"
+    )
+    assert said(test.take(Pressed("east", 2 * S), 2 * S))[0] == ("east", "right")
+
+
+def test_a_pulse_too_short_is_told_with_its_length() -> None:
+    (short,) = begun().take(TooShort("east", S, 1_234_567), S)
+    assert short.text.startswith("east: 1.2 ms is too short for a finger")
+
+
+def test_who_does_not_press_in_time_fails_and_the_next_is_asked() -> None:
+    test = begun()
+    assert test.pass_time(WAIT - 1) == []
+    assert said(test.pass_time(WAIT)) == [("east", "timed_out"), ("south", "asked")]
+    for seat in SEATS[1:]:
+        test.take(Pressed(seat, WAIT + S), WAIT + S)
+    assert (test.asked, test.right, test.passed) == (None, [*SEATS[1:]], False)
+    assert test.pass_time(100 * WAIT) == []
+
+
+def test_a_press_from_before_it_was_asked_does_not_count() -> None:
+    test = begun()
+    test.take(Pressed("east", 5 * S), 6 * S)
+    assert test.take(Pressed("south", 5 * S), 7 * S) == []
+    assert test.asked == "south"
+
+
+def test_an_ill_button_is_said_and_fails_the_test_unless_it_gets_well() -> None:
+    test = begun()
+    (ill,) = test.take(Health("button-west", "button_stuck", "it was closed at the start"), S)
+    assert ill == Remark("east", "ill", "west: button_stuck: it was closed at the start")
+    for seat in SEATS:
+        test.take(Pressed(seat, 2 * S), 2 * S)
+    assert (test.right, test.passed) == ([*SEATS], False)
+    test.take(Health("button-west", None), 3 * S)
+    assert test.passed
+
+
+def test_getting_well_is_said_of_what_was_ill_only() -> None:
+    test = begun()
+    assert test.take(Health("buttons", None), S) == []
+    test.take(Health("buttons", "device_unplugged", "gone"), S)
+    assert said(test.take(Health("buttons", None), S)) == [("east", "well")]
+
+
+reports = st.one_of(
+    st.builds(Pressed, st.sampled_from(SEATS), st.integers(0, 200 * S)),
+    st.builds(Released, st.sampled_from(SEATS), st.integers(0, 200 * S)),
+    st.builds(Held, st.sampled_from(SEATS), st.integers(0, 200 * S)),
+    st.builds(Health, st.sampled_from(["button-east", "buttons"]), st.sampled_from([None, "button_stuck"])),
+    st.builds(TooShort, st.sampled_from(SEATS), st.integers(0, 200 * S), st.integers(0, 3 * MS)),
+)
+
+
+@given(st.lists(st.tuples(st.integers(0, 20 * S), reports), max_size=30))
+def test_whatever_is_told_the_test_ends_within_its_time(steps: list[tuple[int, Report | TooShort]]) -> None:
+    test, now = begun(), 0
+    for after, told in steps:
+        now += after
+        test.pass_time(now)
+        test.take(told, now)
+    for _ in SEATS:
+        now = max(now, test.due)
+        test.pass_time(now)
+    assert test.asked is None
+    assert test.right == [seat for seat in SEATS if seat in test.right]

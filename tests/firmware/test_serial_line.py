@@ -1,0 +1,218 @@
+"""A serial line over a real pty: it reads, tells when it is pulled, and goes on when it is back."""
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Queue
+
+import pytest
+
+from firmware.errors import DeviceMissing, FirmwareError
+from firmware.serial_line import CHUNK, Line, SerialLine
+from firmware.twins.plug import Plug
+
+DEADLINE_S = 10
+
+
+class Ear:
+    """What a line tells."""
+
+    def __init__(self) -> None:
+        self.bytes, self.lines = Queue[tuple[bytes, int]](), Queue[str | None]()
+
+    def on_bytes(self, content: bytes, at: int) -> None:
+        """Take bytes, and leave the idle calls."""
+        if content:
+            self.bytes.put((content, at))
+
+    def on_line(self, error: FirmwareError | None) -> None:
+        """Take a code."""
+        self.lines.put(error.code if error else None)
+
+    def next_line(self) -> str | None:
+        """Give what the line told next of itself."""
+        return self.lines.get(timeout=DEADLINE_S)
+
+    def hear(self, length: int) -> bytes:
+        """Give so many bytes."""
+        content = b""
+        while len(content) < length:
+            content += self.bytes.get(timeout=DEADLINE_S)[0]
+        return content
+
+
+@pytest.fixture
+def ear() -> Ear:
+    return Ear()
+
+
+@pytest.fixture
+def plug(tmp_path: Path) -> Iterator[Plug]:
+    with Plug(tmp_path / "scanner") as plug:
+        yield plug
+
+
+def line_of(plug: Plug, ear: Ear) -> SerialLine:
+    return SerialLine(Line(str(plug.path)), ear.on_bytes, ear.on_line)
+
+
+@pytest.fixture
+def line(plug: Plug, ear: Ear) -> Iterator[SerialLine]:
+    with line_of(plug, ear) as line:
+        assert ear.next_line() is None
+        yield line
+
+
+@pytest.mark.usefixtures("line")
+def test_what_the_device_sends_arrives_byte_for_byte(plug: Plug, ear: Ear) -> None:
+    sent = bytes(range(256))
+    plug.send(sent)
+    assert ear.hear(len(sent)) == sent
+
+
+def test_bytes_carry_the_time_at_which_they_were_read(plug: Plug, ear: Ear) -> None:
+    with SerialLine(Line(str(plug.path)), ear.on_bytes, ear.on_line, clock_ns=lambda: 4711):
+        ear.next_line()
+        plug.send(b"x")
+        assert ear.bytes.get(timeout=DEADLINE_S) == (b"x", 4711)
+
+
+def test_what_is_written_reaches_the_device(line: SerialLine, plug: Plug) -> None:
+    line.write(b"\x00lamp\r\n\xff")
+    assert plug.receive(DEADLINE_S) == b"\x00lamp\r\n\xff"
+
+
+@pytest.mark.usefixtures("line")
+def test_a_line_that_is_pulled_says_so_once_and_reads_again_when_it_is_back(plug: Plug, ear: Ear) -> None:
+    for turn in (b"one", b"two"):
+        plug.pull()
+        assert ear.next_line() == "device_unplugged"
+        plug.put_in()
+        assert ear.next_line() is None
+        plug.send(turn)
+        assert ear.hear(3) == turn
+
+
+@pytest.mark.usefixtures("line")
+def test_a_path_that_leads_to_another_device_is_a_pulled_one_even_if_the_driver_ends_no_read(
+    plug: Plug, ear: Ear, tmp_path: Path
+) -> None:
+    with Plug(tmp_path / "other") as other:
+        plug.path.unlink()
+        plug.path.symlink_to(other.path)
+        assert [ear.next_line(), ear.next_line()] == ["device_unplugged", None]
+        other.send(b"here")
+        assert ear.hear(4) == b"here"
+
+
+def test_a_device_that_comes_later_is_opened_when_it_comes(tmp_path: Path, ear: Ear) -> None:
+    plug = Plug(tmp_path / "late")
+    with line_of(plug, ear):
+        assert ear.next_line() == "device_missing"
+        with plug:
+            assert ear.next_line() is None
+
+
+def test_a_device_that_another_program_has_locked_says_so_and_is_opened_when_that_ends(plug: Plug, ear: Ear) -> None:
+    other = os.open(plug.path, os.O_RDWR | os.O_NOCTTY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    with line_of(plug, ear):
+        assert ear.next_line() == "device_in_use"
+        os.close(other)
+        assert ear.next_line() is None
+
+
+def test_two_lines_cannot_have_one_device(line: SerialLine, plug: Plug) -> None:
+    second = Ear()
+    with line_of(plug, second):
+        assert second.next_line() == "device_in_use"
+        line.close()
+        assert second.next_line() is None
+
+
+def test_what_is_no_serial_line_is_missing(tmp_path: Path, ear: Ear) -> None:
+    (tmp_path / "file").write_text("no line")
+    with SerialLine(Line(str(tmp_path / "file")), ear.on_bytes, ear.on_line):
+        assert ear.next_line() == "device_missing"
+
+
+def test_one_who_may_not_open_the_device_is_told_so(plug: Plug, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("serial.serialposix.os.open", refuse)  # root may open all, so the kernel is asked in vain
+    with line_of(plug, ear):
+        assert ear.next_line() == "device_forbidden"
+
+
+def test_writing_to_what_is_not_there_is_refused(line: SerialLine, plug: Plug, ear: Ear) -> None:
+    plug.pull()
+    ear.next_line()
+    with pytest.raises(DeviceMissing, match="is not open"):
+        line.write(b"x")
+
+
+def test_writing_to_a_device_that_takes_nothing_is_refused_and_the_line_can_still_be_closed(
+    line: SerialLine, plug: Plug, ear: Ear
+) -> None:
+    refused = 0
+    for _ in range(16):
+        try:
+            line.write(bytes(CHUNK))
+        except DeviceMissing:
+            refused += 1
+            break
+    assert refused == 1
+    line.close()
+    assert ear.lines.empty()
+    assert plug.is_in
+
+
+def test_a_closed_line_has_let_the_device_go_and_calls_nobody(line: SerialLine, plug: Plug, ear: Ear) -> None:
+    line.close()
+    line.close()
+    fd = os.open(plug.path, os.O_RDWR | os.O_NOCTTY)
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(fd)
+    plug.send(b"nobody")
+    assert (ear.bytes.empty(), ear.lines.empty()) == (True, True)
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("line ")] == []
+
+
+def test_a_line_can_be_closed_from_its_own_callback(plug: Plug) -> None:
+    closed, lines = Queue[None](), list[SerialLine]()
+
+    def close(_content: bytes, _at: int) -> None:
+        lines[0].close()
+        closed.put(None)
+
+    lines.append(SerialLine(Line(str(plug.path)), close, lambda _error: None))
+    closed.get(timeout=DEADLINE_S)
+    lines[0].close()
+
+
+def test_a_flood_is_told_in_bounded_pieces(plug: Plug) -> None:
+    lengths, ready = Queue[int](), threading.Event()
+    with SerialLine(Line(str(plug.path)), lambda content, _at: lengths.put(len(content)), lambda _error: ready.set()):
+        assert ready.wait(DEADLINE_S)
+        for _ in range(64):
+            plug.send(bytes(1024))
+        told = list[int]()
+        while sum(told) < 64 * 1024:
+            told.append(lengths.get(timeout=DEADLINE_S))
+    assert (sum(told), max(told) <= CHUNK) == (64 * 1024, True)
+
+
+def test_where_nothing_comes_the_time_is_told_nonetheless(plug: Plug) -> None:
+    idle = Queue[tuple[bytes, int]]()
+    with SerialLine(Line(str(plug.path)), lambda content, at: idle.put((content, at)), lambda _error: None):
+        assert idle.get(timeout=DEADLINE_S)[0] == b""
+
+
+def test_a_loop_reads_what_it_writes(ear: Ear) -> None:
+    with SerialLine(Line("loop://"), ear.on_bytes, ear.on_line) as line:
+        assert ear.next_line() is None
+        line.write(b"echo")
+        assert ear.hear(4) == b"echo"

@@ -1,0 +1,126 @@
+"""A wiring is read, or refused with what is wrong with it; it is checked against the pins that a Pi has."""
+
+from pathlib import Path
+
+import pytest
+
+from firmware.errors import BadAddress, FirmwareError, PinInUse, PinReserved
+from firmware.pinout import BY_GPIO, HEADER, REVISIONS, ground_beside, header, taken
+from firmware.reports import SEATS
+from firmware.wiring import SeatPins, read_wiring
+
+GOOD = "east=5,south=6,west=13,north=19"
+
+
+def refusal(text: str) -> FirmwareError:
+    with pytest.raises(FirmwareError) as refused:
+        read_wiring(text)
+    return refused.value
+
+
+def test_pins_are_read_in_any_order_and_with_blanks_and_given_in_the_order_of_the_seats() -> None:
+    wiring = read_wiring("north=19, west=13+12/22,east=5/17 ,south=06")
+    assert [*wiring] == [*SEATS]
+    assert wiring == {
+        "east": SeatPins(5, lamp=17),
+        "south": SeatPins(6),
+        "west": SeatPins(13, 12, 22),
+        "north": SeatPins(19),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected one of east, south, west, north"),
+        ("east=5,south=6,west=13", "no pin for north"),
+        ("east=5", "no pin for south, west, north"),
+        (GOOD + ",north=20", "'north=20': north is wired twice"),
+        ("up=5,south=6,west=13,north=19", "'up=5': expected one of"),
+        ("east=five,south=6,west=13,north=19", "'east=five': expected one of"),
+        ("east=٥,south=6,west=13,north=19", "expected one of"),
+        ("east=-5,south=6,west=13,north=19", "'east=-5': expected one of"),
+        ("east=,south=6,west=13,north=19", "'east=': expected one of"),
+        ("east=5/,south=6,west=13,north=19", "'east=5/': expected one of"),
+        ("east=5+/17,south=6,west=13,north=19", "'east=5+/17': expected one of"),
+        ("east=5/17+20,south=6,west=13,north=19", "'east=5/17+20': expected one of"),
+        ("east=28,south=6,west=13,north=19", "there is no pin GPIO28 on the header: 2 to 27"),
+        ("east=5/99,south=6,west=13,north=19", "there is no pin GPIO99 on the header: 2 to 27"),
+        ("east=" + "9" * 5000, "expected one of"),
+    ],
+)
+def test_a_wiring_that_cannot_be_is_refused_and_says_why(text: str, said: str) -> None:
+    error = refusal(text)
+    assert (type(error), error.code) == (BadAddress, "bad_device_address")
+    assert said in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("east=5,south=6,west=5,north=19", "GPIO5 is wired to east's button and west's button"),
+        ("east=5/6,south=6,west=13,north=19", "GPIO6 is wired to east's lamp and south's button"),
+        ("east=5+5,south=6,west=13,north=19", "GPIO5 is wired to east's button and east's second contact"),
+    ],
+)
+def test_one_pin_for_two_things_is_a_conflict_that_names_both(text: str, said: str) -> None:
+    error = refusal(text)
+    assert (type(error), error.code, str(error)) == (PinInUse, "pin_in_use", said)
+
+
+@pytest.mark.parametrize("pin", [0, 1])
+def test_the_pins_that_the_pi_needs_to_start_are_refused(pin: int) -> None:
+    error = refusal(f"east=5,south=6,west=13/{pin},north=19")
+    assert (type(error), error.code) == (PinReserved, "pin_reserved")
+    assert str(error).startswith(f"GPIO{pin} (west's lamp) is kept for the identification chip")
+
+
+@pytest.mark.parametrize("pin", range(2, 28))
+def test_every_other_pin_of_the_header_can_be_used(pin: int) -> None:
+    others = [number for number in (20, 21, 26, 16) if number != pin][:3]
+    wiring = read_wiring(
+        f"east={pin}," + ",".join(f"{seat}={one}" for seat, one in zip(SEATS[1:], others, strict=True))
+    )
+    assert wiring["east"] == SeatPins(pin)
+
+
+def test_the_header_has_forty_pins_of_which_twenty_eight_have_a_number() -> None:
+    assert [pin.position for pin in HEADER] == [*range(1, 41)]
+    assert sorted(BY_GPIO) == [*range(28)]
+    assert [pin.position for pin in HEADER if pin.name == "GND"] == [6, 9, 14, 20, 25, 30, 34, 39]
+
+
+def test_the_headers_of_all_boards_that_we_support_are_alike() -> None:
+    assert {header(model) for model in REVISIONS} == {HEADER}
+
+
+@pytest.mark.parametrize(
+    ("gpio", "also"),
+    [
+        (0, "the identification chip of a board put on top (ID_SD, ID_SC)"),
+        (2, "I2C"),
+        (10, "SPI"),
+        (15, "serial console"),
+        (5, ""),
+    ],
+)
+def test_a_pin_says_what_else_it_is_for(gpio: int, also: str) -> None:
+    assert BY_GPIO[gpio].also == also
+
+
+@pytest.mark.parametrize(("position", "ground"), [(29, 30), (33, 34), (31, 30), (35, 34), (40, 39), (1, 6)])
+def test_the_nearest_ground_is_found(position: int, ground: int) -> None:
+    assert ground_beside(position) == ground
+
+
+def test_what_pins_are_switched_over_to_here_is_named_with_how_to_switch_it_back(tmp_path: Path) -> None:
+    (tmp_path / "dev").mkdir()
+    assert taken([2, 5, 9], "5B", tmp_path) == []
+    for sign in ("i2c-1", "spidev0.0", "serial0"):
+        (tmp_path / "dev" / sign).touch()
+    assert taken([9, 5, 2, 14], "5B", tmp_path) == [
+        "GPIO2 belongs to I2C here: dtparam=i2c_arm=off in /boot/firmware/config.txt, or another pin",
+        "GPIO9 belongs to SPI here: dtparam=spi=off in /boot/firmware/config.txt, or another pin",
+    ]
+    assert [said[:30] for said in taken([14], "4B", tmp_path)] == ["GPIO14 belongs to serial conso"]
+    assert taken([2, 14], "3B", tmp_path) == []

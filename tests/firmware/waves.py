@@ -1,0 +1,74 @@
+"""Waveforms of contacts: lists of (time in ns, closed) that begin open and change each time."""
+
+from collections.abc import Iterable
+from itertools import accumulate
+
+from hypothesis import strategies as st
+
+from firmware.contact import MS, Limits, Outcome
+from firmware.presses import Presses
+from firmware.reports import SEATS, Health, Pressed, Seat
+
+LIMITS = Limits()
+
+Wave = list[tuple[int, bool]]
+
+spark = st.integers(1, LIMITS.finger_ns - 1)
+"""Closed for too short to be a finger."""
+
+gap = st.integers(1, LIMITS.bounce_ns - 1)
+"""Open for so short that the contact still bounces."""
+
+pause = st.integers(LIMITS.release_ns, 5_000 * MS)
+"""Open for long enough to be let go."""
+
+
+def flat(pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """Give pairs one after the other."""
+    return [one for pair in pairs for one in pair]
+
+
+@st.composite
+def presses(draw: st.DrawFn) -> list[int]:
+    """Give one finger's press as durations, closed first: it bounces, holds, bounces, and opens."""
+    closing = draw(st.lists(st.tuples(spark, gap), max_size=2))
+    held = draw(st.integers(LIMITS.finger_ns, 4_000 * MS))
+    opening = draw(st.lists(st.tuples(gap, spark), max_size=3))
+    return [*flat(closing), held, *flat(opening)]
+
+
+@st.composite
+def noises(draw: st.DrawFn) -> list[int]:
+    """Give pulses that no finger makes as durations, closed first."""
+    return [*flat(draw(st.lists(st.tuples(spark, gap), max_size=6))), draw(spark)]
+
+
+def wave(start: int, bursts: Iterable[tuple[list[int], int]]) -> Wave:
+    """Give the edges of bursts, each with the pause after it."""
+    times = accumulate(flat_bursts(bursts), initial=start)
+    return [(at, index % 2 == 0) for index, at in enumerate(times)][:-1]
+
+
+def flat_bursts(bursts: Iterable[tuple[list[int], int]]) -> list[int]:
+    """Give all durations one after the other; closed and open alternate."""
+    return [one for durations, after in bursts for one in (*durations, after)]
+
+
+def play(waves: dict[Seat, Wave], ticks: Iterable[int] = (), limits: Limits = LIMITS) -> list[Outcome]:
+    """Feed a machine with all edges, and ticks between them, in order of time; then a long while."""
+    machine = Presses(limits)
+    told = machine.begin(dict.fromkeys(SEATS, False))
+    edges = [(at, 1, index, seat, closed) for seat, w in waves.items() for index, (at, closed) in enumerate(w)]
+    for at, kind, _, seat, closed in sorted([*edges, *((at, 0, 0, SEATS[0], False) for at in ticks)]):
+        told += machine.edge(seat, closed=closed, at=at) if kind else machine.pass_time(at)
+    return told + machine.pass_time(10**18)
+
+
+def pressed(outcomes: Iterable[Outcome]) -> list[tuple[Seat, int]]:
+    """Give the presses alone."""
+    return [(one.seat, one.at) for one in outcomes if isinstance(one, Pressed)]
+
+
+def of(seat: Seat, outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Give what was told of one seat."""
+    return [one for one in outcomes if (one.part == f"button-{seat}" if isinstance(one, Health) else one.seat == seat)]

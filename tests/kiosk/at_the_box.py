@@ -1,0 +1,105 @@
+"""A table's program with the box's twin on a pseudo-terminal; times are the machine's own."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from broker.rules.profile_files import DEFAULT, folder
+from firmware.box.box import ButtonBox
+from firmware.reports import Health, Report
+from firmware.twins.box import BoxTwin
+from kiosk.config import Settings
+from kiosk.journal import Journal
+from kiosk.program import Program
+from kiosk.table.events import Assigned, ButtonPressed, Event
+from kiosk.table.state import Phase
+from tests.kiosk.journals import OURS, core
+from tests.kiosk.standing import CONFIG, unconnected
+from tests.kiosk.tables import S, plan, play, sitting_in
+
+WINDOW_MS: Final = 900
+"""Short, for nothing here is set by hand."""
+
+RULES: Final = (
+    (folder() / f"{DEFAULT}.toml")
+    .read_text(encoding="utf-8")
+    .replace(f'id = "{DEFAULT}"', 'id = "quick"')
+    .replace("value = 3000", f"value = {WINDOW_MS}")
+)
+
+SOON_S: Final = 20.0
+"""How long a test waits for what comes within two seconds on a machine that is not busy."""
+
+
+class AtTheBox:
+    """A program and its box."""
+
+    def __init__(self, program: Program, journal: Journal) -> None:
+        self.program, self._journal = program, journal
+        self._is_well = False
+        self._before = len([*journal.events()])
+
+    def tell(self, report: Report) -> None:
+        """Take a report in, from the line's thread."""
+        if isinstance(report, Health) and report.part == "buttons":
+            self._is_well = report.code is None
+        self.program.tell(report)
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Let the program work until something holds."""
+        end = time.monotonic() + SOON_S
+        while not holds():
+            assert time.monotonic() < end, f"{self.program.state.phase}, {self.program._health}"
+            self.program.step(timeout=0.02)
+
+    def until_in(self, phase: Phase) -> None:
+        self.until(lambda: self.program.state.phase is phase)
+
+    def until_well(self) -> None:
+        self.until(lambda: self._is_well and self.health is None)
+
+    @property
+    def health(self) -> str | None:
+        """What is wrong with the buttons, as the program has it."""
+        return self.program._health.get("buttons")
+
+    def presses(self) -> list[ButtonPressed]:
+        """Give the presses that the journal has kept since the program was opened."""
+        events = [*self._journal.events()][self._before :]
+        return [one for one in events if isinstance(one, ButtonPressed)]
+
+
+def played(journal: Journal, phase: Phase) -> None:
+    """Let a table have come to a phase, two seconds ago."""
+    events = sitting_in(phase).events
+    by = time.monotonic_ns() - 2 * S - max((event.at for event in events), default=0)
+    table = core(journal)
+    for event in events:
+        table.apply(_moved(event, by))
+
+
+def _moved(event: Event, by: int) -> Event:
+    if isinstance(event, Assigned):
+        quick = plan(play(1), play(2), profile="quick", rules=RULES)
+        event = msgspec.structs.replace(event, assignment=quick)
+    return msgspec.structs.replace(event, at=event.at + by)
+
+
+@contextmanager
+def at_the_box(folder: Path, box: BoxTwin, phase: Phase | None = Phase.PLAYING) -> Iterator[AtTheBox]:
+    """Open a program at a box, with the table in a phase; None: as its journal has it."""
+    (folder / "password").write_text("secret", encoding="utf-8")
+    (folder / "password").chmod(0o600)
+    (folder / "table.toml").write_text(CONFIG, encoding="utf-8")
+    with closing(Journal(folder / "table.sqlite", OURS)) as journal:
+        if phase is not None:
+            played(journal, phase)
+        made = AtTheBox(Program(Settings(folder / "table.toml"), journal), journal)
+        with ButtonBox(str(box.path), made.tell):
+            made.until_well()
+            yield made
+        unconnected(made.program)

@@ -1,0 +1,135 @@
+"""A table's program on a real broker, with an arbiter who hears all that it says, and a scorer who speaks to it."""
+
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from broker.brokers import make_broker
+from broker.contract import topics
+from broker.contract.messages import Alert, LogMessage, Receipt, TableState
+from broker.contract.wire import decode_at, encode
+from broker.contract.words import SEATS, Seat
+from broker.credentials import Credentials
+from firmware.reports import Pressed, Released, Report
+from kiosk.config import Settings
+from kiosk.journal import Journal
+from kiosk.program import Program
+from kiosk.table.state import Phase
+from tests.broker.brokers.client import Client, Heard
+from tests.kiosk.journals import OURS, receipt
+from tests.kiosk.standing import Time, since
+from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play, right
+
+
+class Table:
+    """A real program on a real broker, with an arbiter who hears all that it says."""
+
+    def __init__(self, program: Program, time: Time, arbiter: Client, scorer: Client) -> None:
+        self.program, self.time, self._arbiter, self._scorer = program, time, arbiter, scorer
+
+    def until(self, phase: Phase) -> None:
+        """Let the program work until the table has come to a phase."""
+        for _ in range(2000):
+            if self.program.state.phase is phase:
+                return
+            self.program.step(timeout=0.01)
+        raise AssertionError(f"{self.program.state.phase}, not {phase}")
+
+    def tell(self, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
+        topic = topics.RECEIPT if isinstance(message, Receipt) else topics.ASSIGNMENT
+        self._scorer.say(topic.at(EVENT, table=TABLE), encode(message), retain=True)
+
+    def hello(self) -> None:
+        """Let the table connect; the scorer answers whoever has."""
+        while self._arbiter.heard.empty():
+            self.program.step(timeout=0.01)
+        assert self.said("waiting") == ["waiting"]
+
+    def press(self, *seats: Seat) -> None:
+        self.time.now += 2 * S
+        for seat in seats:
+            self.time.now += 10 * MS
+            self.program.tell(Pressed(seat, self.time.now))
+            self.program.tell(Released(seat, self.time.now + 5 * MS))
+        self.program.step(timeout=0)
+
+    def tell_reports(self, began: int, reports: Iterable[Report]) -> None:
+        """Let devices report; times in it are ns after the beginning."""
+        for report in reports:
+            self.program.tell(since(began, report))
+        self.program.step(timeout=0)
+
+    def listen(self, topic: str) -> bool:
+        """Let the arbiter hear a topic too."""
+        return self._arbiter.subscribe(topic) == [True]
+
+    def hear_until_marked(self) -> list[Heard]:
+        """Give what the arbiter hears before a mark that is made when the table has sent all it had to."""
+        self.program._link.flush(10.0)
+        mark = uuid.uuid4().hex
+        alert = Alert(id=mark, event=EVENT, seq=1, code="mark", table=None, topic=None, text=mark, at=0)
+        self._scorer.say(topics.ALERT.at(EVENT), encode(alert))
+        heard = list[Heard]()
+        while (one := self._arbiter.hear()).payload != encode(alert):
+            heard.append(one)
+        return heard
+
+    def said(self, *last: str) -> list[str]:
+        """Wait until all of these were said, and give all that was said: kinds of facts, and states."""
+        told: list[str] = []
+        while not set(last) <= set(told):
+            heard = self._arbiter.hear()
+            _, message = decode_at(heard.topic, heard.payload)
+            if isinstance(message, TableState):
+                told.append(message.state)
+            elif isinstance(message, LogMessage):
+                told.append(type(message.fact).__name__)
+        return told
+
+
+@contextmanager
+def connected(tmp_path: Path) -> Iterator[Table]:
+    """Open a program on a broker of its own."""
+    credentials = Credentials.create(TABLE)
+    password = tmp_path / "password"
+    password.write_text(credentials.table(TABLE)[1], encoding="utf-8")
+    password.chmod(0o600)
+    with make_broker("embedded", tmp_path / "broker", EVENT, credentials, tables=TABLE) as broker:
+        config = tmp_path / "table.toml"
+        config.write_text(
+            f'event = "{EVENT}"\ntable = {TABLE}\nfolder = "."\n'
+            f'[broker]\nhost = "127.0.0.1"\nport = {broker.port}\npassword_file = "password"\n'
+            '[devices]\nbuttons = "sim://buttons"\ncamera = "sim://tray"\n',
+            encoding="utf-8",
+        )
+        arbiter = Client(broker, "arbiter", credentials.password("arbiter"))
+        scorer = Client(broker, "scorer", credentials.password("scorer"))
+        with arbiter, scorer, closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
+            assert arbiter.connect()
+            assert scorer.connect()
+            arbiter.subscribe(topics.STATE.at(EVENT), topics.LOG.at(EVENT))
+            time = Time()
+            program = Program(Settings(config), journal, time)
+            program.start()
+            yield Table(program, time, arbiter, scorer)
+            program.stop()
+
+
+def restore(table: Table) -> None:
+    """Come to where the four seats confirm their tiles."""
+    table.hello()
+    table.tell(receipt())
+    table.tell(plan(play(1)))
+    table.until(Phase.RESTORING)
+    for seat in SEATS:
+        table.program.seen(right(play(1), seat, table.time.now))
+    table.until(Phase.CONFIRMING)
+
+
+def begin(table: Table) -> None:
+    """Come to a play in progress."""
+    restore(table)
+    table.press(*SEATS)
+    assert table.program.state.phase is Phase.PLAYING

@@ -1,0 +1,94 @@
+"""A process that runs a whole kiosk on simulated devices, presses, and tells what of it could make a sound.
+
+`python -m tests.kiosk.listening FOLDER` prints a line of JSON.
+"""
+
+import ctypes
+import json
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.addresses import OpenedButtons, open_buttons
+from kiosk import command
+from kiosk.config import Settings
+from kiosk.journal import Journal
+from kiosk.program import Program
+from kiosk.table.state import Phase
+from tests.kiosk.at_the_box import played
+from tests.kiosk.journals import OURS
+from tests.kiosk.standing import CONFIG
+
+VIDEO, AUDIO = 0x20, 0x10
+"""SDL's subsystems (SDL.h)."""
+
+SOUND: Final = re.compile(r"mixer|audio|sound|snd|alsa|asound|pulse|pipewire|jack|oss", re.IGNORECASE)
+
+
+def main(folder: Path) -> None:
+    """Press, and look when the window is open."""
+    (folder / "password").write_text("secret", encoding="utf-8")
+    (folder / "password").chmod(0o600)
+    path = folder / "table.toml"
+    path.write_text(CONFIG + '[screen]\ndriver = "dummy"\n', encoding="utf-8")
+    journal = Journal(folder / "table.sqlite", OURS)
+    played(journal, Phase.PLAYING)
+    journal.close()
+    found, stop = list[dict[str, object]](), threading.Event()
+    watcher = threading.Thread(target=_press_and_look, args=(_capture(), found, stop))
+    watcher.start()
+    command.serve(Settings(path), stop)
+    watcher.join()
+    print(json.dumps(found[0]))
+
+
+def _capture() -> dict[str, Any]:
+    """Keep what the kiosk opens, when it opens it."""
+    kept: dict[str, Any] = {}
+
+    def open_and_keep(address: str, tell: Any) -> OpenedButtons:  # noqa: ANN401 - handed on as it is
+        kept["buttons"], kept["program"] = open_buttons(address, tell), tell.__self__
+        opened: OpenedButtons = kept["buttons"]
+        return opened
+
+    setattr(command, "open_buttons", open_and_keep)  # noqa: B010 - it is no name that the module gives away
+    return kept
+
+
+def _press_and_look(kept: dict[str, Any], found: list[dict[str, object]], stop: threading.Event) -> None:
+    try:
+        end = time.monotonic() + 60
+        while "program" not in kept and time.monotonic() < end:
+            stop.wait(0.01)
+        program: Program = kept["program"]
+        kept["buttons"].fingers.press("west")
+        while program.state.phase is not Phase.CLAIMING and time.monotonic() < end:
+            stop.wait(0.01)
+        found.append({"phase": program.state.phase.value, **_look()})
+    finally:
+        stop.set()
+
+
+def _look() -> dict[str, object]:
+    libraries = {Path(one).name for one in _mapped()}
+    links = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    (sdl,) = [one for one in _mapped() if re.search(r"/libSDL2-", one)]
+    was_init = ctypes.CDLL(sdl).SDL_WasInit
+    return {
+        "sound_devices": [one for one in links if one.startswith(("/dev/snd", "/dev/dsp", "/dev/audio"))],
+        "sound_libraries": sorted(one for one in libraries if SOUND.search(one)),
+        "sound_modules": sorted(name for name, module in sys.modules.items() if module and SOUND.search(name)),
+        "sdl_video": bool(was_init(VIDEO)),
+        "sdl_audio": bool(was_init(AUDIO)),
+    }
+
+
+def _mapped() -> set[str]:
+    return set(re.findall(r"/\S+\.so\S*", Path("/proc/self/maps").read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,157 @@
+"""The seconds of a play from a first press until its claim window closes, frame by frame, on a clock set by hand.
+
+All that can be seen of them at the table is written down: the pixels of the real window, when it was drawn, what the
+lamps were told, what the log was told.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+
+import pygame
+import pytest
+
+from firmware.reports import Health, Held, Lamp, Pressed, Released, Report, Seat
+from kiosk.config import Screen
+from kiosk.eyes import Eyes
+from kiosk.round import Round
+from kiosk.screens.window import Window
+from kiosk.screens.words import Words
+from kiosk.table.state import Phase
+from tests.kiosk.standing import Standing, since, standing
+from tests.kiosk.tables import HOLD, MS, WINDOW
+from vision.live.cameras import open_camera
+
+TICK: Final = 100 * MS
+"""Ten rounds of the loop a second of the clock that is set by hand; the loop makes them as quick as it likes."""
+
+FIRST: Final = 2
+"""The tick of the first press."""
+
+TICKS: Final = FIRST + WINDOW // TICK
+"""Until just before a window closes that was opened then."""
+
+Hands = Mapping[int, tuple[Report, ...]]
+"""At which tick what is reported. Times in it are ns after the beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What there was to see at one tick."""
+
+    pixels: bytes
+    drawn: int
+    lamps: tuple[tuple[Seat, Lamp], ...]
+    log: tuple[str, ...]
+
+
+def tap(seat: Seat, tick: int, ms: int = 60) -> dict[int, tuple[Report, ...]]:
+    """Press and let go within a tick."""
+    at = tick * TICK
+    return {tick: (Pressed(seat, at), Released(seat, at + ms * MS))}
+
+
+def hold(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
+    """Press until the arbiter is called, and let go half a second later."""
+    at, called = tick * TICK, tick + HOLD // TICK
+    return {tick: (Pressed(seat, at),), called: (Held(seat, at),), called + 5: (Released(seat, at + HOLD + 5 * TICK),)}
+
+
+def stuck(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
+    """Press and never let go; in the middle of it the button is found to be stuck."""
+    return {**hold(seat, tick), tick + 25: (Health(f"button-{seat}", "button_stuck"),)}
+
+
+def together(*hands: Hands) -> Hands:
+    """Do all of this."""
+    ticks = sorted({tick for one in hands for tick in one})
+    return {tick: tuple(report for one in hands for report in one.get(tick, ())) for tick in ticks}
+
+
+class Watching:
+    """Somebody who sees and hears all that a table shows, and writes it down."""
+
+    def __init__(self, table: Standing, round_: Round, lamps: list[tuple[Seat, Lamp]]) -> None:
+        self.table, self._round, self._lamps = table, round_, lamps
+        self.drawn = 0
+        self.log: list[str] = []
+
+    def watch(self, hands: Hands, keys: Mapping[int, str]) -> list[Frame]:
+        """Let the seconds pass, and give what there was to see."""
+        began = self.table.time.now
+        return [self._tick(began, tick, hands.get(tick, ()), keys.get(tick)) for tick in range(TICKS)]
+
+    def _tick(self, began: int, tick: int, reports: tuple[Report, ...], key: str | None) -> Frame:
+        self.table.time.now = began + (tick + 1) * TICK - 1
+        for report in reports:
+            self.table.program.tell(since(began, report))
+        self.table.program.step(timeout=0)
+        if key:
+            self.table.program.key(key)
+        self._round()
+        frame = Frame(self._pixels(), self.drawn, tuple(self._lamps), tuple(self.log))
+        self.drawn = 0
+        self._lamps.clear()
+        self.log.clear()
+        return frame
+
+    def _pixels(self) -> bytes:
+        return pygame.image.tobytes(pygame.display.get_surface(), "RGB")
+
+
+@contextmanager
+def watching(folder: Path, watched: pytest.MonkeyPatch) -> Iterator[Watching]:
+    """Come to a play, with everybody looking."""
+    lamps: list[tuple[Seat, Lamp]] = []
+    with standing(folder) as table, Window(Screen(driver="dummy"), Words("en")) as window:
+        eyes = Eyes(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        round_ = Round(table.program, window, eyes, lambda seat, lamp: lamps.append((seat, lamp)), threading.Event())
+        made = Watching(table, round_, lamps)
+        table.come_to(Phase.PLAYING)
+        table.time.wait()
+        round_()
+        with _counting(made, watched), _hearing(made):
+            lamps.clear()
+            yield made
+
+
+@contextmanager
+def _counting(made: Watching, watched: pytest.MonkeyPatch) -> Iterator[None]:
+    """Count what is drawn, in whatever way pygame can be told to."""
+    for name in ("flip", "update"):
+        watched.setattr(pygame.display, name, _counted(made, getattr(pygame.display, name)))
+    yield
+
+
+def _counted(made: Watching, real: Callable[..., None]) -> Callable[..., None]:
+    def draw(*where: object) -> None:
+        made.drawn += 1
+        real(*where)
+
+    return draw
+
+
+@contextmanager
+def _hearing(made: Watching) -> Iterator[None]:
+    """Hear every logger at every level."""
+
+    class Ear(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            made.log.append(record.getMessage())
+
+    ear, root = Ear(level=logging.DEBUG), logging.getLogger()
+    level = root.level
+    root.addHandler(ear)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        root.removeHandler(ear)
+        root.setLevel(level)

@@ -1,0 +1,148 @@
+"""A table's program without a broker, on a clock set by hand or on the machine's own, brought to a phase."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from broker.contract.messages import Assignment
+from broker.contract.words import SEATS, Seat
+from firmware.reports import Held, Pressed, Released, Report
+from kiosk.config import Settings
+from kiosk.journal import Journal
+from kiosk.program import Program
+from kiosk.table.events import Assigned, Event
+from kiosk.table.state import Phase
+from tests.kiosk.journals import OURS
+from tests.kiosk.tables import EVENT, HOLD, MS, TABLE, S, plan, play, right
+
+CONFIG = f"""
+event = "{EVENT}"
+table = {TABLE}
+folder = "."
+[broker]
+host = "127.0.0.1"
+port = 1
+password_file = "password"
+[devices]
+buttons = "sim://buttons"
+camera = "sim://tray"
+"""
+
+
+class Time:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100 * S
+
+    def __call__(self) -> int:
+        return self.now
+
+    def wait(self, ns: int = 2 * S) -> int:
+        """Let time pass."""
+        self.now += ns
+        return self.now
+
+
+def since(began: int, report: Report) -> Report:
+    """Give a report whose time is told in ns after the beginning."""
+    match report:
+        case Pressed(seat, at):
+            return Pressed(seat, began + at)
+        case Held(seat, at):
+            return Held(seat, began + at)
+        case Released(seat, at):
+            return Released(seat, began + at)
+        case _:
+            return report
+
+
+class Standing:
+    """A program at a table; it is never started, so it sends nothing."""
+
+    def __init__(self, program: Program, journal: Journal, time: Time) -> None:
+        self.program, self.journal, self.time = program, journal, time
+
+    @property
+    def phase(self) -> Phase:
+        return self.program.state.phase
+
+    def is_in(self, phase: Phase) -> bool:
+        return self.phase is phase
+
+    def happened(self) -> list[Event]:
+        """Give what the journal has kept."""
+        return [*self.journal.events()]
+
+    def press(self, *seats: Seat, let_go: bool = True) -> None:
+        """Press one after the other, having waited till the screen stands still."""
+        self.time.wait()
+        for seat in seats:
+            self.program.tell(Pressed(seat, self.time.wait(10 * MS)))
+            if let_go:
+                self.program.tell(Released(seat, self.time.wait(10 * MS)))
+        self.program.step(timeout=0)
+
+    def hold(self, seat: Seat) -> None:
+        at = self.time.wait()
+        self.program.tell(Pressed(seat, at))
+        self.program.step(timeout=0)
+        self.time.wait(HOLD)
+        self.program.tell(Held(seat, at))
+        self.program.tell(Released(seat, self.time.wait(10 * MS)))
+        self.program.step(timeout=0)
+
+    def type(self, *keys: str) -> None:
+        for key in keys:
+            self.program.key(key)
+
+    def pass_time(self, ns: int) -> None:
+        """Let the program take in what was told, then let time pass."""
+        self.program.step(timeout=0)
+        self.time.wait(ns)
+        self.program.step(timeout=0)
+
+    def come_to(self, phase: Phase, assignment: Assignment | None = None) -> "Standing":
+        """Play on until the table is in a phase."""
+        for step in self._day(assignment or plan(play(1), play(2))):
+            if self.phase is phase:
+                return self
+            step()
+        assert self.phase is phase
+        return self
+
+    def _day(self, assignment: Assignment) -> Iterator[Callable[[], object]]:
+        yield lambda: self.program._apply(Assigned(at=self.time.wait(), assignment=assignment))
+        yield self._restore
+        yield lambda: self.press(*SEATS)
+        yield lambda: self.press("west")
+        yield lambda: self.pass_time(9 * S)
+        yield lambda: self.type("1", "8", "enter", "n")
+        yield lambda: self.press(*SEATS)
+
+    def _restore(self) -> None:
+        present = self.program.state.play
+        assert present is not None
+        for seat in SEATS:
+            self.program.seen(right(present, seat, self.time.wait()))
+        self.program.step(timeout=0)
+
+
+@contextmanager
+def standing(folder: Path, time: Time | None = None) -> Iterator[Standing]:
+    """Open a table's journal in a folder, or go on with it."""
+    (folder / "password").write_text("secret", encoding="utf-8")
+    (folder / "password").chmod(0o600)
+    (folder / "table.toml").write_text(CONFIG, encoding="utf-8")
+    time = time or Time()
+    with closing(Journal(folder / "table.sqlite", OURS)) as journal:
+        program = Program(Settings(folder / "table.toml"), journal, time)
+        try:
+            yield Standing(program, journal, time)
+        finally:
+            unconnected(program)
+
+
+def unconnected(program: Program) -> None:
+    """Close what a client that was never started has open already."""
+    program._link._client._reset_sockets()

@@ -1,0 +1,110 @@
+"""No press lost that the box has stored, none invented, whatever happens to its cable, its line and the program."""
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker.contract.words import SEATS, Seat
+from firmware.twins.box import BoxTwin
+from firmware.twins.box_fingers import BoxFingers
+from firmware.twins.noise import Faults
+from kiosk.table.state import Phase
+from tests.kiosk.at_the_box import WINDOW_MS, at_the_box
+from tests.kiosk.tables import MS
+
+
+@pytest.fixture
+def box() -> Iterator[BoxTwin]:
+    with BoxTwin() as made:
+        yield made
+
+
+def press(box: BoxTwin, seat: Seat) -> int:
+    """Press and let go, with bounces; give when."""
+    at = time.monotonic_ns()
+    BoxFingers(box, hold_s=0.06).press(seat)
+    return at
+
+
+PHASES = [phase for phase in Phase if phase not in (Phase.WAITING, Phase.CLAIMING, Phase.FINISHED)]
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_pulled_out_and_put_back_in_any_state_it_is_noticed_shown_and_told_and_works_again(
+    tmp_path: Path, box: BoxTwin, phase: Phase
+) -> None:
+    with at_the_box(tmp_path, box, phase) as table:
+        before = table.program.shown()
+        box.unplug()
+        table.until(lambda: table.health is not None)
+        assert table.program.shown().line.health == (f"buttons: {table.health}",)
+        assert table.program._now().lifecycle == "alert"
+        box.plug()
+        table.until_well()
+        assert (table.program.shown(), table.program._now().lifecycle) == (before, "ready")
+        assert table.presses() == []
+        if phase is Phase.PLAYING:
+            press(box, "south")
+            table.until_in(Phase.CLAIMING)
+
+
+def test_what_was_pressed_while_the_cable_was_out_is_declared_in_its_order(tmp_path: Path, box: BoxTwin) -> None:
+    with at_the_box(tmp_path, box) as table:
+        press(box, "west")
+        table.until_in(Phase.CLAIMING)
+        box.unplug()
+        for seat in ("north", "east"):
+            press(box, seat)
+        table.until(lambda: table.health is not None)
+        box.plug()
+        table.until_in(Phase.DECLARED)
+        assert [one.seat for one in table.program.state.declarations] == ["west", "north", "east"]
+
+
+def test_what_was_pressed_while_the_program_was_down_is_declared_in_its_order(tmp_path: Path, box: BoxTwin) -> None:
+    with at_the_box(tmp_path, box) as table:
+        press(box, "west")
+        table.until_in(Phase.CLAIMING)
+    for seat in ("north", "east"):
+        press(box, seat)
+    with at_the_box(tmp_path, box, None) as table:
+        table.until_in(Phase.DECLARED)
+        assert [one.seat for one in table.program.state.declarations] == ["west", "north", "east"]
+
+
+def test_a_hold_over_the_box_calls_and_the_play_goes_on_as_if_nothing_had_been(tmp_path: Path, box: BoxTwin) -> None:
+    with at_the_box(tmp_path, box) as table:
+        before = table.program.shown()
+        box.touch("south", closed=True)
+        table.until(lambda: table.program.state.calling)
+        assert (table.program.state.phase, table.program.shown()) == (Phase.PLAYING, before)
+        box.touch("south", closed=False)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_over_a_line_that_loses_garbles_and_delays_every_press_is_there_once_and_in_order(
+    tmp_path: Path, seed: int
+) -> None:
+    """And while the cable comes out now and then."""
+    chance = random.Random(seed)
+    order = chance.sample(SEATS, 4)
+    with (
+        BoxTwin(Faults(delay_ms=3, lost=2, garbled=1, reordered=2), seed=seed) as box,
+        at_the_box(tmp_path, box) as table,
+    ):
+        edges = []
+        for seat in order:
+            edges.append(press(box, seat))
+            if chance.random() < 0.5:
+                box.unplug()
+                box.plug()
+        assert edges[-1] - edges[0] < WINDOW_MS * MS
+        table.until_in(Phase.DECLARED)
+        declared = table.program.state.declarations
+        assert [one.seat for one in declared] == order
+        assert [press.seat for press in table.presses()] == order
+        apart = [abs(one.at - edge) for one, edge in zip(declared, edges, strict=True)]
+        assert max(apart) < 20 * MS
