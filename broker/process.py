@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast, get_args
@@ -19,8 +20,11 @@ from broker.brokers import Broker, Kind, make_broker
 from broker.contract.link import HOST, Address
 from broker.credentials import Credentials
 from broker.desk.errors import DeskError
-from broker.desk.server import PORT, DeskServer
+from broker.desk.orders import DeskLink
+from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
+from broker.people.door import LINK, Door
+from broker.people.errors import PeopleError
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
 from broker.scorer.service import Scorer
@@ -32,6 +36,7 @@ from broker.store.opened import open_journal, stand_by
 from broker.store.options import Wishes, store_options
 
 CREDENTIALS = "credentials.json"
+DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
 LAST_PORT = 65_535
 PORTS = click.IntRange(0, LAST_PORT)
@@ -55,6 +60,8 @@ ELSEWHERE = re.compile(rf"(?P<host>{HOST.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45
 @click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address that the arbiter's page listens on.")
 @click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port of the arbiter's page.")
 @click.option("--desk-name", multiple=True, help="Further host name under which the page may be opened.")
+@click.option("--desk-certificate", type=FILE, help="TLS for the page [default: EVENT/desk.crt, if it is there].")
+@click.option("--desk-key", type=FILE, help="The certificate's key [default: EVENT/desk.key].")
 @click.option("--ca", type=FILE, help="Certificate authority of a broker with TLS.")
 @click.option("--credentials", type=FILE, help="Passwords that the broker knows [default: EVENT/credentials.json].")
 @store_options
@@ -67,6 +74,8 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     desk_host: str,
     desk_port: int,
     desk_name: tuple[str, ...],
+    desk_certificate: Path | None,
+    desk_key: Path | None,
     ca: Path | None,
     credentials: Path | None,
     wishes: Wishes,
@@ -92,12 +101,20 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 watch = child.check
             else:
                 address, watch = _elsewhere(broker, passwords, ca), _nothing
+            tls = desk_tls(event, desk_certificate, desk_key)
+            door = Door(event)
+            running.callback(door.close)
+            line = DeskLink(checked.name, door, replace(address, user="desk", password=desk_password(passwords)))
+            running.callback(line.stop)
             watches = [watch, *_backup(running, event, work, checked.name, wishes)]
-            desk = running.enter_context(DeskServer(work.feed, desk_host, desk_port, hosts=desk_name))
+            page = DeskServer(work.feed, desk_host, desk_port, hosts=desk_name, door=door, tls=tls, orders=line.orders)
+            desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
+            tell_first(door, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
+            line.start()
             work.connect(address)
             work.run(stop, partial(_look, watches))
-    except (ScorerError, StoreError, BrokerError, DeskError) as error:
+    except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
         sys.exit(1)
 
@@ -131,6 +148,31 @@ def _backup(
         tell=work.hear_of_backup,
     )
     return (running.enter_context(worker).look,)
+
+
+def desk_password(passwords: Path) -> str:
+    """Give the desk's password with the broker. Raises CredentialsMissing and the like, UserUnknown."""
+    return Credentials.load(passwords).password("desk")
+
+
+def desk_tls(event: Path, certificate: Path | None, key: Path | None) -> Certificate | None:
+    """Give the desk's certificate where there is one: named, or in the event's folder. Raises CertificateRefused."""
+    named = certificate is not None or key is not None
+    if not named and not (event / DESK_CERTIFICATE).exists():
+        return None
+    return Certificate(certificate or event / DESK_CERTIFICATE, key or event / DESK_KEY)
+
+
+def tell_first(door: Door, url: str, event: Path, *, open_room: bool) -> None:
+    """Say how the first head arbiter is made. The link itself goes to a terminal, never into a log."""
+    link = door.first_link(url)
+    if link is None:
+        return
+    shown = link if sys.stdout.isatty() else f"the link in {event / LINK}"
+    seen = "everybody on this machine sees the page" if open_room else "the page shows nothing"
+    click.echo(
+        f"Nobody has an account: {seen}, and nobody can give orders. First head arbiter, within an hour: {shown}"
+    )
 
 
 def _start(

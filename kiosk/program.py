@@ -5,7 +5,6 @@ import queue
 import threading
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -27,10 +26,9 @@ from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
     ButtonPressed,
-    CallToggled,
     ClaimWindowElapsed,
     Event,
-    PauseToggled,
+    Ordered,
     TrayChecked,
 )
 from kiosk.table.machine import BETWEEN
@@ -69,8 +67,6 @@ class Program:
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
-        self._obeyed: deque[str] = deque(maxlen=100)
-        """Orders that were carried out: the wire may bring one twice, and a new call must not be cleared by it."""
         self._keyboard, self._touch, self._closing = Keyboard(self._apply), Touch(), Closing()
         self._health: dict[str, str] = {}
         self._shown_at = self._core.state.since
@@ -211,18 +207,10 @@ class Program:
                 self._uplink.settle(message)
             elif isinstance(message, Assignment):
                 self._plan_came(message)
-            elif isinstance(message, Order) and message.id not in self._obeyed:
-                self._obeyed.append(message.id)
-                self._obey(message)
+            elif isinstance(message, Order):
+                given = Ordered(at=self._clock(), seq=message.seq, command=message.command, minutes=message.minutes)
+                self._apply(given)
         incoming.acknowledge()
-
-    def _obey(self, order: Order) -> None:
-        now = self._clock()
-        match order.command:
-            case "clear_call":
-                self._apply(CallToggled(at=now, open=False))
-            case "pause" | "resume":
-                self._apply(PauseToggled(at=now, on=order.command == "pause"))
 
     def _plan_came(self, plan: Assignment) -> None:
         """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
@@ -321,6 +309,8 @@ class Program:
             deal=state.play.deal if state.play else None,
             unsent=unsent,
             calling=state.calling,
+            paused=state.paused,
+            ordered=state.ordered,
             health=health,
         )
 

@@ -90,5 +90,7 @@ def _content(state: TableState) -> tuple[object, ...]:
         state.deal,
         state.unsent,
         state.calling,
+        state.paused,
+        state.ordered,
         tuple(state.health.items()),
     )

@@ -135,6 +135,8 @@ class TableState(Message, frozen=True, kw_only=True):
     deal: DealNo | None
     unsent: Annotated[Count, Meta(description="facts for which no receipt has come")]
     calling: bool
+    paused: bool = False
+    ordered: Annotated[Count, Meta(description="seq of the last order that was carried out; 0: none")] = 0
     health: Annotated[
         dict[Annotated[str, Meta(max_length=64)], Text],
         Meta(max_length=16, description="what is wrong, by device; empty: all well"),
@@ -280,10 +282,17 @@ class Alert(FromScorer, frozen=True, kw_only=True):
 # ---- from the desk ------------------------------------------------------------------------------
 
 
+Command = Literal["clear_call", "pause", "resume", "extra_time"]
+
+
 class Order(Message, frozen=True, kw_only=True):
-    """What the arbiter tells a table to do."""
+    """What the arbiter tells a table to do. Why is kept at the desk: a table reads no free text.
+
+    An order whose `seq` is not above that of the last one carried out is an old one, and is not obeyed.
+    """
 
     table: TableNo
-    seq: Seq
-    command: Literal["clear_call", "pause", "resume"]
+    seq: Annotated[Seq, Meta(description="grows with every order of the desk, with gaps")]
+    command: Command
+    minutes: Annotated[int, Meta(ge=0, le=60, description="of extra time; 0 with other commands")] = 0
     author: Name

@@ -1,4 +1,4 @@
-"""The desk's routes. It only reads: nothing here can change an event."""
+"""The desk's routes, each with the right that it asks for. What is read here changes nothing."""
 
 import time
 from collections.abc import Sequence
@@ -14,10 +14,18 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from broker.desk.catalogue import Catalogue, choose
+from broker.desk.access import Access, Visitor, refused, visitor_of
+from broker.desk.errors import DeskError
+from broker.desk.forms_page import language
 from broker.desk.headers import Guarded
+from broker.desk.login import Login
+from broker.desk.orders import OrderDesk
+from broker.desk.orders_page import OrdersPage
 from broker.desk.page import Pages
+from broker.desk.people_page import PeoplePage
 from broker.desk.stream import Pace, Streams, event
+from broker.people.door import Door
+from broker.people.errors import PeopleError
 from broker.scorer.standings import as_csv
 from broker.scorer.view import View, ViewFeed
 
@@ -29,23 +37,34 @@ EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
 
 def create_app(
-    feed: ViewFeed, *, hosts: Sequence[str] = LOOPBACK, streams: Streams | None = None, pace: Pace | None = None
+    feed: ViewFeed,
+    *,
+    hosts: Sequence[str] = LOOPBACK,
+    streams: Streams | None = None,
+    pace: Pace | None = None,
+    door: Door | None = None,
+    open_room: bool = True,
+    orders: OrderDesk | None = None,
 ) -> Starlette:
     """Make the desk's application.
 
     `hosts` are the names under which it answers: a request for any other host is refused, so that a foreign page whose
-    name resolves to this machine reads nothing. `streams.end()` lets the open event streams finish.
+    name resolves to this machine reads nothing. `streams.end()` lets the open event streams finish. `open_room`: as
+    long as the `door` knows no account everybody who reaches the desk may look; without it nobody may.
     """
-    desk = Desk(feed, streams or Streams(), pace or Pace())
+    access = Access(door, open_room=open_room)
+    desk = Desk(feed, streams or Streams(), pace or Pace(), access)
+    if orders is None:
+        access.withhold("give_orders")
     return Starlette(
         routes=[
-            Route("/", desk.page),
-            Route("/events", desk.events),
-            Route("/view.json", desk.view),
-            Route("/standings.csv", desk.standings),
-            Route("/health", desk.health),
+            *desk.routes(),
+            *(Login(access, door).routes() if door else ()),
+            *(PeoplePage(access, door).routes() if door else ()),
+            *(OrdersPage(access, orders, feed).routes() if orders else ()),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
+        exception_handlers={DeskError: refused, PeopleError: refused},
         middleware=[
             Middleware(Guarded),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
@@ -56,41 +75,53 @@ def create_app(
 class Desk:
     """Answers from the feed's newest view."""
 
-    def __init__(self, feed: ViewFeed, streams: Streams, pace: Pace) -> None:
+    def __init__(self, feed: ViewFeed, streams: Streams, pace: Pace, access: Access) -> None:
         self._feed = feed
         self._streams = streams
         self._pace = pace
+        self._access = access
         self._pages = Pages()
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes. Whether the desk is alive is told to everybody, and nothing else."""
+        return [
+            self._access.route("/", self.page, "see_public"),
+            self._access.route("/events", self.events, "see_public"),
+            self._access.route("/view.json", self.view, "see_public"),
+            self._access.route("/standings.csv", self.standings, "see_public"),
+            Route("/health", self.health),
+        ]
 
     async def page(self, request: Request) -> Response:
         """The page, with the newest view already in it."""
-        words = _language(request)
-        html = self._pages.whole(self._feed.current, words, now=time.time_ns() // 1_000_000)
-        return Response(html, media_type="text/html", headers={"Vary": "Accept-Language"})
+        html = self._pages.whole(
+            self._feed.current, language(request), now=time.time_ns() // 1_000_000, visitor=visitor_of(request)
+        )
+        return Response(html, media_type="text/html", headers={"Vary": "Accept-Language, Cookie"})
 
     async def events(self, request: Request) -> Response:
         """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
         if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
             return Response(media_type=EVENT_STREAM)
-        words = _language(request)
+        words, visitor = language(request), visitor_of(request)
 
         def as_json(view: View) -> bytes:
-            return event("view", view.version, msgspec.json.encode(view).decode())
+            return event("view", view.version, msgspec.json.encode(self._pages.seen_by(view, visitor)).decode())
 
         def as_page(view: View) -> bytes:
-            return event("page", view.version, self._pages.room(view, words))
+            return event("page", view.version, self._pages.room(view, words, visitor))
 
         tell = as_page if request.query_params.get("show") == "page" else as_json
-        stream = self._streams.follow(self._feed, tell, self._pace)
+        stream = self._streams.follow(self._feed, tell, self._pace, lambda: self._access.goes_on(visitor))
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
-    async def view(self, _request: Request) -> Response:
+    async def view(self, request: Request) -> Response:
         """The newest view, for other programs."""
-        return Response(msgspec.json.encode(self._feed.current), media_type="application/json")
+        return Response(msgspec.json.encode(self._seen(visitor_of(request))), media_type="application/json")
 
-    async def standings(self, _request: Request) -> Response:
+    async def standings(self, request: Request) -> Response:
         """The standings as a file."""
-        view = self._feed.current
+        view = self._seen(visitor_of(request))
         attachment = f'attachment; filename="standings-{view.event}-{view.version}.csv"'
         text = BYTE_ORDER_MARK + as_csv(view.standings)
         return Response(text, media_type="text/csv", headers={"Content-Disposition": attachment})
@@ -100,6 +131,5 @@ class Desk:
         view = self._feed.current
         return JSONResponse({"ok": True, "version": view.version, "connected": view.connected})
 
-
-def _language(request: Request) -> Catalogue:
-    return choose(request.query_params.get("lang"), request.headers.get("accept-language", ""))
+    def _seen(self, visitor: Visitor) -> View:
+        return self._pages.seen_by(self._feed.current, visitor)

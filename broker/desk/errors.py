@@ -25,3 +25,43 @@ class StartFailed(DeskError, RuntimeError):
     """The server did not come up in time."""
 
     code = "desk_start_failed"
+
+
+class CertificateRefused(DeskError, ValueError):
+    """The desk's certificate or its key cannot be read, or do not belong together."""
+
+    code = "desk_certificate_refused"
+
+
+class LoginNeeded(DeskError, PermissionError):
+    """Only who has logged in may see or do this."""
+
+    code = "login_needed"
+    status = 401
+
+
+class NotAllowed(DeskError, PermissionError):
+    """The role of who asks may not see or do this."""
+
+    code = "not_allowed"
+    status = 403
+
+
+class FormForeign(DeskError, PermissionError):
+    """A form that none of our own pages of this session has sent."""
+
+    code = "form_foreign"
+    status = 403
+
+
+class FormMalformed(DeskError, ValueError):
+    """What was sent is no form of ours."""
+
+    code = "form_malformed"
+
+
+class FormTooLarge(DeskError, ValueError):
+    """A form with more in it than any of ours can have."""
+
+    code = "form_too_large"
+    status = 413

@@ -14,7 +14,7 @@ POLICY: Final = "; ".join(
         "img-src 'self'",
         "connect-src 'self'",
         "base-uri 'none'",
-        "form-action 'none'",
+        "form-action 'self'",
         "frame-ancestors 'none'",
     )
 )
@@ -23,7 +23,7 @@ HEADERS: Final = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with no-referrer a browser would not tell us either where a form is from
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 

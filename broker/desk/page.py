@@ -2,18 +2,24 @@
 
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from broker.contract.words import SEATS
+from broker.desk.access import Visitor
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
+from broker.desk.public import public
 from broker.desk.signs import SIGNS, shown
 from broker.scorer.view import View
 
 SHOWN_PLAYS: Final = 60
 """The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
+
+EVERYBODY: Final = Visitor(open_room=True)
+"""Who asks a desk that nobody has an account of."""
 
 SHOWN_GAPS: Final = 5
 SHOWN_ALERTS: Final = 5
@@ -33,41 +39,67 @@ def time_tag(at: int, *, seconds: bool = False) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(timespec="milliseconds"), text)
 
 
+@cache
+def environment() -> Environment:
+    """Give what all pages of the desk are rendered with."""
+    # A missing name is a fault of ours and must not be shown as nothing.
+    made = Environment(
+        loader=PackageLoader("broker.desk"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(signed=signed, time_tag=time_tag)
+    made.globals.update(
+        seats=SEATS,
+        signs=SIGNS,
+        shown=shown,
+        shown_plays=SHOWN_PLAYS,
+        shown_gaps=SHOWN_GAPS,
+        shown_alerts=SHOWN_ALERTS,
+    )
+    return made
+
+
 class Pages:
-    """Renders views. The room is kept until the view changes: any number of readers cost one rendering a language."""
+    """Renders views. A room is kept until the view changes: any number of readers cost one rendering a language."""
 
     def __init__(self) -> None:
-        # A missing name is a fault of ours and must not be shown as nothing.
-        self._environment = Environment(
-            loader=PackageLoader("broker.desk"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._environment.filters.update(signed=signed, time_tag=time_tag)
-        self._environment.globals.update(
-            seats=SEATS,
-            signs=SIGNS,
-            shown=shown,
-            shown_plays=SHOWN_PLAYS,
-            shown_gaps=SHOWN_GAPS,
-            shown_alerts=SHOWN_ALERTS,
-        )
-        self._rooms: dict[Language, tuple[View, Markup]] = {}
+        self._public: tuple[View, View] | None = None
+        self._rooms: dict[tuple[Language, bool, bool], tuple[View, Markup]] = {}
 
-    def whole(self, view: View, words: Catalogue, now: int) -> str:
+    def seen_by(self, view: View, visitor: Visitor) -> View:
+        """Give what a visitor may know of a view."""
+        if visitor.may("see_room"):
+            return view
+        kept = self._public
+        if kept is None or kept[0] is not view:
+            kept = self._public = (view, public(view))
+        return kept[1]
+
+    def whole(self, view: View, words: Catalogue, now: int, visitor: Visitor = EVERYBODY) -> str:
         """Render the page. `now` (ms since 1970) is told as the time of what is shown."""
-        names = [(language, catalogues()[language]) for language in LANGUAGES]
-        return self._environment.get_template("page.html").render(
-            room=self.room(view, words), view=view, words=words, say=words.say, names=names, now=now
-        )
+        return environment().get_template("page.html").render(
+            room=self.room(view, words, visitor),
+            view=view,
+            words=words,
+            say=words.say,
+            names=[(language, catalogues()[language]) for language in LANGUAGES],
+            now=now,
+            visitor=visitor,
+        )  # fmt: skip
 
-    def room(self, view: View, words: Catalogue) -> Markup:
+    def room(self, view: View, words: Catalogue, visitor: Visitor = EVERYBODY) -> Markup:
         """Render the part that changes: everything but the head and the banners of the connection."""
-        kept = self._rooms.get(words.language)
+        view = self.seen_by(view, visitor)
+        # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
+        audience = (words.language, visitor.may("see_room"), visitor.may("give_orders"))
+        kept = self._rooms.get(audience)
         if kept is None or kept[0] is not view:
             calling = [table.table for table in view.tables if table.calling]
-            html = self._environment.get_template("room.html").render(view=view, say=words.say, calling=calling)
-            kept = self._rooms[words.language] = (view, Markup(html))  # noqa: S704 - the template's own escaped output
+            html = environment().get_template("room.html").render(
+                view=view, say=words.say, calling=calling, arbiter=audience[1], commands=audience[2], words=words
+            )  # fmt: skip
+            kept = self._rooms[audience] = (view, Markup(html))  # noqa: S704 - the template's own escaped output
         return kept[1]

@@ -2,16 +2,22 @@
 
 import asyncio
 import errno
+import ipaddress
 import socket
+import ssl
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import uvicorn
 
 from broker.desk.app import LOOPBACK, create_app
-from broker.desk.errors import AddressRefused, PortTaken, StartFailed
+from broker.desk.errors import AddressRefused, CertificateRefused, PortTaken, StartFailed
+from broker.desk.orders import OrderDesk
 from broker.desk.stream import Streams
+from broker.people.door import Door
 from broker.scorer.view import ViewFeed
 
 PORT: Final = 8136
@@ -21,11 +27,49 @@ STOP_S: Final = 2.0
 FAREWELL_S: Final = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Paths of the desk's certificate, with those between it and its authority, and of its key (PEM)."""
+
+    certificate: Path
+    key: Path
+
+    def check(self) -> None:
+        """Raise CertificateRefused unless it can be served with."""
+        try:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+                self.certificate,
+                self.key,
+                password="",
+            )
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            raise CertificateRefused(f"{self.certificate}, {self.key}: {error}") from None
+
+
 class DeskServer:
     """Serves one feed. Stopped within two seconds, however many pages are open; it may be started again."""
 
-    def __init__(self, feed: ViewFeed, host: str = "127.0.0.1", port: int = PORT, *, hosts: Sequence[str] = ()) -> None:
-        """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk."""
+    def __init__(
+        self,
+        feed: ViewFeed,
+        host: str = "127.0.0.1",
+        port: int = PORT,
+        *,
+        hosts: Sequence[str] = (),
+        door: Door | None = None,
+        tls: Certificate | None = None,
+        orders: OrderDesk | None = None,
+    ) -> None:
+        """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
+
+        `door` knows who may see and do what. Where it knows nobody yet, who reaches the desk may look if that can only
+        be somebody on this machine: it listens on loopback, and under no other name (as a proxy's). Raises
+        CertificateRefused.
+        """
+        if tls:
+            tls.check()
+        self._door, self._tls, self._orders = door, tls, orders
+        self._open_room = is_loopback(host) and not hosts
         self._feed = feed
         self._host = host
         self._port = port
@@ -44,7 +88,7 @@ class DeskServer:
     def url(self) -> str:
         """Where the page is. With port 0 it is known once the server has been started."""
         host = "localhost" if self._host in ANYWHERE else _bracketed(self._host)
-        return f"http://{host}:{self._port}/"
+        return f"{'https' if self._tls else 'http'}://{host}:{self._port}/"
 
     def start(self) -> None:
         """Serve in a thread; return when the page can be asked for. Raises PortTaken, AddressRefused, StartFailed."""
@@ -80,7 +124,16 @@ class DeskServer:
         self._port = listener.getsockname()[1]
         streams = Streams()
         config = uvicorn.Config(
-            create_app(self._feed, hosts=self._hosts, streams=streams),
+            create_app(
+                self._feed,
+                hosts=self._hosts,
+                streams=streams,
+                door=self._door,
+                open_room=self._open_room,
+                orders=self._orders,
+            ),
+            ssl_certfile=self._tls.certificate if self._tls else None,
+            ssl_keyfile=self._tls.key if self._tls else None,
             http="h11",
             ws="none",
             loop="asyncio",
@@ -128,6 +181,14 @@ def _listen(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise PortTaken(errno.EADDRINUSE, f"port {port} on {host} is taken by another program") from None
         raise AddressRefused(error.errno, f"cannot listen on {host} port {port}: {error.strerror}") from None
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether an address is reached from this machine alone."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _bracketed(host: str) -> str:

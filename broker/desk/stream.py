@@ -13,6 +13,9 @@ LINE_END: Final = re.compile(r"\r\n|\r|\n")
 # page that the line still stands: without it a reader whose Wi-Fi went away would look at old news for minutes.
 BEAT: Final = b": heartbeat\nevent: beat\ndata:\n\n"
 
+BYE: Final = b"event: bye\ndata:\n\n"
+"""The reader's session has ended: a page goes to where one logs in."""
+
 
 class Pace(NamedTuple):
     """How fast a stream may be."""
@@ -36,8 +39,10 @@ class Streams:
         for waker in self._wakers:
             waker.set()
 
-    async def follow(self, feed: ViewFeed, tell: Callable[[View], bytes], pace: Pace) -> AsyncIterator[bytes]:
-        """Give the bytes of one reader's stream until the server ends or the reader goes."""
+    async def follow(
+        self, feed: ViewFeed, tell: Callable[[View], bytes], pace: Pace, goes_on: Callable[[], bool] = lambda: True
+    ) -> AsyncIterator[bytes]:
+        """Give the bytes of one reader's stream until the server ends, the reader goes, or may not read any more."""
         changed = asyncio.Event()
         self._wakers.add(changed)
         # A task of its own follows the feed: cutting the feed's iterator short at a heartbeat would end it.
@@ -48,6 +53,9 @@ class Streams:
                 fresh = await _within(changed, silence)
                 silence = pace.heartbeat_s
                 if self.ending or following.done():
+                    return
+                if not goes_on():
+                    yield BYE
                     return
                 yield tell(feed.current) if fresh else BEAT
                 if fresh:

@@ -30,11 +30,13 @@ def decimal(number: int | str | Fraction) -> int | Decimal:
 
 def as_csv(header: Iterable[str], rows: Iterable[Iterable[Cell]]) -> str:
     """Write CSV (RFC 4180). None is an empty cell; every text is made inert, numbers stay numbers."""
+    return rows_as_csv([tuple(header)]) + rows_as_csv(rows)
+
+
+def rows_as_csv(rows: Iterable[Iterable[Cell]]) -> str:
+    """Write rows as `as_csv` does, for what is written bit by bit."""
     out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(header)
-    for row in rows:
-        writer.writerow([_cell(value) for value in row])
+    csv.writer(out).writerows([_cell(value) for value in row] for row in rows)
     return out.getvalue()
 
 

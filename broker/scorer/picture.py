@@ -55,6 +55,8 @@ def _table(event: Event, room: Room, intake: Intake, watch: TableWatch, table: i
         plays_in=room.plays_at(table),
         plays_expected=event.expected_at[table],
         players={seat: event.players[p].name for seat, p in booking.players.items()} if booking else {},
+        paused=said.paused if said else False,
+        ordered=said.ordered if said else 0,
     )
 
 

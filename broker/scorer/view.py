@@ -27,6 +27,9 @@ class TableView(Struct, frozen=True):
     plays_expected: int
     players: dict[Seat, str]
     """Names of those who sit there in the table's present round."""
+    paused: bool = False
+    ordered: int = 0
+    """Number of the last order that the table has carried out."""
 
 
 class SeatView(Struct, frozen=True):

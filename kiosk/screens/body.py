@@ -18,6 +18,8 @@ MOST_PLACES: Final = 4
 
 def said(words: Words, shown: Shown) -> Iterator[Said]:
     """Give the lines, from the top."""
+    if shown.extra_min:
+        yield Said(words("extra_time", minutes=shown.extra_min), 0.055, style.TEXT)
     if shown.paused:
         yield Said(words("paused"), 0.15, style.ATTENTION)
         yield Said(words("paused_help"), 0.06, style.TEXT)

@@ -57,6 +57,8 @@ class Shown:
     result: Winning | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
+    extra_min: int = 0
+    """Minutes that the arbiter has added to this play."""
     ended: bool = False
     """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
     paused: bool = False
@@ -86,6 +88,7 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
         result=_winning(state),
         fines=dict(state.fines),
         calling=_calling(state),
+        extra_min=state.extra_min,
         ended=state.ended,
         paused=state.paused,
         problem=None if quiet else problem,

@@ -7,8 +7,8 @@ from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
-from broker.contract.messages import Assignment
-from broker.contract.words import FineImp, HandValue, Seat, Text, WinKind
+from broker.contract.messages import Assignment, Command
+from broker.contract.words import Count, FineImp, HandValue, Seat, Text, WinKind
 
 
 class Happened(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -100,10 +100,12 @@ class CallToggled(Happened, frozen=True, tag="call_toggled", kw_only=True):
     open: bool
 
 
-class PauseToggled(Happened, frozen=True, tag="pause_toggled", kw_only=True):
-    """The arbiter has paused the table, or lets it go on."""
+class Ordered(Happened, frozen=True, tag="ordered", kw_only=True):
+    """The arbiter's desk has given an order."""
 
-    on: bool
+    seq: Count
+    command: Command
+    minutes: Annotated[int, Meta(ge=0, le=60)] = 0
 
 
 class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
@@ -125,6 +127,6 @@ Event: TypeAlias = (
     | ResultRefused
     | NextDealCalled
     | CallToggled
-    | PauseToggled
+    | Ordered
     | Restarted
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from broker.contract.messages import Fact
-from kiosk.table import calls, claim, pause, plan, restore, settle
+from kiosk.table import calls, claim, orders, pause, plan, restore, settle
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -22,7 +22,7 @@ from kiosk.table.events import (
     FalseHuRuled,
     Happened,
     NextDealCalled,
-    PauseToggled,
+    Ordered,
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
@@ -90,7 +90,7 @@ RULES: Final = (
     Rule((Phase.RECORDED,), NextDealCalled, plan.next_deal, (Phase.RESTORING, Phase.FINISHED)),
     Rule(SHOWN, ButtonHeld, calls.held),
     Rule(EVERY, CallToggled, calls.toggled),
-    Rule(EVERY, PauseToggled, pause.toggled),
+    Rule(EVERY, Ordered, orders.carried_out),
     Rule(EVERY, Restarted, _restarted),
 )
 

@@ -2,22 +2,23 @@
 
 from dataclasses import replace
 
-from broker.contract.messages import Fact
 from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, ClaimWindowElapsed, Event, PauseToggled, PlayEndedDrawn
+from kiosk.table.events import ButtonPressed, ClaimWindowElapsed, Event, PlayEndedDrawn
 from kiosk.table.state import Pause, Table
 
 
-def toggled(state: Table, event: PauseToggled) -> tuple[Table, tuple[Fact, ...]]:
-    """Begin a pause or end it. What was left of an open claim window is left again when it ends."""
+def begun(state: Table, at: int) -> Table:
+    """Begin a pause, unless there is one."""
+    return state if state.paused else replace(state, pause=Pause(at))
+
+
+def ended(state: Table, at: int) -> Table:
+    """End the pause, if there is one. What was left of an open claim window is left again."""
     pause = state.pause
-    if event.on == state.paused:
-        return state, ()
-    if pause is None or event.on:
-        return replace(state, pause=Pause(event.at)), ()
-    over = replace(pause, until=max(event.at, pause.since))
-    window = state.window and state.window.moved(over.length)
-    return replace(state, pause=over, window=window), ()
+    if pause is None or not state.paused:
+        return state
+    over = replace(pause, until=max(at, pause.since))
+    return replace(state, pause=over, window=state.window and state.window.moved(over.length))
 
 
 def refuse(state: Table, event: Event) -> None:

@@ -51,7 +51,7 @@ def next_deal(state: Table, event: NextDealCalled) -> tuple[Table, tuple[Fact, .
 
 
 def _begin(state: Table, index: int, at: int) -> Table:
-    """Begin a play with nothing of the one before but an open call, and a pause that lasts."""
+    """Begin a play with nothing of the one before but an open call, a pause that lasts, and which order came last."""
     fresh = Table(
         assignment=state.assignment,
         index=index,
@@ -59,5 +59,6 @@ def _begin(state: Table, index: int, at: int) -> Table:
         calling=state.calling,
         discreet=state.discreet,
         pause=state.pause if state.paused else None,
+        ordered=state.ordered,
     )
     return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED)

@@ -105,6 +105,10 @@ class Table:
     """The call was made by a long press: the arbiter knows of it, the table is not shown it."""
     pause: Pause | None = None
     """The arbiter's pause, or the last one that there was in this play."""
+    extra_min: int = 0
+    """Minutes that the arbiter has added to the present play."""
+    ordered: int = 0
+    """`seq` of the last order that was carried out."""
 
     @property
     def profile(self) -> Profile:

@@ -7,12 +7,14 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from broker.brokers import make_broker
 from broker.credentials import Credentials
 from broker.demo.children import Child
 from broker.demo.event import NAME, make_event
+from broker.people.door import LINK
 
 SOON_S = 30.0
 
@@ -97,6 +99,23 @@ def test_a_port_that_there_is_not_is_refused(start: Start, option: str) -> None:
     assert start(option, "65536").wait(SOON_S) == 2
 
 
+def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(folder: Path, start: Start) -> None:
+    scorer = start("--mqtt-port", "0")
+    url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+    assert scorer.wait_for(r"First head arbiter, within an hour: the link in (\S+)", SOON_S) == str(folder / LINK)
+    token = (folder / LINK).read_text(encoding="utf-8").strip().partition("token=")[2]
+    with httpx.Client(base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20) as client:
+        welcome = {"token": token, "name": "anne", "full": "Anne", "password": "four winds and a dragon"}
+        assert client.post("/welcome", data=welcome).status_code == 303
+        pages = (client.get("/orders").text for _ in range(500))
+        page = next(text for text in pages if 'id="away"' not in text)  # once the desk has its own line to the broker
+        form = page.partition('name="form" value="')[2].partition('"')[0]
+        order = {"form": form, "command": "pause", "table-1": "on", "reason": "fire alarm", "minutes": ""}
+        answer = client.post("/orders", data=order)
+    assert (answer.status_code, "fire alarm" in answer.text) == (200, True)
+    assert (folder / LINK).exists() is False
+
+
 def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(start: Start, tmp_path: Path) -> None:
     scorer = start("--mqtt-port", "0", "--backup", str(tmp_path / "stick"), "--backup-every", "0.01")
     url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
@@ -106,7 +125,9 @@ def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(start: Start, 
     scorer.stop()
     assert scorer.exit_code == 0
     (copy,) = (tmp_path / "stick").iterdir()
-    assert {"scorer.sqlite", "event.toml", "credentials.json"} <= {path.name for path in copy.iterdir()}
+    assert {"scorer.sqlite", "people.sqlite", "event.toml", "credentials.json"} <= {
+        path.name for path in copy.iterdir()
+    }
 
 
 def alerts(url: str, count: int) -> list[str]:

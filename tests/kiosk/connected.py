@@ -1,4 +1,4 @@
-"""A table's program on a real broker, with an arbiter who hears all that it says, and a scorer who speaks to it."""
+"""A table's program on a real broker: an arbiter hears all that it says; scorer and desk speak to it."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from typing import Any
 
 from broker.brokers import make_broker
 from broker.contract import topics
-from broker.contract.messages import Alert, LogMessage, Receipt, TableState
+from broker.contract.messages import Alert, LogMessage, Order, Receipt, TableState
 from broker.contract.wire import decode_at, encode
 from broker.contract.words import SEATS, Seat
 from broker.credentials import Credentials
@@ -26,8 +26,8 @@ from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play, right
 class Table:
     """A real program on a real broker, with an arbiter who hears all that it says."""
 
-    def __init__(self, program: Program, time: Time, arbiter: Client, scorer: Client) -> None:
-        self.program, self.time, self._arbiter, self._scorer = program, time, arbiter, scorer
+    def __init__(self, program: Program, time: Time, arbiter: Client, scorer: Client, desk: Client) -> None:
+        self.program, self.time, self._arbiter, self._scorer, self._desk = program, time, arbiter, scorer, desk
 
     def until(self, phase: Phase) -> None:
         """Let the program work until the table has come to a phase."""
@@ -40,6 +40,16 @@ class Table:
     def tell(self, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
         topic = topics.RECEIPT if isinstance(message, Receipt) else topics.ASSIGNMENT
         self._scorer.say(topic.at(EVENT, table=TABLE), encode(message), retain=True)
+
+    def order(self, *orders: Order) -> None:
+        """Give orders, and let the program work until it has carried out the last one."""
+        for order in orders:
+            self._desk.say(topics.ORDER.at(EVENT, table=TABLE), encode(order))
+        for _ in range(2000):
+            if self.program.state.ordered == orders[-1].seq:
+                return
+            self.program.step(timeout=0.01)
+        raise AssertionError(f"{self.program.state.ordered}, not {orders[-1].seq}")
 
     def hello(self) -> None:
         """Let the table connect; the scorer answers whoever has."""
@@ -106,14 +116,16 @@ def connected(tmp_path: Path) -> Iterator[Table]:
         )
         arbiter = Client(broker, "arbiter", credentials.password("arbiter"))
         scorer = Client(broker, "scorer", credentials.password("scorer"))
-        with arbiter, scorer, closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
+        desk = Client(broker, "desk", credentials.password("desk"))
+        with arbiter, scorer, desk, closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
             assert arbiter.connect()
             assert scorer.connect()
+            assert desk.connect()
             arbiter.subscribe(topics.STATE.at(EVENT), topics.LOG.at(EVENT))
             time = Time()
             program = Program(Settings(config), journal, time)
             program.start()
-            yield Table(program, time, arbiter, scorer)
+            yield Table(program, time, arbiter, scorer, desk)
             program.stop()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Final, cast
 
-from broker.contract.messages import Assignment, Fact, PlannedPlay, Player, Tray
+from broker.contract.messages import Assignment, Command, Fact, PlannedPlay, Player, Tray
 from broker.contract.words import SEATS, RoundNo, Seat, WinKind
 from broker.rules.deal import TRAY, in_rows
 from kiosk.table.errors import NotNow
@@ -18,6 +18,7 @@ from kiosk.table.events import (
     FalseHuRuled,
     Misplaced,
     NextDealCalled,
+    Ordered,
     PlayEndedDrawn,
     TrayChecked,
     ValueEntered,
@@ -177,6 +178,11 @@ class Sitting:
         """End the play with no winner."""
         self.take(PlayEndedDrawn(at=self.wait()))
         self.close_window()
+
+    def order(self, command: Command, at: int | None = None, minutes: int = 0) -> tuple[Fact, ...]:
+        """Let the arbiter's desk give its next order; without a time a little later."""
+        at = self.wait() if at is None else at
+        return self.take(Ordered(at=at, seq=self.table.ordered + 1, command=command, minutes=minutes))
 
     def next_deal(self) -> None:
         """Go on."""

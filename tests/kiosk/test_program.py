@@ -1,4 +1,4 @@
-"""What a table's program makes of a slow device and of the scorer's messages, on a real broker."""
+"""What a table's program makes of a slow device, of the scorer's messages and of the desk's, on a real broker."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,12 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from broker.contract import topics
+from broker.contract.messages import Order, TableState
+from broker.contract.wire import decode_at
 from broker.contract.words import SEATS
 from firmware.reports import Pressed, Released
 from kiosk.table.state import Phase
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
-from tests.kiosk.tables import MS, S, plan, play
+from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play
 
 
 @pytest.fixture
@@ -71,3 +74,18 @@ def test_what_was_refused_is_told_again_when_the_plan_has_been_put_right(table: 
     while journal.refused():
         table.program.step(timeout=0.01)
     assert set(table.said("Restored", "Confirmed")) >= {"Restored", "Confirmed"}
+
+
+def test_orders_of_the_desk_are_carried_out_once_and_the_table_says_which_came_last(table: Table) -> None:
+    begin(table)
+    assert table.listen(topics.ALERT.at(EVENT))
+    pause = Order(id="order-0007-3", event=EVENT, table=TABLE, seq=7, command="pause", author="Anne")
+    resume = msgspec.structs.replace(pause, id="order-0008-3", seq=8, command="resume")
+    longer = msgspec.structs.replace(pause, id="order-0009-3", seq=9, command="extra_time", minutes=5)
+    table.order(pause)
+    table.order(resume)
+    table.order(pause, longer)
+    states = [decode_at(one.topic, one.payload)[1] for one in table.hear_until_marked()]
+    told = [(one.paused, one.ordered) for one in states if isinstance(one, TableState)]
+    assert list(dict.fromkeys(told)) == [(False, 0), (True, 7), (False, 8), (False, 9)]
+    assert table.program.state.extra_min == 5

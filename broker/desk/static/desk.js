@@ -122,6 +122,23 @@ function connect() {
   });
   source.addEventListener("beat", heard);
   source.addEventListener("error", lost);
+  source.addEventListener("bye", leave);
+}
+
+/** The session has ended: what is on the page is no longer this reader's to see. */
+function leave() {
+  source.close();
+  location.reload();
+}
+
+/** A refused stream tells a script nothing but that it failed: so the page asks whether it may still be seen. */
+async function mayStillLook() {
+  try {
+    const answer = await fetch("/view.json", { method: "HEAD", cache: "no-store" });
+    if (answer.status === 401 || answer.status === 403) leave();
+  } catch {
+    // no line: the next attempt will tell
+  }
 }
 
 function heard() {
@@ -135,6 +152,7 @@ function heard() {
 function lost() {
   source.close();
   if (root.dataset.line !== "lost") announce("lost", lastWord);
+  mayStillLook();
   clearTimeout(nextAttempt);
   nextAttempt = setTimeout(connect, WAITS_MS[Math.min(attempts, WAITS_MS.length - 1)]);
   attempts += 1;

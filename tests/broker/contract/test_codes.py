@@ -22,6 +22,7 @@ ROOMS: Final = (
     "broker/records",
     "broker/riichi",
     "broker/scorer",
+    "broker/people",
     "broker/store",
     "broker/demo",
     "broker/desk",

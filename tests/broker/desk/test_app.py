@@ -65,7 +65,7 @@ def test_the_file_begins_with_the_mark_by_which_excel_knows_utf_8(still: DeskSer
 def test_every_answer_carries_the_security_headers(still: DeskServer, path: str) -> None:
     headers = get(still, path).headers
     names = ("content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options")
-    assert [headers[name] for name in names] == [POLICY, "nosniff", "no-referrer", "DENY"]
+    assert [headers[name] for name in names] == [POLICY, "nosniff", "same-origin", "DENY"]
 
 
 def test_the_policy_allows_nothing_inline_and_no_frame() -> None:

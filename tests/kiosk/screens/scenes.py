@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.messages import PlannedPlay, Player
+from broker.contract.messages import Command, PlannedPlay, Player
 from broker.contract.words import SEATS, Seat
 from kiosk.entry import Form
 from kiosk.screens.shown import Line, Shown, shown
@@ -148,6 +148,13 @@ def calling() -> Shown:
     return replace(seen(sitting_in(Phase.PLAYING), replace(TROUBLED, up=True)), calling=True)
 
 
+def ordered(*commands: Command) -> Shown:
+    sitting = sitting_in(Phase.PLAYING)
+    for command in commands:
+        sitting.order(command, minutes=60)
+    return seen(sitting)
+
+
 SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "waiting": lambda: seen(sitting_in(Phase.WAITING)),
     "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), Line()),
@@ -163,7 +170,9 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, fined and offline": lambda: fined(TROUBLED),
     "playing, calling": calling,
     "playing, nobody won": nobody_won,
-    "playing, paused": lambda: replace(seen(sitting_in(Phase.PLAYING)), paused=True),
+    "playing, paused": lambda: ordered("pause"),
+    "playing, extra time": lambda: ordered("extra_time"),
+    "playing, extra time in a pause": lambda: ordered("pause", "extra_time"),
     "playing, all broken": lambda: seen(sitting_in(Phase.PLAYING), BROKEN),
     "confirming, all broken": lambda: seen(sitting_in(Phase.CONFIRMING), BROKEN),
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),

@@ -7,7 +7,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from broker.contract.messages import Fact
+from broker.contract.messages import Command, Fact
 from broker.contract.words import SEATS, Seat
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
@@ -20,7 +20,7 @@ from kiosk.table.events import (
     Event,
     FalseHuRuled,
     NextDealCalled,
-    PauseToggled,
+    Ordered,
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
@@ -109,10 +109,14 @@ def _nonsense(_: Table, move: Move, now: int) -> Event:
     return ValueEntered(at=now, win="discard", winners={move.seat: 7}, discarder=move.seat)
 
 
+def _order(state: Table, now: int, command: Command, minutes: int = 0) -> Event:
+    return Ordered(at=now, seq=state.ordered + 1, command=command, minutes=minutes)
+
+
 def _forward(state: Table, move: Move, now: int) -> Event:
     """Do what the table waits for."""
     if state.paused:
-        return PauseToggled(at=now, on=False)
+        return _order(state, now, "resume")
     if state.phase is Phase.WAITING:
         return Assigned(at=now, assignment=PLAN)
     if state.phase is Phase.RESTORING and state.play:
@@ -145,8 +149,11 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "next": lambda _s, _m, now: NextDealCalled(at=now),
     "call": lambda state, _m, now: CallToggled(at=now, open=not state.calling),
     "call, again": lambda state, _m, now: CallToggled(at=now, open=state.calling),
-    "pause": lambda state, _m, now: PauseToggled(at=now, on=not state.paused),
-    "pause, again": lambda state, _m, now: PauseToggled(at=now, on=state.paused),
+    "pause": lambda state, _m, now: _order(state, now, "resume" if state.paused else "pause"),
+    "pause, again": lambda state, _m, now: _order(state, now, "pause" if state.paused else "resume"),
+    "clear call": lambda state, _m, now: _order(state, now, "clear_call"),
+    "extra time": lambda state, _m, now: _order(state, now, "extra_time", minutes=5),
+    "old order": lambda state, _m, now: Ordered(at=now, seq=state.ordered, command="extra_time", minutes=5),
     "restart": lambda _s, _m, now: Restarted(at=now),
     "restart, same clock": lambda _s, _m, now: Restarted(at=now, same_clock=True),
     "plan": lambda _s, _m, now: Assigned(at=now, assignment=PLAN),

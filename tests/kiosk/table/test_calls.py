@@ -14,7 +14,6 @@ from kiosk.table.events import (
     ButtonReleased,
     CallToggled,
     ClaimWindowElapsed,
-    PauseToggled,
     PlayEndedDrawn,
 )
 from kiosk.table.state import Phase
@@ -182,10 +181,10 @@ def test_in_a_pause_the_window_stands_still_and_what_was_left_of_it_is_left_agai
     sitting.press("west")
     deadline = sitting.table.claim_deadline
     assert deadline is not None
-    sitting.take(PauseToggled(at=deadline - S, on=True))
+    sitting.order("pause", deadline - S)
     assert sitting.refusal(ClaimWindowElapsed(at=deadline + 9 * S)) == "table_paused"
     assert sitting.refusal(PlayEndedDrawn(at=deadline + 9 * S)) == "table_paused"
-    sitting.take(PauseToggled(at=deadline + 59 * S, on=False))
+    sitting.order("resume", deadline + 59 * S)
     assert sitting.table.claim_deadline == deadline + 60 * S
     sitting.take(ButtonPressed(at=deadline + 60 * S - 1, seat="north"))
     assert [one.seat for one in sitting.table.declarations] == ["west", "north"]
@@ -200,8 +199,8 @@ def test_presses_before_a_pause_stand_in_their_order_though_one_is_told_after_it
     at = sitting.wait()
     late = at + told_late_ms * MS
     sitting.take(ButtonPressed(at=at + 500 * MS, seat=first))
-    sitting.take(PauseToggled(at=at + S, on=True))
-    sitting.take(PauseToggled(at=at + 31 * S, on=False))
+    sitting.order("pause", at + S)
+    sitting.order("resume", at + 31 * S)
     sitting.take(ButtonPressed(at=late, seat=second))
     edges = sorted([(at + 500 * MS, SEATS.index(first), first), (late, SEATS.index(second), second)])
     assert [one.seat for one in sitting.table.declarations] == [seat for _, _, seat in edges]
@@ -211,17 +210,17 @@ def test_presses_before_a_pause_stand_in_their_order_though_one_is_told_after_it
 def test_a_pause_shows_and_tells_nothing_else(phase: Phase) -> None:
     sitting = sitting_in(phase)
     before = seen(sitting)
-    assert sitting.take(PauseToggled(at=sitting.wait(), on=True)) == ()
-    assert sitting.take(PauseToggled(at=sitting.wait(), on=True)) == ()
+    assert sitting.order("pause") == ()
+    assert sitting.order("pause") == ()
     assert seen(sitting).paused
-    assert sitting.take(PauseToggled(at=sitting.wait(), on=False)) == ()
+    assert sitting.order("resume") == ()
     assert seen(sitting) == before
 
 
 def test_an_acceptance_waits_for_the_end_of_the_pause() -> None:
     sitting = sitting_in(Phase.ACCEPTING)
-    sitting.take(PauseToggled(at=sitting.wait(), on=True))
+    sitting.order("pause")
     assert [sitting.refusal(ButtonPressed(at=sitting.wait(), seat=seat)) for seat in SEATS] == ["press_in_pause"] * 4
-    sitting.take(PauseToggled(at=sitting.wait(), on=False))
+    sitting.order("resume")
     sitting.press(*SEATS)
     assert sitting.table.phase is Phase.RECORDED

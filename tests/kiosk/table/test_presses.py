@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from broker.contract.words import SEATS
-from kiosk.table.events import ButtonPressed, PauseToggled, ResultRefused
+from kiosk.table.events import ButtonPressed, ResultRefused
 from kiosk.table.state import Phase
 from tests.kiosk.tables import HOLD, MS, SETTLE, WINDOW, S, Sitting, sitting_in
 
@@ -73,10 +73,10 @@ def test_a_press_in_the_first_second_of_what_is_shown(phase: Phase) -> None:
 @pytest.mark.parametrize("phase", Phase)
 def test_a_press_in_the_arbiters_pause_and_when_it_is_told_after_it(phase: Phase) -> None:
     sitting = sitting_in(phase)
-    sitting.take(PauseToggled(at=sitting.wait(100 * MS), on=True))
+    sitting.order("pause", sitting.wait(100 * MS))
     in_pause = sitting.wait(1 * S)
     assert code(sitting, EAST, in_pause) == "press_in_pause"
-    sitting.take(PauseToggled(at=sitting.wait(1 * S), on=False))
+    sitting.order("resume", sitting.wait(1 * S))
     assert code(sitting, EAST, in_pause) == "press_in_pause"
 
 
@@ -84,9 +84,9 @@ def test_a_press_in_the_arbiters_pause_and_when_it_is_told_after_it(phase: Phase
 def test_a_press_just_outside_the_pause_is_as_if_there_had_been_none(phase: Phase) -> None:
     sitting = sitting_in(phase)
     began = sitting.wait(1500 * MS if phase is not Phase.CLAIMING else 100 * MS)
-    sitting.take(PauseToggled(at=began, on=True))
+    sitting.order("pause", began)
     assert code(sitting, EAST, began - 1) == TAKEN
-    sitting.take(PauseToggled(at=began + 9 * S, on=False))
+    sitting.order("resume", began + 9 * S)
     assert (code(sitting, EAST, began - 1), code(sitting, EAST, began + 9 * S)) == (TAKEN, TAKEN)
 
 

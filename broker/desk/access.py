@@ -1,0 +1,133 @@
+"""Who asks: the session behind each request, and what its role may do. What is not allowed here is refused."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from broker.desk.errors import LoginNeeded, NotAllowed
+from broker.people.door import Door
+from broker.people.errors import PeopleError
+from broker.people.roles import Right
+from broker.people.sessions import Session, form_token
+
+COOKIE: Final = "homologue"
+SECURE_COOKIE: Final = "__Host-homologue"
+"""Under TLS: a browser takes this name only with `Secure`, for this host alone."""
+
+LONGEST_TOKEN: Final = 64
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who asks. Without a session: nobody who is known, and what such a one may do here."""
+
+    session: Session | None = None
+    form: str = ""
+    """What every form of this session carries."""
+    open_room: bool = False
+    withheld: frozenset[Right] = frozenset()
+    """What nobody can do at this desk."""
+
+    def may(self, right: Right) -> bool:
+        """Say whether this visitor has a right. In an open room everybody may look, and nobody may do anything."""
+        if right in self.withheld:
+            return False
+        if self.session is None:
+            return self.open_room and right in {"see_public", "see_room"}
+        return self.session.account.may(right)
+
+
+class Access:
+    """Knows visitors. `open_room`: without any account everybody may look, as the desk's address is this machine's."""
+
+    def __init__(self, door: Door | None, *, open_room: bool) -> None:
+        self.door, self._open_room = door, open_room
+        self._withheld: frozenset[Right] = frozenset()
+
+    def withhold(self, right: Right) -> None:
+        """Let nobody have a right at this desk: there is nothing here to use it on."""
+        self._withheld |= {right}
+
+    def visitor(self, request: Request) -> Visitor:
+        """Say who asks."""
+        if self.door is None:
+            return Visitor(open_room=self._open_room)
+        token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
+        session = self.door.known(token, agent=agent(request), address=address(request)) if token else None
+        if session:
+            return Visitor(session, form_token(token), withheld=self._withheld)
+        return Visitor(open_room=self._open_room and not self.door.accounts.any())
+
+    def goes_on(self, visitor: Visitor) -> bool:
+        """Say whether a stream to this visitor may go on."""
+        if visitor.session is None or self.door is None:
+            return self.door is None or not self.door.accounts.any()
+        return self.door.goes_on(visitor.session)
+
+    def route(self, path: str, answer: Answer, right: Right, methods: tuple[str, ...] = ("GET",)) -> Route:
+        """Give a route that only those with a right may take; the handler finds the visitor in `request.state`."""
+
+        async def guarded(request: Request) -> Response:
+            visitor = await run_in_threadpool(self.visitor, request)
+            request.state.visitor = visitor
+            if visitor.may(right):
+                return await answer(request)
+            if visitor.session:
+                raise NotAllowed("your role may not do this")
+            if self.door is not None and _is_page(request):
+                return RedirectResponse(request.scope.get("root_path", "") + "/login", status_code=303)
+            raise LoginNeeded("log in first")
+
+        return Route(path, guarded, methods=list(methods))
+
+
+def _is_page(request: Request) -> bool:
+    """Say whether a person looks: programs and scripts are told by code and not by a form."""
+    return request.method in {"GET", "HEAD"} and "text/html" in request.headers.get("accept", "")
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Give the visitor that `Access.route` found."""
+    found: Visitor = request.state.visitor
+    return found
+
+
+def refused(_request: Request, error: Exception) -> Response:
+    """Tell a refusal by code, as the calculators do."""
+    code = error.code if isinstance(error, PeopleError) else getattr(error, "code", "desk_error")
+    status = getattr(error, "status", 400)
+    return JSONResponse({"error": {"code": code, "message": str(error)}}, status)
+
+
+def cookie_name(request: Request) -> str:
+    """Give the cookie's name on this connection."""
+    return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
+
+
+def give_cookie(request: Request, answer: Response, token: str) -> None:
+    """Let the browser keep a session's token until it is closed: out of reach of scripts and of other sites."""
+    secure = request.url.scheme == "https"
+    answer.set_cookie(cookie_name(request), token, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def take_cookie(request: Request, answer: Response) -> None:
+    """Let the browser forget the token."""
+    secure = request.url.scheme == "https"
+    answer.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def agent(request: Request) -> str:
+    """Give the browser's own description."""
+    return request.headers.get("user-agent", "")
+
+
+def address(request: Request) -> str:
+    """Give the address of who asks, as the socket knows it: headers of proxies are not believed."""
+    return request.client.host if request.client else ""

@@ -1,0 +1,64 @@
+"""Pages with forms: one way to render them, with who has logged in and what went wrong."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from broker.desk.access import Visitor
+from broker.desk.catalogue import LANGUAGES, Catalogue, catalogues, choose
+from broker.desk.page import environment
+
+KNOWN: Final = "problem_"
+"""Keys of the catalogue that say a code in the reader's language; other refusals are told in their own words."""
+
+
+def language(request: Request) -> Catalogue:
+    """Give the language that a reader gets."""
+    return choose(request.query_params.get("lang"), request.headers.get("accept-language", ""))
+
+
+def render(
+    request: Request,
+    template: str,
+    title: str,
+    visitor: Visitor | None = None,
+    *,
+    error: Exception | None = None,
+    done: str = "",
+    values: Mapping[str, object] = MappingProxyType({}),
+) -> Response:
+    """Render a page with `values`; what went wrong, or was done (a key of the catalogue), is told at its top."""
+    words = language(request)
+    html = environment().get_template(template).render(
+        words=words,
+        say=words.say,
+        names=[(one, catalogues()[one]) for one in LANGUAGES],
+        visitor=visitor or Visitor(),
+        title=title,
+        here=f"{request.url.path}?{_kept(request)}",
+        problem=told(words, error) if error else "",
+        code=getattr(error, "code", ""),
+        done=words.say(done) if done else "",
+        **values,
+    )  # fmt: skip
+    headers = {"Vary": "Accept-Language, Cookie"}
+    if wait := getattr(error, "wait_s", 0):
+        headers["Retry-After"] = str(wait)
+    return HTMLResponse(html, getattr(error, "status", 400) if error else 200, headers)
+
+
+def _kept(request: Request) -> str:
+    """Give what of an address stays when the language is changed: which table it is about, and nothing else."""
+    table = request.query_params.get("table", "")
+    return f"table={table}&" if table.isascii() and table.isdigit() else ""
+
+
+def told(words: Catalogue, error: Exception) -> str:
+    """Say a refusal in the reader's language where the catalogue has its code."""
+    key = f"{KNOWN}{getattr(error, 'code', '')}"
+    if key in words.sentences:
+        return words.say(key, wait=getattr(error, "wait_s", 0))
+    return str(error)

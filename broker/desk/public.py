@@ -1,0 +1,56 @@
+"""What a view shows to those who are not arbiters: nothing of a deal before all its tables have played it. Pure."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from msgspec.structs import replace
+
+from broker.contract.messages import Standing
+from broker.contract.words import Imp
+from broker.scorer.view import PlayView, SeatView, TableView, View
+from broker.scoring.written import written
+
+
+def public(view: View) -> View:
+    """Give the view without what is under embargo and without what is the arbiters' alone."""
+    plays = tuple(play for play in view.plays if not play.provisional)
+    return replace(
+        view,
+        plays=plays,
+        standings=view.standings if view.final else _standings(view, plays),
+        alerts=(),
+        tables=tuple(_table(table) for table in view.tables),
+    )
+
+
+def _table(table: TableView) -> TableView:
+    return replace(table, health={}, gaps=(), unsent=0, calling=False)
+
+
+def _standings(view: View, plays: Iterable[PlayView]) -> tuple[Standing, ...]:
+    """Add up the deals that are complete: the standings of the room would tell of those that are not."""
+    lines: dict[str, list[SeatView]] = {row.player: [] for row in view.standings}
+    for play in plays:
+        for seat in play.seats.values():
+            lines.setdefault(seat.player, []).append(seat)
+    totals = {player: sum((_exact(one.imp) for one in of), Fraction()) for player, of in lines.items()}
+    names = {row.player: row.name for row in view.standings}
+    ordered = sorted(lines, key=lambda player: (-totals[player], names.get(player, player)))
+    place: dict[Fraction, int] = {}
+    for at, player in enumerate(ordered, 1):
+        place.setdefault(totals[player], at)  # equal IMPs share a place
+    return tuple(
+        Standing(
+            place=place[totals[player]],
+            player=player,
+            name=names.get(player, player),
+            imp=written(totals[player]),
+            fines=sum(one.fine for one in lines[player]),
+            plays=len(lines[player]),
+        )
+        for player in ordered
+    )
+
+
+def _exact(imp: Imp | None) -> Fraction:
+    return Fraction(imp or 0)

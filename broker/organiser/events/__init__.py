@@ -1,0 +1,1 @@
+"""A new event's folder, and whether it may start."""

@@ -1,0 +1,107 @@
+"""`homologue event`: a new event's folder, from questions or from options, and whether it may start."""
+
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+import tomli_w
+
+from broker.contract.words import SEATS
+from broker.credentials import write_private
+from broker.organiser.deals import options
+from broker.organiser.deals.command import new as new_deals
+from broker.organiser.deals.made import BY_ROUNDS
+from broker.organiser.events.listed import PLAYERS, players_csv, read_players
+from broker.organiser.events.ready import problems
+from broker.organiser.movements.command import new as new_movement
+from broker.rules.errors import RuleError
+from broker.rules.profile_files import DEFAULT, load
+from broker.scorer.event import EVENT, Plan
+
+MOST_ROUNDS: Final = 100
+
+
+@click.group(cls=options.Refusing, short_help="Set an event up in one folder; check whether it may start.")
+def event() -> None:
+    """Set an event up. Everything of it lies in FOLDER, which can be copied to another machine and goes on there.
+
+    \b
+    homologue event new my-cup
+    homologue event check my-cup
+    """  # noqa: D301 - click reads the \b
+
+
+@event.command(short_help="Make an event's folder; asks for what is not said.")
+@options.folder
+@click.option("--name", prompt="Name (lower-case letters, digits, hyphens)", help="It is part of every topic.")
+@click.option("--title", prompt="Title, as people read it", help="As the desk and the exports show it.")
+@click.option("--profile", prompt="Rule profile", default=DEFAULT, show_default=True, help="`homologue profile list`.")
+@click.option(
+    "--players", "listed", type=options.FILE, prompt="CSV file of the players", help="Column name; docs/organiser.md."
+)
+@click.option(
+    "--rounds", type=click.IntRange(1, MOST_ROUNDS), prompt="Rounds", help="A player stays at a table for a round."
+)
+@click.pass_context
+def new(ctx: click.Context, *, folder: Path, name: str, title: str, profile: str, listed: Path, rounds: int) -> None:
+    """Make players, movement, deals, commitment and tile sets, and check them as a whole.
+
+    Nothing is written over: FOLDER is new or empty. Where a step is refused, what was made before it stays, and the
+    commands `movement` and `deal` go on from there.
+
+    \b
+    homologue event new my-cup --name cup-2026 --title "Club cup" --profile oedmc-2020 --players list.csv --rounds 5
+    """  # noqa: D301 - click reads the \b
+    os.umask(0o077)
+    if folder.exists() and any(folder.iterdir()):
+        raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
+    load(profile)
+    players = read_players(listed)
+    plan = _plan(name, title, profile, [msgspec.to_builtins(one.player) for one in players])
+    folder.mkdir(parents=True, exist_ok=True)
+    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
+    write_private(folder / PLAYERS, players_csv(players).encode())
+    ctx.invoke(new_movement, rounds=rounds, event=folder)
+    made = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
+    last = max(play.deal for play in made.plays)
+    ctx.invoke(
+        new_deals, folder=folder, event=None, count=last, prevalent_winds=BY_ROUNDS, dealers=SEATS, wished=()
+    )  # fmt: skip
+    _tell(ctx, folder, as_json=False)
+
+
+def _plan(name: str, title: str, profile: str, players: list[object]) -> Plan:
+    said = {"name": name, "title": title, "profile": profile, "players": players}
+    try:
+        return msgspec.convert(said, Plan)
+    except msgspec.ValidationError as error:
+        raise RuleError("malformed", str(error)) from None
+
+
+@event.command(short_help="Name everything that keeps an event from starting.")
+@options.folder
+@click.option("--json", "as_json", is_flag=True, help="One JSON object; the exit code is 0.")
+@click.pass_context
+def check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """Check an event as a whole: players, movement, deals, commitment, sets, profile. All problems at once.
+
+    \b
+    homologue event check my-cup
+    """  # noqa: D301 - click reads the \b
+    _tell(ctx, folder, as_json=as_json)
+
+
+def _tell(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
+    found = problems(folder)
+    if as_json:
+        rows = [{"code": code, "message": text} for code, text in found]
+        click.echo(json.dumps({"ready": not found, "problems": rows}, ensure_ascii=False))
+        return
+    for code, text in found:
+        click.echo(f"{code}: {text}")
+    if found:
+        ctx.exit(1)
+    click.echo(f"{folder} may start: homologue scorer {folder}")

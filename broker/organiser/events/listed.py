@@ -1,0 +1,88 @@
+"""Players from a CSV list, and what is kept of them beside the plan: country, club, national and EMA numbers."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from broker.contract.messages import Player
+from broker.organiser.deals.files import every, refuse
+from broker.organiser.deals.table import Row, read_table
+from broker.rules.errors import RuleError
+from broker.scorer.cells import as_csv
+
+PLAYERS: Final = "players.csv"
+FURTHER: Final = ("country", "club", "national", "ema")
+COLUMNS: Final = ("id", "name", *FURTHER)
+LONGEST: Final = 60
+MOST: Final = 4000
+
+COUNTRY: Final = re.compile(r"[A-Z]{2,3}", re.ASCII)
+"""A code as flags are named by: ISO 3166-1 (FR), or of the Olympic committee (FRA), as mahjong federations write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One line of the list; None: not said."""
+
+    player: Player
+    further: tuple[str, ...]
+    """In the order of FURTHER."""
+
+
+def read_players(path: Path) -> tuple[Listed, ...]:
+    """Read a list; ids are made where it has none. Nothing is taken unless all of it is right.
+
+    Raises an ExceptionGroup of RuleErrors that name the line: `player_wrong`, `player_listed_twice`, `line_incomplete`;
+    RuleError as `read_table`, `too_large`; OSError.
+    """
+    rows, fields = read_table(path, ("name",), ("id", *FURTHER))
+    if len(rows) > MOST:
+        raise RuleError("too_large", f"{path.name} has more than {MOST} players")
+    width = max(2, len(str(len(rows))))
+
+    def take(numbered: tuple[int, Row]) -> tuple[int, Listed]:
+        number, row = numbered
+        row.whole(fields)
+        return row.line, _listed(row, f"p{number:0{width}}")
+
+    found = every(take, enumerate(rows, 1))
+    refuse(_twice(found))
+    return tuple(one for _, one in found)
+
+
+def _listed(row: Row, made: str) -> Listed:
+    try:
+        # The apostrophe is what `players_csv` puts before what a spreadsheet would take for a formula.
+        said = {"id": row.cells.get("id", "").removeprefix("'") or made, "name": row.cells["name"].removeprefix("'")}
+        player = msgspec.convert(said, Player)
+    except msgspec.ValidationError as error:
+        raise RuleError("player_wrong", f"line {row.line}: {error}") from None
+    if not player.name.isprintable():
+        raise RuleError("player_wrong", f"line {row.line}: the name has characters that no screen shows")
+    further = tuple(row.cells.get(column, "").removeprefix("'") for column in FURTHER)
+    if any(len(text) > LONGEST or not text.isprintable() for text in further):
+        raise RuleError("player_wrong", f"line {row.line}: at most {LONGEST} printable characters a column")
+    if further[0] and not COUNTRY.fullmatch(further[0]):
+        raise RuleError("player_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
+    return Listed(player, further)
+
+
+def _twice(found: Iterable[tuple[int, Listed]]) -> Iterable[RuleError]:
+    """Name ids, national and EMA numbers that two players have; two people may well share a name."""
+    first: dict[tuple[str, str], int] = {}
+    for line, one in found:
+        of = dict(zip(FURTHER, one.further, strict=True))
+        for what, text in (("id", one.player.id), ("national", of["national"]), ("ema", of["ema"])):
+            if text and first.setdefault((what, text), line) != line:
+                yield RuleError(
+                    "player_listed_twice", f"line {line}: {what} {text} is in line {first[what, text]} already"
+                )
+
+
+def players_csv(players: Iterable[Listed]) -> str:
+    """Write the list as it is kept in the event's folder; it reads as it was."""
+    return as_csv(COLUMNS, ((one.player.id, one.player.name, *one.further) for one in players))

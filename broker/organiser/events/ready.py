@@ -1,0 +1,40 @@
+"""Whether an event may start: everything is looked at, and every problem is named."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from broker.organiser.deals import sets
+from broker.organiser.deals.committed import COMMITMENT
+from broker.organiser.deals.files import flat
+from broker.organiser.events.listed import PLAYERS, read_players
+from broker.rules.errors import RuleError
+from broker.scorer.errors import ScorerError
+from broker.scorer.event import open_event
+from broker.scorer.folder import DEALS, SETS
+
+Problem = tuple[str, str]
+"""Code and text."""
+
+
+def problems(folder: Path) -> list[Problem]:
+    """Give everything that keeps an event from starting; nothing: it may."""
+    found = [*_of(lambda: open_event(folder))]
+    if (folder / SETS).exists():
+        found += _of(lambda: sets.check(folder))
+    if (folder / PLAYERS).exists():
+        found += _of(lambda: read_players(folder / PLAYERS))
+    if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
+        found.append(("not_committed", f"the deals have no {COMMITMENT}: `homologue deal commit` writes it"))
+    return list(dict.fromkeys(found))
+
+
+def _of(look: Callable[[], object]) -> Iterator[Problem]:
+    try:
+        look()
+    except (RuleError, ScorerError) as problem:
+        for text in str(problem).removeprefix(f"{problem.code}: ").split("; "):
+            yield problem.code, text
+    except ExceptionGroup as several:
+        yield from ((one.code, one.text) for one in flat(several))
+    except OSError as failure:
+        yield "file_failed", f"{failure.filename or 'the folder'}: {failure.strerror}"

@@ -1,0 +1,100 @@
+"""Orders to tables: who gave them, when, to whom and why. Kept before they are sent, and never changed."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Annotated, Final, get_args
+
+import msgspec
+from msgspec import Meta, Struct
+
+from broker.contract.messages import Command
+from broker.contract.words import Count, Name, TableNo
+from broker.people.errors import BadOrder, PeopleStoreBroken
+from broker.people.store import Store
+
+COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
+LONGEST_REASON: Final = 200
+MOST_MINUTES: Final = 60
+
+
+class Given(Struct, frozen=True, forbid_unknown_fields=True):
+    """One order, to one or more tables."""
+
+    tables: Annotated[tuple[TableNo, ...], Meta(min_length=1, max_length=999)]
+    command: Command
+    minutes: Count
+    reason: Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
+    author: Name
+    """The full name of who gave it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOrder:
+    """An order in the store. `seq` grows with every order; the messages of all its tables carry it."""
+
+    seq: int
+    id: str
+    at: int
+    who: str
+    given: Given
+
+    def waiting(self, carried_out: dict[int, int]) -> tuple[int, ...]:
+        """Give the tables that have not said that they carried it out; they tell the last order that they did."""
+        return tuple(table for table in self.given.tables if carried_out.get(table, 0) < self.seq)
+
+
+def order_of(
+    tables: Collection[int], known: Collection[int], command: str, minutes: str, reason: str, author: str
+) -> Given:
+    """Make an order from what somebody has typed. Raises BadOrder."""
+    kind = next((one for one in COMMANDS if one == command), None)
+    if kind is None:
+        raise BadOrder(f"an order is one of {', '.join(COMMANDS)}")
+    if not tables or not set(tables) <= set(known):
+        raise BadOrder("an order goes to tables of this event")
+    reason = " ".join(reason.split())
+    if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
+        raise BadOrder(f"a reason has 1 to {LONGEST_REASON} printable characters")
+    return Given(tuple(sorted(set(tables))), kind, _minutes(kind, minutes), reason, author)
+
+
+def _minutes(command: Command, text: str) -> int:
+    if command != "extra_time":
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) <= 2 and 1 <= int(text) <= MOST_MINUTES):  # noqa: PLR2004
+        raise BadOrder(f"extra time is 1 to {MOST_MINUTES} minutes")
+    return int(text)
+
+
+class Orders:
+    """All orders of an event's folder."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def keep(self, id_: str, given: Given, who: str, now: int) -> KeptOrder:
+        """Keep an order; when this returns it is durable.
+
+        Numbers are seconds of the wall clock, or one more than the last: tables obey nothing that is not newer than
+        what they obeyed, also where a desk has lost its store and counts anew.
+        """
+        with self._store.commit() as sql:
+            (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM orders").fetchone()
+            seq = max(last + 1, now // 1000)
+            row = (seq, id_, now, ",".join(map(str, given.tables)), who, msgspec.json.encode(given))
+            sql.execute("INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?)", row)
+        return KeptOrder(seq, id_, now, who, given)
+
+    def newest(self, count: int) -> list[KeptOrder]:
+        """Give the last orders, newest first. Raises PeopleStoreBroken."""
+        query = "SELECT number, id, at, who, body FROM orders ORDER BY number DESC LIMIT ?"
+        return [_kept(row) for row in self._store.rows(query, count)]
+
+
+def _kept(row: tuple[object, ...]) -> KeptOrder:
+    seq, id_, at, who, body = row
+    try:
+        given = msgspec.json.decode(body, type=Given)  # type: ignore[call-overload] # a BLOB: the table is STRICT
+    except msgspec.DecodeError as error:
+        raise PeopleStoreBroken(f"an order cannot be read: {error}") from None
+    return KeptOrder(seq, id_, at, who, given)  # type: ignore[arg-type] # as above

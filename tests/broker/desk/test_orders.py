@@ -1,0 +1,210 @@
+"""Orders from the desk: who may give them, what is kept, and what a table hears over a real broker."""
+
+import queue
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.brokers import make_broker
+from broker.contract import topics
+from broker.contract.link import Address, Incoming, Link, LinkChanged
+from broker.contract.messages import Order
+from broker.contract.wire import decode_at
+from broker.credentials import Credentials
+from broker.desk.orders import AGAIN_MS, DeskLink, OrderDesk
+from broker.desk.server import DeskServer
+from broker.people.accounts import Account, By
+from broker.people.door import Door
+from broker.people.errors import OrderUnsent
+from broker.people.orders import Given
+from broker.scorer.view import ViewFeed
+from tests.broker.desk import sample
+from tests.broker.desk.test_access import HOSTILE, logged_in, token_of
+from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
+
+EVENT: Final = "cup"
+PAUSE: Final = Given((1, 3), "pause", 0, "fire alarm", "A head_arbiter")
+
+
+class Ear:
+    """In the wire's place: remembers what is sent."""
+
+    def __init__(self) -> None:
+        self.up = True
+        self.sent: list[Order] = []
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Hear a message; it must be one that its table takes, and is never kept for later."""
+        _, message = decode_at(topic, payload)
+        assert isinstance(message, Order)
+        assert not retain
+        self.sent.append(message)
+
+
+class Bench:
+    """A desk with a door, a feed and an ear."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = Hand()
+        self.door, self.ear, self.feed = Door(folder, self.clock), Ear(), sample.feed()
+        for role in ("head_arbiter", "table_arbiter", "organiser", "display"):
+            self.door.accounts.add(role, f"A {role}", role, PASSWORD, By("test"))
+        self.orders = OrderDesk(EVENT, self.door, self.ear)
+        self.server = DeskServer(self.feed, port=0, door=self.door, orders=self.orders)
+
+    def account(self) -> Account:
+        """Give who gives orders here."""
+        return self.door.accounts.get("head_arbiter")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    quick_hashes(monkeypatch)
+    made = Bench(tmp_path)
+    with made.server:
+        yield made
+    made.door.close()
+
+
+def give(client: httpx.Client, **fields: str) -> httpx.Response:
+    form = {
+        "form": token_of(client, "/orders"),
+        "command": "pause",
+        "reason": "fire alarm",
+        "table-3": "on",
+        "minutes": "",
+    }
+    return client.post("/orders", data=form | fields)
+
+
+def test_an_order_goes_to_each_table_and_is_kept_with_author_time_and_reason(bench: Bench) -> None:
+    with logged_in(bench.server, "table_arbiter") as client:
+        answer = give(client, **{"table-1": "on"})
+    assert answer.status_code == 200
+    assert [(o.table, o.command, o.author, o.seq) for o in bench.ear.sent] == [
+        (1, "pause", "A table_arbiter", NOON // 1000),
+        (3, "pause", "A table_arbiter", NOON // 1000),
+    ]
+    (kept,) = bench.orders.book.newest(5)
+    assert (kept.who, kept.at, kept.given.reason) == ("table_arbiter", NOON, "fire alarm")
+    entry = bench.door.audit.newest(1)[0]
+    assert (entry.who, entry.action, entry.about, entry.detail) == (
+        "table_arbiter", "order_given", "pause 1,3", "fire alarm",
+    )  # fmt: skip
+
+
+def test_no_reason_reaches_a_table(bench: Bench) -> None:
+    bench.orders.give(PAUSE, bench.account(), "")
+    assert not hasattr(bench.ear.sent[0], "reason")
+
+
+def test_all_tables_are_those_of_the_event(bench: Bench) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        give(client, all="on")
+    assert [order.table for order in bench.ear.sent] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("role", ["organiser", "display"])
+def test_who_has_no_right_to_orders_gives_none(bench: Bench, role: str) -> None:
+    with logged_in(bench.server, role) as client:
+        answers = [client.get("/orders"), give(client)]
+        assert "/orders" not in client.get("/").text
+    assert [answer.status_code for answer in answers] == [403, 403]
+    assert (bench.ear.sent, bench.orders.book.newest(5)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"reason": ""}, {"command": "reopen"}, {"table-3": "on", "table-9": "on"}, {"command": "extra_time"}]
+)
+def test_what_is_no_order_is_refused_and_what_was_typed_stays(bench: Bench, wrong: dict[str, str]) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        answer = give(client, **({"reason": "five more minutes"} | wrong))
+    assert (answer.status_code, "bad_order" in answer.text) == (400, True)
+    assert wrong.get("reason", "five more minutes") in answer.text
+    assert bench.ear.sent == []
+
+
+def test_without_a_broker_an_order_is_not_kept_for_later(bench: Bench) -> None:
+    bench.ear.up = False
+    with logged_in(bench.server, "head_arbiter") as client:
+        answer = give(client)
+    assert (answer.status_code, "order_unsent" in answer.text) == (503, True)
+    assert bench.orders.book.newest(5) == []
+    with pytest.raises(OrderUnsent):
+        bench.orders.give(PAUSE, bench.account(), "")
+
+
+def test_a_young_order_is_sent_again_on_a_new_connection_and_an_old_one_is_not(bench: Bench) -> None:
+    bench.orders.give(PAUSE, bench.account(), "")
+    bench.clock.now += AGAIN_MS
+    bench.orders.give(Given((1,), "resume", 0, "over", "A"), bench.account(), "")
+    before = list(bench.ear.sent)
+    bench.orders.connected()
+    assert bench.ear.sent[len(before) :] == before
+    bench.clock.now += 1
+    bench.orders.connected()
+    assert [order.command for order in bench.ear.sent[2 * len(before) :]] == ["resume"]
+
+
+def test_an_order_is_done_once_the_table_says_so(bench: Bench) -> None:
+    kept = bench.orders.give(Given((1,), "pause", 0, "fire alarm", "A"), bench.account(), "")
+    with logged_in(bench.server, "head_arbiter") as client:
+        assert "not yet heard of by table 1" in client.get("/orders").text
+        tables = (replace(bench.feed.current.tables[0], ordered=kept.seq, paused=True),)
+        bench.feed.publish(sample.newer(bench.feed.current, tables=tables))
+        assert "not yet heard of" not in client.get("/orders").text
+        assert "Paused" in client.get("/").text
+
+
+def test_a_desk_that_can_send_nothing_offers_no_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick_hashes(monkeypatch)
+    door = Door(tmp_path)
+    door.accounts.add("head_arbiter", "A", "head_arbiter", PASSWORD, By("test"))
+    with DeskServer(ViewFeed(sample.view()), port=0, door=door) as desk, logged_in(desk, "head_arbiter") as client:
+        assert (client.get("/orders").status_code, "/orders" in client.get("/").text) == (404, False)
+    door.close()
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.dictionaries(st.sampled_from(["command", "minutes", "reason", "all", "table-1", "table-x", "table-0"]), HOSTILE)
+)
+def test_whatever_is_in_the_form_it_is_an_order_or_is_refused(bench: Bench, fields: dict[str, str]) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        safe = {name: value.encode("utf-8", "replace").decode() for name, value in fields.items()}
+        answer = give(client, **safe)
+    assert answer.status_code in {200, 400}
+    assert "<script>alert" not in answer.text
+
+
+def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(tmp_path: Path) -> None:
+    known = Credentials.create(2)
+    heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
+    door = Door(tmp_path)
+    account = Account("anne", "Anne", "head_arbiter", disabled=False, made_at=0)
+    with make_broker("embedded", tmp_path / "broker", EVENT, known, tables=2) as broker:
+        table = Link(
+            Address(broker.host, broker.port, *known.table(1)), "homologue-cup-table-1",
+            [topics.ORDER.at(EVENT, table=1)], heard.put,
+        )  # fmt: skip
+        table.start()
+        assert heard.get(timeout=10) == LinkChanged(up=True)
+        line = DeskLink(EVENT, door, Address(broker.host, broker.port, "desk", known.password("desk")))
+        line.start()
+        assert line.wait(10.0)
+        line.orders.give(Given((2,), "pause", 0, "why", "Anne"), account, "")
+        line.orders.give(Given((1,), "extra_time", 5, "why", "Anne"), account, "")
+        came = heard.get(timeout=10)
+        assert isinstance(came, Incoming)
+        order = decode_at(came.topic, came.payload)[1]
+        line.stop()
+        table.stop()
+    door.close()
+    assert isinstance(order, Order)
+    assert (order.table, order.command, order.minutes, order.author) == (1, "extra_time", 5, "Anne")

@@ -1,0 +1,154 @@
+"""`homologue event`: one folder that may start, or every problem named."""
+
+import csv
+import json
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker.command import homologue
+from broker.organiser.deals.files import flat
+from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players
+from broker.rules.errors import RuleError
+from broker.scorer.event import open_event
+
+HEAD = ["name", "country", "club", "national", "ema"]
+OPTIONS = ["--name", "cup-2026", "--title", "Club cup", "--profile", "oedmc-2020", "--rounds", "5"]
+
+
+def ask(*words: object, said: str = "") -> Result:
+    return CliRunner().invoke(homologue, ["event", *map(str, words)], input=said)
+
+
+def sheet(folder: Path, rows: list[list[str]], head: list[str] | None = None) -> Path:
+    path = folder / "list.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([head or HEAD, *rows])
+    return path
+
+
+def sixteen() -> list[list[str]]:
+    return [[f"Player {n} 李", "FRA", "=Club", f"N{n}", f"0400{n:04}"] for n in range(1, 17)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An event that was set up in one command."""
+    folder = tmp_path_factory.mktemp("events")
+    result = ask("new", folder / "cup", *OPTIONS, "--players", sheet(folder, sixteen()))
+    assert result.exit_code == 0, result.output
+    return folder / "cup"
+
+
+def test_an_event_that_was_set_up_may_start(made: Path) -> None:
+    event = open_event(made)
+    assert (event.name, len(event.players), len(event.plan.plays), event.tables) == ("cup-2026", 16, 80, (1, 2, 3, 4))
+    assert json.loads(ask("check", made, "--json").stdout) == {"ready": True, "problems": []}
+
+
+def test_it_starts_from_a_copy_of_its_folder(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "copy")
+    assert ask("check", tmp_path / "copy").exit_code == 0
+
+
+def test_questions_are_asked_for_what_is_not_said(tmp_path: Path) -> None:
+    players = sheet(tmp_path, sixteen())
+    result = ask("new", tmp_path / "cup", "--rounds", "5", said=f"cup\nA cup\n\n{players}\n")
+    assert result.exit_code == 0, result.output
+    assert open_event(tmp_path / "cup").plan.title == "A cup"
+
+
+def test_clubs_and_numbers_stay_beside_the_plan_and_reach_no_table(made: Path) -> None:
+    one = read_players(made / PLAYERS)[0]
+    assert one.further == ("FRA", "=Club", "N1", "04000001")
+    assert b"Club'" not in (made / "event.toml").read_bytes()
+
+
+def test_nothing_is_written_over(made: Path) -> None:
+    before = {path.name: path.read_bytes() for path in made.iterdir()}
+    result = ask("new", made, *OPTIONS, "--players", made / PLAYERS)
+    assert (result.exit_code, "folder_taken" in result.stderr) == (1, True)
+    assert {path.name: path.read_bytes() for path in made.iterdir()} == before
+
+
+def test_nobody_else_may_read_the_folder_s_files(made: Path) -> None:
+    open_to_others = [path.name for path in made.iterdir() if path.stat().st_mode & 0o077]
+    assert open_to_others == ["commitment.json"]
+
+
+def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -> None:
+    rows = sixteen()
+    rows[1][0], rows[2][1], rows[4][4] = "", "France", rows[3][4]
+    result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
+    assert [line.split(": ")[1:3] for line in result.stderr.splitlines()] == [
+        ["player_wrong", "line 3"],
+        ["player_wrong", "line 4"],
+    ]
+    assert (tmp_path / "cup").exists() is False
+
+
+def test_a_number_that_two_players_have_is_named(tmp_path: Path) -> None:
+    rows = sixteen()
+    rows[4][4] = rows[3][4]
+    result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
+    assert [line.split(": ")[1:3] for line in result.stderr.splitlines()] == [["player_listed_twice", "line 6"]]
+
+
+@pytest.mark.parametrize("wrong", [["--name", "Cup!"], ["--profile", "nonsense"], ["--title", ""]])
+def test_a_head_that_cannot_be_is_refused_and_nothing_is_made(tmp_path: Path, wrong: list[str]) -> None:
+    result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, sixteen()), *wrong)
+    assert (result.exit_code, (tmp_path / "cup").exists()) == (1, False)
+
+
+def test_all_problems_are_named_at_once(made: Path, tmp_path: Path) -> None:
+    broken = shutil.copytree(made, tmp_path / "broken")
+    (broken / "commitment.json").unlink()
+    (broken / "sets.json").chmod(0o644)
+    plan = (broken / "event.toml").read_text(encoding="utf-8")
+    (broken / "event.toml").write_text(plan.replace('id = "p01"', 'id = "p99"', 1), encoding="utf-8")
+    found = json.loads(ask("check", broken, "--json").stdout)
+    assert sorted({problem["code"] for problem in found["problems"]}) == [
+        "bad_event",
+        "not_committed",
+        "secret_exposed",
+    ]
+    assert [p for p in found["problems"] if "player p01 is not in the list" in p["message"]] != []
+
+
+def test_a_folder_without_anything_is_told(tmp_path: Path) -> None:
+    assert ask("check", tmp_path).stdout.startswith("bad_event: event.toml is missing")
+
+
+NAMES = st.text(
+    st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp", "Cf", "Zs", "Cn", "Co")), min_size=1, max_size=20
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(NAMES, min_size=1, max_size=5))
+def test_the_list_reads_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("list")
+    plain = [name.lstrip("'") or "x" for name in names]
+    first = read_players(sheet(folder, [[name] for name in plain], ["name"]))
+    assert [one.player.name for one in first] == plain
+    (folder / PLAYERS).write_text(players_csv(first), encoding="utf-8", newline="")
+    assert read_players(folder / PLAYERS) == first
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_list_or_are_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("bytes") / "list.csv"
+    path.write_bytes(b"name,id\n" + content)
+    found: tuple[Listed, ...] = ()
+    with suppress(RuleError):
+        try:
+            found = read_players(path)
+        except* RuleError as several:
+            assert flat(several) != []  # noqa: PT017 - each of them is a refusal, and nothing else came
+    assert len({one.player.id for one in found}) == len(found)

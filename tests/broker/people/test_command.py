@@ -1,0 +1,70 @@
+"""`homologue people`."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from broker.people.command import people
+from tests.broker.people.conftest import PASSWORD
+
+
+def run(*words: str, said: str = f"{PASSWORD}\n") -> Result:
+    return CliRunner().invoke(people, list(words), input=said)
+
+
+def add(folder: Path, name: str = "anne", role: str = "head_arbiter") -> Result:
+    return run("add", str(folder), name, "--full", f"=Full {name}", "--role", role, "--password-stdin")
+
+
+def listed(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in run("list", str(folder), "--json").output.splitlines()]
+
+
+def test_an_account_is_made_listed_disabled_and_enabled(tmp_path: Path) -> None:
+    assert (add(tmp_path).exit_code, add(tmp_path, "bert", "display").exit_code) == (0, 0)
+    assert run("disable", str(tmp_path), "bert").exit_code == 0
+    assert [(row["name"], row["role"], row["disabled"]) for row in listed(tmp_path)] == [
+        ("anne", "head_arbiter", False),
+        ("bert", "display", True),
+    ]
+    assert run("enable", str(tmp_path), "bert").exit_code == 0
+    assert [row["disabled"] for row in listed(tmp_path)] == [False, False]
+
+
+def test_a_refusal_is_told_by_its_code(tmp_path: Path) -> None:
+    add(tmp_path)
+    refused = [
+        add(tmp_path),
+        run("disable", str(tmp_path), "anne"),
+        run("password", str(tmp_path), "bert", "--password-stdin"),
+        run("password", str(tmp_path), "anne", "--password-stdin", said="short\n"),
+    ]
+    assert [(one.exit_code, one.stderr.split(": ")[1]) for one in refused] == [
+        (1, "account_taken"),
+        (1, "last_head_arbiter"),
+        (1, "account_unknown"),
+        (1, "weak_password"),
+    ]
+
+
+def test_the_audit_log_is_exported_and_no_spreadsheet_runs_it(tmp_path: Path) -> None:
+    add(tmp_path)
+    rows = list(csv.DictReader(io.StringIO(run("audit", str(tmp_path), "--csv").output)))
+    assert [(row["who"], row["action"], row["detail"]) for row in rows] == [
+        ("(command)", "account_added", "head_arbiter: =Full anne")
+    ]
+    lines = [json.loads(line) for line in run("audit", str(tmp_path)).output.splitlines()]
+    assert [line["digest"] for line in lines] == [row["digest"] for row in rows]
+
+
+def test_no_password_and_no_hash_is_ever_shown(tmp_path: Path) -> None:
+    told = [add(tmp_path), run("list", str(tmp_path)), run("audit", str(tmp_path))]
+    assert [one.output for one in told if PASSWORD in one.output or "argon2" in one.output] == []
+
+
+def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    add(tmp_path)
+    assert [path.name for path in tmp_path.iterdir() if path.stat().st_mode & 0o077] == []

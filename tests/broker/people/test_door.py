@@ -1,0 +1,248 @@
+"""Who comes in, who is known, who has to go."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from broker.people.door import LINK, LINK_MS, Door
+from broker.people.errors import (
+    AccountTaken,
+    AccountUnknown,
+    AuditBroken,
+    BadAccount,
+    LastHeadArbiter,
+    LinkSpent,
+    LoginDelayed,
+    LoginRefused,
+    PeopleStoreBroken,
+    WeakPassword,
+)
+from broker.people.roles import HOUR_MS, IDLE_MS, RIGHTS, WHOLE_MS
+from broker.people.store import FILE
+from broker.people.throttle import OF_BOTH, WINDOW_MS
+from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand
+
+AGENT, HOME = "Firefox", "10.0.0.1"
+
+
+def come_in(door: Door, name: str = "anne", password: str = PASSWORD) -> str:
+    return door.log_in(name, password, agent=AGENT, address=HOME)
+
+
+def actions(door: Door) -> list[tuple[str, str, str]]:
+    return [(entry.who, entry.action, entry.about) for entry in door.audit.checked()]
+
+
+def test_who_logs_in_is_known_by_the_token_and_by_nothing_else(anne: Door) -> None:
+    token = come_in(anne)
+    found = anne.known(token, agent=AGENT, address=HOME)
+    assert found is not None
+    assert found.account.name == "anne"
+    assert anne.known(token[:-1], agent=AGENT, address=HOME) is None
+    assert anne.known(found.key, agent=AGENT, address=HOME) is None  # what the file holds opens nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "password"), [("anne", "something else"), ("bert", PASSWORD), ("", ""), ("ANNE", PASSWORD)]
+)
+def test_it_is_never_said_whether_the_name_or_the_password_is_wrong(anne: Door, name: str, password: str) -> None:
+    with pytest.raises(LoginRefused, match=r"^name and password do not belong together$"):
+        come_in(anne, name, password)
+
+
+def test_a_password_may_be_typed_on_any_keyboard(anne: Door) -> None:
+    anne.accounts.add("elo", "Élodie", "display", "é" * 2 + " trois vents 西", BY)
+    assert come_in(anne, "elo", "é" * 2 + " trois vents 西")
+
+
+def test_a_name_that_is_nobodys_is_not_kept_in_the_log(anne: Door) -> None:
+    with pytest.raises(LoginRefused):
+        come_in(anne, "my secret password", "x")
+    assert actions(anne)[-1] == ("", "login_refused", "")
+
+
+def test_after_the_limit_the_right_password_waits_too(anne: Door, clock: Hand) -> None:
+    for _ in range(OF_BOTH):
+        with pytest.raises(LoginRefused):
+            come_in(anne, password="guess")
+    with pytest.raises(LoginDelayed) as refusal:
+        come_in(anne)
+    assert refusal.value.wait_s == WINDOW_MS // 1000
+    clock.now += WINDOW_MS
+    assert come_in(anne)
+
+
+@pytest.mark.parametrize("role", ["head_arbiter", "display"])
+def test_a_session_ends_when_it_is_not_used_and_when_it_is_old(door: Door, clock: Hand, role: str) -> None:
+    account = door.accounts.add("anne", "Anne", role, PASSWORD, BY)
+    for step, whole in ((IDLE_MS[account.role], False), (HOUR_MS, True)):
+        token, began = come_in(door), clock.now
+        while clock.now - began + step <= (WHOLE_MS[account.role] if whole else step):
+            clock.now += step
+            assert door.known(token, agent=AGENT, address=HOME) is not None
+        clock.now += step if whole else IDLE_MS[account.role] + 1
+        assert door.known(token, agent=AGENT, address=HOME) is None
+    assert ("anne", "session_ended", "") in actions(door)
+
+
+def test_a_session_outlives_a_restart(anne: Door, tmp_path: Path, clock: Hand) -> None:
+    token = come_in(anne)
+    anne.close()
+    again = Door(tmp_path, clock)
+    assert again.known(token, agent=AGENT, address=HOME) is not None
+    again.close()
+
+
+def test_a_token_that_turns_up_in_another_browser_ends_the_session_for_both(anne: Door) -> None:
+    token = come_in(anne)
+    assert anne.known(token, agent="curl", address="10.0.0.66") is None
+    assert anne.known(token, agent=AGENT, address=HOME) is None
+    assert [(e.who, e.action, e.address) for e in anne.audit.checked()][-1] == ("anne", "session_moved", "10.0.0.66")
+
+
+def test_logging_out_ends_one_session_and_no_other(anne: Door) -> None:
+    one, other = come_in(anne), come_in(anne)
+    session = anne.known(one, agent=AGENT, address=HOME)
+    assert session is not None
+    anne.log_out(session, HOME)
+    assert (anne.known(one, agent=AGENT, address=HOME), anne.goes_on(session)) == (None, False)
+    assert anne.known(other, agent=AGENT, address=HOME) is not None
+
+
+@pytest.mark.parametrize("what", ["disable", "password"])
+def test_a_disabled_account_and_a_new_password_end_all_sessions(anne: Door, what: str) -> None:
+    anne.accounts.add("bert", "Bert", "table_arbiter", PASSWORD, BY)
+    token = come_in(anne, "bert")
+    if what == "disable":
+        anne.accounts.disable("bert", BY)
+    else:
+        anne.accounts.set_password("bert", "another four winds", BY)
+    assert anne.known(token, agent=AGENT, address=HOME) is None
+    with pytest.raises(LoginRefused):
+        come_in(anne, "bert")
+
+
+def test_there_is_always_a_head_arbiter_who_can_come_in(anne: Door) -> None:
+    with pytest.raises(LastHeadArbiter):
+        anne.accounts.disable("anne", BY)
+    anne.accounts.add("bert", "Bert", "head_arbiter", PASSWORD, BY)
+    anne.accounts.disable("anne", BY)
+    with pytest.raises(LastHeadArbiter):
+        anne.accounts.disable("bert", BY)
+
+
+def test_a_name_is_not_used_twice_even_of_a_disabled_account(anne: Door) -> None:
+    anne.accounts.add("bert", "Bert", "display", PASSWORD, BY)
+    anne.accounts.disable("bert", BY)
+    with pytest.raises(AccountTaken):
+        anne.accounts.add("bert", "Another Bert", "display", PASSWORD, BY)
+
+
+@pytest.mark.parametrize(
+    ("name", "full", "role"),
+    [
+        *((name, "A", "display") for name in ("", "A", "-a", "a" * 33, "a\n", "ａ")),
+        *(("a", full, "display") for full in ("", "A" * 61, "A\0")),
+        ("a", "A", "king"),
+    ],
+)
+def test_what_cannot_be_an_account_is_refused(door: Door, name: str, full: str, role: str) -> None:
+    with pytest.raises(BadAccount):
+        door.accounts.add(name, full, role, PASSWORD, BY)
+    assert door.accounts.all() == []
+
+
+@pytest.mark.parametrize("password", ["", "short", "aaaaaaaaaaaaaaaa", "four-winds-anne", "x" * 201])
+def test_a_password_that_is_guessed_at_once_is_refused(door: Door, password: str) -> None:
+    with pytest.raises(WeakPassword):
+        door.accounts.add("four-winds-anne", "Anne", "display", password, BY)
+
+
+def test_nobody_unknown_gets_an_account_by_other_ways(anne: Door) -> None:
+    for act in (anne.accounts.disable, anne.accounts.enable):
+        with pytest.raises(AccountUnknown):
+            act("bert", BY)
+
+
+def test_the_first_link_opens_once(door: Door, tmp_path: Path) -> None:
+    link = door.first_link("http://127.0.0.1:1/")
+    assert link is not None
+    assert (tmp_path / LINK).read_text() == f"{link}\n"
+    assert (tmp_path / LINK).stat().st_mode & 0o777 == 0o600
+    token = link.partition("token=")[2]
+    door.welcome(token, "anne", "Anne", PASSWORD, HOME)
+    assert (tmp_path / LINK).exists() is False
+    with pytest.raises(LinkSpent):
+        door.welcome(token, "bert", "Bert", PASSWORD, HOME)
+    assert [(one.name, one.role) for one in door.accounts.all()] == [("anne", "head_arbiter")]
+
+
+def test_the_first_link_runs_out_and_a_wrong_one_opens_nothing(door: Door, clock: Hand) -> None:
+    token = str(door.first_link("http://127.0.0.1:1/")).partition("token=")[2]
+    with pytest.raises(LinkSpent):
+        door.check_link(token + "x")
+    clock.now += LINK_MS
+    door.check_link(token)
+    clock.now += 1
+    with pytest.raises(LinkSpent):
+        door.check_link(token)
+
+
+def test_there_is_no_link_where_there_is_an_account(anne: Door) -> None:
+    assert anne.first_link("http://127.0.0.1:1/") is None
+
+
+def test_the_log_says_who_did_what(anne: Door) -> None:
+    come_in(anne)
+    assert actions(anne) == [("test", "account_added", "anne"), ("anne", "logged_in", "")]
+
+
+def test_the_log_cannot_be_changed_or_shortened(anne: Door) -> None:
+    for statement in ("UPDATE audit SET who = 'x'", "DELETE FROM audit"):
+        with pytest.raises(PeopleStoreBroken, match="append-only"), anne.store.commit() as sql:
+            sql.execute(statement)
+    assert len(actions(anne)) == 1
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    ["UPDATE audit SET who = 'bert' WHERE number = 1", "DELETE FROM audit WHERE number = 1",
+     "INSERT INTO audit VALUES (3, 0, 'x', '', 'x', '', '', 'x')"],
+)  # fmt: skip
+def test_what_somebody_changes_with_an_editor_shows(anne: Door, tmp_path: Path, forgery: str) -> None:
+    come_in(anne)
+    with sqlite3.connect(tmp_path / FILE) as forger:
+        forger.execute("DROP TRIGGER audit_is_never_changed")
+        forger.execute("DROP TRIGGER audit_is_never_shortened")
+        forger.execute(forgery)
+    forger.close()
+    with pytest.raises(AuditBroken):
+        list(anne.audit.checked())
+
+
+def test_neither_file_nor_log_holds_a_password_or_a_token(anne: Door, tmp_path: Path) -> None:
+    token = come_in(anne)
+    files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert (PASSWORD.encode() in files, token.encode() in files) == (False, False)
+    assert PASSWORD not in json.dumps(list(anne.audit.entries()))
+
+
+def test_a_file_of_another_version_is_refused(anne: Door, tmp_path: Path) -> None:
+    with anne.store.commit() as sql:
+        sql.execute("UPDATE about SET value = '2' WHERE key = 'version'")
+    with pytest.raises(PeopleStoreBroken, match="version 2"):
+        Door(tmp_path)
+
+
+def test_a_display_and_an_organiser_see_no_deal_under_embargo_and_change_nothing_in_the_room() -> None:
+    assert {role: sorted(rights) for role, rights in RIGHTS.items() if role != "head_arbiter"} == {
+        "table_arbiter": ["give_orders", "see_public", "see_room"],
+        "organiser": ["see_public", "set_up"],
+        "display": ["see_public"],
+    }
+
+
+def test_the_clock_of_the_log_is_the_doors(anne: Door) -> None:
+    assert [entry.at for entry in anne.audit.checked()] == [NOON]

@@ -1,0 +1,70 @@
+"""Orders are kept with author, time and reason, and never changed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.people.door import Door
+from broker.people.errors import BadOrder, PeopleStoreBroken
+from broker.people.orders import COMMANDS, LONGEST_REASON, Given, Orders, order_of
+from tests.broker.people.conftest import NOON, Hand
+
+KNOWN = (1, 2, 3)
+PAUSE = Given((1,), "pause", 0, "fire alarm", "Anne")
+
+
+def test_an_order_says_to_whom_what_and_why() -> None:
+    assert order_of([3, 1, 3], KNOWN, "extra_time", "5", "  late  carrier ", "Anne") == Given(
+        (1, 3), "extra_time", 5, "late carrier", "Anne"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tables", "command", "minutes", "reason"),
+    [
+        ([], "pause", "", "why"),
+        ([4], "pause", "", "why"),
+        ([1], "reopen", "", "why"),
+        ([1], "pause", "", " "),
+        ([1], "pause", "", "x" * (LONGEST_REASON + 1)),
+        ([1], "pause", "", "a\u202eb"),
+        *(([1], "extra_time", minutes, "why") for minutes in ("", "0", "61", "-1", "5.5", "٥", "999999999999")),
+    ],
+)
+def test_what_is_no_order_is_refused(tables: list[int], command: str, minutes: str, reason: str) -> None:
+    with pytest.raises(BadOrder):
+        order_of(tables, KNOWN, command, minutes, reason, "Anne")
+
+
+@given(st.lists(st.integers()), st.sampled_from([*COMMANDS, "x"]), st.text(max_size=5), st.text(max_size=300))
+def test_whatever_is_typed_is_an_order_within_bounds_or_is_refused(
+    tables: list[int], command: str, minutes: str, reason: str
+) -> None:
+    try:
+        made = order_of(tables, KNOWN, command, minutes, reason, "Anne")
+    except BadOrder:
+        return
+    assert set(made.tables) <= set(KNOWN)
+    assert (0 <= made.minutes <= 60, 1 <= len(made.reason) <= LONGEST_REASON) == (True, True)
+
+
+def test_numbers_grow_whatever_the_clock_does(door: Door, clock: Hand) -> None:
+    orders = Orders(door.store)
+    first = orders.keep("order-0001", PAUSE, "anne", clock.now).seq
+    clock.now -= 86_400_000
+    second = orders.keep("order-0002", PAUSE, "anne", clock.now).seq
+    assert (first, second) == (NOON // 1000, NOON // 1000 + 1)
+
+
+def test_an_order_is_kept_as_it_was_given(door: Door) -> None:
+    orders = Orders(door.store)
+    kept = orders.keep("order-0001", PAUSE, "anne", NOON)
+    assert orders.newest(5) == [kept]
+    assert (kept.waiting({}), kept.waiting({1: kept.seq - 1}), kept.waiting({1: kept.seq})) == ((1,), (1,), ())
+
+
+def test_an_order_is_never_changed_or_taken_back(door: Door) -> None:
+    Orders(door.store).keep("order-0001", PAUSE, "anne", NOON)
+    for statement in ("UPDATE orders SET who = 'x'", "DELETE FROM orders"):
+        with pytest.raises(PeopleStoreBroken, match="append-only"), door.store.commit() as sql:
+            sql.execute(statement)
