@@ -61,7 +61,7 @@ def order_of(
 def _minutes(command: Command, text: str) -> int:
     if command != "extra_time":
         return 0
-    if not (text.isascii() and text.isdigit() and len(text) <= 2 and 1 <= int(text) <= MOST_MINUTES):  # noqa: PLR2004
+    if not (text.isascii() and text.isdigit() and len(text) <= 2 and 1 <= int(text) <= MOST_MINUTES):  # noqa: PLR2004 - digits
         raise BadOrder(f"extra time is 1 to {MOST_MINUTES} minutes")
     return int(text)
 

@@ -70,7 +70,7 @@ def write(folder: Path, place: Place) -> None:
 def parameters(place: Place, folder: Path) -> Mapping[str, str]:
     """Give what libpq is told. Raises StoreAddressRefused; no text of it has a password in it."""
     from psycopg import ProgrammingError  # noqa: PLC0415 - only events in PostgreSQL load its library
-    from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415
+    from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - as above
 
     if not place.address.startswith(SCHEMES):
         raise StoreAddressRefused("an address is postgresql://USER@HOST/DATABASE")

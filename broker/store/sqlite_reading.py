@@ -62,7 +62,7 @@ def entries_in(store: sqlite3.Connection) -> Generator[Entry, None, None]:
     """Give what a journal holds. Raises StoreBroken."""
     try:
         # Not `yield from`: left early it would close the cursor, which a closed connection refuses.
-        for row in store.execute("SELECT received_at, body FROM journal ORDER BY height"):  # noqa: UP028
+        for row in store.execute("SELECT received_at, body FROM journal ORDER BY height"):  # noqa: UP028 - as said
             yield row
     except sqlite3.DatabaseError as error:
         raise StoreBroken(f"the journal cannot be read: {error}") from None

@@ -22,7 +22,7 @@ SERVICE = (0, 2)
 """East and west: held while the box gets power, it does not start but can be flashed."""
 
 
-def assemble(machine: "Any", ticks_us: "Callable[[], int]", line: "Line", boot: int) -> Program:  # noqa: ANN401
+def assemble(machine: "Any", ticks_us: "Callable[[], int]", line: "Line", boot: int) -> Program:  # noqa: ANN401 - no types of it in CPython
     """Put the box together from its parts; `machine` is MicroPython's module, which has no types."""
     edges = Edges(ticks_us)
     lamps = Lamps([machine.Pin(number, machine.Pin.OUT, value=0) for number in LAMPS])
@@ -33,10 +33,10 @@ def assemble(machine: "Any", ticks_us: "Callable[[], int]", line: "Line", boot: 
     return program
 
 
-def wants_service(machine: "Any") -> bool:  # noqa: ANN401
+def wants_service(machine: "Any") -> bool:  # noqa: ANN401 - no types of it in CPython
     """Say whether somebody holds the two buttons that keep the box from starting."""
     return all(_input(machine, BUTTONS[seat]).value() == 0 for seat in SERVICE)
 
 
-def _input(machine: "Any", number: int) -> "Any":  # noqa: ANN401
+def _input(machine: "Any", number: int) -> "Any":  # noqa: ANN401 - no types of it in CPython
     return machine.Pin(number, machine.Pin.IN, machine.Pin.PULL_UP)

@@ -124,7 +124,7 @@ def _meld(laid: Laid, numbers: tuple[int, ...]) -> LibraryMeld:
 def _config(hand: Hand, said: Situation, profile: RiichiProfile) -> HandConfig:
     seat, prevalent = WIND_TILES[said.seat_wind], WIND_TILES[said.round_wind]
     # The library gives 4 fu for a pair of the double wind. A pair gives no yaku, so one of the winds may be left out.
-    once = seat == prevalent and profile.fu.double_wind_pair.value == 2 and hand.standing.count(seat) == 2  # noqa: PLR2004
+    once = seat == prevalent and profile.fu.double_wind_pair.value == 2 and hand.standing.count(seat) == 2  # noqa: PLR2004 - a pair
     return HandConfig(
         is_tsumo=said.self_drawn,
         is_riichi=said.riichi == 1,

@@ -23,7 +23,7 @@ def chii(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) ->
     kinds = sorted(map(kind_of, (*used, board.offered)))
     ranks = [int(kind[0]) for kind in kinds]
     suits = {kind[1] for kind in kinds}
-    if len(used) != 2 or len(suits) > 1 or suits == {"z"} or ranks != [*range(ranks[0], ranks[0] + 3)]:  # noqa: PLR2004
+    if len(used) != 2 or len(suits) > 1 or suits == {"z"} or ranks != [*range(ranks[0], ranks[0] + 3)]:  # noqa: PLR2004 - two and the one offered
         raise RuleError("not_a_meld", f"{' '.join(used) or 'no tiles'} and {board.offered} are no chii")
     return _taken(board, seat, Meld("chii", (*used, board.offered)), used, rules)
 
