@@ -64,17 +64,22 @@ def _is_inside(output: Path, source: Path | None) -> bool:
 def replace_text(path: Path, text: str) -> None:
     """Put a text in the place of a file that is there, with the rights that it has. Raises RuleError `unwritable`."""
     try:
-        _write(path, text.encode(), stat.S_IMODE(path.stat().st_mode))
+        _write(path, text.encode(), stat.S_IMODE(path.stat().st_mode), exactly=True)
     except OSError as error:
         raise RuleError("unwritable", f"{path}: {error.strerror}") from None
 
 
-def _write(output: Path, content: bytes, mode: int) -> None:
-    """Write beside and put in place: a reader sees the old file or the new one, and a full disk spoils none."""
+def _write(output: Path, content: bytes, mode: int, *, exactly: bool = False) -> None:
+    """Write beside and put in place: a reader sees the old file or the new one, and a full disk spoils none.
+
+    What the process may not give away by its umask is taken from `mode`, unless that is to be had `exactly`.
+    """
     beside = output.with_name(f".{output.name}.new")
     beside.unlink(missing_ok=True)
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            if exactly:
+                os.fchmod(file.fileno(), mode)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
