@@ -230,9 +230,17 @@ class EndLine(Struct, tag_field="type", tag="game_end", forbid_unknown_fields=Tr
 
 
 Line = (
-    RonLine | MultiRonLine | TsumoLine | DrawLine | NagashiLine
-    | AbortLine | ChomboLine | MinorFaultLine | DeadHandLine | EndLine
-)  # fmt: skip
+    RonLine
+    | MultiRonLine
+    | TsumoLine
+    | DrawLine
+    | NagashiLine
+    | AbortLine
+    | ChomboLine
+    | MinorFaultLine
+    | DeadHandLine
+    | EndLine
+)
 
 
 def listed(players: Iterable[Any]) -> tuple[Player, ...]:

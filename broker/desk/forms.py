@@ -47,9 +47,12 @@ def parse(body: bytes, kind: str) -> Form:
         raise FormMalformed(f"a form is sent as {KIND}")
     try:
         pairs = parse_qsl(
-            body.decode("ascii"), keep_blank_values=True, strict_parsing=bool(body), errors="strict",
+            body.decode("ascii"),
+            keep_blank_values=True,
+            strict_parsing=bool(body),
+            errors="strict",
             max_num_fields=MOST_FIELDS,
-        )  # fmt: skip
+        )
     except ValueError:  # of Unicode too
         raise FormMalformed("this is no form") from None
     form = dict(pairs)

@@ -32,18 +32,22 @@ def render(
 ) -> Response:
     """Render a page with `values`; what went wrong, or was done (a key of the catalogue), is told at its top."""
     words = language(request)
-    html = environment().get_template(template).render(
-        words=words,
-        say=words.say,
-        names=[(one, catalogues()[one]) for one in LANGUAGES],
-        visitor=visitor or Visitor(),
-        title=title,
-        here=f"{request.url.path}?{_kept(request)}",
-        problem=told(words, error) if error else "",
-        code=getattr(error, "code", ""),
-        done=words.say(done) if done else "",
-        **values,
-    )  # fmt: skip
+    html = (
+        environment()
+        .get_template(template)
+        .render(
+            words=words,
+            say=words.say,
+            names=[(one, catalogues()[one]) for one in LANGUAGES],
+            visitor=visitor or Visitor(),
+            title=title,
+            here=f"{request.url.path}?{_kept(request)}",
+            problem=told(words, error) if error else "",
+            code=getattr(error, "code", ""),
+            done=words.say(done) if done else "",
+            **values,
+        )
+    )
     headers = {"Vary": "Accept-Language, Cookie"}
     if wait := getattr(error, "wait_s", 0):
         headers["Retry-After"] = str(wait)

@@ -80,15 +80,19 @@ class Pages:
 
     def whole(self, view: View, words: Catalogue, now: int, visitor: Visitor = EVERYBODY) -> str:
         """Render the page. `now` (ms since 1970) is told as the time of what is shown."""
-        return environment().get_template("page.html").render(
-            room=self.room(view, words, visitor),
-            view=view,
-            words=words,
-            say=words.say,
-            names=[(language, catalogues()[language]) for language in LANGUAGES],
-            now=now,
-            visitor=visitor,
-        )  # fmt: skip
+        return (
+            environment()
+            .get_template("page.html")
+            .render(
+                room=self.room(view, words, visitor),
+                view=view,
+                words=words,
+                say=words.say,
+                names=[(language, catalogues()[language]) for language in LANGUAGES],
+                now=now,
+                visitor=visitor,
+            )
+        )
 
     def room(self, view: View, words: Catalogue, visitor: Visitor = EVERYBODY) -> Markup:
         """Render the part that changes: everything but the head and the banners of the connection."""
@@ -98,8 +102,12 @@ class Pages:
         kept = self._rooms.get(audience)
         if kept is None or kept[0] is not view:
             calling = [table.table for table in view.tables if table.calling]
-            html = environment().get_template("room.html").render(
-                view=view, say=words.say, calling=calling, arbiter=audience[1], commands=audience[2], words=words
-            )  # fmt: skip
+            html = (
+                environment()
+                .get_template("room.html")
+                .render(
+                    view=view, say=words.say, calling=calling, arbiter=audience[1], commands=audience[2], words=words
+                )
+            )
             kept = self._rooms[audience] = (view, Markup(html))  # noqa: S704 - the template's own escaped output
         return kept[1]

@@ -19,8 +19,14 @@ from firmware.wiring import Wiring, read_wiring
 @click.argument("config", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--buttons", "address", help="Address of the buttons, instead of a configuration's.")
 @click.option("--test", "testing", is_flag=True, help="Let each player press once, and say what came of it.")
-@click.option("--wait", "wait_s", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True,
-              help="With --test: seconds for each player.")  # fmt: skip
+@click.option(
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(0.1, 3600),
+    default=30.0,
+    show_default=True,
+    help="With --test: seconds for each player.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object; what --test asks goes to standard error.")
 def hardware(config: Path | None, address: str | None, wait_s: float, *, testing: bool, as_json: bool) -> None:
     """List what is wired to this machine; CONFIG is a table's TOML file (see docs/installer.md).

@@ -299,8 +299,8 @@ def test_time_passes_by_itself() -> None:
 def test_a_lamp_that_blinks_keeps_its_beat_when_it_is_told_again() -> None:
     with desk(FULL) as table:
         table.buttons.show("east", "blink")
-        thread = table.buttons._lamps._leds["east"]._blink_thread  # type: ignore[union-attr]
+        thread = table.buttons._lamps._leds["east"]._blink_thread  # type: ignore[union-attr]  # gpiozero's thread, seen by nothing public
         table.buttons.show("east", "blink")
-        assert table.buttons._lamps._leds["east"]._blink_thread is thread  # type: ignore[union-attr]
+        assert table.buttons._lamps._leds["east"]._blink_thread is thread  # type: ignore[union-attr]  # gpiozero's thread, seen by nothing public
         table.buttons.show("east", "off")
         assert table.factory.pin(17).states[-1] == PinState(table.factory.pin(17).states[-1].timestamp, state=False)

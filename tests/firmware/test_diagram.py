@@ -39,8 +39,12 @@ def _position(points: str) -> int:
 def test_no_two_wires_run_over_each_other(wiring: Wiring) -> None:
     """Wires may cross; where two lie in one line one cannot tell which is which. The ground is one wire to all."""
     lines = re.findall(r'points="([^"]*)"[^>]* stroke="(#[0-9a-f]+)"', draw(wiring))
-    segments = [(wire, *segment) for wire, (points, colour) in enumerate(lines) if colour != "#1c1b1f"
-                for segment in _segments(points)]  # fmt: skip
+    segments = [
+        (wire, *segment)
+        for wire, (points, colour) in enumerate(lines)
+        if colour != "#1c1b1f"
+        for segment in _segments(points)
+    ]
     assert [(one, two) for one in segments for two in segments if one[0] < two[0] and _overlap(one[1:], two[1:])] == []
 
 

@@ -60,9 +60,31 @@ def test_a_serial_that_no_set_has_is_no_tile(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "HM1-8-117", "HM1-08-17", "HM2-08-117", "hm1-08-117", "HM1-08-117 X", "C17", "c117", "CC117", "0117", "081170",
-     "-7", "+7", "7.0", "１１７", "٧", "HM1-08-117\n", "7\n", "]d", "]d1", "]11117", "9782070360024"],
-)  # fmt: skip
+    [
+        "",
+        "HM1-8-117",
+        "HM1-08-17",
+        "HM2-08-117",
+        "hm1-08-117",
+        "HM1-08-117 X",
+        "C17",
+        "c117",
+        "CC117",
+        "0117",
+        "081170",
+        "-7",
+        "+7",
+        "7.0",
+        "１１７",
+        "٧",
+        "HM1-08-117\n",
+        "7\n",
+        "]d",
+        "]d1",
+        "]11117",
+        "9782070360024",
+    ],
+)
 def test_what_is_no_code_of_ours_is_nothing(text: str) -> None:
     assert read_code(text, ANY) is None
 
@@ -81,8 +103,12 @@ def test_which_plain_numbers_count_can_be_said(plain: Plain, counting: list[str]
 def test_a_prefix_and_suffix_that_are_configured_must_be_there() -> None:
     settings = CodeSettings(prefix="T[", suffix="]")
     assert [read_code(text, settings) for text in ("T[]C0117]", "T[117", "117]", "117", "T[]")] == [
-        Tile(117, None, sure=False), None, None, None, None,
-    ]  # fmt: skip
+        Tile(117, None, sure=False),
+        None,
+        None,
+        None,
+        None,
+    ]
 
 
 def test_a_prefix_and_suffix_may_be_spaces() -> None:

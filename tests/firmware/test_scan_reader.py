@@ -117,8 +117,10 @@ def test_a_line_that_is_lost_in_the_middle_of_a_scan_has_broken_off(told: Told) 
 def test_after_noise_only_labels_count_until_the_line_is_quiet(told: Told) -> None:
     noise = b"\xff\x80\r"
     assert told.send(noise + b"7\r117\rC117\r08117\rHM1-08-117\rHM08118\r") == [
-        ("scan_garbled", "\\xff\\x80"), (117, "08"), (118, "08"),
-    ]  # fmt: skip
+        ("scan_garbled", "\\xff\\x80"),
+        (117, "08"),
+        (118, "08"),
+    ]
     told.wait_ms(QUIET_NS // MS - 1)
     assert told.send(b"7\r") == []
     assert [*told.wait_ms(QUIET_NS // MS), *told.send(b"7\r")] == [(7, None)]
@@ -127,8 +129,10 @@ def test_after_noise_only_labels_count_until_the_line_is_quiet(told: Told) -> No
 def test_a_code_of_ours_that_is_refused_is_no_noise(told: Told) -> None:
     told.reader.expected_set = "08"
     assert told.send(b"HM1-09-001\r999\r117\r") == [
-        ("scan_foreign_set", "HM1-09-001"), ("scan_no_such_tile", "999"), (117, None),
-    ]  # fmt: skip
+        ("scan_foreign_set", "HM1-09-001"),
+        ("scan_no_such_tile", "999"),
+        (117, None),
+    ]
 
 
 def test_a_flood_is_one_report(told: Told) -> None:

@@ -69,9 +69,10 @@ def address(**habits: object) -> str:
 
 
 @pytest.mark.parametrize(
-    "bench", [address(terminator=name, stx=stx) for name in sorted({*TERMINATORS} - {"none"}) for stx in (0, 1)],
+    "bench",
+    [address(terminator=name, stx=stx) for name in sorted({*TERMINATORS} - {"none"}) for stx in (0, 1)],
     indirect=True,
-)  # fmt: skip
+)
 def test_a_scan_is_told_whatever_common_frame_it_comes_in(bench: Bench) -> None:
     bench.hand.scan("HM1-08-117")
     assert bench.next() == (117, "08")

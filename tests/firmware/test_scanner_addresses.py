@@ -54,15 +54,33 @@ def test_what_is_taken_where_nothing_is_said_may_also_be_said(kind: str) -> None
 @pytest.mark.parametrize(
     "address",
     [
-        "", "scanner", "serial:", "serial:ttyUSB0", "serial:/dev/tty USB0", "serial:/dev/ttyUSB0\n", "serial:loop://",
-        "evdev:event3", "sim://buttons", "sim:scanner", "sim://scanner/east", "usb:/dev/ttyUSB0",
-        "serial:/dev/ttyUSB0?baud=9601", "serial:/dev/ttyUSB0?baud=", "serial:/dev/ttyUSB0?layout=us",
-        "serial:/dev/ttyUSB0?bits=9", "serial:/dev/ttyUSB0?parity=mark", "serial:/dev/ttyUSB0?double_ms=-1",
-        "serial:/dev/ttyUSB0?prefix=%C3%A9", "serial:/dev/ttyUSB0?prefix=01234567890123456", "evdev:/dev/x?layout=de",
-        "sim://scanner?terminator=bel", "sim://scanner?garbage=many", "sim://scanner?prefix=%0D",
+        "",
+        "scanner",
+        "serial:",
+        "serial:ttyUSB0",
+        "serial:/dev/tty USB0",
+        "serial:/dev/ttyUSB0\n",
+        "serial:loop://",
+        "evdev:event3",
+        "sim://buttons",
+        "sim:scanner",
+        "sim://scanner/east",
+        "usb:/dev/ttyUSB0",
+        "serial:/dev/ttyUSB0?baud=9601",
+        "serial:/dev/ttyUSB0?baud=",
+        "serial:/dev/ttyUSB0?layout=us",
+        "serial:/dev/ttyUSB0?bits=9",
+        "serial:/dev/ttyUSB0?parity=mark",
+        "serial:/dev/ttyUSB0?double_ms=-1",
+        "serial:/dev/ttyUSB0?prefix=%C3%A9",
+        "serial:/dev/ttyUSB0?prefix=01234567890123456",
+        "evdev:/dev/x?layout=de",
+        "sim://scanner?terminator=bel",
+        "sim://scanner?garbage=many",
+        "sim://scanner?prefix=%0D",
         "sim://scanner?double_ms=١",
     ],
-)  # fmt: skip
+)
 def test_what_no_scanner_can_have_is_refused(address: str) -> None:
     with pytest.raises(BadAddress):
         parse_scanner(address)

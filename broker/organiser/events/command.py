@@ -67,9 +67,7 @@ def new(ctx: click.Context, *, folder: Path, name: str, title: str, profile: str
     ctx.invoke(new_movement, rounds=rounds, event=folder)
     made = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
     last = max(play.deal for play in made.plays)
-    ctx.invoke(
-        new_deals, folder=folder, event=None, count=last, prevalent_winds=BY_ROUNDS, dealers=SEATS, wished=()
-    )  # fmt: skip
+    ctx.invoke(new_deals, folder=folder, event=None, count=last, prevalent_winds=BY_ROUNDS, dealers=SEATS, wished=())
     _tell(ctx, folder, as_json=False)
 
 

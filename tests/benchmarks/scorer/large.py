@@ -40,9 +40,16 @@ def plays(event: Event) -> Iterator[LogMessage]:
         outcome, scored = outcomes[number % len(outcomes)]
         restored = Restored(round=play.round, deal=play.deal, verified=True, form=event.form(play.deal), refusals=0)
         result = Result(
-            round=play.round, deal=play.deal, profile="oedmc-2020", players=dict(play.players), win=outcome.win,
-            winners=dict(outcome.winners), discarder=outcome.discarder, points=scored, fines={},
-        )  # fmt: skip
+            round=play.round,
+            deal=play.deal,
+            profile="oedmc-2020",
+            players=dict(play.players),
+            win=outcome.win,
+            winners=dict(outcome.winners),
+            discarder=outcome.discarder,
+            points=scored,
+            fines={},
+        )
         yield _said(play.table, play.round * 2 - 1, restored)
         yield _said(play.table, play.round * 2, result)
 

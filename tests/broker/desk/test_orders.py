@@ -95,8 +95,11 @@ def test_an_order_goes_to_each_table_and_is_kept_with_author_time_and_reason(ben
     assert (kept.who, kept.at, kept.given.reason) == ("table_arbiter", NOON, "fire alarm")
     entry = bench.door.audit.newest(1)[0]
     assert (entry.who, entry.action, entry.about, entry.detail) == (
-        "table_arbiter", "order_given", "pause 1,3", "fire alarm",
-    )  # fmt: skip
+        "table_arbiter",
+        "order_given",
+        "pause 1,3",
+        "fire alarm",
+    )
 
 
 def test_no_reason_reaches_a_table(bench: Bench) -> None:
@@ -190,9 +193,11 @@ def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(tmp_path:
     account = Account("anne", "Anne", "head_arbiter", disabled=False, made_at=0)
     with make_broker("embedded", tmp_path / "broker", EVENT, known, tables=2) as broker:
         table = Link(
-            Address(broker.host, broker.port, *known.table(1)), "homologue-cup-table-1",
-            [topics.ORDER.at(EVENT, table=1)], heard.put,
-        )  # fmt: skip
+            Address(broker.host, broker.port, *known.table(1)),
+            "homologue-cup-table-1",
+            [topics.ORDER.at(EVENT, table=1)],
+            heard.put,
+        )
         table.start()
         assert heard.get(timeout=10) == LinkChanged(up=True)
         line = DeskLink(EVENT, door, Address(broker.host, broker.port, "desk", known.password("desk")))

@@ -208,9 +208,12 @@ def test_the_log_cannot_be_changed_or_shortened(anne: Door) -> None:
 
 @pytest.mark.parametrize(
     "forgery",
-    ["UPDATE audit SET who = 'bert' WHERE number = 1", "DELETE FROM audit WHERE number = 1",
-     "INSERT INTO audit VALUES (3, 0, 'x', '', 'x', '', '', 'x')"],
-)  # fmt: skip
+    [
+        "UPDATE audit SET who = 'bert' WHERE number = 1",
+        "DELETE FROM audit WHERE number = 1",
+        "INSERT INTO audit VALUES (3, 0, 'x', '', 'x', '', '', 'x')",
+    ],
+)
 def test_what_somebody_changes_with_an_editor_shows(anne: Door, tmp_path: Path, forgery: str) -> None:
     come_in(anne)
     with sqlite3.connect(tmp_path / FILE) as forger:

@@ -31,8 +31,13 @@ HAND: Final[dict[str, Any]] = {
 }
 
 POINTS: Final[dict[str, Any]] = {
-    "han": 2, "fu": 30, "yakuman": 0, "dealer": True, "self_drawn": False, "honba": 0,
-}  # fmt: skip
+    "han": 2,
+    "fu": 30,
+    "yakuman": 0,
+    "dealer": True,
+    "self_drawn": False,
+    "honba": 0,
+}
 
 
 def told(*arguments: str) -> tuple[int, str]:

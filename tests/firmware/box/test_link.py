@@ -93,8 +93,11 @@ def test_what_was_pressed_while_the_cable_was_out_comes_when_it_is_back_once_and
     world.run(500)
     told = world.told(Pressed, Released)
     assert [(type(report), report.seat) for report in told if isinstance(report, Pressed | Released)] == [
-        (Pressed, "south"), (Released, "south"), (Pressed, "east"), (Released, "east"),
-    ]  # fmt: skip
+        (Pressed, "south"),
+        (Released, "south"),
+        (Pressed, "east"),
+        (Released, "east"),
+    ]
     assert near(told[0], at[0])
     assert near(told[2], at[1])
     assert world.told(Health) == [Health("buttons", "device_unplugged", "gone"), Health("buttons", None)]

@@ -19,8 +19,14 @@ def pi(tmp_path: Path) -> Path:
     (tree / "system").mkdir(parents=True)
     (tree / "model").write_text("Raspberry Pi 5 Model B Rev 1.0\0")
     (tree / "system/linux,revision").write_bytes(struct.pack(">L", 0xD04170))
-    for name in ("dev/gpiochip4", "dev/video0", "dev/serial/by-id/usb-Scanner-if00", "dev/i2c-1",
-                 "dev/input/by-id/usb-Wedge-event-kbd", "dev/input/by-id/usb-Wedge-event-mouse"):  # fmt: skip
+    for name in (
+        "dev/gpiochip4",
+        "dev/video0",
+        "dev/serial/by-id/usb-Scanner-if00",
+        "dev/i2c-1",
+        "dev/input/by-id/usb-Wedge-event-kbd",
+        "dev/input/by-id/usb-Wedge-event-mouse",
+    ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

@@ -180,8 +180,13 @@ def run_main(incoming, turns, cause, held, full):
     """Run `main.py` itself, with everything around it in our hands. Give what came of it."""
     machine, cable, interpreter = Machine(turns, cause, held), Cable(bytes.fromhex(incoming), full), Interpreter()
     outside = {
-        "machine": machine, "micropython": interpreter, "select": cable, "sys": cable, "time": Ticker(), "os": System()
-    }  # fmt: skip
+        "machine": machine,
+        "micropython": interpreter,
+        "select": cable,
+        "sys": cable,
+        "time": Ticker(),
+        "os": System(),
+    }
     before = {name: sys.modules.get(name) for name in outside}
     sys.modules.update(outside)
     stopped = False
@@ -198,9 +203,12 @@ def run_main(incoming, turns, cause, held, full):
         sys.modules.pop("main", None)
     hard = [number for number, pin in machine.Pin.made.items() if pin.hard]
     return {
-        "stopped": stopped, "written": cable.written.hex(), "timeout": machine.timeout, "hard": sorted(hard),
+        "stopped": stopped,
+        "written": cable.written.hex(),
+        "timeout": machine.timeout,
+        "hard": sorted(hard),
         "interrupt": interpreter.interrupt,
-    }  # fmt: skip
+    }
 
 
 def version():

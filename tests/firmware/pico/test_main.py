@@ -45,9 +45,7 @@ def test_a_cable_that_takes_nothing_keeps_nothing_waiting(micropython: MicroPyth
 
 def test_two_held_buttons_keep_the_box_from_starting_so_that_it_can_be_flashed(micropython: MicroPython) -> None:
     held = [BUTTONS[seat] for seat in SERVICE]
-    assert run(micropython, held=held) == {
-        "stopped": False, "written": "", "timeout": None, "hard": [], "interrupt": 3
-    }  # fmt: skip
+    assert run(micropython, held=held) == {"stopped": False, "written": "", "timeout": None, "hard": [], "interrupt": 3}
 
 
 @pytest.mark.parametrize(

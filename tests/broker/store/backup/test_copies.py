@@ -76,8 +76,12 @@ def test_files_in_folders_are_copied_but_the_broker_s_store_and_links_are_not(ev
         (event / name).write_bytes(b"x")
     (event / "link").symlink_to("/etc/passwd")
     assert {"sheets/a.pdf", "standings.csv"} == {*contents(copied(event, stick))} - {
-        "backup.json", STORE, "event.toml", "deals.json", "sets.json"
-    }  # fmt: skip
+        "backup.json",
+        STORE,
+        "event.toml",
+        "deals.json",
+        "sets.json",
+    }
 
 
 def test_several_copies_are_kept_and_the_oldest_go(event: Path, stick: Path) -> None:

@@ -29,7 +29,7 @@ def do(written: str) -> Action:
     named = rest[1:] if seat else rest
     used = tuple(named[0][at : at + 2] for at in range(0, len(named[0]), 2)) if named else ()
     one = used[0] if len(used) == 1 else None
-    return Action(what, seat, one, used if len(used) > 1 else ())  # type: ignore[arg-type]
+    return Action(what, seat, one, used if len(used) > 1 else ())  # type: ignore[arg-type]  # words of the test, as text
 
 
 def play(board: Board, *steps: str, rules: RiichiProfile = MONTREAL) -> Board:

@@ -126,7 +126,7 @@ def test_four_riichi_break_the_hand_off_once_the_last_has_passed() -> None:
 
 @pytest.mark.parametrize(("others", "over"), [("south", "four_kans"), ("east", None)])
 def test_four_kans_of_several_players_break_the_hand_off(others: str, over: str | None) -> None:
-    board = play(replace(OPEN, kans=("east", "east", others)), "draw east", "ankan east 1m", "draw east")  # type: ignore[arg-type]
+    board = play(replace(OPEN, kans=("east", "east", others)), "draw east", "ankan east 1m", "draw east")  # type: ignore[arg-type]  # a seat's name as text
     assert play(board, "discard east 9p", "no_call").over == over
 
 

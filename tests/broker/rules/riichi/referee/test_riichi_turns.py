@@ -124,7 +124,7 @@ def test_what_a_known_hand_does_not_hold_cannot_be_discarded_or_called_with() ->
     assert refusal(board, "pon west") == "tiles_missing"
     board = play(board, "no_call", *turn("south", "9p"), "draw west 9p")
     assert refusal(board, "discard west 8p") == "tiles_missing"
-    assert play(board, "discard west 3m").own("west").concealed == board.own("west").concealed[1:]  # type: ignore[index]
+    assert play(board, "discard west 3m").own("west").concealed == board.own("west").concealed[1:]  # type: ignore[index]  # the rest of a known hand
 
 
 def test_swap_calling_is_allowed_or_not_as_the_rules_say() -> None:
