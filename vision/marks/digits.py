@@ -5,13 +5,15 @@ shows a misread. What is left counts only from a confidence on that is chosen fr
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from vision.geometry import Picture, Quad
 from vision.marks.cut import cut_backs
 from vision.marks.digits_net import Look, Shares, look_at
-from vision.marks.signs import MEANT, NUMBER, TURNED, UPRIGHT, UPSIDE_DOWN, UPSIDE_DOWN_MEANT
+from vision.marks.edges import has_edges
+from vision.marks.signs import MEANT, NOTHING, NUMBER, TURNED, UPRIGHT, UPSIDE_DOWN, UPSIDE_DOWN_MEANT
 from vision.payload import LAST_SERIAL
 from vision.sight import Mark
 
@@ -37,7 +39,17 @@ def look_twice(crops: Picture) -> list[Look]:
     doubted = [number for number in numbers if conclude(looks[number]).confidence < SURE_AT_ONCE]
     for number, again in zip(doubted, look_at(crops[doubted][:, ::-1, ::-1]), strict=True):
         looks[number] = agreed(looks[number], again)
+    for number, there in zip(numbers, has_edges(crops[numbers]), strict=True):
+        looks[number] = looks[number] if there else _on_no_tile(looks[number])
     return looks
+
+
+def _on_no_tile(look: Look) -> Look:
+    """Take a number for print on something else: what it says is of no interest."""
+    kind = look.kind.copy()
+    kind[NOTHING] += kind[NUMBER]
+    kind[NUMBER] = 0.0
+    return replace(look, kind=kind)
 
 
 def agreed(upright: Look, turned: Look) -> Look:
