@@ -73,7 +73,7 @@ def _agreed_signs(one: Shares, other: Shares) -> Shares:
     means = np.sqrt(one * other)
     strokes = np.sqrt(one[:, ONES].sum(axis=1) * other[:, ONES].sum(axis=1))
     means[:, ONES] *= (strokes / np.maximum(means[:, ONES].sum(axis=1), _TINY))[:, None]
-    return means
+    return np.asarray(means, dtype=np.float32)
 
 
 def conclude(look: Look) -> Mark:

@@ -17,17 +17,10 @@ def crop_of(*ends_at: str) -> Picture:
     width, height = CROP
     crop = np.full((height, width, 3), LIGHT, dtype=np.uint8)
     cv2.putText(crop, "117", (14, 66), cv2.FONT_HERSHEY_SIMPLEX, 0.9, INK, 2, cv2.LINE_AA)
+    border = {"left": crop[:, :4], "right": crop[:, -4:], "top": crop[:6], "bottom": crop[-6:]}
     for side in ends_at:
-        crop[BORDERS[side]] = DARK
+        border[side][:] = DARK
     return crop
-
-
-BORDERS = {
-    "left": np.s_[:, :4],
-    "right": np.s_[:, -4:],
-    "top": np.s_[:6],
-    "bottom": np.s_[-6:],
-}
 
 
 def photographed(crop: Picture, seed: int) -> Picture:
