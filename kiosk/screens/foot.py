@@ -28,6 +28,14 @@ def standing(words: Words, shown: Shown) -> Iterator[Said]:
         yield Said(words("calling"), 0.042, style.ATTENTION)
 
 
+def today(shown: Shown) -> Iterator[Said]:
+    """Give the time of day, and the version under it."""
+    if shown.line.clock:
+        yield Said(shown.line.clock, 0.055, style.TEXT)
+    if shown.line.version:
+        yield Said(shown.line.version, style.SMALLEST, style.QUIET)
+
+
 def _shortened(words: Words, wrong: list[str]) -> str:
     """Name as much as has room, and how much more there is."""
     named = [*wrong]
