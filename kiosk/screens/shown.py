@@ -19,12 +19,15 @@ OF_A_SEAT: Final = "button-"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The line at the foot: whether the table is connected, and what has no receipt."""
+    """The foot: whether the table is connected, what has no receipt, what is broken; the time of day, the version."""
 
     up: bool = False
     unsent: int = 0
     refused: int = 0
     health: tuple[str, ...] = ()
+    clock: str = ""
+    """Hours and minutes."""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
