@@ -28,6 +28,14 @@ def said(words: Words, shown: Shown) -> Iterator[Said]:
         yield from _form(words, shown.form)
     elif shown.result is not None:
         yield from _result(words, shown, shown.result)
+    elif shown.stopped is not None:
+        names = ", ".join(shown.repeating)
+        yield Said(words(f"stopped_{shown.stopped}", deal=shown.deal, names=names), 0.1, style.ATTENTION)
+        yield Said(words("stopped_help"), 0.06, style.TEXT)
+    elif shown.check is not None and shown.check.deal is not None:
+        names_of = {"deal": shown.check.deal, "expected": shown.deal}
+        yield Said(words("carrier_of", **names_of), 0.1, style.ATTENTION)
+        yield Said(words("carrier_of_help", **names_of), 0.055, style.TEXT)
     elif shown.check is not None:
         yield from _check(words, shown.check)
     else:
