@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from broker.contract.rulings import AnyDecision, AtTable
 from broker.contract.words import (
     LONGEST_PROFILE,
     Code,
@@ -26,7 +27,9 @@ from broker.contract.words import (
     Points,
     ProfileId,
     PublicState,
+    Reason,
     RoundNo,
+    RulerRole,
     Seat,
     Seq,
     Serial,
@@ -122,7 +125,16 @@ class Call(PlayRef, frozen=True, tag="call", kw_only=True):
     open: bool
 
 
-Fact = Restored | Seated | Overridden | Confirmed | Declared | Result | Call
+class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
+    """An arbiter has ruled at the table. What it says of the play holds whatever the desk knew by then."""
+
+    decision: AtTable
+    author: Name
+    role: RulerRole
+    reason: Reason
+
+
+Fact = Restored | Seated | Overridden | Confirmed | Declared | Result | Call | Ruled
 
 
 class LogMessage(Message, frozen=True, kw_only=True):
@@ -284,6 +296,28 @@ class Standings(FromScorer, frozen=True, kw_only=True):
     plays_in: Count
     plays_expected: Count
     rows: tuple[Standing, ...]
+
+
+class Ruling(Message, frozen=True, kw_only=True):
+    """An arbiter's ruling from the desk, as the scorer has stored it. It never erases: see rulings.py.
+
+    `table`, `round` and `deal` say which play it is about; a deal alone: all plays of the deal; none: the event.
+    """
+
+    number: Annotated[Seq, Meta(description="order of the desk's rulings, without gaps")]
+    after: Annotated[
+        MessageId | None,
+        Meta(description="the last word on this (a result, a ruling) that its author had before them; null: none"),
+    ]
+    table: TableNo | None = None
+    round: RoundNo | None = None
+    deal: DealNo | None = None
+    decision: AnyDecision
+    author: Name
+    account: Annotated[str, Meta(max_length=64, description="login name of the author")]
+    role: RulerRole
+    reason: Reason
+    at: Milliseconds
 
 
 class Alert(FromScorer, frozen=True, kw_only=True):

@@ -66,4 +66,6 @@ def concerns(event: Event, seatings: Seatings, message: LogMessage) -> Iterable[
         yield Concern("seating_differs", text, table, about=message.seq)
     if again := seatings.repeating((table, fact.round), fact.deal, fact.players.values()):
         names = ", ".join(event.players[one].name for one in again)
-        yield Concern("player_repeats_deal", f"table {table}: {names} had deal {fact.deal} before", table, about=message.seq)
+        yield Concern(
+            "player_repeats_deal", f"table {table}: {names} had deal {fact.deal} before", table, about=message.seq
+        )

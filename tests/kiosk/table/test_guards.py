@@ -8,8 +8,8 @@ from broker.contract.words import SEATS
 from kiosk.table import guards
 from kiosk.table.events import Assigned, DealBroughtForward, GuardOverridden, TrayChecked
 from kiosk.table.state import Phase
-from tests.kiosk.tables import Sitting, plan, play, right, sitting_in
 from tests.kiosk.table.test_seating import for_others
+from tests.kiosk.tables import Sitting, plan, play, right, sitting_in
 
 
 def planned(assignment: Assignment) -> Sitting:
@@ -88,7 +88,7 @@ def test_a_tray_with_faults_is_of_the_deal_that_most_of_it_is_of() -> None:
 
 def test_a_tray_of_the_right_deal_with_one_fault_is_no_other_carriers() -> None:
     sitting = Sitting(play(1), play(2))
-    (first, *hand), *walls = play(1).order["east"]
+    (_, *hand), *walls = play(1).order["east"]
     sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=((None, *hand), *walls)))
     assert sitting.table.check is not None
     assert sitting.table.check.deal is None
