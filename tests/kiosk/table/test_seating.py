@@ -42,9 +42,8 @@ def played_to_next(*plays: PlannedPlay) -> Sitting:
 def test_nobody_looks_at_tiles_before_all_four_have_checked_in() -> None:
     sitting = sitting_in(Phase.SEATING)
     sitting.press("east", "west", "north")
-    assert sitting.table.phase is Phase.SEATING
     assert sitting.table.arrived == {"east", "west", "north"}
-    assert seats_told(sitting) == []
+    assert (sitting.table.phase, seats_told(sitting)) == (Phase.SEATING, [])
     sitting.press("south")
     assert sitting.table.phase is Phase.CONFIRMING
     assert seats_told(sitting) == [PLANNED]
