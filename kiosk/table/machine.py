@@ -26,6 +26,7 @@ from kiosk.table.events import (
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
+    RowTicked,
     TrayChecked,
     ValueEntered,
 )
@@ -77,6 +78,7 @@ BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 RULES: Final = (
     Rule((*BETWEEN, Phase.RESTORING), Assigned, plan.assigned, (Phase.RESTORING, Phase.FINISHED)),
     Rule((Phase.RESTORING,), TrayChecked, restore.checked, (Phase.CONFIRMING,)),
+    Rule((Phase.RESTORING,), RowTicked, restore.ticked, (Phase.CONFIRMING,)),
     Rule((Phase.CONFIRMING,), ButtonPressed, restore.confirmed, (Phase.PLAYING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.pressed, (Phase.CLAIMING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), PlayEndedDrawn, claim.ended, (Phase.CLAIMING,)),
