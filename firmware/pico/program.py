@@ -35,7 +35,7 @@ NAME_US = 250_000
 """Between two `B`."""
 
 DEAF_US = 3_000_000
-"""The table asks for the time twice a second. After this without a word its lamps go out."""
+"""The table asks for the time four times a second. After this without a word its lamps go out."""
 
 BURST = 8
 """Edges in one turn, so that a turn stays short."""

@@ -30,7 +30,7 @@ from kiosk.screens.words import Words
 from kiosk.table.events import ButtonHeld, ButtonPressed, PlayEndedDrawn
 from kiosk.table.state import Phase
 from tests.kiosk.connected import Table, begin, connected
-from tests.kiosk.seconds import FIRST, TICK, TICKS, Frame, Hands, hold, stuck, tap, together, watching
+from tests.kiosk.seconds import FIRST, TICK, TICKS, Frame, Hands, chattering, hold, stuck, tap, together, watching
 from tests.kiosk.tables import EVENT, MS, TABLE, S, sitting_in
 
 ROOT: Final = Path(__file__).parents[2]
@@ -45,6 +45,7 @@ HANDS: Final[Mapping[str, Hands]] = {
     "a call beside a hu": together(hold("south", FIRST), tap("east", FIRST + 3)),
     "four calls": together(*(hold(seat, FIRST + at) for at, seat in enumerate(SEATS))),
     "a finger that stays": stuck("east", FIRST),
+    "a contact that chatters": chattering("east", FIRST),
 }
 
 KEYS: Final[Mapping[str, Mapping[int, str]]] = {
