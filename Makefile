@@ -88,6 +88,10 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.reference topics > docs/topics.md
 	$(BIN)/python -m firmware.diagram > docs/wiring.svg
 
+.PHONY: screens
+screens: setup ## draw every screen of the kiosk, in every language and two sizes, onto contact sheets in docs/pictures
+	$(BIN)/python -m tests.kiosk.screens.gallery docs/pictures
+
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)
 	$(PIN) --group dev --output-file requirements.lock
