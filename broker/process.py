@@ -23,6 +23,7 @@ from broker.desk.errors import DeskError
 from broker.desk.orders import DeskLink
 from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
+from broker.organiser.events import setup_page
 from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
 from broker.records import exports_page
@@ -116,7 +117,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 door=door,
                 tls=tls,
                 orders=line.orders,
-                annexes=(exports_page.annex(event),),
+                annexes=(exports_page.annex(event), setup_page.annex(event)),
             )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")

@@ -54,7 +54,7 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     `hosts` are the names under which it answers: a request for any other host is refused, so that a foreign page whose
     name resolves to this machine reads nothing. `streams.end()` lets the open event streams finish. `open_room`: as
     long as the `door` knows no account everybody who reaches the desk may look; without it nobody may. `annexes`: pages
-    of other rooms.
+    of other rooms, which may stand in the place of ours.
     """
     access = Access(door, open_room=open_room)
     desk = Desk(feed, streams or Streams(), pace or Pace(), access)
@@ -63,11 +63,11 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     access.lead_to(way for annex in annexes for way in annex.ways)
     return Starlette(
         routes=[
+            *(route for annex in annexes for route in annex.routes(access, feed)),
             *desk.routes(),
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
             *(OrdersPage(access, orders, feed).routes() if orders else ()),
-            *(route for annex in annexes for route in annex.routes(access, feed)),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
         exception_handlers={DeskError: refused, PeopleError: refused, RuleError: refused},

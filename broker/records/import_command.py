@@ -1,18 +1,14 @@
-"""`homologue event import`: an event's folder from the document that `homologue export json --whole` wrote.
-
-It is added to `homologue event` from here, since rooms import one way: records know the organiser, not the other way.
-"""
+"""`homologue event import`: an event's folder from the document that `homologue export json --whole` wrote."""
 
 from pathlib import Path
 
 import click
 
 from broker.organiser.deals import options
-from broker.organiser.events.command import event
 from broker.records.whole.reading import read, restore
 
 
-@event.command(name="import", short_help="Make an event's folder from its JSON document.")
+@click.command(name="import", short_help="Make an event's folder from its JSON document.")
 @click.argument("file", metavar="DOCUMENT", type=options.FILE)
 @options.folder
 def import_(file: Path, folder: Path) -> None:
@@ -26,6 +22,3 @@ def import_(file: Path, folder: Path) -> None:
     """  # noqa: D301 - click reads the \b
     count = restore(read(file), folder)
     click.echo(f"{folder}: {count} facts. Start it with homologue scorer {folder}")
-
-
-__all__ = ["event"]
