@@ -64,7 +64,7 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
 
 .PHONY: bench-hands
-bench-hands: setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
+bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
 
 .PHONY: lint

@@ -7,6 +7,7 @@ from kiosk.screens.middle import Middle, Screen
 from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
 from kiosk.screens.shown import Shown
+from kiosk.screens.stopped import another_carrier, stopped
 from kiosk.screens.trays import tray
 from kiosk.screens.words import Words
 
@@ -14,6 +15,8 @@ SCREENS: Final[tuple[Screen, ...]] = (
     paused,
     entering,
     result,
+    stopped,
+    another_carrier,
     tray,
     playing,
 )

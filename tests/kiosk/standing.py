@@ -120,6 +120,7 @@ class Standing:
         yield lambda: self.program._apply(Assigned(at=self.time.wait(), assignment=assignment))
         yield self._restore
         yield lambda: self.press(*SEATS)
+        yield lambda: self.press(*SEATS)
         yield lambda: self.press("west")
         yield lambda: self.pass_time(9 * S)
         yield lambda: self.type("1", "8", "enter", "n")
