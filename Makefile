@@ -86,6 +86,7 @@ format: setup ## put the code into the project's format
 .PHONY: docs
 docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.contract.asyncapi > docs/asyncapi.json
+	$(BIN)/python -m broker.records.whole.document > docs/event-document.json
 	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md
 	$(BIN)/python -m broker.reference commands > docs/commands.md
 	$(BIN)/python -m broker.reference profiles > docs/profiles.md
