@@ -67,6 +67,10 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
 
+.PHONY: bench-kiosk
+bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch to picture (PARTS="start idle camera touch")
+	$(BIN)/python -m tests.benchmarks.kiosk $(PARTS)
+
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules
 	$(BIN)/ruff format --check .
