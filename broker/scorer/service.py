@@ -18,6 +18,7 @@ from broker.scorer.event import Event
 from broker.scorer.intake import Intake, Verdict
 from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import view_of
+from broker.scorer.publication import Publication
 from broker.scorer.room import Room
 from broker.scorer.standings import rows, write_csv
 from broker.scorer.view import View, ViewFeed
@@ -43,6 +44,7 @@ class Scorer:
         self._intake = Intake(event, taken, journal.refused())
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
+        self._publication = Publication(self._speaker)
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -50,6 +52,8 @@ class Scorer:
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._version = 0
+        self.moment = self._room.moment()
+        """All plays as they are now; put in place whole, to be read from any thread."""
         self.feed = ViewFeed(self._view())
         self._link: Link | None = None
         self._write_standings()
@@ -113,6 +117,7 @@ class Scorer:
             for deal in self._event.expected:
                 self._say(self._speaker.traveller(self._room, deal, self._height))
             self._say(self._speaker.standings(self._room, self._height))
+            self._publish(self._event.expected)
 
     def _take(self, batch: list[Incoming]) -> None:
         if not batch:
@@ -173,7 +178,12 @@ class Scorer:
             self._say(self._speaker.traveller(self._room, deal, self._height))
         if deals:
             self._say(self._speaker.standings(self._room, self._height))
+            self._publish(deals)
             self._write_standings()
+
+    def _publish(self, deals: Iterable[int]) -> None:
+        for message in self._publication.of(self._room, deals, self._height):
+            self._say(message)
 
     def _write_standings(self) -> None:
         """Write the file anew. It is made from the store: that it cannot be written is no reason to stop."""
@@ -205,6 +215,7 @@ class Scorer:
 
     def _show(self) -> None:
         self._version += 1
+        self.moment = self._room.moment()
         self.feed.publish(self._view())
 
     def _view(self) -> View:
