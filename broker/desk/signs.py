@@ -21,6 +21,7 @@ class Sign(NamedTuple):
 SIGNS: Final[dict[Shown, Sign]] = {
     "waiting": Sign("ring", "grey"),
     "restoring": Sign("tiles", "amber"),
+    "seating": Sign("person", "amber"),
     "confirming": Sign("list", "amber"),
     "playing": Sign("triangle", "blue"),
     "declared": Sign("flag", "violet"),
@@ -31,6 +32,17 @@ SIGNS: Final[dict[Shown, Sign]] = {
     "init": Sign("hourglass", "grey"),
     "disconnected": Sign("bar", "grey"),
     "lost": Sign("cross", "red"),
+}
+
+
+Stage = Literal["in", "missing", "to_come", "offline_unsent"]
+"""What the grid says of a play, and of a table, beside a table's state."""
+
+STAGES: Final[dict[Stage, Sign]] = {
+    "in": Sign("tick", "green"),
+    "missing": Sign("warning", "red"),
+    "to_come": Sign("dot", "grey"),
+    "offline_unsent": Sign("hourglass", "red"),
 }
 
 

@@ -101,6 +101,14 @@ class Event:
         return {(play.deal, play.table): play.round for play in self.plan.plays}
 
     @cached_property
+    def rounds_at(self) -> Mapping[int, dict[int, int]]:
+        """Each table's rounds, with the deal that it plays in them."""
+        found: dict[int, dict[int, int]] = {table: {} for table in self.tables}
+        for play in self.plan.plays:
+            found[play.table][play.round] = play.deal
+        return found
+
+    @cached_property
     def bookings_of(self) -> Mapping[str, tuple[Booking, ...]]:
         """Every player's plays, by rounds."""
         found: dict[str, list[Booking]] = {player: [] for player in self.players}
@@ -125,9 +133,18 @@ class Event:
 
     def plays_of(self, table: int) -> tuple[PlannedPlay, ...]:
         """What one table is to do, by rounds: serials, never a face."""
-        return tuple(
-            self._planned(play) for play in sorted(self.plan.plays, key=lambda play: play.round) if play.table == table
-        )
+        return tuple(self._planned(play) for play in self.plays_at(table))
+
+    def plays_at(self, table: int) -> tuple[Booking, ...]:
+        """What one table is to do, by rounds, as the movement has it."""
+        return self._by_table.get(table, ())
+
+    @cached_property
+    def _by_table(self) -> Mapping[int, tuple[Booking, ...]]:
+        found: dict[int, list[Booking]] = {}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            found.setdefault(play.table, []).append(play)
+        return {table: tuple(plays) for table, plays in found.items()}
 
     def _planned(self, play: Booking) -> PlannedPlay:
         deal = self._deals[play.deal]

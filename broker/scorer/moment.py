@@ -4,9 +4,11 @@ Every page, file and message about plays is made from a `Moment`. Who is no arbi
 which a deal that some table has yet to play does not exist: what is not in it cannot be told.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
 
 from broker.contract.messages import LogMessage, Result
 from broker.scorer.event import Event
@@ -53,6 +55,15 @@ class Moment:
     def final(self) -> bool:
         """Whether no play is missing."""
         return len(self.complete) == len(self.event.expected)
+
+    def plays_of(self, name: str) -> Iterator[ScoredPlay]:
+        """Give the plays in which somebody scored, planned or not."""
+        number = self.ledger.entries.number.get(name, -1)
+        for rows in self.by_deal.values():
+            for row in rows:
+                yield from (row.group.members[at] for at in np.nonzero((row.entries == number).any(axis=1))[0])
+        for plays in self.unplayed.values():
+            yield from (play for play in plays if name in play.entries)
 
     def parts(self, deal: int) -> tuple[object, ...]:
         """Give what a deal's traveller is made of: while these are the same objects it is the same."""

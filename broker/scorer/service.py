@@ -13,6 +13,7 @@ from typing import Final
 from broker.contract import topics
 from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Restored, Result, TableState
+from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.event import Event
 from broker.scorer.intake import Intake, Verdict
@@ -21,7 +22,9 @@ from broker.scorer.picture import view_of
 from broker.scorer.publication import Publication
 from broker.scorer.room import Room
 from broker.scorer.standings import rows, write_csv
+from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
+from broker.scorer.wirelog import WireLog
 from broker.store.backup.watch import Report
 from broker.store.journal import Journal, RefusedRow
 
@@ -45,6 +48,9 @@ class Scorer:
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._publication = Publication(self._speaker)
+        self.times, self.wire = TableTimes(), WireLog()
+        for message in taken:
+            self.times.hear(message, message.at)
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -136,6 +142,7 @@ class Scorer:
             if self._watch.is_hello(verdict.message):
                 self._greeting.add(verdict.message.table)
             self._concerned.extend(self._watch.hear(verdict.message))
+        self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
             place = topics.parse(one.topic)
@@ -150,8 +157,10 @@ class Scorer:
     def _answer(self, verdicts: list[Verdict]) -> None:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
         new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
+        now = self._clock()
         for message in new:
             self._room.apply(message)
+            self.times.hear(message, now)
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
             self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
@@ -171,7 +180,8 @@ class Scorer:
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
         recorded = tuple(sorted(round_ for at, round_ in self._room.results if at == table))
-        self._say(self._speaker.assignment(table, recorded, self._height))
+        repeats = self._room.seatings.to_come(self._event, table)
+        self._say(self._speaker.assignment(table, recorded, self._height, repeats))
 
     def _tell_scores(self, deals: set[int]) -> None:
         for deal in sorted(deals):
@@ -203,13 +213,10 @@ class Scorer:
         if isinstance(fact, Restored) and not fact.verified:
             text = f"table {table}: deal {fact.deal} was restored without verification"
             yield Concern("unverified", text, table, about=message.seq)
-        if isinstance(fact, Result):
-            planned = self._event.bookings[table, fact.round].players
-            if dict(fact.players) != dict(planned):
-                text = f"table {table}: not seated as planned for deal {fact.deal}"
-                yield Concern("seating_differs", text, table, about=message.seq)
+        yield from seating.concerns(self._event, self._room.seatings, message)
 
     def _say(self, message: Outgoing) -> None:
+        self.wire.note(self._clock(), "out", message.topic, message.payload)
         if self._link:
             self._link.publish(message.topic, message.payload, retain=message.retain)
 

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta, Struct
 
 from broker.contract.messages import Assignment, Command
-from broker.contract.words import Count, FineImp, HandValue, Seat, Text, WinKind
+from broker.contract.words import Count, FineImp, HandValue, RoundNo, Seat, Text, WinKind
 
 
 class Happened(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -60,6 +60,27 @@ class ButtonHeld(Happened, frozen=True, tag="button_held", kw_only=True):
     """A finger has held a seat button for two seconds: the player calls. `at` is when it went down."""
 
     seat: Seat
+
+
+class SeatsSwapped(Happened, frozen=True, tag="seats_swapped", kw_only=True):
+    """The arbiter lets two players stay in each other's seats."""
+
+    one: Seat
+    other: Seat
+    reason: Text
+
+
+class GuardOverridden(Happened, frozen=True, tag="guard_overridden", kw_only=True):
+    """The arbiter lets a play go on that the table has stopped before a tile was touched."""
+
+    reason: Text
+
+
+class DealBroughtForward(Happened, frozen=True, tag="deal_brought_forward", kw_only=True):
+    """The arbiter lets the deal be played now whose carrier is here, though another has its turn."""
+
+    round: RoundNo
+    reason: Text
 
 
 class ClaimWindowElapsed(Happened, frozen=True, tag="claim_window_elapsed", kw_only=True):
@@ -120,6 +141,9 @@ Event: TypeAlias = (
     | ButtonPressed
     | ButtonReleased
     | ButtonHeld
+    | SeatsSwapped
+    | GuardOverridden
+    | DealBroughtForward
     | ClaimWindowElapsed
     | PlayEndedDrawn
     | FalseHuRuled

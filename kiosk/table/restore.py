@@ -6,6 +6,8 @@ from typing import Final
 from broker.contract.messages import Confirmed, Fact, Restored
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
+from kiosk.table import seating
+from kiosk.table.carrier import of_another_deal
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, TrayChecked
 from kiosk.table.state import SETTLE_NS, Check, Phase, Table
@@ -28,12 +30,15 @@ def checked(state: Table, event: TrayChecked) -> tuple[Table, tuple[Fact, ...]]:
     fact = Restored(
         round=play.round, deal=play.deal, verified=True, form=form_hash(play.order), refusals=state.refusals
     )
-    return replace(after, phase=Phase.CONFIRMING, since=event.at, agreed=frozenset()), (fact,)
+    after, seated = seating.next_step(after, event.at)
+    return after, (fact, *seated)
 
 
 def _found_wrong(state: Table, event: TrayChecked) -> Table:
     """Keep what is wrong; the same look again changes nothing. A tray that was right before is no more."""
-    check = Check(event.seat, event.wrong, sum(serial is None for row in event.rows for serial in row))
+    unread = sum(serial is None for row in event.rows for serial in row)
+    other = of_another_deal(state, event.rows)
+    check = Check(event.seat, event.wrong, unread, None if other is None else other.deal)
     if check == state.check:
         return state
     refusals = min(state.refusals + bool(event.wrong), MOST_REFUSALS)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from broker.contract.receipt_code import receipt_code
-from broker.contract.words import Seat
+from broker.contract.words import SEATS, Seat
 from broker.scorer.moment import Moment
 from broker.scorer.sheets.deal import SeatLine, play_line
 from broker.scorer.sheets.ladder import Ladder, Rung
@@ -40,25 +40,26 @@ class PlayerSheet(Struct, frozen=True):
 def player_sheet(moment: Moment, standings: Ladder, player: str) -> PlayerSheet:
     """Give a player's sheet. Raises KeyError where the event has no such player."""
     known = moment.event.players[player]
-    plays = tuple(_plays(moment, player))
+    plays = tuple(sorted(_plays(moment, player), key=lambda play: play.round))
     return PlayerSheet(
         player=player,
         name=known.name,
         rung=next((rung for rung in standings.rungs if rung.player == player), None),
         final=standings.final,
         plays=plays,
-        to_come=len(moment.event.bookings_of[player]) - len(plays),
+        to_come=max(0, len(moment.event.bookings_of[player]) - len(plays)),
     )
 
 
 def _plays(moment: Moment, player: str) -> Iterator[PlayOfPlayer]:
-    for booking in moment.event.bookings_of[player]:
-        play = play_line(moment, booking.deal, booking.table)
-        provisional = booking.deal not in moment.complete
+    for scored in moment.plays_of(player):
+        play = play_line(moment, scored.deal, scored.table)
         if play is None:
             continue
-        said = moment.result(booking.deal, booking.table)
+        said = moment.result(scored.deal, scored.table)
         code = receipt_code(said[0]) if said else None
-        for seat, line in play.seats.items():
-            if line.player == player:
-                yield PlayOfPlayer(booking.round, play.table, booking.deal, seat, line, provisional, code)
+        provisional = scored.deal not in moment.complete
+        for seat in SEATS:
+            if scored.entry(seat) == player:
+                line = play.seats[seat]
+                yield PlayOfPlayer(play.round, play.table, scored.deal, seat, line, provisional, code)
