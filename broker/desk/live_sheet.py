@@ -101,7 +101,9 @@ class LiveSheets:
             last[:] = [html]
             return event("page", view.version, html)
 
-        stream = self._streams.follow(self._feed, tell, self._pace, lambda: self._access.goes_on(visitor))
+        stream = self._streams.follow(
+            self._feed, tell, self._pace, lambda: self._access.goes_on(visitor), at_beats=True
+        )
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
     def _room(self, request: Request, sheet: Sheet, words: Catalogue, visitor: Visitor) -> Markup:
