@@ -33,6 +33,7 @@ from kiosk.table.events import (
 )
 from kiosk.table.machine import BETWEEN
 from kiosk.table.state import SETTLE_NS, Phase, Table
+from kiosk.today import hours_and_minutes, version
 from kiosk.touch import Touch
 from kiosk.uplink import Uplink
 
@@ -57,8 +58,14 @@ Item = Incoming | LinkChanged | TrayChecked | CameraHealth | Report
 class Program:
     """The loop of one table. Devices are given to it; it never asks which kind they are."""
 
-    def __init__(self, settings: Settings, journal: Journal, clock: Callable[[], int] = time.monotonic_ns) -> None:
-        self._config, self._journal, self._clock = settings.config, journal, clock
+    def __init__(
+        self,
+        settings: Settings,
+        journal: Journal,
+        clock: Callable[[], int] = time.monotonic_ns,
+        time_of_day: Callable[[], str] = hours_and_minutes,
+    ) -> None:
+        self._config, self._journal, self._clock, self._time_of_day = settings.config, journal, clock, time_of_day
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
         self._core.restarted(clock())
@@ -283,7 +290,9 @@ class Program:
     def shown(self) -> Shown:
         """Give what is to be seen."""
         health = tuple(f"{device}: {code}" for device, code in sorted(self._health.items()))
-        line = Line(self._link.up, self._uplink.unsent, len(self._uplink.refused), health)
+        line = Line(
+            self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
+        )
         return shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
 
     def _now(self) -> TableState:

@@ -107,6 +107,16 @@ TOPICS: Final[tuple[Topic, ...]] = (
         about="places, provisional or final",
     ),
     Topic(
+        "ruling",
+        "hm/{event}/ruling",
+        messages.Ruling,
+        "scorer",
+        ("desk", "arbiter"),
+        retain=False,
+        limit=262_144,
+        about="rulings from the desk, as they are stored",
+    ),
+    Topic(
         "alert",
         "hm/{event}/alert",
         messages.Alert,
@@ -120,7 +130,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
 
 BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS}
 
-STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, ALERT = TOPICS
+STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, RULING, ALERT = TOPICS
 
 
 def root(event: str) -> str:

@@ -97,9 +97,18 @@ class Event:
 
     def plays_of(self, table: int) -> tuple[PlannedPlay, ...]:
         """What one table is to do, by rounds: serials, never a face."""
-        return tuple(
-            self._planned(play) for play in sorted(self.plan.plays, key=lambda play: play.round) if play.table == table
-        )
+        return tuple(self._planned(play) for play in self.plays_at(table))
+
+    def plays_at(self, table: int) -> tuple[Booking, ...]:
+        """What one table is to do, by rounds, as the movement has it."""
+        return self._by_table.get(table, ())
+
+    @cached_property
+    def _by_table(self) -> Mapping[int, tuple[Booking, ...]]:
+        found: dict[int, list[Booking]] = {}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            found.setdefault(play.table, []).append(play)
+        return {table: tuple(plays) for table, plays in found.items()}
 
     def _planned(self, play: Booking) -> PlannedPlay:
         deal = self._deals[play.deal]

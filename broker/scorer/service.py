@@ -13,6 +13,7 @@ from typing import Final
 from broker.contract import topics
 from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Restored, Result, TableState
+from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.event import Event
 from broker.scorer.intake import Intake, Verdict
@@ -166,7 +167,8 @@ class Scorer:
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
         recorded = tuple(sorted(round_ for at, round_ in self._room.results if at == table))
-        self._say(self._speaker.assignment(table, recorded, self._height))
+        repeats = self._room.seatings.to_come(self._event, table)
+        self._say(self._speaker.assignment(table, recorded, self._height, repeats))
 
     def _tell_scores(self, deals: set[int]) -> None:
         for deal in sorted(deals):
@@ -193,11 +195,7 @@ class Scorer:
         if isinstance(fact, Restored) and not fact.verified:
             text = f"table {table}: deal {fact.deal} was restored without verification"
             yield Concern("unverified", text, table, about=message.seq)
-        if isinstance(fact, Result):
-            planned = self._event.bookings[table, fact.round].players
-            if dict(fact.players) != dict(planned):
-                text = f"table {table}: not seated as planned for deal {fact.deal}"
-                yield Concern("seating_differs", text, table, about=message.seq)
+        yield from seating.concerns(self._event, self._room.seatings, message)
 
     def _say(self, message: Outgoing) -> None:
         if self._link:

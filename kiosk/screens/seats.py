@@ -73,8 +73,6 @@ class SeatBox:
             yield Said(self._words("value", value=entered[seat]), 0.06, style.TEXT)
         elif seat in shown.declared:
             yield Said(self._words("has_declared"), 0.06, style.ATTENTION)
-        elif form and form.seat is None:
-            yield Said(seat[0].upper(), 0.09, style.ATTENTION)
         elif seat in shown.marked:
             yield Said(self._words(f"{shown.state}_marked"), 0.05, style.GOOD)
         if seat in shown.fines:
