@@ -1,7 +1,7 @@
 """The desk's routes, each with the right that it asks for. What is read here changes nothing."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Final
 
@@ -18,11 +18,16 @@ from broker.desk.access import Access, Visitor, refused, visitor_of
 from broker.desk.errors import DeskError
 from broker.desk.forms_page import language
 from broker.desk.headers import Guarded
+from broker.desk.live_sheet import LiveSheets
 from broker.desk.login import Login
+from broker.desk.offer import NOTHING, Offer
 from broker.desk.orders import OrderDesk
 from broker.desk.orders_page import OrdersPage
 from broker.desk.page import Pages
 from broker.desk.people_page import PeoplePage
+from broker.desk.receipt_page import ReceiptPage
+from broker.desk.sheets import Moments, Sheets
+from broker.desk.sheets_page import SheetsPage
 from broker.desk.stream import Pace, Streams, event
 from broker.people.door import Door
 from broker.people.errors import PeopleError
@@ -36,7 +41,7 @@ BYTE_ORDER_MARK: Final = "\ufeff"
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 - one parameter a part
     feed: ViewFeed,
     *,
     hosts: Sequence[str] = LOOPBACK,
@@ -45,6 +50,7 @@ def create_app(
     door: Door | None = None,
     open_room: bool = True,
     orders: OrderDesk | None = None,
+    offer: Offer = NOTHING,
 ) -> Starlette:
     """Make the desk's application.
 
@@ -52,8 +58,9 @@ def create_app(
     name resolves to this machine reads nothing. `streams.end()` lets the open event streams finish. `open_room`: as
     long as the `door` knows no account everybody who reaches the desk may look; without it nobody may.
     """
-    access = Access(door, open_room=open_room)
-    desk = Desk(feed, streams or Streams(), pace or Pace(), access)
+    access = Access(door, open_room=open_room, open_public=offer.open_public)
+    streams, pace = streams or Streams(), pace or Pace()
+    desk = Desk(feed, streams, pace, access, Pages(sheets=offer.moments is not None))
     if orders is None:
         access.withhold("give_orders")
     return Starlette(
@@ -62,6 +69,7 @@ def create_app(
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
             *(OrdersPage(access, orders, feed).routes() if orders else ()),
+            *(_sheets(offer.moments, access, LiveSheets(feed, access, streams, pace)) if offer.moments else ()),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
         exception_handlers={DeskError: refused, PeopleError: refused},
@@ -72,15 +80,22 @@ def create_app(
     )
 
 
+def _sheets(moments: Moments, access: Access, live: LiveSheets) -> Iterator[Route]:
+    """Give the routes of what is made from the plays."""
+    sheets = Sheets(moments)
+    yield from SheetsPage(access, sheets, live).routes()
+    yield from ReceiptPage(sheets).routes()
+
+
 class Desk:
     """Answers from the feed's newest view."""
 
-    def __init__(self, feed: ViewFeed, streams: Streams, pace: Pace, access: Access) -> None:
+    def __init__(self, feed: ViewFeed, streams: Streams, pace: Pace, access: Access, pages: Pages) -> None:
         self._feed = feed
         self._streams = streams
         self._pace = pace
         self._access = access
-        self._pages = Pages()
+        self._pages = pages
 
     def routes(self) -> Sequence[Route]:
         """Give the routes. Whether the desk is alive is told to everybody, and nothing else."""

@@ -13,6 +13,8 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 TAGS: Final[dict[Language, str]] = {"en": "en", "fr": "fr", "zh": "zh-Hans"}
 """What `<html lang>` says; Chinese is written in simplified characters."""
 
+FILES: Final = ("catalogue.toml", "catalogue_sheets.toml")
+
 
 class Catalogue(NamedTuple):
     """One language's sentences."""
@@ -32,10 +34,12 @@ class Catalogue(NamedTuple):
 
 @cache
 def catalogues() -> dict[Language, Catalogue]:
-    """Read `catalogue.toml`."""
-    text = (files("broker.desk") / "catalogue.toml").read_text(encoding="utf-8")
-    tables: dict[str, dict[str, str]] = tomllib.loads(text)
-    return {language: Catalogue(language, tables[language]) for language in LANGUAGES}
+    """Read all files of sentences. A key is in one file alone (a test holds it)."""
+    parts = [tomllib.loads((files("broker.desk") / name).read_text(encoding="utf-8")) for name in FILES]
+    return {
+        language: Catalogue(language, {key: text for part in parts for key, text in part[language].items()})
+        for language in LANGUAGES
+    }
 
 
 def choose(wish: str | None, accept_language: str) -> Catalogue:

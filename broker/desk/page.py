@@ -39,6 +39,17 @@ def time_tag(at: int, *, seconds: bool = False) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(timespec="milliseconds"), text)
 
 
+def day_time_tag(at: int) -> Markup:
+    """Write a day and a time (ms since 1970, UTC) in the server's zone, which it names: it may be read days later."""
+    moment = datetime.fromtimestamp(at / 1000, UTC).astimezone()
+    return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
+
+
+def fraction(number: int | str) -> str:
+    """Write an exact fraction as it is, with a true minus."""
+    return str(number).replace("-", "\N{MINUS SIGN}")
+
+
 @cache
 def environment() -> Environment:
     """Give what all pages of the desk are rendered with."""
@@ -50,7 +61,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(signed=signed, time_tag=time_tag)
+    made.filters.update(signed=signed, time_tag=time_tag, day_time_tag=day_time_tag, fraction=fraction)
     made.globals.update(
         seats=SEATS,
         signs=SIGNS,
@@ -65,7 +76,9 @@ def environment() -> Environment:
 class Pages:
     """Renders views. A room is kept until the view changes: any number of readers cost one rendering a language."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, sheets: bool = False) -> None:
+        """`sheets`: there are travellers and players' sheets to point to."""
+        self._sheets = sheets
         self._public: tuple[View, View] | None = None
         self._rooms: dict[tuple[Language, bool, bool], tuple[View, Markup]] = {}
 
@@ -91,6 +104,8 @@ class Pages:
                 names=[(language, catalogues()[language]) for language in LANGUAGES],
                 now=now,
                 visitor=visitor,
+                sheets=self._sheets,
+                log_in=visitor.open_public,
             )
         )
 
@@ -106,7 +121,13 @@ class Pages:
                 environment()
                 .get_template("room.html")
                 .render(
-                    view=view, say=words.say, calling=calling, arbiter=audience[1], commands=audience[2], words=words
+                    view=view,
+                    say=words.say,
+                    calling=calling,
+                    arbiter=audience[1],
+                    commands=audience[2],
+                    words=words,
+                    sheets=self._sheets,
                 )
             )
             kept = self._rooms[audience] = (view, Markup(html))  # noqa: S704 - the template's own escaped output

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from broker.contract.messages import PlannedPlay, Player
 from broker.contract.words import (
+    Count,
     DealNo,
     EventName,
     Name,
@@ -24,6 +25,7 @@ from broker.contract.words import (
     RoundNo,
     Seat,
     TableNo,
+    Wind,
 )
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
@@ -54,6 +56,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     profile: ProfileId
     players: tuple[Player, ...]
     plays: tuple[Booking, ...] = ()
+    correction_minutes: Count = 0
+    """How long after a deal is complete its results can be objected to; 0: no period is set."""
 
 
 class Event:
@@ -90,6 +94,38 @@ class Event:
     def expected_at(self) -> Mapping[int, int]:
         """How many plays each table is to have."""
         return Counter(play.table for play in self.plan.plays)
+
+    @cached_property
+    def rounds(self) -> Mapping[tuple[int, int], int]:
+        """In which round a deal is played at a table: by deal and table."""
+        return {(play.deal, play.table): play.round for play in self.plan.plays}
+
+    @cached_property
+    def rounds_at(self) -> Mapping[int, dict[int, int]]:
+        """Each table's rounds, with the deal that it plays in them."""
+        found: dict[int, dict[int, int]] = {table: {} for table in self.tables}
+        for play in self.plan.plays:
+            found[play.table][play.round] = play.deal
+        return found
+
+    @cached_property
+    def bookings_of(self) -> Mapping[str, tuple[Booking, ...]]:
+        """Every player's plays, by rounds."""
+        found: dict[str, list[Booking]] = {player: [] for player in self.players}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            for player in play.players.values():
+                found[player].append(play)
+        return {player: tuple(plays) for player, plays in found.items()}
+
+    def name_of(self, player: str) -> str:
+        """Give a player's name; of who is not in the list, the id."""
+        known = self.players.get(player)
+        return known.name if known else player
+
+    def winds(self, deal: int) -> tuple[Wind, Seat]:
+        """Give a deal's prevalent wind and dealer: both stand on its carrier."""
+        record = self._deals[deal]
+        return record.prevalent_wind, record.dealer
 
     def form(self, deal: int) -> str:
         """Hash of a deal's serials as they should lie."""

@@ -38,10 +38,9 @@ def bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
             np.add.at(least, row.entries, low - now)
             np.add.at(most, row.entries, high - now)
     step = len(ledger.profile.imp.scale.value)
-    for play in to_come:
-        for name in play.entries:
-            least[entries.number[name]] -= step
-            most[entries.number[name]] += step
+    waiting = [entries.number[name] for play in to_come for name in play.entries]
+    np.subtract.at(least, waiting, step)
+    np.add.at(most, waiting, step)
     ahead, behind = _places(least, most, ties_are_parted=bool(ledger.profile.ties.chain.value))
     rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
     return dict(zip(entries.names, map(Bounds._make, rows), strict=True))
