@@ -108,7 +108,7 @@ class ClaimWindow:
 
     def reopened(self, at: int) -> "ClaimWindow":
         """Give everybody the whole window again."""
-        return replace(self, reopened_at=at)
+        return replace(self, reopened_at=max(self.reopened_at or at, at))
 
     def moved(self, by: int) -> "ClaimWindow":
         """Put everything so much later; distances stay."""
