@@ -14,8 +14,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from broker.desk.access import Access, Visitor, refused, visitor_of
+from broker.desk.display_page import DisplayPage
 from broker.desk.errors import DeskError
 from broker.desk.forms_page import language
+from broker.desk.grid_page import GridPage, WirePage
 from broker.desk.headers import Guarded
 from broker.desk.live_sheet import LiveSheets
 from broker.desk.login import Login
@@ -25,7 +27,7 @@ from broker.desk.orders_page import OrdersPage
 from broker.desk.page import Pages
 from broker.desk.people_page import PeoplePage
 from broker.desk.receipt_page import ReceiptPage
-from broker.desk.sheets import Moments, Sheets
+from broker.desk.sheets import Sheets
 from broker.desk.sheets_page import SheetsPage
 from broker.desk.stream import Pace, Streams, event
 from broker.people.door import Door
@@ -60,7 +62,7 @@ def create_app(  # noqa: PLR0913 - one parameter a part
     """
     access = Access(door, open_room=open_room, open_public=offer.open_public)
     streams, pace = streams or Streams(), pace or Pace()
-    desk = Desk(feed, streams, pace, access, Pages(sheets=offer.moments is not None))
+    desk = Desk(feed, streams, pace, access, Pages(sheets=offer.moments is not None, grids=offer.grids))
     if orders is None:
         access.withhold("give_orders")
     return Starlette(
@@ -69,7 +71,7 @@ def create_app(  # noqa: PLR0913 - one parameter a part
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
             *(OrdersPage(access, orders, feed).routes() if orders else ()),
-            *(_sheets(offer.moments, access, LiveSheets(feed, access, streams, pace)) if offer.moments else ()),
+            *_sheets(feed, offer, access, LiveSheets(feed, access, streams, pace, grids=offer.grids), orders),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
         exception_handlers={DeskError: refused, PeopleError: refused},
@@ -80,11 +82,19 @@ def create_app(  # noqa: PLR0913 - one parameter a part
     )
 
 
-def _sheets(moments: Moments, access: Access, live: LiveSheets) -> Iterator[Route]:
+def _sheets(
+    feed: ViewFeed, offer: Offer, access: Access, live: LiveSheets, orders: OrderDesk | None
+) -> Iterator[Route]:
     """Give the routes of what is made from the plays."""
-    sheets = Sheets(moments)
+    if offer.moments is None:
+        return
+    sheets = Sheets(offer.moments)
     yield from SheetsPage(access, sheets, live).routes()
     yield from ReceiptPage(sheets).routes()
+    yield from DisplayPage(feed, access, sheets).routes()
+    if offer.times and offer.wire:
+        yield from GridPage(feed, sheets, offer.times, orders).routes(live)
+        yield from WirePage(offer.wire).routes(live)
 
 
 class Desk:

@@ -49,7 +49,9 @@ class Place(NamedTuple):
 class LiveSheets:
     """Serves sheets as pages, and as streams of what changes in them."""
 
-    def __init__(self, feed: ViewFeed, access: Access, streams: Streams, pace: Pace) -> None:
+    def __init__(self, feed: ViewFeed, access: Access, streams: Streams, pace: Pace, *, grids: bool) -> None:
+        """`grids`: there are the arbiters' grid and feed to point to."""
+        self._grids = grids
         self._feed, self._access, self._streams, self._pace = feed, access, streams, pace
         self._kept: OrderedDict[Place, tuple[object, Markup]] = OrderedDict()
 
@@ -80,6 +82,7 @@ class LiveSheets:
                 here="?" + urlencode(query) + ("&" if query else ""),
                 visitor=visitor,
                 log_in=visitor.open_public,
+                grids=self._grids,
             )
         )
         return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})
@@ -98,7 +101,9 @@ class LiveSheets:
             last[:] = [html]
             return event("page", view.version, html)
 
-        stream = self._streams.follow(self._feed, tell, self._pace, lambda: self._access.goes_on(visitor))
+        stream = self._streams.follow(
+            self._feed, tell, self._pace, lambda: self._access.goes_on(visitor), at_beats=True
+        )
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
     def _room(self, request: Request, sheet: Sheet, words: Catalogue, visitor: Visitor) -> Markup:

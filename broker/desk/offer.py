@@ -19,5 +19,10 @@ class Offer:
     open_public: bool = False
     """Whether who has not logged in may see what players may know."""
 
+    @property
+    def grids(self) -> bool:
+        """Whether there are the arbiters' grid and feed."""
+        return None not in {self.moments, self.times, self.wire}
+
 
 NOTHING: Final = Offer()

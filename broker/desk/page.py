@@ -12,7 +12,7 @@ from broker.contract.words import SEATS
 from broker.desk.access import Visitor
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
 from broker.desk.public import public
-from broker.desk.signs import SIGNS, shown
+from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
 from broker.scorer.view import View
 
 SHOWN_PLAYS: Final = 60
@@ -65,6 +65,8 @@ def environment() -> Environment:
     made.globals.update(
         seats=SEATS,
         signs=SIGNS,
+        stages=STAGES,
+        legend=LEGEND,
         shown=shown,
         shown_plays=SHOWN_PLAYS,
         shown_gaps=SHOWN_GAPS,
@@ -76,9 +78,9 @@ def environment() -> Environment:
 class Pages:
     """Renders views. A room is kept until the view changes: any number of readers cost one rendering a language."""
 
-    def __init__(self, *, sheets: bool = False) -> None:
-        """`sheets`: there are travellers and players' sheets to point to."""
-        self._sheets = sheets
+    def __init__(self, *, sheets: bool = False, grids: bool = False) -> None:
+        """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed."""
+        self._sheets, self._grids = sheets, grids
         self._public: tuple[View, View] | None = None
         self._rooms: dict[tuple[Language, bool, bool], tuple[View, Markup]] = {}
 
@@ -105,6 +107,7 @@ class Pages:
                 now=now,
                 visitor=visitor,
                 sheets=self._sheets,
+                grids=self._grids,
                 log_in=visitor.open_public,
             )
         )

@@ -1,5 +1,6 @@
 """Travellers, players' sheets, standings and receipts for whoever asks: what a visitor may not know is not in them."""
 
+import time
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -24,13 +25,24 @@ class DealLine(NamedTuple):
     complete: bool
 
 
+LONG_S: Final = 0.1
+REST: Final = 10
+"""What takes long is not done again for so many times as long: arbiters of a thousand tables see it a little later."""
+
+
+class _Kept(NamedTuple):
+    of: Moment
+    ladder: Ladder
+    until: float
+
+
 class Sheets:
     """Gives sheets. For one thread alone."""
 
-    def __init__(self, moments: Moments) -> None:
-        self._moments = moments
+    def __init__(self, moments: Moments, clock: Callable[[], float] = time.monotonic) -> None:
+        self._moments, self._clock = moments, clock
         self._embargo = Embargo()
-        self._ladders: dict[bool, tuple[Moment, Ladder]] = {}
+        self._ladders: dict[bool, _Kept] = {}
         self._receipts = ReceiptIndex()
 
     def moment(self, visitor: Visitor) -> Moment:
@@ -39,12 +51,16 @@ class Sheets:
         return now if visitor.may("see_room") else self._embargo.open_part(now)
 
     def ladder(self, visitor: Visitor) -> Ladder:
-        """Give the standings; computed once a moment."""
+        """Give the standings; computed once a moment, and of a great event not all the time."""
         moment, arbiter = self.moment(visitor), visitor.may("see_room")
         kept = self._ladders.get(arbiter)
-        if kept is None or kept[0] is not moment:
-            kept = self._ladders[arbiter] = (moment, ladder(moment))
-        return kept[1]
+        if kept is None or (kept.of is not moment and self._clock() >= kept.until):
+            began = self._clock()
+            made = ladder(moment)
+            took = self._clock() - began
+            until = self._clock() + REST * took if arbiter and took > LONG_S else began
+            kept = self._ladders[arbiter] = _Kept(moment, made, until)
+        return kept.ladder
 
     def deals(self, visitor: Visitor) -> tuple[DealLine, ...]:
         """List the deals of the event."""

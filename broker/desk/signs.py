@@ -46,6 +46,12 @@ STAGES: Final[dict[Stage, Sign]] = {
 }
 
 
+LEGEND: Final[tuple[Shown | Stage, ...]] = (
+    "lost", "restoring", "playing", "declared", "accepting", "in", "missing", "offline_unsent",
+)  # fmt: skip
+"""What the grid explains at its foot."""
+
+
 def shown(table: TableView) -> Shown:
     """Give what a table's card says: its state, or why nothing is known of it now."""
     if table.lifecycle is None or table.lifecycle in {"init", "disconnected", "lost"}:

@@ -45,10 +45,13 @@ class Streams:
         tell: Callable[[View], bytes | None],
         pace: Pace,
         goes_on: Callable[[], bool] = lambda: True,
+        *,
+        at_beats: bool = False,
     ) -> AsyncIterator[bytes]:
         """Give the bytes of one reader's stream until the server ends, the reader goes, or may not read any more.
 
-        `tell` gives None where a view changes nothing of what this reader looks at.
+        `tell` gives None where a view changes nothing of what this reader looks at. `at_beats`: it is asked at each
+        heartbeat too, for what is not made anew at every change.
         """
         changed = asyncio.Event()
         self._wakers.add(changed)
@@ -65,7 +68,7 @@ class Streams:
                     yield BYE
                     return
                 # A reader to whom a change brings nothing new still hears that the line stands.
-                yield (tell(feed.current) if fresh else None) or BEAT
+                yield (tell(feed.current) if fresh or at_beats else None) or BEAT
                 if fresh:
                     await pace.sleep(pace.gap_s)
         finally:

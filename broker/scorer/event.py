@@ -8,14 +8,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
+import numpy as np
 import tomli_w
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from broker.contract.messages import PlannedPlay, Player
 from broker.contract.words import (
+    SEATS,
     Count,
     DealNo,
     EventName,
@@ -58,6 +61,14 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     plays: tuple[Booking, ...] = ()
     correction_minutes: Count = 0
     """How long after a deal is complete its results can be objected to; 0: no period is set."""
+
+
+class Columns(NamedTuple):
+    """The plays of a plan; `players` is (plays, seats), the numbers of players in the event's list."""
+
+    deals: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    players: NDArray[np.int64]
 
 
 class Event:
@@ -108,6 +119,17 @@ class Event:
         for play in self.plan.plays:
             found[play.table][play.round] = play.deal
         return found
+
+    @cached_property
+    def columns(self) -> Columns:
+        """All planned plays, as columns."""
+        number = {player: at for at, player in enumerate(self.players)}
+        plays = self.plan.plays
+        return Columns(
+            np.array([play.deal for play in plays], dtype=np.int64),
+            np.array([play.table for play in plays], dtype=np.int64),
+            np.array([[number[play.players[seat]] for seat in SEATS] for play in plays], dtype=np.int64).reshape(-1, 4),
+        )
 
     @cached_property
     def bookings_of(self) -> Mapping[str, tuple[Booking, ...]]:

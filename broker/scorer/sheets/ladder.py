@@ -1,15 +1,19 @@
 """The standings, with the places that everybody can still reach while plays are missing."""
 
 from collections.abc import Iterator
+from typing import Final
 
+import numpy as np
 from msgspec import Struct
 
 from broker.contract.words import Imp
 from broker.scorer.moment import Moment
-from broker.scoring.bounds import Bounds, bounds
-from broker.scoring.plays import ScoredPlay
+from broker.scoring.bounds import Bounds, reach
 from broker.scoring.ranking import Ranked
 from broker.scoring.written import written
+
+KEY: Final = 10_000
+"""Above every number of a table: with it deal and table become one number."""
 
 
 class Rung(Struct, frozen=True):
@@ -43,12 +47,12 @@ def ladder(moment: Moment) -> Ladder:
 
     What the bounds say is sound, not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
     """
-    reach = bounds(moment.ledger, tuple(missing(moment)))
+    bounds = _bounds(moment)
     return Ladder(
         final=moment.final,
         deals=len(moment.by_deal.keys() | moment.unplayed.keys()),
         deals_expected=len(moment.event.expected),
-        rungs=tuple(_rung(moment, line, reach[line.name]) for line in moment.ranking),
+        rungs=tuple(_rung(moment, line, bounds[line.name]) for line in moment.ranking),
     )
 
 
@@ -68,10 +72,19 @@ def _rung(moment: Moment, line: Ranked, reach: Bounds) -> Rung:
     )
 
 
-def missing(moment: Moment) -> Iterator[ScoredPlay]:
-    """Give the planned plays that are not in a moment, without points."""
-    there = {(play.deal, play.table) for rows in moment.by_deal.values() for row in rows for play in row.group.members}
-    there |= {(deal, play.table) for deal, plays in moment.unplayed.items() for play in plays}
-    for booking in moment.event.plan.plays:
-        if (booking.deal, booking.table) not in there:
-            yield ScoredPlay(booking.deal, booking.table, booking.players, None)
+def _bounds(moment: Moment) -> dict[str, Bounds]:
+    """Give everybody's bounds: planned plays that are not in the moment are to come."""
+    plan, entries = moment.event.columns, moment.ledger.entries.with_names(moment.event.players)
+    to_come = ~np.isin(plan.deals * KEY + plan.tables, list(_there(moment)))
+    deals, counts = np.unique(plan.deals[to_come], return_counts=True)
+    joining = {(deal, ""): count for deal, count in zip(deals.tolist(), counts.tolist(), strict=True)}
+    numbers = np.array([entries.number[player] for player in moment.event.players], dtype=np.int64)
+    return reach(moment.ledger, entries, joining, numbers[plan.players[to_come]].ravel())
+
+
+def _there(moment: Moment) -> Iterator[int]:
+    for deal, rows in moment.by_deal.items():
+        for row in rows:
+            yield from (deal * KEY + row.tables).tolist()
+    for deal, plays in moment.unplayed.items():
+        yield from (deal * KEY + play.table for play in plays)

@@ -27,7 +27,9 @@ from broker.people.roles import ROLES
 from broker.people.throttle import OF_BOTH
 from broker.scorer.moment import Moment
 from broker.scorer.room import Room
+from broker.scorer.times import TableTimes
 from broker.scorer.view import View
+from broker.scorer.wirelog import WireLog
 from tests.broker.brokers.authority import make_tls
 from tests.broker.desk import sample
 from tests.broker.people.conftest import PASSWORD, quick_hashes
@@ -35,6 +37,8 @@ from tests.broker.scorer.small import event
 
 OPEN: Final = {"/login", "/logout", "/welcome", "/health", "/receipt", "/receipt/{code}"}
 """What who has not logged in may ask for."""
+
+ARBITERS: Final = {"head_arbiter", "table_arbiter"}
 
 ALLOWED: Final[dict[str, set[str]]] = {
     "/": {*ROLES},
@@ -52,6 +56,11 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "/live/deals": {*ROLES},
     "/live/deal/{deal:int}": {*ROLES},
     "/live/player/{player}": {*ROLES},
+    "/display": {*ROLES},
+    "/grid": ARBITERS,
+    "/live/grid": ARBITERS,
+    "/wire": ARBITERS,
+    "/live/wire": ARBITERS,
     "/people": {"head_arbiter"},
     "/audit.csv": {"head_arbiter"},
 }
@@ -70,7 +79,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
 
 @pytest.fixture(scope="module")
 def guarded(door: Door) -> Iterator[DeskServer]:
-    with DeskServer(sample.feed(), port=0, door=door, offer=Offer(nothing_yet)) as server:
+    with DeskServer(sample.feed(), port=0, door=door, offer=Offer(nothing_yet, TableTimes(), WireLog())) as server:
         yield server
 
 
@@ -100,7 +109,7 @@ def token_of(client: httpx.Client, path: str = "/people") -> str:
 
 
 def paths(door: Door) -> set[str]:
-    app = create_app(sample.feed(), door=door, offer=Offer(nothing_yet))
+    app = create_app(sample.feed(), door=door, offer=Offer(nothing_yet, TableTimes(), WireLog()))
     return {one.path for one in app.routes if isinstance(one, Route)}
 
 

@@ -23,7 +23,7 @@ OPENLY_READ: Final = {topic.name for topic in TOPICS if "display" in topic.reade
 # What a page says is the time is that of the moment in which it was made; `/view.json` has all others.
 TIMES: Final = re.compile(r'<time datetime="[^"]*">[^<]*</time>')
 
-REFUSED: Final = {"/receipt/none"}
+REFUSED: Final = {"/receipt/none", "/grid", "/live/grid", "/wire", "/live/wire"}
 """What who is no arbiter asks for in vain."""
 
 Play = tuple[Outcome, bool, bool]
