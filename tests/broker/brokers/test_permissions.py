@@ -70,7 +70,7 @@ def test_what_is_no_event_is_refused(event: str) -> None:
     assert caught.value.code == "broker_setting_refused"
 
 
-@pytest.mark.parametrize("tables", [-1, 0, 1000])
+@pytest.mark.parametrize("tables", [-1, 0, 10_000])
 def test_what_is_no_number_of_tables_is_refused(tables: int) -> None:
     with pytest.raises(SettingRefused):
         permissions("cup", tables)
