@@ -24,8 +24,10 @@ from broker.desk.offer import Offer
 from broker.desk.orders import DeskLink
 from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
+from broker.organiser.events import setup_page
 from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
+from broker.records import exports_page
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
 from broker.scorer.service import Scorer
@@ -119,6 +121,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 tls=tls,
                 orders=line.orders,
                 offer=Offer(lambda: work.moment, work.times, work.wire, open_public=public),
+                annexes=(exports_page.annex(event), setup_page.annex(event)),
             )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")

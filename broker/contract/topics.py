@@ -125,7 +125,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("desk", "arbiter"),
         retain=False,
         limit=8192,
-        about="conflicts, gaps, two devices on one table, refused messages",
+        about="conflicts, gaps, two devices on one table, refused messages, devices that are unwell or well again",
     ),
     Topic(
         "public_traveller",

@@ -1,6 +1,6 @@
 """Who asks: the session behind each request, and what its role may do. What is not allowed here is refused."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +27,15 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """A page that the strip at the top leads to: its address, its title in the catalogue, who may go there."""
+
+    path: str
+    title: str
+    right: Right
+
+
+@dataclass(frozen=True, slots=True)
 class Visitor:
     """Who asks. Without a session: nobody who is known, and what such a one may do here."""
 
@@ -37,6 +46,8 @@ class Visitor:
     open_public: bool = False
     withheld: frozenset[Right] = frozenset()
     """What nobody can do at this desk."""
+    ways: tuple[Way, ...] = ()
+    """Pages of other rooms at this desk."""
 
     def may(self, right: Right) -> bool:
         """Say whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
@@ -59,21 +70,26 @@ class Access:
     def __init__(self, door: Door | None, *, open_room: bool, open_public: bool = False) -> None:
         self.door, self._open_room, self._open_public = door, open_room, open_public
         self._withheld: frozenset[Right] = frozenset()
+        self._ways: tuple[Way, ...] = ()
 
     def withhold(self, right: Right) -> None:
         """Let nobody have a right at this desk: there is nothing here to use it on."""
         self._withheld |= {right}
 
+    def lead_to(self, ways: Iterable[Way]) -> None:
+        """Show the way to further pages to those who may go there."""
+        self._ways += tuple(ways)
+
     def visitor(self, request: Request) -> Visitor:
         """Say who asks."""
         if self.door is None:
-            return Visitor(open_room=self._open_room, open_public=self._open_public)
+            return Visitor(open_room=self._open_room, open_public=self._open_public, ways=self._ways)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.door.known(token, agent=agent(request), address=address(request)) if token else None
         if session:
-            return Visitor(session, form_token(token), withheld=self._withheld)
+            return Visitor(session, form_token(token), withheld=self._withheld, ways=self._ways)
         open_room = self._open_room and not self.door.accounts.any()
-        return Visitor(open_room=open_room, open_public=self._open_public)
+        return Visitor(open_room=open_room, open_public=self._open_public, ways=self._ways)
 
     def goes_on(self, visitor: Visitor) -> bool:
         """Say whether a stream to this visitor may go on."""

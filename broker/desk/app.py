@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Final
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -14,6 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from broker.desk.access import Access, Visitor, refused, visitor_of
+from broker.desk.annex import Annex
 from broker.desk.display_page import DisplayPage
 from broker.desk.errors import DeskError
 from broker.desk.forms_page import language
@@ -32,9 +34,9 @@ from broker.desk.sheets_page import SheetsPage
 from broker.desk.stream import Pace, Streams, event
 from broker.people.door import Door
 from broker.people.errors import PeopleError
+from broker.rules.errors import RuleError
 from broker.scorer.standings import as_csv
 from broker.scorer.view import View, ViewFeed
-from broker.scorer.view import as_json as written
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 BYTE_ORDER_MARK: Final = "\ufeff"
@@ -43,7 +45,7 @@ BYTE_ORDER_MARK: Final = "\ufeff"
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
 
-def create_app(  # noqa: PLR0913 - one parameter a part
+def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     feed: ViewFeed,
     *,
     hosts: Sequence[str] = LOOPBACK,
@@ -53,20 +55,24 @@ def create_app(  # noqa: PLR0913 - one parameter a part
     open_room: bool = True,
     orders: OrderDesk | None = None,
     offer: Offer = NOTHING,
+    annexes: Sequence[Annex] = (),
 ) -> Starlette:
     """Make the desk's application.
 
     `hosts` are the names under which it answers: a request for any other host is refused, so that a foreign page whose
     name resolves to this machine reads nothing. `streams.end()` lets the open event streams finish. `open_room`: as
-    long as the `door` knows no account everybody who reaches the desk may look; without it nobody may.
+    long as the `door` knows no account everybody who reaches the desk may look; without it nobody may. `annexes`: pages
+    of other rooms, which may stand in the place of ours.
     """
     access = Access(door, open_room=open_room, open_public=offer.open_public)
     streams, pace = streams or Streams(), pace or Pace()
     desk = Desk(feed, streams, pace, access, Pages(sheets=offer.moments is not None, grids=offer.grids))
     if orders is None:
         access.withhold("give_orders")
+    access.lead_to(way for annex in annexes for way in annex.ways)
     return Starlette(
         routes=[
+            *(route for annex in annexes for route in annex.routes(access, feed)),
             *desk.routes(),
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
@@ -74,7 +80,7 @@ def create_app(  # noqa: PLR0913 - one parameter a part
             *_sheets(feed, offer, access, LiveSheets(feed, access, streams, pace, grids=offer.grids), orders),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
-        exception_handlers={DeskError: refused, PeopleError: refused},
+        exception_handlers={DeskError: refused, PeopleError: refused, RuleError: refused},
         middleware=[
             Middleware(Guarded),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
@@ -131,7 +137,7 @@ class Desk:
         words, visitor = language(request), visitor_of(request)
 
         def as_json(view: View) -> bytes:
-            return event("view", view.version, written(self._pages.seen_by(view, visitor)).decode())
+            return event("view", view.version, msgspec.json.encode(self._pages.seen_by(view, visitor)).decode())
 
         def as_page(view: View) -> bytes:
             return event("page", view.version, self._pages.room(view, words, visitor))
@@ -142,7 +148,7 @@ class Desk:
 
     async def view(self, request: Request) -> Response:
         """The newest view, for other programs."""
-        return Response(written(self._seen(visitor_of(request))), media_type="application/json")
+        return Response(msgspec.json.encode(self._seen(visitor_of(request))), media_type="application/json")
 
     async def standings(self, request: Request) -> Response:
         """The standings as a file."""

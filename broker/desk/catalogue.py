@@ -13,8 +13,6 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 TAGS: Final[dict[Language, str]] = {"en": "en", "fr": "fr", "zh": "zh-Hans"}
 """What `<html lang>` says; Chinese is written in simplified characters."""
 
-FILES: Final = ("catalogue.toml", "catalogue_sheets.toml")
-
 
 class Catalogue(NamedTuple):
     """One language's sentences."""
@@ -34,10 +32,12 @@ class Catalogue(NamedTuple):
 
 @cache
 def catalogues() -> dict[Language, Catalogue]:
-    """Read all files of sentences. A key is in one file alone (a test holds it)."""
-    parts = [tomllib.loads((files("broker.desk") / name).read_text(encoding="utf-8")) for name in FILES]
+    """Read `catalogue.toml`, and the words of single pages in `words/`. A key has one place (a test holds it)."""
+    folder = files("broker.desk")
+    paths = [folder / "catalogue.toml", *sorted((folder / "words").iterdir(), key=lambda path: path.name)]
+    tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in paths if path.name.endswith(".toml")]
     return {
-        language: Catalogue(language, {key: text for part in parts for key, text in part[language].items()})
+        language: Catalogue(language, {key: text for table in tables for key, text in table[language].items()})
         for language in LANGUAGES
     }
 

@@ -5,6 +5,7 @@ nothing that does not stand in a table beside it.
 """
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
@@ -17,6 +18,10 @@ from broker.contract.words import SEATS
 from broker.scorer.sheets.course import Course
 from broker.scorer.sheets.deal import DealSheet
 from broker.scorer.sheets.player import PlayerSheet
+
+# pygal puts a finder of an outdated kind among those of the interpreter, for maps that nobody here draws: each import
+# that fails afterwards would warn of it.
+sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
 
 SIZE: Final = {"width": 720, "height": 320}
 SETTINGS: Final = {

@@ -13,6 +13,7 @@ from typing import Final
 
 import uvicorn
 
+from broker.desk.annex import Annex
 from broker.desk.app import LOOPBACK, create_app
 from broker.desk.errors import AddressRefused, CertificateRefused, PortTaken, StartFailed
 from broker.desk.offer import NOTHING, Offer
@@ -50,7 +51,7 @@ class Certificate:
 class DeskServer:
     """Serves one feed. Stopped within two seconds, however many pages are open; it may be started again."""
 
-    def __init__(  # noqa: PLR0913 - one parameter a part
+    def __init__(  # noqa: PLR0913 - each is a part that a desk can do without
         self,
         feed: ViewFeed,
         host: str = "127.0.0.1",
@@ -61,6 +62,7 @@ class DeskServer:
         tls: Certificate | None = None,
         orders: OrderDesk | None = None,
         offer: Offer = NOTHING,
+        annexes: Sequence[Annex] = (),
     ) -> None:
         """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
 
@@ -70,7 +72,7 @@ class DeskServer:
         """
         if tls:
             tls.check()
-        self._door, self._tls, self._orders = door, tls, orders
+        self._door, self._tls, self._orders, self._annexes = door, tls, orders, annexes
         self._offer = offer
         self._open_room = is_loopback(host) and not hosts
         self._feed = feed
@@ -135,6 +137,7 @@ class DeskServer:
                 open_room=self._open_room,
                 orders=self._orders,
                 offer=self._offer,
+                annexes=self._annexes,
             ),
             ssl_certfile=self._tls.certificate if self._tls else None,
             ssl_keyfile=self._tls.key if self._tls else None,

@@ -41,12 +41,9 @@ def test_the_grid_tells_what_is_in_what_is_on_what_is_missing_and_what_is_to_com
     room.apply(fact(1, 1, result(1, 1)))
     hall.hear(state(1), state(2))
     views = {table.table: table for table in hall.scorer.feed.current.tables}
-    at_three = [
-        replace(views[1], round=3),
-        replace(views[2], lifecycle="lost", unsent=2),
-        replace(views[3], state="finished"),
-    ]
-    one, two, three = grid(room.moment(), at_three).rows
+    away = replace(views[2], lifecycle="lost", unsent=2)
+    tables = [replace(views[1], round=3), away, replace(views[3], state="finished")]
+    one, two, three = grid(room.moment(), tables).rows
     assert [cell.stage for cell in one.cells] == ["in", "missing", "now", "to_come"]
     assert (one.missing, one.wants, two.offline_unsent, two.wants) == ((2,), True, True, True)
     assert [cell.stage for cell in three.cells] == ["missing"] * 4
