@@ -23,7 +23,8 @@ def test_a_table_has_its_own_topics_and_no_others() -> None:
 def test_the_offices_have_theirs_at_every_table() -> None:
     rights = permissions("cup", 1)
     assert rights["desk"] == Permissions(
-        publish=("hm/cup/order/+",), subscribe=("hm/cup/traveller/+", "hm/cup/standings", "hm/cup/alert")
+        publish=("hm/cup/order/+",),
+        subscribe=("hm/cup/traveller/+", "hm/cup/standings", "hm/cup/ruling", "hm/cup/alert"),
     )
     assert rights["scorer"].subscribe == ("hm/cup/table/+/state", "hm/cup/table/+/log", "hm/cup/order/+")
     assert rights["arbiter"].publish == ()
