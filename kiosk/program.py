@@ -208,8 +208,7 @@ class Program:
             elif isinstance(message, Assignment):
                 self._plan_came(message)
             elif isinstance(message, Order):
-                given = Ordered(at=self._clock(), seq=message.seq, command=message.command, minutes=message.minutes)
-                self._apply(given)
+                self._apply(_given(message, self._clock()))
         incoming.acknowledge()
 
     def _plan_came(self, plan: Assignment) -> None:
@@ -329,3 +328,8 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], None])
 def _content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
     return plan.store, plan.profile, plan.rules, plan.plays
+
+
+def _given(order: Order, now: int) -> Ordered:
+    """Give what an order is to the table."""
+    return Ordered(at=now, seq=order.seq, command=order.command, minutes=order.minutes, author=order.author)
