@@ -37,6 +37,7 @@ from broker.contract.words import (
     StoreId,
     TableNo,
     Text,
+    Verifier,
     Wind,
     WinKind,
 )
@@ -63,9 +64,10 @@ class PlayRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
-    """All four trays lie as the deal wants them."""
+    """All four trays lie as the deal wants them; `verified` is false where a person says so and no device has read."""
 
     verified: bool
+    by: Annotated[Verifier, Meta(description="the least sure way by which one of the trays was found right")] = "camera"
     form: Annotated[Hash, Meta(description="of the serials as they lay: plays of one form are compared")]
     refusals: Annotated[int, Meta(ge=0, le=9999, description="looks in which a tray was found wrong")]
 

@@ -23,6 +23,9 @@ PublicState = Literal[
 ]
 """What a table says of itself. An open claim window is told as `playing`: nothing about a press may show."""
 
+Verifier = Literal["camera", "scanner", "hand"]
+"""How the trays of a play were found to be right, the surest first; by hand nothing was verified."""
+
 # In Python `$` also matches before a newline at the end, in JSON Schema it does not: `$(?!\n)` is the same in both.
 EventName = Annotated[
     str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)", description="an event; no dots (NATS client ids)")

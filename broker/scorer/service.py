@@ -16,6 +16,7 @@ from broker.contract.messages import LogMessage, Restored, Result, TableState
 from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.event import Event
+from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
 from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import view_of
@@ -44,6 +45,7 @@ class Scorer:
         self._intake = Intake(event, taken, journal.refused())
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
+        self._health = HealthWatch()
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -132,6 +134,7 @@ class Scorer:
             if self._watch.is_hello(verdict.message):
                 self._greeting.add(verdict.message.table)
             self._concerned.extend(self._watch.hear(verdict.message))
+            self._health.hear(self._watch.states[verdict.message.table])
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
             place = topics.parse(one.topic)
@@ -160,8 +163,10 @@ class Scorer:
             self._concerned.extend(self._concerns_of(message))
 
     def _alert(self, now: int) -> None:
-        for concern in self._alerts.add(self._concerned, now):
+        told = self._alerts.add((*self._concerned, *self._health.concerns()), now)
+        for concern in told:
             self._say(self._speaker.alert(concern, now, self._height))
+        self._health.told(told)
         self._concerned.clear()
 
     def _assign(self, table: int) -> None:

@@ -14,18 +14,21 @@ from kiosk.table.state import Check, Phase, Table
 QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
 """Where nothing may be seen of a press."""
 
-OF_A_SEAT: Final = "button-"
-"""How the health of one seat's button is named."""
+OF_A_SEAT: Final = ("button-", "contact-", "press-")
+"""How the health of one seat's button is named, of its contact, and of a press of it that was told late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The line at the foot: whether the table is connected, and what has no receipt."""
+    """The foot: whether the table is connected, what has no receipt, what is broken; the time of day, the version."""
 
     up: bool = False
     unsent: int = 0
     refused: int = 0
     health: tuple[str, ...] = ()
+    clock: str = ""
+    """Hours and minutes."""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

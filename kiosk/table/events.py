@@ -3,12 +3,14 @@
 Times are nanoseconds of the device's monotonic clock; they come in with the event, nothing here reads a clock.
 """
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
 from broker.contract.messages import Assignment, Command
 from broker.contract.words import Count, FineImp, HandValue, Name, Reason, RoundNo, Seat, Text, WinKind
+
+Reader = Literal["camera", "scanner"]
 
 
 class Happened(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -37,11 +39,20 @@ class Misplaced(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class TrayChecked(Happened, frozen=True, tag="tray_checked", kw_only=True):
-    """The camera has read a tray: `rows` as read (None: no serial there), and what is wrong with it."""
+    """A tray was read: `rows` as read (None: no serial there), and what is wrong with it."""
 
     seat: Seat
     rows: tuple[tuple[int | None, ...], ...]
     wrong: tuple[Misplaced, ...] = ()
+    by: Reader = "camera"
+
+
+class RowTicked(Happened, frozen=True, tag="row_ticked", kw_only=True):
+    """Somebody says that a row of a tray is right, without a device that has read it; or takes that back."""
+
+    seat: Seat
+    row: Annotated[int, Meta(ge=0, le=2)]
+    right: bool = True
 
 
 class ButtonPressed(Happened, frozen=True, tag="button_pressed", kw_only=True):
@@ -191,6 +202,7 @@ class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
 Event: TypeAlias = (
     Assigned
     | TrayChecked
+    | RowTicked
     | ButtonPressed
     | ButtonReleased
     | ButtonHeld

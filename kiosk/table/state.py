@@ -10,6 +10,7 @@ from broker.rules.points import Outcome
 from broker.rules.profile import Profile
 from broker.rules.profile_files import DEFAULT, load, parse
 from kiosk.table.events import Misplaced
+from kiosk.table.restoring.work import Work
 from kiosk.table.window import ClaimWindow
 
 SETTLE_NS: Final = 1_000_000_000
@@ -100,7 +101,8 @@ class Table:
     assignment: Assignment | None = None
     index: int = 0
     since: int = 0
-    verified: frozenset[Seat] = frozenset()
+    work: Work = field(default_factory=Work)
+    """What is known of the trays while they are being restored."""
     check: Check | None = None
     refusals: int = 0
     agreed: frozenset[Seat] = frozenset()
@@ -155,6 +157,11 @@ class Table:
     def players(self) -> dict[Seat, Player]:
         """Who really sits where in the present play; nobody where there is none."""
         return self.seating or (dict(self.play.players) if self.play else {})
+
+    @property
+    def verified(self) -> frozenset[Seat]:
+        """The trays that are right."""
+        return self.work.verified
 
     @property
     def ended(self) -> bool:

@@ -15,8 +15,10 @@ from kiosk.table.state import Phase
 from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
 from vision.reading import FaultType
 
-ONLINE: Final = Line(up=True)
-TROUBLED: Final = Line(up=False, unsent=128, refused=3, health=("camera: camera_unplugged", "plan: plan_rewrites_past"))
+ONLINE: Final = Line(up=True, clock="14:05", version="0.1.0")
+TROUBLED: Final = replace(
+    ONLINE, up=False, unsent=128, refused=3, health=("camera: camera_unplugged", "plan: plan_rewrites_past")
+)
 
 BROKEN: Final = replace(
     TROUBLED,
@@ -183,7 +185,7 @@ def ordered(*commands: Command) -> Shown:
 
 SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "waiting": lambda: seen(sitting_in(Phase.WAITING)),
-    "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), Line()),
+    "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), replace(ONLINE, up=False)),
     "restoring": lambda: seen(sitting_in(Phase.RESTORING)),
     "restoring, half": half_restored,
     "restoring, one fault": lambda: faults(1),
