@@ -17,11 +17,12 @@ from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report
 from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
-from kiosk.errors import DiskLow
+from kiosk.errors import JournalFull
 from kiosk.eyes import CameraHealth
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.screens.shown import QUIET, Line, Shown, shown
+from kiosk.stalled import Stalled, room_of
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -40,10 +41,8 @@ from kiosk.uplink import Uplink
 log = logging.getLogger("homologue.kiosk")
 
 DISK_EVERY_NS: Final = 30_000_000_000
-
-ENOUGH_ROOM: Final = 100_000_000
-"""Bytes: a day's journal takes less than one hundredth of it."""
-
+LOW_EVERY_NS: Final = 1_000_000_000
+"""How often the card is looked at, and how often where it has little room."""
 
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
@@ -77,7 +76,7 @@ class Program:
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
-        self._keyboard, self._touch, self._closing = Keyboard(self._apply), Touch(), Closing()
+        self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
         self._health: dict[str, str] = {}
         self._waiting: dict[str, str | None] = {}
         """What is known of contacts, and told when the play is over."""
@@ -87,6 +86,7 @@ class Program:
         """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
         self._look_at_disk = clock()
+        self._stalled = Stalled()
 
     def _make_link(self, settings: Settings) -> Link:
         name, table = self._config.event, self._config.table
@@ -193,11 +193,15 @@ class Program:
 
     def _apply(self, event: Event) -> str | None:
         """Take one event in; give the code if it was not to be."""
+        if self._stalled.waiting:
+            return self._stalled.hold(event)
         before = self.state.public
         try:
             facts = self._core.apply(event)
         except NotNow as refusal:
             return refusal.code
+        except JournalFull:
+            return self._stalled.hold(event)
         if self.state.public != before:
             self._shown_at = self._clock()
             self._forget_told_late()
@@ -251,6 +255,8 @@ class Program:
             self._uplink.reconnected(self._clock())
 
     def _due(self, now: int) -> None:
+        self._see_to_disk(now)
+        self._keyboard.idle(self.state, now)
         closes_at = self.state.closes_at
         if closes_at is not None and self._closing.may_close(closes_at, now, down=self.state.finger_down):
             self._apply(ClaimWindowElapsed(at=now))
@@ -258,9 +264,17 @@ class Program:
             self._assign(self._offered, now)
         if self._link.up and self._uplink.overdue(now):
             self._uplink.resend(now)
-        if now >= self._look_at_disk:
-            self._look_at_disk = now + DISK_EVERY_NS
-            self._healthy("disk", DiskLow.code if self._journal.room < ENOUGH_ROOM else None)
+
+    def _see_to_disk(self, now: int) -> None:
+        """Look at the card by the clock alone: what is said of it tells of no press. Then take in what waited."""
+        if now < self._look_at_disk:
+            return
+        code = room_of(self._journal)
+        self._look_at_disk = now + (DISK_EVERY_NS if code is None else LOW_EVERY_NS)
+        self._healthy("disk", code)
+        if code != JournalFull.code:
+            for event in self._stalled.taken():
+                self._apply(event)
 
     def _may_assign(self, offered: Assignment) -> bool:
         """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
@@ -285,7 +299,10 @@ class Program:
             )
             first = next(left, len(offered.plays))
             code = self._apply(Assigned(at=now, assignment=offered, first=first))
-            self._healthy("plan", code)
+            if code == JournalFull.code:
+                self._offered = offered
+            else:
+                self._healthy("plan", code)
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
@@ -306,7 +323,9 @@ class Program:
         line = Line(
             self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
         )
-        return shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
+        return shown(
+            self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
+        )
 
     def _now(self) -> TableState:
         """What the table says of itself."""
