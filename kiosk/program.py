@@ -36,13 +36,16 @@ from kiosk.table.machine import BETWEEN
 from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.today import hours_and_minutes, version
 from kiosk.touch import Touch
-from kiosk.uplink import Uplink
+from kiosk.uplink import Uplink, Wire
 
 log = logging.getLogger("homologue.kiosk")
 
 DISK_EVERY_NS: Final = 30_000_000_000
 LOW_EVERY_NS: Final = 1_000_000_000
 """How often the card is looked at, and how often where it has little room."""
+
+ROUNDS_A_SECOND: Final = 60
+"""Keys and touches are asked for so often: 16 ms of the 50 between a finger and the changed picture."""
 
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
@@ -66,12 +69,14 @@ class Program:
         journal: Journal,
         clock: Callable[[], int] = time.monotonic_ns,
         time_of_day: Callable[[], str] = hours_and_minutes,
+        link: Callable[[Callable[[Incoming | LinkChanged], None]], Wire] | None = None,
     ) -> None:
+        """Take what stands in for the wire where there is none: it is given what to tell of."""
         self._config, self._journal, self._clock, self._time_of_day = settings.config, journal, clock, time_of_day
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
         self._core.restarted(clock())
-        self._link = self._make_link(settings)
+        self._link: Wire = link(self._queue.put) if link else self._make_link(settings)
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
@@ -357,11 +362,11 @@ class Program:
 
 
 def run(program: Program, stop: threading.Event, each_round: Callable[[], None]) -> None:
-    """Work until told to stop: 30 rounds a second, faster when something happens."""
+    """Work until told to stop: at least so many rounds a second, at once when a device or the network has something."""
     program.start()
     try:
         while not stop.is_set():
-            program.step(timeout=1 / 30)
+            program.step(timeout=1 / ROUNDS_A_SECOND)
             each_round()
     finally:
         program.stop()

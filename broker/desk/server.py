@@ -16,6 +16,7 @@ import uvicorn
 from broker.desk.annex import Annex
 from broker.desk.app import LOOPBACK, create_app
 from broker.desk.errors import AddressRefused, CertificateRefused, PortTaken, StartFailed
+from broker.desk.offer import NOTHING, Offer
 from broker.desk.orders import OrderDesk
 from broker.desk.stream import Streams
 from broker.people.door import Door
@@ -60,6 +61,7 @@ class DeskServer:
         door: Door | None = None,
         tls: Certificate | None = None,
         orders: OrderDesk | None = None,
+        offer: Offer = NOTHING,
         annexes: Sequence[Annex] = (),
     ) -> None:
         """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
@@ -71,6 +73,7 @@ class DeskServer:
         if tls:
             tls.check()
         self._door, self._tls, self._orders, self._annexes = door, tls, orders, annexes
+        self._offer = offer
         self._open_room = is_loopback(host) and not hosts
         self._feed = feed
         self._host = host
@@ -133,6 +136,7 @@ class DeskServer:
                 door=self._door,
                 open_room=self._open_room,
                 orders=self._orders,
+                offer=self._offer,
                 annexes=self._annexes,
             ),
             ssl_certfile=self._tls.certificate if self._tls else None,
