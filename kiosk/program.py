@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from broker.contract import topics
@@ -14,14 +15,17 @@ from broker.contract.messages import Assignment, Order, Receipt, TableState
 from broker.contract.wire import Refused, decode_at, encode
 from broker.contract.words import Lifecycle
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
+from kiosk import bench
+from kiosk.bench import Bench
 from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
 from kiosk.errors import DiskLow
-from kiosk.eyes import CameraHealth
+from kiosk.eyes import CameraHealth, Seen
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.screens.shown import Line, Shown, shown
+from kiosk.sight import Sight
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -47,10 +51,15 @@ ENOUGH_ROOM: Final = 100_000_000
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
 
+CAMERA_READS: Final = "camera_reads"
+"""The camera reads all of the tray, so nobody needs to vouch for it."""
+
 BUTTONS: Final = "buttons"
 """The part of the health that is all four buttons'."""
 
-Item = Incoming | LinkChanged | TrayChecked | CameraHealth | Report
+CAMERA: Final = "camera"
+
+Item = Incoming | LinkChanged | Seen | Report
 """What other threads put on the queue."""
 
 
@@ -69,6 +78,7 @@ class Program:
         """What the plan said that came last."""
         self._keyboard, self._touch, self._closing = Keyboard(self._apply), Touch(), Closing()
         self._health: dict[str, str] = {}
+        self._bench, self._bench_of = Bench(), self._core.state.play
         self._shown_at = self._core.state.since
         """When the screen last asked for something else: a box may have kept presses from before a restart."""
         self._why = ""
@@ -93,7 +103,7 @@ class Program:
         """Take in what a device on the table reports; from the devices' threads."""
         self._queue.put(report)
 
-    def seen(self, item: TrayChecked | CameraHealth) -> None:
+    def seen(self, item: Seen) -> None:
         """Take in what the camera says; from the eyes' thread."""
         self._queue.put(item)
 
@@ -134,9 +144,12 @@ class Program:
             case LinkChanged():
                 self._link_changed(item)
             case CameraHealth(code=code):
-                self._healthy("camera", code)
+                self._healthy(CAMERA, code)
             case TrayChecked():
+                self._bench = bench.looked(self._bench)
                 self._apply(item)
+            case Sight():
+                self._bench = bench.saw(self._bench, item)
             case _:
                 self._reported(item)
 
@@ -150,7 +163,16 @@ class Program:
                 if part == BUTTONS:
                     self._closing.health(code, self._clock())
             case Scanned() | NotScanned():
-                pass  # nothing here asks for scans yet
+                self._scanned(report)
+
+    def _scanned(self, report: Scanned | NotScanned) -> None:
+        """Answer a scan while walls are restored; what is scanned at other times is nobody's question."""
+        play = self.state.play
+        if play is None or self.state.phase is not Phase.RESTORING:
+            return
+        self._bench, look = bench.complete(bench.scan(self._bench, report, play), play, self._clock())
+        if look is not None:
+            self._apply(look)
 
     def _touched(self, report: Pressed | Released | Held) -> None:
         """Take in what a finger does. Where one speaks that was in time, others may still be on their way."""
@@ -187,6 +209,8 @@ class Program:
         if self.state.public != before:
             self._shown_at = self._clock()
             self._forget_told_late()
+        if self._bench_of != self.state.play:
+            self._bench, self._bench_of = Bench(), self.state.play
         self._uplink.send(facts, self._clock())
         return None
 
@@ -275,8 +299,22 @@ class Program:
 
     def key(self, key: str) -> None:
         """Take one key in."""
-        self._keyboard.key(key, self.state, self._clock())
+        if not self._at_the_bench(key):
+            self._keyboard.key(key, self.state, self._clock())
         self._follow()
+
+    def _at_the_bench(self, key: str) -> bool:
+        """Do what a key does while walls are restored; say whether it does anything then."""
+        if self.state.phase is not Phase.RESTORING:
+            return False
+        does = bench.key(self._bench, key, self.state, self._clock())
+        if isinstance(does, Bench):
+            allowed = does.showing != "hand" or bench.may_tick(self.state, self._health.get(CAMERA))
+            self._bench = does if allowed else self._bench
+            self._keyboard.problem = None if allowed else CAMERA_READS
+        elif does is not None:
+            self._keyboard.problem = self._apply(does)
+        return does is not None
 
     # ---- what is seen and said --------------------------------------------------------------
 
@@ -284,7 +322,11 @@ class Program:
         """Give what is to be seen."""
         health = tuple(f"{device}: {code}" for device, code in sorted(self._health.items()))
         line = Line(self._link.up, self._uplink.unsent, len(self._uplink.refused), health)
-        return shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
+        now = shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
+        play = self.state.play
+        if play is None or self.state.phase is not Phase.RESTORING:
+            return now
+        return replace(now, work=self.state.work, order=play.order, bench=self._bench)
 
     def _now(self) -> TableState:
         """What the table says of itself."""

@@ -2,10 +2,13 @@
 
 from typing import Final
 
+from kiosk.screens.by_hand import by_hand
 from kiosk.screens.form import entering
+from kiosk.screens.heap import heap
 from kiosk.screens.middle import Middle, Screen
 from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
+from kiosk.screens.scan import scan
 from kiosk.screens.shown import Shown
 from kiosk.screens.trays import tray
 from kiosk.screens.words import Words
@@ -14,6 +17,9 @@ SCREENS: Final[tuple[Screen, ...]] = (
     paused,
     entering,
     result,
+    by_hand,
+    scan,
+    heap,
     tray,
     playing,
 )
