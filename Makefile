@@ -64,7 +64,7 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
 
 .PHONY: bench-hands
-bench-hands: setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
+bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
 
 .PHONY: lint
@@ -82,6 +82,7 @@ format: setup ## put the code into the project's format
 .PHONY: docs
 docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.contract.asyncapi > docs/asyncapi.json
+	$(BIN)/python -m broker.records.whole.document > docs/event-document.json
 	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md
 	$(BIN)/python -m broker.reference commands > docs/commands.md
 	$(BIN)/python -m broker.reference profiles > docs/profiles.md

@@ -39,6 +39,7 @@ class Screen(Struct, frozen=True, forbid_unknown_fields=True):
     """The table's screen: size in pixels; driver as SDL names it (`dummy` shows nothing).
 
     `hand`: at which side the buttons are; `text`: how large letters are, where they have room.
+    `dim_after_s`: it gets darker when nothing was new for so long; 0: never.
     """
 
     width: Annotated[int, Meta(ge=480, le=3840)] = 800
@@ -47,6 +48,7 @@ class Screen(Struct, frozen=True, forbid_unknown_fields=True):
     fullscreen: bool = False
     hand: Literal["right", "left"] = "right"
     text: Literal["normal", "large", "largest"] = "normal"
+    dim_after_s: Annotated[int, Meta(ge=0, le=86_400)] = 600
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

@@ -107,6 +107,16 @@ TOPICS: Final[tuple[Topic, ...]] = (
         about="places, provisional or final",
     ),
     Topic(
+        "ruling",
+        "hm/{event}/ruling",
+        messages.Ruling,
+        "scorer",
+        ("desk", "arbiter"),
+        retain=False,
+        limit=262_144,
+        about="rulings from the desk, as they are stored",
+    ),
+    Topic(
         "alert",
         "hm/{event}/alert",
         messages.Alert,
@@ -114,13 +124,13 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("desk", "arbiter"),
         retain=False,
         limit=8192,
-        about="conflicts, gaps, two devices on one table, refused messages",
+        about="conflicts, gaps, two devices on one table, refused messages, devices that are unwell or well again",
     ),
 )
 
 BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS}
 
-STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, ALERT = TOPICS
+STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, RULING, ALERT = TOPICS
 
 
 def root(event: str) -> str:

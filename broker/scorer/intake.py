@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from broker.contract.messages import LogMessage, Message, Refusal, Result, TableState, Taken
+from broker.contract.messages import LogMessage, Message, Refusal, Result, Seated, TableState, Taken
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
@@ -139,17 +139,22 @@ class Intake:
         booking = self._event.bookings.get((message.table, fact.round))
         if booking is None or booking.deal != fact.deal:
             raise Refused("not_planned", f"table {message.table} has no deal {fact.deal} in round {fact.round}")
+        if isinstance(fact, Seated):
+            self._check_players(message.table, fact)
         if isinstance(fact, Result):
             self._check_result(message.table, fact)
+
+    def _check_players(self, table: int, fact: Result | Seated) -> None:
+        planned = sorted(self._event.bookings[table, fact.round].players.values())
+        if set(fact.players) != set(SEATS) or sorted(fact.players.values()) != planned:
+            raise Refused("wrong_players", f"{', '.join(planned)} play here, one a seat")
 
     def _check_result(self, table: int, result: Result) -> None:
         if (table, result.round, result.deal) in self._results:
             raise Refused("already_recorded", f"table {table} has a result for deal {result.deal}")
         if result.profile != self._event.profile.id:
             raise Refused("wrong_profile", f"this event is played by {self._event.profile.id}, not {result.profile}")
-        planned = sorted(self._event.bookings[table, result.round].players.values())
-        if set(result.players) != set(SEATS) or sorted(result.players.values()) != planned:
-            raise Refused("wrong_players", f"{', '.join(planned)} play here, one a seat")
+        self._check_players(table, result)
         fines = {fine.imp for fine in result.fines.values()}
         if fines - set(self._event.profile.false_hu.fines.value):
             raise Refused("fine_not_in_profile", f"the profile has no fines of {sorted(fines)} IMP")

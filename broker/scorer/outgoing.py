@@ -55,8 +55,10 @@ class Speaker:
         )
         return self._at(topics.RECEIPT, message, table=table)
 
-    def assignment(self, table: int, recorded: tuple[int, ...], seq: int) -> Outgoing:
-        """Tell a table all its plays, and which of its rounds have their result."""
+    def assignment(
+        self, table: int, recorded: tuple[int, ...], seq: int, repeats: dict[int, tuple[str, ...]] | None = None
+    ) -> Outgoing:
+        """Tell a table all its plays, which of its rounds have their result, and who would play a deal again."""
         message = Assignment(
             id=_new_id(),
             event=self._event.name,
@@ -67,6 +69,7 @@ class Speaker:
             rules=self._event.rules,
             plays=self._event.plays_of(table),
             recorded=recorded,
+            repeats=repeats or {},
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from broker.contract.messages import LogMessage, Restored, Result
 from broker.rules.profile import Profile
 from broker.scorer.event import Event
+from broker.scorer.seating import Seatings
 from broker.scoring import individual
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
@@ -26,6 +27,7 @@ class Room:
         self._at_table: Counter[int] = Counter()
         self._forms: dict[PlayKey, dict[int, str]] = {}
         """Of each play the forms that were restored, by the number of the fact."""
+        self.seatings = Seatings()
         self._ledger = Ledger.of((), event.profile, event.players)
 
     def load(self, messages: Iterable[LogMessage]) -> None:
@@ -44,6 +46,7 @@ class Room:
 
     def _remember(self, message: LogMessage) -> None:
         key = message.table, message.fact.round
+        self.seatings.remember(message)
         if isinstance(message.fact, Result):
             if key not in self.results:
                 self._of_deal[message.fact.deal] += 1

@@ -10,6 +10,7 @@ from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
 from kiosk.screens.scan import scan
 from kiosk.screens.shown import Shown
+from kiosk.screens.stopped import another_carrier, stopped
 from kiosk.screens.trays import tray
 from kiosk.screens.words import Words
 
@@ -17,6 +18,8 @@ SCREENS: Final[tuple[Screen, ...]] = (
     paused,
     entering,
     result,
+    stopped,
+    another_carrier,
     by_hand,
     scan,
     heap,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from broker.contract.messages import Assignment, Command
-from broker.contract.words import Count, FineImp, HandValue, Seat, Text, WinKind
+from broker.contract.words import Count, FineImp, HandValue, RoundNo, Seat, Text, WinKind
 
 Reader = Literal["camera", "scanner"]
 
@@ -73,6 +73,27 @@ class ButtonHeld(Happened, frozen=True, tag="button_held", kw_only=True):
     seat: Seat
 
 
+class SeatsSwapped(Happened, frozen=True, tag="seats_swapped", kw_only=True):
+    """The arbiter lets two players stay in each other's seats."""
+
+    one: Seat
+    other: Seat
+    reason: Text
+
+
+class GuardOverridden(Happened, frozen=True, tag="guard_overridden", kw_only=True):
+    """The arbiter lets a play go on that the table has stopped before a tile was touched."""
+
+    reason: Text
+
+
+class DealBroughtForward(Happened, frozen=True, tag="deal_brought_forward", kw_only=True):
+    """The arbiter lets the deal be played now whose carrier is here, though another has its turn."""
+
+    round: RoundNo
+    reason: Text
+
+
 class ClaimWindowElapsed(Happened, frozen=True, tag="claim_window_elapsed", kw_only=True):
     """The claim window's time is over."""
 
@@ -132,6 +153,9 @@ Event: TypeAlias = (
     | ButtonPressed
     | ButtonReleased
     | ButtonHeld
+    | SeatsSwapped
+    | GuardOverridden
+    | DealBroughtForward
     | ClaimWindowElapsed
     | PlayEndedDrawn
     | FalseHuRuled

@@ -6,7 +6,9 @@ from typing import Final
 from broker.contract.messages import Confirmed, Fact, Restored
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
+from kiosk.table import seating
 from kiosk.table.calls import play_of
+from kiosk.table.carrier import of_another_deal
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, RowTicked, TrayChecked
 from kiosk.table.restoring.places import deal_of
@@ -22,10 +24,12 @@ def checked(state: Table, event: TrayChecked) -> tuple[Table, tuple[Fact, ...]]:
     """Take in one look at a tray. It is right only when all 34 places were read and are as the deal wants them."""
     play = play_of(state)
     right = event.rows == play.order[event.seat] and not event.wrong
-    work = looked(state.work, event, deal_of(play.order), right=right)
+    other = None if right else of_another_deal(state, event.rows)
+    work = state.work if other else looked(state.work, event, deal_of(play.order), right=right)
     if right:
         return _vouched(replace(state, work=work, check=None), event.at)
-    check = Check(event.seat, event.wrong, sum(serial is None for row in event.rows for serial in row))
+    unread = sum(serial is None for row in event.rows for serial in row)
+    check = Check(event.seat, event.wrong, unread, None if other is None else other.deal)
     if check == state.check and work == state.work:
         return state, ()
     refusals = min(state.refusals + (bool(event.wrong) and check != state.check), MOST_REFUSALS)
@@ -53,7 +57,8 @@ def _vouched(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
         form=form_hash(play.order),
         refusals=state.refusals,
     )
-    return replace(state, phase=Phase.CONFIRMING, since=at, agreed=frozenset(), work=Work(by=state.work.by)), (fact,)
+    after, seated = seating.next_step(replace(state, work=Work(by=state.work.by)), at)
+    return after, (fact, *seated)
 
 
 def confirmed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:

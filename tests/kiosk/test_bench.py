@@ -68,8 +68,7 @@ def test_strange_scans_are_answered_and_change_nothing(table: Standing) -> None:
 
 
 def test_a_scan_in_a_play_shows_nothing(table: Standing) -> None:
-    table._restore()
-    table.press(*SEATS)
+    table.come_to(Phase.PLAYING)
     before = table.program.shown()
     scan(table, 7)
     assert (table.phase, table.program.shown()) == (Phase.PLAYING, before)
@@ -85,7 +84,7 @@ def test_without_a_camera_rows_are_ticked_and_the_play_is_told_as_not_verified(t
     break_camera(table)
     table.type("h", *("1", "2", "3") * 4)
     assert [(fact.verified, fact.by) for fact in restored(table)] == [(False, "hand")]
-    assert table.phase is Phase.CONFIRMING
+    assert table.phase is Phase.SEATING
 
 
 def test_ticks_are_taken_back_one_by_one_from_the_last(table: Standing) -> None:
@@ -104,8 +103,7 @@ def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing
     bench = table.program.shown().bench
     assert bench is not None
     assert bench.heap.seen == {7, 8}
-    table._restore()
-    table.press(*SEATS)
+    table.come_to(Phase.PLAYING)
     table.time.wait()
     table.type("d")
     table.pass_time(9_000_000_000)

@@ -18,13 +18,13 @@ from tests.kiosk.tables import SETTLE, Sitting, play, right, sitting_in, swapped
 
 def test_four_right_trays_in_any_order_are_a_restored_deal() -> None:
     sitting = Sitting()
-    sitting.restore(["west", "east", "north"])
+    sitting.lay(["west", "east", "north"])
     assert (sitting.facts, sitting.table.phase) == ([], Phase.RESTORING)
     assert sitting.table.unverified == ("south",)
-    sitting.restore(["south"])
+    sitting.lay(["south"])
     form = form_hash(play(1).order)
     assert sitting.facts == [Restored(round=1, deal=1, verified=True, form=form, refusals=0)]
-    assert sitting.table.phase is Phase.CONFIRMING
+    assert sitting.table.phase is Phase.SEATING
 
 
 @given(st.sampled_from(SEATS), st.integers(0, 33), st.one_of(st.none(), st.integers(1, 136)))
