@@ -3,33 +3,32 @@
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from broker.contract.messages import PlannedPlay
-from kiosk.heap_view import draw_heap, in_place
-from kiosk.looks import looks, strays
-from kiosk.sight import Sight, View
+from kiosk.sight import Sight
 from kiosk.table.events import TrayChecked
-from kiosk.table.restoring.places import Place, deal_of, homes
-from vision.live.background import BackgroundStream
-from vision.live.camera import Camera
-from vision.live.feed import CameraCame, CameraEvent, CameraLost, Feed, Frame
-from vision.live.motion import Sketch, sketch
-from vision.live.watcher import Stir, Watched
-from vision.reader import read_picture
-from vision.reading import Reading
+
+if TYPE_CHECKING:
+    from vision.live.camera import Camera
 
 log = logging.getLogger("homologue.eyes")
 
-WAIT_S: Final = 1.0
-"""Without a frame for so long the camera is taken for lost."""
+AGAIN_S: Final = 1.0
+"""Between two tries where looking has failed."""
 
-LOOK_AGAIN_S: Final = 0.1
-"""Between two looks for something to do, where a camera has ended."""
+HIGH: Final = 0.69
+"""Share of the screen's height that a picture of a heap has at most."""
 
-VIEW: Final = (800, 330)
-"""Of the picture for the screen, pixels, where nothing else is said."""
+
+def picture_room(screen: tuple[int, int]) -> tuple[int, int]:
+    """Give how large a picture is shown at most on a screen of this size, pixels."""
+    return screen[0], round(HIGH * screen[1])
+
+
+VIEW: Final = picture_room((800, 480))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Eyes:
 
     def __init__(
         self,
-        camera: Callable[[], Camera],
+        camera: "Callable[[], Camera]",
         tell: Callable[[Seen], None],
         clock: Callable[[], int],
         view: tuple[int, int] = VIEW,
@@ -78,96 +77,29 @@ class Eyes:
         if play is not None:
             self._wanted.set()
 
-    @property
-    def _needed(self) -> bool:
-        return not self._stopped.is_set() and (self._play is not None or not self._known)
-
     def _run(self) -> None:
         while not self._stopped.is_set():
             self._wanted.wait()
             self._wanted.clear()
             try:
-                while self._needed:
-                    self._look()
+                self._look()
             except Exception:  # a picture that breaks the reader must not leave the table blind for good
                 log.exception("the eyes have failed; they try again")
                 self._tell(CameraHealth("camera_failed"))
-                self._stopped.wait(WAIT_S)
+                self._stopped.wait(AGAIN_S)
                 self._wanted.set()
 
     def _look(self) -> None:
         """Look while there is something to look for: the camera is closed while tiles are played with."""
-        with Feed(self._camera, self._camera_changed) as feed, BackgroundStream(read_picture) as stream:
-            play = self._play
-            looking = None if play is None else Looking(play, self._size)
-            number = 0
-            while self._needed and self._play == play:
-                frame = feed.wait(number, WAIT_S)
-                if frame is None:
-                    self._stopped.wait(LOOK_AGAIN_S)
-                    watched = stream.lose()
-                else:
-                    number = frame.number
-                    watched = stream.see(frame.at, frame.picture)
-                for seen in looking.see(watched, frame, self._clock()) if looking is not None else ():
-                    self._tell(seen)
+        from kiosk.looking import look  # noqa: PLC0415 - OpenCV and networks: half a second, on this thread
 
-    def _camera_changed(self, event: CameraEvent) -> None:
-        match event:
-            case CameraCame():
-                self._tell(CameraHealth(None))
-            case CameraLost(code=code):
-                self._tell(CameraHealth(code))
-        self._known = True
+        while not self._stopped.is_set() and ((play := self._play) is not None or not self._known):
+            look(self._camera, play, self._size, self._clock, self._news, partial(self._over, play))
 
+    def _over(self, play: PlannedPlay | None) -> bool:
+        """Say whether what is looked for is no longer asked for; without a play it is how the camera is."""
+        return self._stopped.is_set() or self._play != play or (play is None and self._known)
 
-class Looking:
-    """What is seen for one play: from what is known of the table to what is told of it."""
-
-    def __init__(self, play: PlannedPlay, size: tuple[int, int]) -> None:
-        self._play, self._size = play, size
-        self._homes: dict[int, Place] = homes(deal_of(play.order))
-        self._judged: Reading | None = None
-        self._drawn: tuple[Reading, Sketch] | None = None
-        """The reading that is drawn, and what its frame looked like."""
-        self._view: View | None = None
-        self._key: object = None
-        """What the view was drawn of."""
-        self._told = Sight()
-
-    def see(self, watched: Watched, frame: Frame | None, now: int) -> tuple[Seen, ...]:
-        """Give what is new: looks at trays that are settled, and what the screen is to show."""
-        shown = watched.shown
-        told: list[Seen] = []
-        if watched.stir is Stir.SETTLED and shown is not None and shown is not self._judged:
-            self._judged = shown
-            told.extend(looks(shown, self._play, now))
-        sight = self._sight(watched, frame)
-        if sight != self._told:
-            self._told = sight
-            told.append(sight)
-        return tuple(told)
-
-    def _sight(self, watched: Watched, frame: Frame | None) -> Sight:
-        shown = watched.shown
-        if shown is None:
-            return Sight(watched.stir)
-        sight = Sight(watched.stir, len(watched.covered), len(shown.seats), strays(shown, self._play))
-        return (
-            sight
-            if shown.places or frame is None
-            else replace(sight, view=self._draw(shown, frame, still=watched.stir is Stir.SETTLED))
-        )
-
-    def _draw(self, shown: Reading, frame: Frame, *, still: bool) -> View:
-        """Draw destinations on the tiles that still lie where they were read; nothing anew while nothing moves."""
-        now = sketch(frame.picture)
-        if self._drawn is None or self._drawn[0] is not shown:
-            self._drawn = shown, now
-        reads = in_place(shown.reads, self._drawn[1], now, frame.picture.shape[1])
-        key = (id(shown), len(reads)) if still else frame.number
-        if self._view is None or key != self._key:
-            number = self._view.number + 1 if self._view else 1
-            self._view = View(number, draw_heap(frame.picture, Reading(reads, ()), self._homes, self._size))
-            self._key = key
-        return self._view
+    def _news(self, seen: Seen) -> None:
+        self._known = self._known or isinstance(seen, CameraHealth)
+        self._tell(seen)

@@ -49,6 +49,9 @@ ENOUGH_ROOM: Final = 100_000_000
 """Bytes: a day's journal takes less than one hundredth of it."""
 
 
+ROUNDS_A_SECOND: Final = 60
+"""Keys and touches are asked for so often: 16 ms of the 50 between a finger and the changed picture."""
+
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
 
@@ -346,10 +349,7 @@ class Program:
             self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
         )
         now = shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
-        play = self.state.play
-        if play is None or self.state.phase is not Phase.RESTORING:
-            return now
-        return replace(now, work=self.state.work, order=play.order, bench=self._bench)
+        return in_restoring(now, self.state, self._bench)
 
     def _now(self) -> TableState:
         """What the table says of itself."""
@@ -381,14 +381,21 @@ class Program:
 
 
 def run(program: Program, stop: threading.Event, each_round: Callable[[], None]) -> None:
-    """Work until told to stop: 30 rounds a second, faster when something happens."""
+    """Work until told to stop: at least so many rounds a second, at once when a device or the network has something."""
     program.start()
     try:
         while not stop.is_set():
-            program.step(timeout=1 / 30)
+            program.step(timeout=1 / ROUNDS_A_SECOND)
             each_round()
     finally:
         program.stop()
+
+
+def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
+    """Add what is to be seen while walls are restored; nothing at other times."""
+    if state.play is None or state.phase is not Phase.RESTORING:
+        return now
+    return replace(now, work=state.work, order=state.play.order, bench=at_hand)
 
 
 def _content(plan: Assignment) -> tuple[object, ...]:

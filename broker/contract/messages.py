@@ -280,6 +280,10 @@ class Traveller(FromScorer, frozen=True, kw_only=True):
     plays: tuple[ComparedPlay, ...]
 
 
+class PublicTraveller(Traveller, frozen=True, kw_only=True):
+    """The same for everybody, said once all tables have played the deal."""
+
+
 class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One player's line."""
 
@@ -298,6 +302,10 @@ class Standings(FromScorer, frozen=True, kw_only=True):
     plays_in: Count
     plays_expected: Count
     rows: tuple[Standing, ...]
+
+
+class PublicStandings(Standings, frozen=True, kw_only=True):
+    """Who leads by the deals that all their tables have played, for everybody."""
 
 
 class Ruling(Message, frozen=True, kw_only=True):

@@ -8,14 +8,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
+import numpy as np
 import tomli_w
 from msgspec import Meta, Struct
+from numpy.typing import NDArray
 
 from broker.contract.messages import PlannedPlay, Player
 from broker.contract.words import (
+    SEATS,
+    Count,
     DealNo,
     EventName,
     Name,
@@ -24,6 +28,7 @@ from broker.contract.words import (
     RoundNo,
     Seat,
     TableNo,
+    Wind,
 )
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
@@ -67,6 +72,16 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     players: tuple[Player, ...]
     plays: tuple[Booking, ...] = ()
     sessions: tuple[Session, ...] = ()
+    correction_minutes: Count = 0
+    """How long after a deal is complete its results can be objected to; 0: no period is set."""
+
+
+class Columns(NamedTuple):
+    """The plays of a plan; `players` is (plays, seats), the numbers of players in the event's list."""
+
+    deals: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    players: NDArray[np.int64]
 
 
 class Event:
@@ -103,6 +118,49 @@ class Event:
     def expected_at(self) -> Mapping[int, int]:
         """How many plays each table is to have."""
         return Counter(play.table for play in self.plan.plays)
+
+    @cached_property
+    def rounds(self) -> Mapping[tuple[int, int], int]:
+        """In which round a deal is played at a table: by deal and table."""
+        return {(play.deal, play.table): play.round for play in self.plan.plays}
+
+    @cached_property
+    def rounds_at(self) -> Mapping[int, dict[int, int]]:
+        """Each table's rounds, with the deal that it plays in them."""
+        found: dict[int, dict[int, int]] = {table: {} for table in self.tables}
+        for play in self.plan.plays:
+            found[play.table][play.round] = play.deal
+        return found
+
+    @cached_property
+    def columns(self) -> Columns:
+        """All planned plays, as columns."""
+        number = {player: at for at, player in enumerate(self.players)}
+        plays = self.plan.plays
+        return Columns(
+            np.array([play.deal for play in plays], dtype=np.int64),
+            np.array([play.table for play in plays], dtype=np.int64),
+            np.array([[number[play.players[seat]] for seat in SEATS] for play in plays], dtype=np.int64).reshape(-1, 4),
+        )
+
+    @cached_property
+    def bookings_of(self) -> Mapping[str, tuple[Booking, ...]]:
+        """Every player's plays, by rounds."""
+        found: dict[str, list[Booking]] = {player: [] for player in self.players}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            for player in play.players.values():
+                found[player].append(play)
+        return {player: tuple(plays) for player, plays in found.items()}
+
+    def name_of(self, player: str) -> str:
+        """Give a player's name; of who is not in the list, the id."""
+        known = self.players.get(player)
+        return known.name if known else player
+
+    def winds(self, deal: int) -> tuple[Wind, Seat]:
+        """Give a deal's prevalent wind and dealer: both stand on its carrier."""
+        record = self._deals[deal]
+        return record.prevalent_wind, record.dealer
 
     def form(self, deal: int) -> str:
         """Hash of a deal's serials as they should lie."""

@@ -10,6 +10,8 @@ from broker.contract.messages import (
     ComparedPlay,
     ComparedSeat,
     Message,
+    PublicStandings,
+    PublicTraveller,
     Receipt,
     Standings,
     Traveller,
@@ -19,6 +21,7 @@ from broker.contract.wire import encode
 from broker.scorer.alerts import Concern
 from broker.scorer.event import Event
 from broker.scorer.intake import TableBook
+from broker.scorer.moment import Moment
 from broker.scorer.room import Room
 from broker.scorer.standings import rows
 from broker.scoring.compare import Compared
@@ -73,10 +76,10 @@ class Speaker:
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 
-    def traveller(self, room: Room, deal: int, seq: int) -> Outgoing:
-        """Put all plays of a deal side by side."""
+    def traveller(self, room: Room, deal: int, seq: int, kind: type[Traveller] = Traveller) -> Outgoing:
+        """Put all plays of a deal side by side, for arbiters or as the public copy."""
         compared = [one for group in room.groups() if group.deal == deal for one in group.plays]
-        message = Traveller(
+        message = kind(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
@@ -85,7 +88,8 @@ class Speaker:
             expected=self._event.expected[deal],
             plays=tuple(_compared(one, room) for one in sorted(compared, key=lambda one: one.play.table)),
         )
-        return self._at(topics.TRAVELLER, message, deal=deal)
+        topic = topics.PUBLIC_TRAVELLER if kind is PublicTraveller else topics.TRAVELLER
+        return self._at(topic, message, deal=deal)
 
     def standings(self, room: Room, seq: int) -> Outgoing:
         """Say who leads."""
@@ -99,6 +103,19 @@ class Speaker:
             rows=rows(room.standings(), self._event.players),
         )
         return self._at(topics.STANDINGS, message)
+
+    def public_standings(self, open_part: Moment, seq: int) -> Outgoing:
+        """Say who leads by the deals that are under no embargo."""
+        message = PublicStandings(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            final=open_part.final,
+            plays_in=sum(self._event.expected[deal] for deal in open_part.complete),
+            plays_expected=len(self._event.plan.plays),
+            rows=rows(open_part.ranking, self._event.players),
+        )
+        return self._at(topics.PUBLIC_STANDINGS, message)
 
     def alert(self, concern: Concern, now: int, seq: int) -> Outgoing:
         """Tell the arbiters."""

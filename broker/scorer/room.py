@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from types import MappingProxyType
 
 from broker.contract.messages import LogMessage, Restored, Result
 from broker.rules.profile import Profile
 from broker.scorer.event import Event
+from broker.scorer.moment import Moment
 from broker.scorer.seating import Seatings
 from broker.scoring import individual
 from broker.scoring.compare import Group
@@ -76,6 +78,11 @@ class Room:
     def complete(self, deal: int) -> bool:
         """Whether every table has played the deal."""
         return self.plays_of(deal) == self._event.expected[deal]
+
+    def moment(self) -> Moment:
+        """Give all plays as they are now."""
+        complete = frozenset(deal for deal in self._event.expected if self.complete(deal))
+        return Moment(self._event, self._ledger, MappingProxyType(self.results), complete)
 
     def groups(self) -> tuple[Group, ...]:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""

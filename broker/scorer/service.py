@@ -20,9 +20,12 @@ from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
 from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import view_of
+from broker.scorer.publication import Publication
 from broker.scorer.room import Room
 from broker.scorer.standings import rows, write_csv
+from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
+from broker.scorer.wirelog import WireLog
 from broker.store.backup.watch import Report
 from broker.store.journal import Journal, RefusedRow
 
@@ -46,6 +49,10 @@ class Scorer:
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health = HealthWatch()
+        self._publication = Publication(self._speaker)
+        self.times, self.wire = TableTimes(), WireLog()
+        for message in taken:
+            self.times.hear(message, message.at)
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -53,6 +60,8 @@ class Scorer:
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._version = 0
+        self.moment = self._room.moment()
+        """All plays as they are now; put in place whole, to be read from any thread."""
         self.feed = ViewFeed(self._view())
         self._link: Link | None = None
         self._write_standings()
@@ -116,6 +125,7 @@ class Scorer:
             for deal in self._event.expected:
                 self._say(self._speaker.traveller(self._room, deal, self._height))
             self._say(self._speaker.standings(self._room, self._height))
+            self._publish(self._event.expected)
 
     def _take(self, batch: list[Incoming]) -> None:
         if not batch:
@@ -135,6 +145,7 @@ class Scorer:
                 self._greeting.add(verdict.message.table)
             self._concerned.extend(self._watch.hear(verdict.message))
             self._health.hear(self._watch.states[verdict.message.table])
+        self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
             place = topics.parse(one.topic)
@@ -149,8 +160,10 @@ class Scorer:
     def _answer(self, verdicts: list[Verdict]) -> None:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
         new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
+        now = self._clock()
         for message in new:
             self._room.apply(message)
+            self.times.hear(message, now)
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
             self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
@@ -180,7 +193,12 @@ class Scorer:
             self._say(self._speaker.traveller(self._room, deal, self._height))
         if deals:
             self._say(self._speaker.standings(self._room, self._height))
+            self._publish(deals)
             self._write_standings()
+
+    def _publish(self, deals: Iterable[int]) -> None:
+        for message in self._publication.of(self._room, deals, self._height):
+            self._say(message)
 
     def _write_standings(self) -> None:
         """Write the file anew. It is made from the store: that it cannot be written is no reason to stop."""
@@ -203,11 +221,13 @@ class Scorer:
         yield from seating.concerns(self._event, self._room.seatings, message)
 
     def _say(self, message: Outgoing) -> None:
+        self.wire.note(self._clock(), "out", message.topic, message.payload)
         if self._link:
             self._link.publish(message.topic, message.payload, retain=message.retain)
 
     def _show(self) -> None:
         self._version += 1
+        self.moment = self._room.moment()
         self.feed.publish(self._view())
 
     def _view(self) -> View:

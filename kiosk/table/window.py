@@ -107,8 +107,8 @@ class ClaimWindow:
         return self if self.ended_at is not None else _pruned(replace(self, ended_at=at))
 
     def reopened(self, at: int) -> "ClaimWindow":
-        """Give everybody the whole window again; never less than an earlier restart has given."""
-        return replace(self, reopened_at=at if self.reopened_at is None else max(at, self.reopened_at))
+        """Give everybody the whole window again."""
+        return replace(self, reopened_at=max(self.reopened_at or at, at))
 
     def moved(self, by: int) -> "ClaimWindow":
         """Put everything so much later; distances stay."""

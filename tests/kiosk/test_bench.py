@@ -14,7 +14,6 @@ from kiosk.table.restoring.heap import Sighted
 from kiosk.table.state import Phase
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import play, right, swapped
-from vision.live.watcher import Stir
 
 
 @pytest.fixture
@@ -98,7 +97,7 @@ def test_ticks_are_taken_back_one_by_one_from_the_last(table: Standing) -> None:
 
 
 def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing) -> None:
-    table.program.seen(Sight(Stir.SETTLED, in_view=(Sighted(7), Sighted(8))))
+    table.program.seen(Sight(in_view=(Sighted(7), Sighted(8))))
     table.program.step(timeout=0)
     bench = table.program.shown().bench
     assert bench is not None

@@ -12,6 +12,7 @@ from broker.contract.words import SEATS, Seat
 from firmware.reports import NotScanned, Scanned
 from kiosk.bench import Bench, saw, scan
 from kiosk.entry import Form
+from kiosk.program import in_restoring
 from kiosk.screens.shown import Line, Shown, shown
 from kiosk.sight import Sight, View
 from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, RowTicked, TrayChecked
@@ -20,7 +21,6 @@ from kiosk.table.restoring.places import PLACES, deal_of
 from kiosk.table.restoring.scans import Run, Scans
 from kiosk.table.state import Phase
 from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
-from vision.live.watcher import Stir
 from vision.reading import FaultType
 
 NO_BENCH: Final = Bench()
@@ -62,10 +62,7 @@ def seen(
     sitting: Sitting, line: Line = ONLINE, form: Form | None = None, problem: str | None = None, bench: Bench = NO_BENCH
 ) -> Shown:
     """Give what is to be seen of a table."""
-    now = shown(TABLE, sitting.table, form, line, problem)
-    if sitting.table.phase is not Phase.RESTORING:
-        return now
-    return replace(now, work=sitting.table.work, order=sitting.play.order, bench=bench)
+    return in_restoring(shown(TABLE, sitting.table, form, line, problem), sitting.table, bench)
 
 
 def faults(count: int) -> Shown:
@@ -115,7 +112,7 @@ def across(*, covered: int = 0) -> Shown:
     sitting.take(TrayChecked(at=sitting.wait(), seat="west", rows=((east, *others), *more), wrong=(strange,)))
     sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=((west, *hand), *walls), wrong=(strange,)))
     sitting.table = replace(sitting.table, work=replace(sitting.table.work, ticked=True))
-    return seen(sitting, bench=Bench(Sight(Stir.COVERED, covered)))
+    return seen(sitting, bench=Bench(Sight(covered)))
 
 
 def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = False) -> Shown:
@@ -125,7 +122,7 @@ def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = Fa
     serials = [deal[place] for place in PLACES if pile in (None, place.seat)][:34]
     strange = (Sighted(None, face_up=True), Sighted(None, foreign=True), *[Sighted(None)] * 12) if trouble else ()
     picture = np.full((330, 800, 3), (40, 70, 90), dtype=np.uint8)
-    sight = Sight(Stir.SETTLED, in_view=(*map(Sighted, serials), *strange), view=View(1, picture))
+    sight = Sight(in_view=(*map(Sighted, serials), *strange), view=View(1, picture))
     bench = saw(Bench(), sight)
     most = range(1, 137) if seen_all else range(13, 137)
     return seen(sitting, bench=replace(bench, heap=replace(bench.heap, seen=frozenset(most))))
