@@ -4,7 +4,7 @@ OpenCV and the networks are loaded with this: on the eyes' thread, when the tabl
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -22,11 +22,11 @@ from vision.live.watcher import Stir, Watched
 from vision.reader import read_picture
 from vision.reading import Reading
 
-WAIT_S: Final = 1.0
+WAIT_S: Final = 0.5
 """Without a frame for so long the camera is taken for lost."""
 
 AGAIN_S: Final = 0.1
-"""Between two looks for a frame, where a camera has ended."""
+"""Between two looks at the last picture of a camera that has ended."""
 
 
 def look(
@@ -42,19 +42,26 @@ def look(
     def changed(event: CameraEvent) -> None:
         tell(CameraHealth(event.code if isinstance(event, CameraLost) else None))
 
-    looking, number = None if play is None else Looking(play, size), 0
+    looking = None if play is None else Looking(play, size)
     with Feed(camera, changed) as feed, BackgroundStream(read_picture) as stream:
-        while not over():
-            frame = feed.wait(number, AGAIN_S if looking is None else WAIT_S)
+        for frame in _frames(feed, over):
             if looking is None:
                 continue
-            if frame is None:
-                watched = stream.lose()
-                time.sleep(AGAIN_S)
-            else:
-                number, watched = frame.number, stream.see(frame.at, frame.picture)
+            watched = stream.lose() if frame is None else stream.see(frame.at, frame.picture)
             for seen in looking.see(watched, frame, clock()):
                 tell(seen)
+
+
+def _frames(feed: Feed, over: Callable[[], bool]) -> Iterator[Frame | None]:
+    """Give frames as they come, None where none does. The last picture of a folder stays, as a tray does."""
+    last: Frame | None = None
+    while not over():
+        frame = feed.wait(last.number if last else 0, WAIT_S)
+        if frame is None and feed.ended:
+            time.sleep(AGAIN_S)
+            frame = last and replace(last, at=last.at + AGAIN_S)
+        last = frame or last
+        yield frame
 
 
 class Looking:

@@ -4,8 +4,10 @@ import queue
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
+import cv2
 import numpy as np
 import pytest
 
@@ -78,6 +80,22 @@ def test_trays_are_told_when_they_are_settled_and_a_lost_camera_when_it_is_lost(
         )
         made.trays.unplug()
         assert made.health() == "camera_unplugged"
+
+
+def test_the_last_picture_of_a_folder_stays_under_the_eyes(tmp_path: Path) -> None:
+    """Practice without a camera: a folder with a picture of a tray."""
+    with open_camera("sim://tray", world=TrayTwin(laid("north"))) as camera:
+        cv2.imwrite(str(tmp_path / "tray.png"), camera.frame())
+    told: queue.SimpleQueue[Seen] = queue.SimpleQueue()
+    eyes = Eyes(lambda: open_camera(f"pictures:{tmp_path}"), told.put, lambda: 7)
+    eyes.start()
+    try:
+        eyes.look_for(PLAY)
+        while (seen := told.get(timeout=LONG_S)) == CameraHealth(None):
+            pass
+    finally:
+        eyes.stop()
+    assert seen == TrayChecked(at=7, seat="north", rows=PLAY.order["north"])
 
 
 def tile(serial: int | None, row: int, col: int, seat: str | None = None) -> Place:
