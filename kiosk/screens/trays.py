@@ -11,7 +11,7 @@ from kiosk.screens.shown import Shown
 from kiosk.screens.tray_drawing import of_look
 from kiosk.screens.words import Words
 from kiosk.table.restoring.lying import What
-from kiosk.table.restoring.moves import places_of
+from kiosk.table.restoring.moves import PutIn, places_of
 from kiosk.table.restoring.places import deal_of
 from kiosk.table.restoring.work import Work
 from kiosk.table.state import Check
@@ -22,10 +22,14 @@ def tray(words: Words, shown: Shown) -> Middle | None:
     check, work, order = shown.check, shown.work, shown.order
     if check is None or work is None or order is None:
         return None
-    lines = [Said(verdict(words, check), 0.07, style.ATTENTION), *_move(words, work), *_covered(words, shown)]
+    lines = [
+        Said(verdict(words, check), 0.07, style.ATTENTION),
+        *_move(words, work),
+        *_beside(words, shown),
+        *_covered(words, shown),
+    ]
     paint = of_look(work.carrier, deal_of(order), _drawn(work, check), work.move)
     by_hand = (Action("h", words("do_by_hand")),) if check.unread else ()
-    lines.extend(_right(words, work))
     return Middle((*extra(words, shown), *lines, *problem(words, shown)), by_hand, paint=paint, seats=False)
 
 
@@ -42,6 +46,15 @@ def _move(words: Words, work: Work) -> tuple[Said, ...]:
     done = words("move_done") + "   " if work.ticked else ""
     left = Said(done + words("moves_left", count=work.left), 0.05, style.GOOD if work.ticked else style.QUIET)
     return Said(sentence(words, work.move, face=face), 0.085, style.TEXT), left
+
+
+def _beside(words: Words, shown: Shown) -> tuple[Said, ...]:
+    """Say that the tile that is missing lies in view, in no tray."""
+    move = shown.work.move if shown.work else None
+    in_view = shown.bench.sight.in_view if shown.bench else ()
+    if not isinstance(move, PutIn) or all(one.serial != move.serial or one.foreign for one in in_view):
+        return ()
+    return (Said(words("move_in_beside", serial=move.serial), 0.055, style.GOOD),)
 
 
 def _right(words: Words, work: Work) -> tuple[Said, ...]:

@@ -115,6 +115,15 @@ def across(*, covered: int = 0) -> Shown:
     return seen(sitting, bench=Bench(Sight(covered)))
 
 
+def beside() -> Shown:
+    """A place is empty, and its tile lies beside the tray."""
+    sitting = Sitting(play(1))
+    (first, *hand), *walls = sitting.play.order["north"]
+    gap = Misplaced(kind="missing", row=0, col=0, expected=first)
+    sitting.take(TrayChecked(at=sitting.wait(), seat="north", rows=((None, *hand), *walls), wrong=(gap,)))
+    return seen(sitting, bench=saw(Bench(), Sight(in_view=(Sighted(first),))))
+
+
 def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = False) -> Shown:
     """A heap, or a pile of one seat, under the camera."""
     sitting = Sitting(play(1))
@@ -248,6 +257,7 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "restoring, many faults": lambda: faults(12),
     "restoring, unread": lambda: unread(3),
     "restoring, another tray": across,
+    "restoring, beside the tray": beside,
     "restoring, covered": lambda: across(covered=12),
     "restoring, camera reads": lambda: seen(sitting_in(Phase.RESTORING), problem="camera_reads"),
     "restoring, heap": heap,
