@@ -38,7 +38,8 @@ class Devices(Struct, frozen=True, forbid_unknown_fields=True):
 class Screen(Struct, frozen=True, forbid_unknown_fields=True):
     """The table's screen: size in pixels; driver as SDL names it (`dummy` shows nothing).
 
-    `hand`: at which side the buttons are; `text`: how large letters are, where they have room.
+    `hand`: at which side the buttons are; `text`: how large letters are, where they have room;
+    `scores`: when a riichi table shows the session's score.
     """
 
     width: Annotated[int, Meta(ge=480, le=3840)] = 800
@@ -47,6 +48,7 @@ class Screen(Struct, frozen=True, forbid_unknown_fields=True):
     fullscreen: bool = False
     hand: Literal["right", "left"] = "right"
     text: Literal["normal", "large", "largest"] = "normal"
+    scores: Literal["always", "between_hands"] = "always"
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from broker.contract.words import WinKind
 from kiosk.entry import Form, FoundFalse, Won, press
+from kiosk.riichi_keys import RiichiKeys
 from kiosk.table.events import (
     CallToggled,
     Event,
@@ -25,9 +26,14 @@ class Keyboard:
         """What is being filled in; there is a form while a declaration waits for its value."""
         self.problem: str | None = None
         """Code of what was refused last."""
+        self.riichi = RiichiKeys(apply)
+        """At a table that plays riichi."""
 
     def follow(self, state: Table) -> None:
         """Begin a form, or drop it, where the declarations have changed."""
+        if state.session is not None:
+            self.riichi.follow(state)
+            return
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if not declared:
             self.form = None
@@ -45,6 +51,9 @@ class Keyboard:
         if key == "c":
             seen = state.calling and not state.discreet
             self.problem = self._apply(CallToggled(at=now, open=not seen))
+        elif state.session is not None:
+            self.riichi.key(key, state, now)
+            self.problem = self.riichi.problem
         elif event := plain.get((state.phase, key)):
             self.problem = self._apply(event)
         elif self.form is not None:

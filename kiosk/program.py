@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from broker.contract import topics
@@ -21,6 +22,7 @@ from kiosk.errors import DiskLow
 from kiosk.eyes import CameraHealth
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
+from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import QUIET, Line, Shown, shown
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
@@ -200,7 +202,8 @@ class Program:
 
     def _forget_told_late(self) -> None:
         """A press that was told late has been seen by the arbiter when trays are laid again."""
-        if self.state.phase is Phase.RESTORING:
+        hand_is_over = self.state.session is not None and self.state.phase is Phase.RECORDED
+        if self.state.phase is Phase.RESTORING or hand_is_over:
             self._health = {part: code for part, code in self._health.items() if code != TOLD_LATE}
 
     def _tell_what_waited(self) -> None:
@@ -298,7 +301,12 @@ class Program:
         """Give what is to be seen."""
         health = tuple(f"{device}: {code}" for device, code in sorted(self._health.items()))
         line = Line(self._link.up, self._uplink.unsent, len(self._uplink.refused), health)
-        return shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
+        seen = shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
+        session = self.state.session
+        if session is None:
+            return seen
+        riichi = session_shown(self.state, session, self._keyboard.riichi.form, self._config.screen.scores)
+        return replace(seen, session=riichi)
 
     def _now(self) -> TableState:
         """What the table says of itself."""
@@ -342,4 +350,5 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], None])
 
 def _content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
-    return plan.store, plan.profile, plan.rules, plan.plays
+    session = plan.session and (plan.session.round, plan.session.players)
+    return plan.store, plan.profile, plan.rules, plan.plays, session

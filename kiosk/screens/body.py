@@ -6,12 +6,14 @@ from kiosk.screens.form import entering
 from kiosk.screens.middle import Middle, Screen
 from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
+from kiosk.screens.riichi import riichi
 from kiosk.screens.shown import Shown
 from kiosk.screens.trays import tray
 from kiosk.screens.words import Words
 
 SCREENS: Final[tuple[Screen, ...]] = (
     paused,
+    riichi,
     entering,
     result,
     tray,

@@ -8,6 +8,7 @@ from broker.contract.words import PublicState, Seat, Wind, WinKind
 from broker.rules.deal import seat_wind
 from broker.rules.points import points
 from kiosk.entry import Form
+from kiosk.screens.riichi_shown import SessionShown
 from kiosk.table.state import Check, Phase, Table
 
 QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
@@ -64,6 +65,8 @@ class Shown:
     paused: bool = False
     problem: str | None = None
     """Code of what was refused at the keyboard."""
+    session: SessionShown | None = None
+    """The riichi session, at a table that plays one."""
 
 
 def shown(table: int, state: Table, form: Form | None, line: Line, problem: str | None) -> Shown:

@@ -6,11 +6,14 @@ from broker.contract.messages import Assignment, Fact
 from broker.rules.errors import RuleError
 from kiosk.table.errors import NotNow
 from kiosk.table.events import Assigned, NextDealCalled
+from kiosk.table.riichi import seating
 from kiosk.table.state import Phase, Table, profile_of
 
 
 def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     """Take the plan in. What has been recorded here stays recorded; the next play comes from the new plan."""
+    if event.assignment.session is not None or state.session is not None:
+        return seating.assigned(state, event)
     _refuse_unknown(event.assignment)
     had = state.assignment
     if had is None or had.store != event.assignment.store:
