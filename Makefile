@@ -9,6 +9,9 @@ PIN := uv pip compile --quiet --upgrade --universal --generate-hashes --no-heade
 
 MICROPYTHON := tests/firmware/micropython/node_modules/.package-lock.json
 
+# Tests start hundreds of programs: what Python compiled for one of them, the next need not compile again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -64,8 +67,12 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
 
 .PHONY: bench-hands
-bench-hands: setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
+bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
+
+.PHONY: bench-kiosk
+bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch to picture (PARTS="start idle camera touch")
+	$(BIN)/python -m tests.benchmarks.kiosk $(PARTS)
 
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules
@@ -82,6 +89,7 @@ format: setup ## put the code into the project's format
 .PHONY: docs
 docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.contract.asyncapi > docs/asyncapi.json
+	$(BIN)/python -m broker.records.whole.document > docs/event-document.json
 	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md
 	$(BIN)/python -m broker.reference commands > docs/commands.md
 	$(BIN)/python -m broker.reference profiles > docs/profiles.md

@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,11 +24,12 @@ from kiosk.program import Program, run
 from kiosk.round import Round
 from kiosk.screens.window import Window, type_key
 from kiosk.screens.words import Words
-from kiosk.twins.people import People
 from kiosk.twins.script import read_script
 from vision.errors import VisionError
-from vision.live.cameras import check_address, open_camera
-from vision.twins.world import TrayTwin
+
+if TYPE_CHECKING:
+    from kiosk.twins.people import People
+    from vision.twins.world import TrayTwin
 
 
 @click.command(short_help="Run one table.")
@@ -58,10 +60,14 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         opened.callback(journal.close)
         window = opened.enter_context(Window(config.screen, Words(config.language)))
         program = Program(settings, journal)
+        window.show(program.shown())  # before what takes long to load: somebody has switched this table on
         buttons = open_buttons(config.devices.buttons, program.tell)
         opened.enter_context(buttons.buttons)
         if config.devices.scanner:
             opened.enter_context(open_scanner(config.devices.scanner, program.tell))
+        from vision.live.cameras import check_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
+        from vision.twins.world import TrayTwin  # noqa: PLC0415 - as above
+
         trays = TrayTwin()
         check_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
         eyes = Eyes(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns)
@@ -74,9 +80,11 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         run(program, stop, Round(program, window, eyes, buttons.buttons.show, stop, people, picture))
 
 
-def _people(settings: Settings, buttons: OpenedButtons, trays: TrayTwin) -> People | None:
+def _people(settings: Settings, buttons: OpenedButtons, trays: "TrayTwin") -> "People | None":
     devices = settings.config.devices
     if devices.people is None or buttons.fingers is None:
         return None
+    from kiosk.twins.people import People  # noqa: PLC0415 - simulated tables only
+
     script = read_script(settings.beside(devices.people))
     return People(script, buttons.fingers, trays, type_key, f"table {settings.config.table}")

@@ -38,7 +38,8 @@ class Devices(Struct, frozen=True, forbid_unknown_fields=True):
 class Screen(Struct, frozen=True, forbid_unknown_fields=True):
     """The table's screen: size in pixels; driver as SDL names it (`dummy` shows nothing).
 
-    `hand`: at which side the buttons are; `text`: how large letters are, where they have room;
+    `hand`: at which side the buttons are; `text`: how large letters are, where they have room.
+    `dim_after_s`: it gets darker when nothing was new for so long; 0: never.
     `scores`: when a riichi table shows the session's score.
     """
 
@@ -49,6 +50,7 @@ class Screen(Struct, frozen=True, forbid_unknown_fields=True):
     hand: Literal["right", "left"] = "right"
     text: Literal["normal", "large", "largest"] = "normal"
     scores: Literal["always", "between_hands"] = "always"
+    dim_after_s: Annotated[int, Meta(ge=0, le=86_400)] = 600
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

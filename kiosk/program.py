@@ -35,6 +35,7 @@ from kiosk.table.events import (
 )
 from kiosk.table.machine import BETWEEN
 from kiosk.table.state import SETTLE_NS, Phase, Table
+from kiosk.today import hours_and_minutes, version
 from kiosk.touch import Touch
 from kiosk.uplink import Uplink
 
@@ -45,6 +46,9 @@ DISK_EVERY_NS: Final = 30_000_000_000
 ENOUGH_ROOM: Final = 100_000_000
 """Bytes: a day's journal takes less than one hundredth of it."""
 
+
+ROUNDS_A_SECOND: Final = 60
+"""Keys and touches are asked for so often: 16 ms of the 50 between a finger and the changed picture."""
 
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
@@ -62,8 +66,14 @@ Item = Incoming | LinkChanged | TrayChecked | CameraHealth | Report
 class Program:
     """The loop of one table. Devices are given to it; it never asks which kind they are."""
 
-    def __init__(self, settings: Settings, journal: Journal, clock: Callable[[], int] = time.monotonic_ns) -> None:
-        self._config, self._journal, self._clock = settings.config, journal, clock
+    def __init__(
+        self,
+        settings: Settings,
+        journal: Journal,
+        clock: Callable[[], int] = time.monotonic_ns,
+        time_of_day: Callable[[], str] = hours_and_minutes,
+    ) -> None:
+        self._config, self._journal, self._clock, self._time_of_day = settings.config, journal, clock, time_of_day
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
         self._core.restarted(clock())
@@ -300,7 +310,9 @@ class Program:
     def shown(self) -> Shown:
         """Give what is to be seen."""
         health = tuple(f"{device}: {code}" for device, code in sorted(self._health.items()))
-        line = Line(self._link.up, self._uplink.unsent, len(self._uplink.refused), health)
+        line = Line(
+            self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
+        )
         seen = shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
         session = self.state.session
         if session is None:
@@ -338,11 +350,11 @@ class Program:
 
 
 def run(program: Program, stop: threading.Event, each_round: Callable[[], None]) -> None:
-    """Work until told to stop: 30 rounds a second, faster when something happens."""
+    """Work until told to stop: at least so many rounds a second, at once when a device or the network has something."""
     program.start()
     try:
         while not stop.is_set():
-            program.step(timeout=1 / 30)
+            program.step(timeout=1 / ROUNDS_A_SECOND)
             each_round()
     finally:
         program.stop()

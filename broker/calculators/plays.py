@@ -6,10 +6,10 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct, field
 
 from broker.calculators.stream import read_line
-from broker.contract.words import SEATS, DealNo, Points, Seat, TableNo
+from broker.contract.words import SEATS, DealNo, Fault, Points, Seat, TableNo
 from broker.rules.errors import RuleError
 from broker.rules.profile import Comparison
-from broker.scoring.awards import Fault, awards
+from broker.scoring.awards import awards
 from broker.scoring.plays import ScoredPlay
 
 Entrant = Annotated[str, Meta(min_length=1, max_length=100, description="a player, by id or name")]

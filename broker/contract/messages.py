@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from broker.contract.riichi import RiichiEvent, RiichiStanding, Score
+from broker.contract.rulings import AnyDecision, AtTable
 from broker.contract.words import (
     LONGEST_PROFILE,
     Code,
@@ -27,7 +28,9 @@ from broker.contract.words import (
     Points,
     ProfileId,
     PublicState,
+    Reason,
     RoundNo,
+    RulerRole,
     Seat,
     Seq,
     Serial,
@@ -35,6 +38,7 @@ from broker.contract.words import (
     StoreId,
     TableNo,
     Text,
+    Verifier,
     Wind,
     WinKind,
 )
@@ -61,11 +65,25 @@ class PlayRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
-    """All four trays lie as the deal wants them."""
+    """All four trays lie as the deal wants them; `verified` is false where a person says so and no device has read."""
 
     verified: bool
+    by: Annotated[Verifier, Meta(description="the least sure way by which one of the trays was found right")] = "camera"
     form: Annotated[Hash, Meta(description="of the serials as they lay: plays of one form are compared")]
     refusals: Annotated[int, Meta(ge=0, le=9999, description="looks in which a tray was found wrong")]
+
+
+class Seated(PlayRef, frozen=True, tag="seated", kw_only=True):
+    """Who really sits where in this play, before a player has touched a tile: each has pressed the own button."""
+
+    players: dict[Seat, PlayerId]
+
+
+class Overridden(PlayRef, frozen=True, tag="overridden", kw_only=True):
+    """The arbiter lets a play go on that the table had stopped, or that was not its turn."""
+
+    guards: Annotated[tuple[Code, ...], Meta(min_length=1, max_length=8)]
+    reason: Text
 
 
 class Confirmed(PlayRef, frozen=True, tag="confirmed", kw_only=True):
@@ -126,7 +144,16 @@ class RiichiTakenBack(PlayRef, frozen=True, tag="riichi_taken_back", kw_only=Tru
     entry: Annotated[int, Meta(ge=1, le=9999)]
 
 
-Fact = Restored | Confirmed | Declared | Result | Call | RiichiHand | RiichiTakenBack
+class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
+    """An arbiter has ruled at the table. What it says of the play holds whatever the desk knew by then."""
+
+    decision: AtTable
+    author: Name
+    role: RulerRole
+    reason: Reason
+
+
+Fact = Restored | Seated | Overridden | Confirmed | Declared | Result | Call | Ruled | RiichiHand | RiichiTakenBack
 
 
 class LogMessage(Message, frozen=True, kw_only=True):
@@ -252,6 +279,10 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
         None
     )
     recorded: Annotated[tuple[RoundNo, ...], Meta(max_length=200, description="rounds whose result is stored")]
+    repeats: Annotated[
+        dict[RoundNo, Annotated[tuple[PlayerId, ...], Meta(max_length=4)]],
+        Meta(max_length=200, description="in rounds to come: who has played that deal already, at any table"),
+    ] = {}
 
 
 class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -281,6 +312,10 @@ class Traveller(FromScorer, frozen=True, kw_only=True):
     plays: tuple[ComparedPlay, ...]
 
 
+class PublicTraveller(Traveller, frozen=True, kw_only=True):
+    """The same for everybody, said once all tables have played the deal."""
+
+
 class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One player's line."""
 
@@ -299,6 +334,32 @@ class Standings(FromScorer, frozen=True, kw_only=True):
     plays_in: Count
     plays_expected: Count
     rows: tuple[Standing, ...]
+
+
+class PublicStandings(Standings, frozen=True, kw_only=True):
+    """Who leads by the deals that all their tables have played, for everybody."""
+
+
+class Ruling(Message, frozen=True, kw_only=True):
+    """An arbiter's ruling from the desk, as the scorer has stored it. It never erases: see rulings.py.
+
+    `table`, `round` and `deal` say which play it is about; a deal alone: all plays of the deal; none: the event.
+    """
+
+    number: Annotated[Seq, Meta(description="order of the desk's rulings, without gaps")]
+    after: Annotated[
+        MessageId | None,
+        Meta(description="the last word on this (a result, a ruling) that its author had before them; null: none"),
+    ]
+    table: TableNo | None = None
+    round: RoundNo | None = None
+    deal: DealNo | None = None
+    decision: AnyDecision
+    author: Name
+    account: Annotated[str, Meta(max_length=64, description="login name of the author")]
+    role: RulerRole
+    reason: Reason
+    at: Milliseconds
 
 
 class Alert(FromScorer, frozen=True, kw_only=True):

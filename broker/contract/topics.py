@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from broker.contract import messages
 
-Role = Literal["table", "scorer", "desk", "arbiter"]
-"""Who holds credentials: each table its own, the scorer, the desk, and read-only arbiters."""
+Role = Literal["table", "scorer", "desk", "arbiter", "display"]
+"""Who holds credentials: each table its own, the scorer, the desk, read-only arbiters, displays of what is public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,16 @@ TOPICS: Final[tuple[Topic, ...]] = (
         about="places, provisional or final",
     ),
     Topic(
+        "ruling",
+        "hm/{event}/ruling",
+        messages.Ruling,
+        "scorer",
+        ("desk", "arbiter"),
+        retain=False,
+        limit=262_144,
+        about="rulings from the desk, as they are stored",
+    ),
+    Topic(
         "alert",
         "hm/{event}/alert",
         messages.Alert,
@@ -116,11 +126,31 @@ TOPICS: Final[tuple[Topic, ...]] = (
         limit=8192,
         about="conflicts, gaps, two devices on one table, refused messages, devices that are unwell or well again",
     ),
+    Topic(
+        "public_traveller",
+        "hm/{event}/public/deal/{deal}",
+        messages.PublicTraveller,
+        "scorer",
+        ("display", "arbiter"),
+        retain=True,
+        limit=262_144,
+        about="all plays of a deal side by side, once all its tables have played it",
+    ),
+    Topic(
+        "public_standings",
+        "hm/{event}/public/places",
+        messages.PublicStandings,
+        "scorer",
+        ("display", "arbiter"),
+        retain=True,
+        limit=262_144,
+        about="places after the deals that all their tables have played",
+    ),
 )
 
 BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS}
 
-STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, ALERT = TOPICS
+STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, RULING, ALERT, PUBLIC_TRAVELLER, PUBLIC_STANDINGS = TOPICS
 
 
 def root(event: str) -> str:

@@ -18,8 +18,13 @@ WinKind = Literal["discard", "self_drawn", "draw"]
 Lifecycle = Literal["init", "ready", "alert", "disconnected", "lost"]
 """Of a table's device, as in the Homie convention; `lost` is said by its last will."""
 
-PublicState = Literal["waiting", "restoring", "confirming", "playing", "declared", "accepting", "recorded", "finished"]
+PublicState = Literal[
+    "waiting", "restoring", "seating", "confirming", "playing", "declared", "accepting", "recorded", "finished"
+]
 """What a table says of itself. An open claim window is told as `playing`: nothing about a press may show."""
+
+Verifier = Literal["camera", "scanner", "hand"]
+"""How the trays of a play were found to be right, the surest first; by hand nothing was verified."""
 
 # In Python `$` also matches before a newline at the end, in JSON Schema it does not: `$(?!\n)` is the same in both.
 EventName = Annotated[
@@ -54,6 +59,12 @@ Imp = (
         str, Meta(pattern=r"^-?[0-9]{1,18}/[0-9]{1,18}$(?!\n)", description="a mean of IMPs as an exact fraction")
     ]
 )
+Fault = Literal["nobody", "others", "own"]
+"""Whose fault it was that a play could not be played, seen from one player; the profile says what each gives."""
+
+AwardImp = Annotated[int, Meta(ge=-99, le=99, description="IMP that an arbiter gives, or below zero takes")]
+Reason = Annotated[str, Meta(min_length=1, max_length=500)]
+RulerRole = Literal["head_arbiter", "table_arbiter"]
 FineImp = Annotated[int, Meta(ge=1, le=99, description="IMP taken off after conversion")]
 Serial = Annotated[int, Meta(ge=1, le=136)]
 Milliseconds = Annotated[int, Meta(ge=0, le=7_258_118_400_000, description="since 1970, to the year 2200")]

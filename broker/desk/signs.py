@@ -21,6 +21,7 @@ class Sign(NamedTuple):
 SIGNS: Final[dict[Shown, Sign]] = {
     "waiting": Sign("ring", "grey"),
     "restoring": Sign("tiles", "amber"),
+    "seating": Sign("person", "amber"),
     "confirming": Sign("list", "amber"),
     "playing": Sign("triangle", "blue"),
     "declared": Sign("flag", "violet"),
@@ -32,6 +33,23 @@ SIGNS: Final[dict[Shown, Sign]] = {
     "disconnected": Sign("bar", "grey"),
     "lost": Sign("cross", "red"),
 }
+
+
+Stage = Literal["in", "missing", "to_come", "offline_unsent"]
+"""What the grid says of a play, and of a table, beside a table's state."""
+
+STAGES: Final[dict[Stage, Sign]] = {
+    "in": Sign("tick", "green"),
+    "missing": Sign("warning", "red"),
+    "to_come": Sign("dot", "grey"),
+    "offline_unsent": Sign("hourglass", "red"),
+}
+
+
+LEGEND: Final[tuple[Shown | Stage, ...]] = (
+    "lost", "restoring", "playing", "declared", "accepting", "in", "missing", "offline_unsent",
+)  # fmt: skip
+"""What the grid explains at its foot."""
 
 
 def shown(table: TableView) -> Shown:

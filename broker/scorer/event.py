@@ -8,14 +8,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
+import numpy as np
 import tomli_w
-from msgspec import Struct
+from msgspec import Meta, Struct
+from numpy.typing import NDArray
 
 from broker.contract.messages import PlannedPlay, Player
 from broker.contract.words import (
+    SEATS,
+    Count,
     DealNo,
     EventName,
     Name,
@@ -24,6 +28,7 @@ from broker.contract.words import (
     RoundNo,
     Seat,
     TableNo,
+    Wind,
 )
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
@@ -35,6 +40,8 @@ from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_re
 
 EVENT: Final = "event.toml"
 PROFILE: Final = "profile.toml"
+STARTS: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$(?!\n)"
+"""Local time, to the minute, as a browser's field gives it."""
 
 
 class Booking(Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,6 +53,16 @@ class Booking(Struct, frozen=True, forbid_unknown_fields=True):
     players: dict[Seat, PlayerId]
 
 
+class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Some rounds that are played without a long pause, and their clocks."""
+
+    name: Name
+    first_round: RoundNo
+    last_round: RoundNo
+    starts: Annotated[str, Meta(pattern=STARTS, description="date and time where it is played")] | None = None
+    play_minutes: Annotated[int, Meta(ge=1, le=240, description="time for one play, restoring included")] | None = None
+
+
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """`event.toml`."""
 
@@ -54,6 +71,17 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     profile: ProfileId
     players: tuple[Player, ...]
     plays: tuple[Booking, ...] = ()
+    sessions: tuple[Session, ...] = ()
+    correction_minutes: Count = 0
+    """How long after a deal is complete its results can be objected to; 0: no period is set."""
+
+
+class Columns(NamedTuple):
+    """The plays of a plan; `players` is (plays, seats), the numbers of players in the event's list."""
+
+    deals: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    players: NDArray[np.int64]
 
 
 class Event:
@@ -73,6 +101,7 @@ class Event:
             self._orders = {number: _order(deal, registry) for number, deal in self._deals.items()}
         except RuleError as error:
             raise BadEvent(error.text) from None
+        self._forms = {number: form_hash(order) for number, order in self._orders.items()}
         self.players = {player.id: player for player in plan.players}
         self.bookings = {(play.table, play.round): play for play in plan.plays}
 
@@ -91,15 +120,67 @@ class Event:
         """How many plays each table is to have."""
         return Counter(play.table for play in self.plan.plays)
 
+    @cached_property
+    def rounds(self) -> Mapping[tuple[int, int], int]:
+        """In which round a deal is played at a table: by deal and table."""
+        return {(play.deal, play.table): play.round for play in self.plan.plays}
+
+    @cached_property
+    def rounds_at(self) -> Mapping[int, dict[int, int]]:
+        """Each table's rounds, with the deal that it plays in them."""
+        found: dict[int, dict[int, int]] = {table: {} for table in self.tables}
+        for play in self.plan.plays:
+            found[play.table][play.round] = play.deal
+        return found
+
+    @cached_property
+    def columns(self) -> Columns:
+        """All planned plays, as columns."""
+        number = {player: at for at, player in enumerate(self.players)}
+        plays = self.plan.plays
+        return Columns(
+            np.array([play.deal for play in plays], dtype=np.int64),
+            np.array([play.table for play in plays], dtype=np.int64),
+            np.array([[number[play.players[seat]] for seat in SEATS] for play in plays], dtype=np.int64).reshape(-1, 4),
+        )
+
+    @cached_property
+    def bookings_of(self) -> Mapping[str, tuple[Booking, ...]]:
+        """Every player's plays, by rounds."""
+        found: dict[str, list[Booking]] = {player: [] for player in self.players}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            for player in play.players.values():
+                found[player].append(play)
+        return {player: tuple(plays) for player, plays in found.items()}
+
+    def name_of(self, player: str) -> str:
+        """Give a player's name; of who is not in the list, the id."""
+        known = self.players.get(player)
+        return known.name if known else player
+
+    def winds(self, deal: int) -> tuple[Wind, Seat]:
+        """Give a deal's prevalent wind and dealer: both stand on its carrier."""
+        record = self._deals[deal]
+        return record.prevalent_wind, record.dealer
+
     def form(self, deal: int) -> str:
         """Hash of a deal's serials as they should lie."""
-        return form_hash(self._orders[deal])
+        return self._forms[deal]
 
     def plays_of(self, table: int) -> tuple[PlannedPlay, ...]:
         """What one table is to do, by rounds: serials, never a face."""
-        return tuple(
-            self._planned(play) for play in sorted(self.plan.plays, key=lambda play: play.round) if play.table == table
-        )
+        return tuple(self._planned(play) for play in self.plays_at(table))
+
+    def plays_at(self, table: int) -> tuple[Booking, ...]:
+        """What one table is to do, by rounds, as the movement has it."""
+        return self._by_table.get(table, ())
+
+    @cached_property
+    def _by_table(self) -> Mapping[int, tuple[Booking, ...]]:
+        found: dict[int, list[Booking]] = {}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            found.setdefault(play.table, []).append(play)
+        return {table: tuple(plays) for table, plays in found.items()}
 
     def _planned(self, play: Booking) -> PlannedPlay:
         deal = self._deals[play.deal]
@@ -137,7 +218,22 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
             yield f"{where}: player {player} is not in the list"
         if play.deal not in deals:
             yield f"{where}: there is no deal {play.deal}"
+    yield from _sessions(plan)
     yield from _twice("table {1} has two plays in round {0}", ((p.round, p.table) for p in plan.plays))
+
+
+def _sessions(plan: Plan) -> Iterable[str]:
+    """Name what is wrong with the sessions: each round of the movement is in one of them, if there are any."""
+    last = max((play.round for play in plan.plays), default=0)
+    of: Counter[int] = Counter()
+    for session in plan.sessions:
+        if not session.first_round <= session.last_round <= last:
+            rounds = f"{session.first_round} to {session.last_round}"
+            yield f"session {session.name}: rounds {rounds}, the movement has {last}"
+        of.update(range(session.first_round, session.last_round + 1))
+    if plan.sessions:
+        yield from (f"round {round_} is in no session" for round_ in range(1, last + 1) if not of[round_])
+    yield from (f"round {round_} is in two sessions" for round_, count in sorted(of.items()) if count > 1)
 
 
 def _twice(sentence: str, pairs: Iterable[tuple[object, ...]]) -> Iterable[str]:

@@ -10,6 +10,8 @@ from broker.contract.messages import (
     ComparedPlay,
     ComparedSeat,
     Message,
+    PublicStandings,
+    PublicTraveller,
     Receipt,
     Standings,
     Traveller,
@@ -19,8 +21,8 @@ from broker.contract.wire import encode
 from broker.scorer.alerts import Concern
 from broker.scorer.event import Event
 from broker.scorer.intake import TableBook
+from broker.scorer.moment import Moment
 from broker.scorer.room import Room
-from broker.scorer.standings import rows
 from broker.scoring.compare import Compared
 from broker.scoring.written import written
 
@@ -55,8 +57,10 @@ class Speaker:
         )
         return self._at(topics.RECEIPT, message, table=table)
 
-    def assignment(self, table: int, recorded: tuple[int, ...], seq: int) -> Outgoing:
-        """Tell a table all its plays, and which of its rounds have their result."""
+    def assignment(
+        self, table: int, recorded: tuple[int, ...], seq: int, repeats: dict[int, tuple[str, ...]] | None = None
+    ) -> Outgoing:
+        """Tell a table all its plays, which of its rounds have their result, and who would play a deal again."""
         message = Assignment(
             id=_new_id(),
             event=self._event.name,
@@ -67,22 +71,24 @@ class Speaker:
             rules=self._event.rules,
             plays=self._event.plays_of(table),
             recorded=recorded,
+            repeats=repeats or {},
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 
-    def traveller(self, room: Room, deal: int, seq: int) -> Outgoing:
-        """Put all plays of a deal side by side."""
-        compared = [one for group in room.groups() if group.deal == deal for one in group.plays]
-        message = Traveller(
+    def traveller(self, room: Room, deal: int, seq: int, kind: type[Traveller] = Traveller) -> Outgoing:
+        """Put all plays of a deal side by side, for arbiters or as the public copy."""
+        compared = [one for row in room.moment().by_deal.get(deal, ()) for one in row.group.plays]
+        message = kind(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
             deal=deal,
             complete=room.complete(deal),
             expected=self._event.expected[deal],
-            plays=tuple(_compared(one, room) for one in sorted(compared, key=lambda one: one.play.table)),
+            plays=tuple(_compared(one, self._event) for one in sorted(compared, key=lambda one: one.play.table)),
         )
-        return self._at(topics.TRAVELLER, message, deal=deal)
+        topic = topics.PUBLIC_TRAVELLER if kind is PublicTraveller else topics.TRAVELLER
+        return self._at(topic, message, deal=deal)
 
     def standings(self, room: Room, seq: int) -> Outgoing:
         """Say who leads."""
@@ -93,9 +99,22 @@ class Speaker:
             final=room.final,
             plays_in=len(room.results),
             plays_expected=len(self._event.plan.plays),
-            rows=rows(room.standings(), self._event.players),
+            rows=room.moment().standings,
         )
         return self._at(topics.STANDINGS, message)
+
+    def public_standings(self, open_part: Moment, seq: int) -> Outgoing:
+        """Say who leads by the deals that are under no embargo."""
+        message = PublicStandings(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            final=open_part.final,
+            plays_in=sum(self._event.expected[deal] for deal in open_part.complete),
+            plays_expected=len(self._event.plan.plays),
+            rows=open_part.standings,
+        )
+        return self._at(topics.PUBLIC_STANDINGS, message)
 
     def alert(self, concern: Concern, now: int, seq: int) -> Outgoing:
         """Tell the arbiters."""
@@ -115,14 +134,11 @@ class Speaker:
         return Outgoing(topic.at(self._event.name, table=table, deal=deal), encode(message), topic.retain)
 
 
-def _compared(one: Compared, room: Room) -> ComparedPlay:
+def _compared(one: Compared, event: Event) -> ComparedPlay:
     play, points = one.play, one.play.points or {}
-    round_ = next(
-        key[1] for key, message in room.results.items() if key[0] == play.table and message.fact.deal == play.deal
-    )
     return ComparedPlay(
         table=play.table,
-        round=round_,
+        round=event.rounds[play.deal, play.table],
         form=play.form,
         seats={
             seat: ComparedSeat(

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from types import MappingProxyType
 
 from broker.contract.messages import LogMessage, Restored, Result
 from broker.rules.profile import Profile
 from broker.scorer.event import Event
-from broker.scoring import individual
+from broker.scorer.moment import Moment
+from broker.scorer.seating import Seatings
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
@@ -26,7 +28,9 @@ class Room:
         self._at_table: Counter[int] = Counter()
         self._forms: dict[PlayKey, dict[int, str]] = {}
         """Of each play the forms that were restored, by the number of the fact."""
+        self.seatings = Seatings()
         self._ledger = Ledger.of((), event.profile, event.players)
+        self._moment: Moment | None = None
 
     def load(self, messages: Iterable[LogMessage]) -> None:
         """Add a whole journal: compared once at its end, not after each play."""
@@ -44,6 +48,7 @@ class Room:
 
     def _remember(self, message: LogMessage) -> None:
         key = message.table, message.fact.round
+        self.seatings.remember(message)
         if isinstance(message.fact, Result):
             if key not in self.results:
                 self._of_deal[message.fact.deal] += 1
@@ -74,13 +79,20 @@ class Room:
         """Whether every table has played the deal."""
         return self.plays_of(deal) == self._event.expected[deal]
 
+    def moment(self) -> Moment:
+        """Give all plays as they are now: the same object until a play has changed, with all that was made of it."""
+        if self._moment is None or self._moment.ledger is not self._ledger:
+            complete = frozenset(deal for deal in self._event.expected if self.complete(deal))
+            self._moment = Moment(self._event, self._ledger, MappingProxyType(self.results), complete)
+        return self._moment
+
     def groups(self) -> tuple[Group, ...]:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
         return self._ledger.groups
 
     def standings(self) -> Ranking:
         """Rank all players of the event."""
-        return individual.standings(self._ledger)
+        return self.moment().ranking
 
     def _scored(self, key: PlayKey, message: LogMessage) -> ScoredPlay:
         result = _result(message)

@@ -1,14 +1,10 @@
 """Artificial awards: what a play gives that could not be played (default 0, +3 or -3 IMP a player, by fault)."""
 
 from collections.abc import Mapping
-from typing import Literal
 
-from broker.contract.words import SEATS, Seat
+from broker.contract.words import SEATS, Fault, Seat
 from broker.rules.errors import RuleError
 from broker.rules.profile import Awards
-
-Fault = Literal["nobody", "others", "own"]
-"""Whose fault it was, seen from one player."""
 
 
 def awards(faults: Mapping[Seat, Fault], profile: Awards) -> dict[Seat, int]:

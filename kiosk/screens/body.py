@@ -8,6 +8,7 @@ from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
 from kiosk.screens.riichi import riichi
 from kiosk.screens.shown import Shown
+from kiosk.screens.stopped import another_carrier, stopped
 from kiosk.screens.trays import tray
 from kiosk.screens.words import Words
 
@@ -16,6 +17,8 @@ SCREENS: Final[tuple[Screen, ...]] = (
     riichi,
     entering,
     result,
+    stopped,
+    another_carrier,
     tray,
     playing,
 )

@@ -14,6 +14,8 @@ MOST_LETTERS: Final = 48
 
 def standing(words: Words, shown: Shown) -> Iterator[Said]:
     """Give the lines, from above."""
+    if shown.calling:
+        yield Said(words("calling"), 0.05, style.ATTENTION)
     line = shown.line
     wrong = [words("refused", count=line.refused)] if line.refused else []
     wrong.extend(line.health)
@@ -24,8 +26,14 @@ def standing(words: Words, shown: Shown) -> Iterator[Said]:
     yield Said(" · ".join(connection), 0.042, colour)
     if wrong:
         yield Said(_shortened(words, wrong), 0.042, colour)
-    if shown.calling:
-        yield Said(words("calling"), 0.042, style.ATTENTION)
+
+
+def today(shown: Shown) -> Iterator[Said]:
+    """Give the time of day, and the version under it."""
+    if shown.line.clock:
+        yield Said(shown.line.clock, 0.055, style.TEXT)
+    if shown.line.version:
+        yield Said(shown.line.version, style.SMALLEST, style.QUIET)
 
 
 def _shortened(words: Words, wrong: list[str]) -> str:

@@ -28,6 +28,9 @@ PANEL: Final = 0.42
 CALL: Final = 0.3
 """Width of the button at the foot as a share of the screen's."""
 
+CLOCK: Final = 0.11
+"""Width of the clock at the foot as a share of the screen's."""
+
 
 class Layout:
     """Rectangles for one size."""
@@ -37,6 +40,11 @@ class Layout:
         self._left = hand == "left"
         self.margin = round(self.height * 0.03)
         self.gap = self.margin // 2
+
+    @property
+    def outer(self) -> Hand:
+        """The side at which the buttons are not."""
+        return "right" if self._left else "left"
 
     def y(self, share: float) -> int:
         """Give a share of the height in pixels."""
@@ -104,15 +112,23 @@ class Layout:
             box.right = self.width - self.margin
         return box
 
+    def clock(self, *, call: bool) -> pygame.Rect:
+        """Give the room for the clock at the foot, beside the button if there is one."""
+        box = pygame.Rect(self.margin, self.y(FOOT), round(self.width * CLOCK), self.height - self.y(FOOT))
+        if call and self._left:
+            box.left = self.call.right + self.margin
+        elif not self._left:
+            box.right = self.call.left - self.margin if call else self.width - self.margin
+        return box
+
     def foot(self, *, call: bool) -> pygame.Rect:
-        """Give the room for the lines at the foot, beside the button if there is one."""
-        top = self.y(FOOT)
-        room = pygame.Rect(self.margin, top, self.width - 2 * self.margin, self.height - top)
-        if call:
-            room.width -= self.call.width + self.margin
-            if self._left:
-                room.left = self.call.right + self.margin
-        return room
+        """Give the room for the lines at the foot: all that clock and button leave."""
+        clock = self.clock(call=call)
+        if self._left:
+            clock.width, clock.left = self.width - 2 * self.margin - clock.right, clock.right + self.margin
+        else:
+            clock.width, clock.left = clock.left - 2 * self.margin, self.margin
+        return clock
 
 
 def _across(room: pygame.Rect, count: int, gap: int) -> Iterator[pygame.Rect]:

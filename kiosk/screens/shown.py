@@ -9,6 +9,7 @@ from broker.rules.deal import seat_wind
 from broker.rules.points import points
 from kiosk.entry import Form
 from kiosk.screens.riichi_shown import SessionShown
+from kiosk.table import guards
 from kiosk.table.state import Check, Phase, Table
 
 QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
@@ -20,12 +21,15 @@ OF_A_SEAT: Final = ("button-", "contact-", "press-")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The line at the foot: whether the table is connected, and what has no receipt."""
+    """The foot: whether the table is connected, what has no receipt, what is broken; the time of day, the version."""
 
     up: bool = False
     unsent: int = 0
     refused: int = 0
     health: tuple[str, ...] = ()
+    clock: str = ""
+    """Hours and minutes."""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,10 @@ class Shown:
     ended: bool = False
     """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
     paused: bool = False
+    stopped: str | None = None
+    """Code of what stops this play before a tile is touched."""
+    repeating: tuple[str, ...] = ()
+    """Names of those who have played this deal before."""
     problem: str | None = None
     """Code of what was refused at the keyboard."""
     session: SessionShown | None = None
@@ -82,10 +90,12 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
         round=play.round,
         deal=play.deal,
         prevalent_wind=play.prevalent_wind,
-        players={seat: player.name for seat, player in play.players.items()},
+        players={seat: player.name for seat, player in state.players.items()},
         winds={seat: seat_wind(seat, play.dealer) for seat in play.players},
         marked=frozenset() if quiet else _marked(state),
         check=state.check,
+        stopped=next(iter(guards.standing(state)), None),
+        repeating=_repeating(state),
         declared=tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else (),
         form=form,
         result=_winning(state),
@@ -114,7 +124,12 @@ def _calling(state: Table) -> bool:
 
 
 def _marked(state: Table) -> frozenset[Seat]:
-    return state.verified if state.phase is Phase.RESTORING else state.agreed
+    return {Phase.RESTORING: state.verified, Phase.SEATING: state.arrived}.get(state.phase, state.agreed)
+
+
+def _repeating(state: Table) -> tuple[str, ...]:
+    again = guards.repeating(state) if guards.standing(state) else ()
+    return tuple(player.name for player in state.players.values() if player.id in again)
 
 
 def _winning(state: Table) -> Winning | None:

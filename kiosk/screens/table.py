@@ -8,10 +8,10 @@ import pygame
 from broker.contract.words import SEATS
 from kiosk.screens import style
 from kiosk.screens.body import middle
-from kiosk.screens.foot import standing
+from kiosk.screens.foot import standing, today
 from kiosk.screens.layout import FINGER, HEAD, Hand, Layout
 from kiosk.screens.middle import Middle
-from kiosk.screens.pen import Align, Pen
+from kiosk.screens.pen import Align, Pen, Said
 from kiosk.screens.riichi_seat import riichi_head
 from kiosk.screens.seats import SeatBox
 from kiosk.screens.shown import Shown
@@ -42,7 +42,7 @@ class TableScreen:
         self._layout = Layout(size, look.hand)
         self._pen = pen or Pen(words.language, size, look.larger)
         self._seat = SeatBox(words, self._pen, size[1])
-        self._buttons = Buttons(words, self._pen)
+        self._buttons = Buttons(words, self._pen, size[1])
 
     def targets(self, shown: Shown) -> tuple[Target, ...]:
         """Give what may be touched."""
@@ -56,7 +56,7 @@ class TableScreen:
         self._middle(surface, shown, now)
         if shown.players and now.seats:
             for seat, box in zip(SEATS, self._layout.seats(panel=bool(now.panel)), strict=True):
-                self._seat.draw(surface, shown, seat, box)
+                self._seat.draw(surface, shown, seat, box, small=bool(now.panel))
         self._foot(surface, shown)
         for target in self._targets(now, shown):
             self._buttons.draw(surface, target, pressed=target == pressed)
@@ -110,10 +110,16 @@ class TableScreen:
             now.paint(surface, pygame.Rect(room.left, y, room.width, room.bottom - y), self._pen)
 
     def _foot(self, surface: pygame.Surface, shown: Shown) -> None:
-        """Say how the device stands; a second line for what is broken or called."""
-        room = self._layout.foot(call=bool(shown.players))
-        lines = self._pen.fit([*standing(self._words, shown)], room.width, room.height)
+        """Say how the device stands, what is broken or called; beside it the time of day."""
+        call = bool(shown.players)
+        self._lines(surface, [*standing(self._words, shown)], self._layout.foot(call=call), self._layout.outer)
+        self._lines(surface, [*today(shown)], self._layout.clock(call=call), "centre")
+
+    def _lines(self, surface: pygame.Surface, lines: list[Said], room: pygame.Rect, align: Align) -> None:
+        """Write lines in the middle of a room's height."""
+        lines = self._pen.fit(lines, room.width, room.height)
+        x = {"left": room.left, "centre": room.centerx, "right": room.right}[align]
         y = room.top + (room.height - self._pen.high(lines, room.width)) // 2
         for line in lines:
-            at = (room.left, y)
-            y = self._pen.write(surface, line.text, at, line.share, line.colour, room.width).bottom
+            at = (x, y)
+            y = self._pen.write(surface, line.text, at, line.share, line.colour, room.width, align).bottom

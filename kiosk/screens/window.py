@@ -9,6 +9,7 @@ import pygame
 
 from kiosk.config import Screen
 from kiosk.errors import ScreenMissing
+from kiosk.screens.dimming import Dimming
 from kiosk.screens.finger import Finger
 from kiosk.screens.shown import Shown
 from kiosk.screens.table import Look, TableScreen
@@ -25,6 +26,9 @@ KEYS: Final = {
 }
 
 QUIT: Final = "quit"
+
+DARKER: Final = (150, 150, 150)
+"""Share of 255 that is left of each colour on a dimmed screen: it can still be read from a chair."""
 
 LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
 
@@ -46,22 +50,28 @@ class Window:
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)
         self._screen = TableScreen(words, size, Look(settings.hand, LARGER[settings.text]))
-        self._clock, self._finger = clock, Finger()
-        self._drawn: tuple[Shown, Target | None] | None = None
+        self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
+        self._drawn: tuple[Shown, Target | None, bool] | None = None
 
     def show(self, shown: Shown) -> bool:
         """Draw what is to be seen, and say whether it is new; where nothing is, not a pixel is touched."""
-        known = self._drawn is not None and self._drawn[0] == shown
+        known, now = self._drawn is not None and self._drawn[0] == shown, self._clock()
         if not known:
-            self._finger.offer(self._screen.targets(shown), self._clock())
+            self._finger.offer(self._screen.targets(shown), now)
+            self._dimming.shown(shown, now)
         # In a play not even a finger on the screen shows: a picture there is the play's, and the play's alone.
-        drawn = shown, None if shown.state == "playing" else self._finger.on
-        if drawn == self._drawn:
-            return False
-        self._screen.draw(self._surface, *drawn)
-        pygame.display.flip()
-        self._drawn = drawn
+        finger = None if shown.state == "playing" else self._finger.on
+        drawn = shown, finger, self._dimming.dark(now)
+        if drawn != self._drawn:
+            self._draw(*drawn)
+            self._drawn = drawn
         return not known
+
+    def _draw(self, shown: Shown, finger: Target | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
+        self._screen.draw(self._surface, shown, finger)
+        if dark:
+            self._surface.fill(DARKER, special_flags=pygame.BLEND_MULT)
+        pygame.display.flip()
 
     def picture(self, path: str) -> None:
         """Save what is on the screen."""
@@ -70,6 +80,8 @@ class Window:
     def pressed(self) -> Iterator[str]:
         """Give the keys that were pressed or touched: `a`..`z`, `0`..`9`, `enter`, `back`, `clear`, `quit`."""
         for event in pygame.event.get():
+            if event.type in WAKING:
+                self._dimming.woken(self._clock())
             key = self._touched(event) if event.type in TOUCHES else _typed(event)
             if key:
                 yield key
@@ -93,6 +105,8 @@ class Window:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+
+WAKING: Final = (pygame.KEYDOWN, pygame.MOUSEMOTION, pygame.MOUSEBUTTONDOWN)
 
 TOUCHES: Final = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP)
 

@@ -1,6 +1,7 @@
 """What devices report, taken in by a table's program: presses, holds, health, and what a box tells late."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,8 @@ def test_a_call_in_the_play_is_sent_when_its_window_is_over_and_shows_nowhere_at
     table.hold("south")
     assert (table.program.shown(), facts(table)) == (before, told)
     table.pass_time(WINDOW)
-    assert (table.phase, table.program.shown()) == (Phase.PLAYING, before)
+    later = table.program.shown()  # the clock on it may have gone on by a minute
+    assert (table.phase, replace(later, line=before.line)) == (Phase.PLAYING, before)
     assert facts(table) == [*told, Call(round=1, deal=1, open=True)]
 
 

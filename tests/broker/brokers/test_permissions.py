@@ -29,6 +29,12 @@ def test_the_offices_have_theirs_at_every_table() -> None:
     assert rights["arbiter"].publish == ()
 
 
+def test_a_display_reads_what_is_public_and_says_nothing() -> None:
+    assert permissions("cup", 2)["display"] == Permissions(
+        publish=(), subscribe=("hm/cup/public/deal/+", "hm/cup/public/places")
+    )
+
+
 def test_nobody_but_the_table_reads_its_assignment() -> None:
     readers = {user for user, may in permissions("cup", 2).items() if any("assignment" in f for f in may.subscribe)}
     assert readers == {"table-1", "table-2"}

@@ -40,7 +40,7 @@ def _of(kind: inspect.Type) -> st.SearchStrategy[Any]:
         case inspect.UnionType():
             return st.one_of([_of(one) for one in kind.types])
         case inspect.DictType():
-            return st.dictionaries(_of(kind.key_type), _of(kind.value_type), max_size=4)
+            return st.dictionaries(_of(kind.key_type), _of(kind.value_type), min_size=kind.min_length or 0, max_size=4)
         case inspect.TupleType() | inspect.VarTupleType():
             return _of_tuple(kind)
         case _:

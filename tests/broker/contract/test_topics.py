@@ -108,4 +108,6 @@ def test_what_is_kept_for_latecomers_is_state_and_never_an_event() -> None:
         "assignment",
         "traveller",
         "standings",
+        "public_traveller",
+        "public_standings",
     }

@@ -17,13 +17,16 @@ from kiosk.table.events import (
     ButtonReleased,
     CallToggled,
     ClaimWindowElapsed,
+    DealBroughtForward,
     Event,
     FalseHuRuled,
+    GuardOverridden,
     NextDealCalled,
     Ordered,
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
+    SeatsSwapped,
     TrayChecked,
     ValueEntered,
 )
@@ -35,6 +38,7 @@ PLAN: Final = plan(play(1), play(2, dealer="south"))
 LONGER: Final = plan(*PLAN.plays, play(3))
 REWRITTEN: Final = plan(play(1, deal=9), play(2, dealer="south"))
 STRANGE: Final = plan(play(1), profile="nobody-knows-it")
+AS_MADE: Final = deepcopy((PLAN, LONGER, REWRITTEN, STRANGE))
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def _forward(state: Table, move: Move, now: int) -> Event:
         return NextDealCalled(at=now)
     if event := {Phase.CLAIMING: _due, Phase.DECLARED: _win}.get(state.phase):
         return event(state, move, now)
-    missing = [seat for seat in SEATS if seat not in state.agreed]
+    missing = [seat for seat in SEATS if seat not in (state.arrived if state.phase is Phase.SEATING else state.agreed)]
     return ButtonPressed(at=now, seat=missing[0] if state.phase is not Phase.PLAYING else move.seat)
 
 
@@ -156,6 +160,9 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "old order": lambda state, _m, now: Ordered(at=now, seq=state.ordered, command="extra_time", minutes=5),
     "restart": lambda _s, _m, now: Restarted(at=now),
     "restart, same clock": lambda _s, _m, now: Restarted(at=now, same_clock=True),
+    "swap": lambda _s, move, now: SeatsSwapped(at=now, one=move.seat, other="east", reason="why"),
+    "override": lambda _s, _m, now: GuardOverridden(at=now, reason="why"),
+    "bring forward": lambda _s, _m, now: DealBroughtForward(at=now, round=2, reason="why"),
     "plan": lambda _s, _m, now: Assigned(at=now, assignment=PLAN),
     "longer plan": lambda _s, _m, now: Assigned(at=now, assignment=LONGER),
     "rewritten plan": lambda _s, _m, now: Assigned(at=now, assignment=REWRITTEN),
@@ -170,18 +177,22 @@ moves = st.builds(
 
 
 def walk(day: list[Move], start: Table | None = None) -> list[Step]:
-    """Let a day happen; every state is kept as it was, copied, lest somebody changes it later."""
+    """Let a day happen; every state is kept as it was, copied, lest somebody changes it later.
+
+    Its plan, which is most of it, is not copied at each step: that it was left alone is seen at the end.
+    """
     state, now, steps = start or Table(), 50 * S, []
     for move in day:
         now += move.wait
         event = MOVES[move.kind](state, move, now)
-        before, code = deepcopy(state), None
+        before, code = deepcopy(state, {id(state.assignment): state.assignment}), None
         facts: tuple[Fact, ...] = ()
         try:
             state, facts = handle(state, event)
         except NotNow as refused:
             code = refused.code
         steps.append(Step(before, event, state, facts, code))
+    assert (PLAN, LONGER, REWRITTEN, STRANGE) == AS_MADE
     return steps
 
 

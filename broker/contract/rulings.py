@@ -1,0 +1,135 @@
+"""What an arbiter may decide: one struct a kind. Who said so, when and why is in `Ruling` and `Ruled` (messages.py).
+
+A ruling never erases: it is laid over the result, in the order in which rulings were taken, and an `Undo` takes one
+back. Players are named, not seats: who sat where may itself be ruled on.
+"""
+
+from collections.abc import Collection
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from broker.contract.words import (
+    AwardImp,
+    DealNo,
+    Fault,
+    FineImp,
+    HandValue,
+    MessageId,
+    Milliseconds,
+    PlayerId,
+    Points,
+    Seat,
+    TableNo,
+    WinKind,
+)
+
+Given = (
+    Fault | Annotated[AwardImp, Meta(description="IMP, freely; a word instead: what the profile gives for that fault")]
+)
+
+Awards = Annotated[dict[PlayerId, Given], Meta(min_length=1, max_length=64)]
+
+
+class Decision(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
+    """One kind of ruling."""
+
+
+class Correct(Decision, frozen=True, tag="correct", kw_only=True):
+    """The play ended otherwise than was entered. Fines of the result stay."""
+
+    replaces: Annotated[MessageId, Meta(description="the result, or the earlier correction, that it stands in for")]
+    win: WinKind
+    winners: dict[Seat, HandValue]
+    discarder: Seat | None
+    points: dict[Seat, Points]
+
+
+class Void(Decision, frozen=True, tag="void", kw_only=True):
+    """The play counts for nobody, and is in no datum. Its fines stay."""
+
+
+class Adjusted(Decision, frozen=True, tag="adjusted", kw_only=True):
+    """The play is in no datum; each of its four players is given something instead."""
+
+    gives: Awards
+
+
+class Award(Decision, frozen=True, tag="award", kw_only=True):
+    """IMPs beside what was played: of a play, or of none."""
+
+    gives: Awards
+
+
+class FineRuled(Decision, frozen=True, tag="fine", kw_only=True):
+    """IMPs taken off, of a play (a false hu) or of none. In no datum."""
+
+    takes: Annotated[dict[PlayerId, FineImp], Meta(min_length=1, max_length=64)]
+
+
+class Fouled(Decision, frozen=True, tag="fouled", kw_only=True):
+    """How the tiles of a deal lay: tables of one group had them alike and are compared. Others stay as restored."""
+
+    groups: Annotated[
+        tuple[Annotated[tuple[TableNo, ...], Meta(min_length=1, max_length=999)], ...],
+        Meta(min_length=1, max_length=50),
+    ]
+
+
+class SeatsPlayed(Decision, frozen=True, tag="seats_played", kw_only=True):
+    """Who really sat where."""
+
+    players: dict[Seat, PlayerId]
+
+
+class DealPlayed(Decision, frozen=True, tag="deal_played", kw_only=True):
+    """Which deal was really played, or, of a play that is to come, is to be played."""
+
+    played: DealNo
+
+
+class Reopen(Decision, frozen=True, tag="reopen", kw_only=True):
+    """The result is taken back, and the table enters another."""
+
+
+class Deadline(Decision, frozen=True, tag="deadline", kw_only=True):
+    """When the correction period ends: after it the head arbiter alone rules, and the standings are final."""
+
+    at: Milliseconds
+
+
+class Undo(Decision, frozen=True, tag="undo", kw_only=True):
+    """Another ruling counts no longer; undone in its turn, it counts again."""
+
+    ruling: MessageId
+
+
+AtTable = Void | Adjusted | FineRuled | Reopen
+"""What may be ruled at the table itself."""
+
+AnyDecision = (
+    Correct | Void | Adjusted | Award | FineRuled | Fouled | SeatsPlayed | DealPlayed | Reopen | Deadline | Undo
+)
+
+OF_A_PLAY: Final = (Correct, Void, Adjusted, SeatsPlayed, DealPlayed, Reopen)
+OF_A_DEAL: Final = (Fouled,)
+OF_THE_EVENT: Final = (Deadline, Undo)
+"""An award or a fine is of a play or of none."""
+
+
+def kind_of(decision: AnyDecision) -> str:
+    """Give the word for a kind: the tag that it has on the wire."""
+    return str(decision.__struct_config__.tag)
+
+
+def named(decision: AnyDecision) -> Collection[str]:
+    """Give the players whom a ruling names."""
+    match decision:
+        case Adjusted() | Award():
+            return decision.gives.keys()
+        case FineRuled():
+            return decision.takes.keys()
+        case SeatsPlayed():
+            return decision.players.values()
+        case _:
+            return ()
