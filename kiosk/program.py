@@ -374,7 +374,7 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], None])
 
 def _content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
-    return plan.store, plan.profile, plan.rules, plan.plays
+    return plan.store, plan.profile, plan.rules, plan.plays, tuple(sorted(plan.repeats.items()))
 
 
 def _given(order: Order, now: int) -> Ordered:
