@@ -64,6 +64,8 @@ class Keyboard:
     ) -> None:
         self._apply, self._pins, self._drafts = apply, pins or NoPin(), drafts
         self._typed: tuple[str, ...] = ()
+        self._left = drafts.draft if drafts else ""
+        """What was typed before the program started, until it is known whether it is asked for still."""
         self.form: Form | None = None
         """What is being filled in; there is a form while a declaration waits for its value."""
         self.panel: Panel | None = None
@@ -131,8 +133,8 @@ class Keyboard:
 
     def _begin(self, form: Form) -> None:
         """Begin a form, with what was typed into it before a power cut."""
-        self._typed = ()
-        of, _, keys = self._drafts.draft.partition(":") if self._drafts else ("", "", "")
+        of, _, keys = self._left.partition(":")
+        self._typed, self._left = (), ""
         for key in keys.split() if of == ",".join(form.declared) else ():
             filled = press(form, key)
             if isinstance(filled, Form):
@@ -146,20 +148,23 @@ class Keyboard:
         filled = press(form, key)
         if isinstance(filled, Form):
             self._keep(filled, key)
+            self.problem = None
         else:
-            self.form, self._typed = None, ()
-        self.problem = None if isinstance(filled, Form) else self._apply(_event(filled, now))
+            self.form = None
+            self.problem = self._apply(_event(filled, now))
+            self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was typed: it has become an event, or is asked for no more."""
+        if self._drafts and (self._typed or self._left):
+            self._drafts.draft = ""
+        self._typed, self._left = (), ""
 
     def _keep(self, form: Form, key: str) -> None:
         if form != self.form and self._drafts:
             self._typed = (*self._typed, key)
             self._drafts.draft = f"{','.join(form.declared)}:{' '.join(self._typed)}"
         self.form = form
-
-    def _forget(self) -> None:
-        """What was typed belongs to these declarations: neither a refused result nor the next play begins with it."""
-        if self._drafts and self._drafts.draft:
-            self._drafts.draft = ""
 
     # ---- the arbiter's panel ----------------------------------------------------------------
 

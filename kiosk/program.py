@@ -428,7 +428,7 @@ def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
 def _content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
-    return plan.store, plan.profile, plan.rules, plan.plays, session
+    return plan.store, plan.profile, plan.rules, plan.plays, tuple(sorted(plan.repeats.items())), session
 
 
 def _given(order: Order, now: int) -> Ordered:

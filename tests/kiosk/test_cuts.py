@@ -176,6 +176,18 @@ def test_no_key_of_a_form_is_pressed_twice(tmp_path: Path) -> None:
         assert back.program.shown().result is not None
 
 
+def test_a_result_that_is_refused_is_entered_from_the_beginning_also_after_a_cut(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.ACCEPTING)
+        table.type("r")
+        form = table.program.shown().form
+        assert form is not None
+        assert (form.values, form.digits) == ((), "")
+    with standing(tmp_path) as back:
+        back.program.step(timeout=0)
+        assert back.program.shown().form == form
+
+
 def test_what_was_typed_for_one_declaration_is_not_taken_for_another(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.DECLARED)

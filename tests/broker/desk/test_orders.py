@@ -123,7 +123,7 @@ def test_who_has_no_right_to_orders_gives_none(bench: Bench, role: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"reason": ""}, {"command": "reopen"}, {"table-3": "on", "table-9": "on"}, {"command": "extra_time"}]
+    "wrong", [{"reason": ""}, {"command": "shout"}, {"table-3": "on", "table-9": "on"}, {"command": "extra_time"}]
 )
 def test_what_is_no_order_is_refused_and_what_was_typed_stays(bench: Bench, wrong: dict[str, str]) -> None:
     with logged_in(bench.server, "head_arbiter") as client:
