@@ -28,9 +28,10 @@ class Hands:
             label = self._words(name) if name in self._words else name
             shown = self.table.program.shown()
             self._window.show(shown)
-            (box,) = [one.box for one in self._window._screen.targets(shown) if one.label == label]
+            offered = {one.label: one.box for one in self._window._screen.targets(shown)}
+            assert label in offered
             self.table.time.wait(SEEN_NS)
-            for key in touched(self._window, box.center):
+            for key in touched(self._window, offered[label].center):
                 self.table.program.key(key)
 
 
@@ -50,7 +51,7 @@ def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_fin
         hands.touch("2", "4", "do_enter", "do_back", "2", "4", "do_enter")  # asked anew, for west alone
         hands.touch("east")
         assert table.is_in(Phase.ACCEPTING)
-        hands.touch("do_refuse", "1", "8", "do_enter", "do_self_drawn")
+        hands.touch("do_refuse", "do_back", "1", "8", "do_enter", "do_self_drawn")
         outcome = table.program.state.outcome
         assert outcome is not None
         assert (outcome.win, dict(outcome.winners), table.program.state.fines["north"].imp) == (

@@ -1,6 +1,7 @@
 """Contact sheets of the table's screen: `python -m tests.kiosk.screens.gallery FOLDER` (`make screens`).
 
-Every scene, in every language and two sizes, a sheet each. What is to be looked at is listed in `scenes.py`.
+Every scene, in every language and two sizes, a sheet each; and the picture at the head of the README. What is to be
+looked at is listed in `scenes.py`.
 """
 
 import os
@@ -10,21 +11,23 @@ from typing import Final
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
+from kiosk.screens import style  # isort: skip - before pygame: it says without what
+
 import pygame
 from PIL import Image
 
-from kiosk.screens import style
 from kiosk.screens.pen import Pen
 from kiosk.screens.table import TableScreen
 from kiosk.screens.words import Words, languages
 from tests.kiosk.screens.scenes import SCENES
 
 SIZES: Final = ((800, 480), (1280, 720))
-WIDTH: Final = 480
+WIDTH: Final = 400
 """Of one picture on a sheet, pixels."""
 ACROSS: Final = 5
 CAPTION: Final = 22
-COLOURS: Final = 48
+AT_THE_HEAD: Final = "declared, one value"
+COLOURS: Final = 128
 """Flat pictures need no more, and the files stay small."""
 
 
@@ -57,6 +60,9 @@ def main(folder: Path) -> None:
     for language in languages():
         for size in SIZES:
             save(sheet(language, size), folder / f"screens-{language}-{size[0]}x{size[1]}.png")
+    one = pygame.Surface(SIZES[0])
+    TableScreen(Words(), SIZES[0]).draw(one, SCENES[AT_THE_HEAD]())
+    save(one, folder / "kiosk.png")
 
 
 if __name__ == "__main__":

@@ -227,6 +227,12 @@ def entering(form: Form, problem: str | None = None, names: dict[Seat, str] = LO
     return seen(sitting, form=form, problem=problem)
 
 
+def one_value() -> Shown:
+    sitting = Sitting(play(4, deal=7, dealer="west"))
+    sitting.declare("west")
+    return seen(sitting, form=Form(("west",), (4, 8), digits="18"))
+
+
 def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> Shown:
     """Three winners after a false hu, the widest result there is."""
     sitting = Sitting(named(names))
@@ -327,6 +333,7 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "confirming, all broken": lambda: seen(sitting_in(Phase.CONFIRMING), BROKEN),
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
     "declared, value": lambda: entering(Form(("west", "east"), (4, 8))),
+    "declared, one value": one_value,
     "declared, refused": lambda: entering(Form(("west",), (4, 8), digits="7"), problem="below_minimum"),
     "declared, all four": lambda: entering(Form(SEATS, (4, 8), (8, 8, 8), "888")),
     "declared, false hu": lambda: entering(Form(("west", "east"), (4, 8), judging=True)),

@@ -1,0 +1,36 @@
+"""`homologue cards`: one page each for staff and players, to be printed and laminated."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from kiosk.cards.contents import CARDS
+from kiosk.errors import KioskError
+
+
+@click.command(short_help="Print a card each for table staff and players, one page to laminate.")
+@click.option("--language", default="en", show_default=True, help="en, fr, zh, or another that has a catalogue.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(),
+    help="Folder for the PDF files [default: this one].",
+)
+def cards(language: str, output: Path) -> None:
+    """Write `staff-LANGUAGE.pdf` and `players-LANGUAGE.pdf`, an A4 page each, with pictures of the table's screen."""
+    from kiosk.cards.page import page  # noqa: PLC0415 - pygame and reportlab: not for --help
+    from kiosk.screens.words import Words  # noqa: PLC0415 - as above
+
+    try:
+        words = Words(language)
+        output.mkdir(parents=True, exist_ok=True)
+        for card in CARDS:
+            path = output / f"{card.name}-{language}.pdf"
+            path.write_bytes(page(card, words))
+            click.echo(str(path))
+    except KioskError as error:
+        click.echo(f"homologue cards: {error.code}: {error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        raise click.FileError(str(error.filename or output), error.strerror) from None

@@ -1,0 +1,61 @@
+"""The cards: one page each in every language, every sentence on it whole, none over a picture or the edge."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pypdfium2
+import pypdfium2.raw
+import pytest
+from click.testing import CliRunner
+
+from kiosk.cards.command import cards
+from kiosk.cards.contents import CARDS, Card
+from kiosk.cards.page import page
+from kiosk.screens.words import Words, languages
+
+EDGE = 20
+"""Points that no printer reaches."""
+
+
+def plain(text: str) -> str:
+    """Give a sentence without marks and line breaks."""
+    return "".join(re.sub(r"<[^>]*>", "", text).split())
+
+
+@pytest.mark.parametrize(
+    ("card", "language"), [*product(CARDS, languages())], ids=lambda one: getattr(one, "name", one)
+)
+def test_a_card_is_one_page_with_all_its_sentences_beside_its_pictures(card: Card, language: str) -> None:
+    words = Words(language)
+    document = pypdfium2.PdfDocument(page(card, words))
+    (only,) = document
+    told = plain(only.get_textpage().get_text_bounded())
+    sentences = [f"card_{card.name}", *(name for name, _ in card.moments), *card.besides]
+    assert [name for name in sentences if plain(words(name)) not in told] == []
+    boxes = [(one.type, one.get_bounds()) for one in only.get_objects()]
+    pictures = [box for kind, box in boxes if kind == pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]
+    texts = [box for kind, box in boxes if kind == pypdfium2.raw.FPDF_PAGEOBJ_TEXT]
+    assert len(pictures) == len(card.moments)
+    width, height = only.get_size()
+    inside = [
+        left > EDGE and low > EDGE and right < width - EDGE and top < height - EDGE for left, low, right, top in texts
+    ]
+    assert all(inside)
+    assert [(one, other) for one, other in product(texts, pictures) if _overlap(one, other)] == []
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def test_the_command_writes_both_cards(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cards, ["--output", str(tmp_path / "cards")])
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in (tmp_path / "cards").iterdir()) == ["players-en.pdf", "staff-en.pdf"]
+
+
+def test_a_language_that_there_is_not_is_told_by_its_code(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cards, ["--language", "xx", "--output", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "homologue cards: bad_configuration: language xx" in done.output
