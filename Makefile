@@ -9,6 +9,9 @@ PIN := uv pip compile --quiet --upgrade --universal --generate-hashes --no-heade
 
 MICROPYTHON := tests/firmware/micropython/node_modules/.package-lock.json
 
+# Tests start hundreds of programs: what Python compiled for one of them, the next need not compile again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 
 .PHONY: help

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Final
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -37,6 +36,7 @@ from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
 from broker.scorer.standings import as_csv
 from broker.scorer.view import View, ViewFeed
+from broker.scorer.view import as_json as written
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 BYTE_ORDER_MARK: Final = "\ufeff"
@@ -54,8 +54,8 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     door: Door | None = None,
     open_room: bool = True,
     orders: OrderDesk | None = None,
-    annexes: Sequence[Annex] = (),
     offer: Offer = NOTHING,
+    annexes: Sequence[Annex] = (),
 ) -> Starlette:
     """Make the desk's application.
 
@@ -137,7 +137,7 @@ class Desk:
         words, visitor = language(request), visitor_of(request)
 
         def as_json(view: View) -> bytes:
-            return event("view", view.version, msgspec.json.encode(self._pages.seen_by(view, visitor)).decode())
+            return event("view", view.version, written(self._pages.seen_by(view, visitor)).decode())
 
         def as_page(view: View) -> bytes:
             return event("page", view.version, self._pages.room(view, words, visitor))
@@ -148,7 +148,7 @@ class Desk:
 
     async def view(self, request: Request) -> Response:
         """The newest view, for other programs."""
-        return Response(msgspec.json.encode(self._seen(visitor_of(request))), media_type="application/json")
+        return Response(written(self._seen(visitor_of(request))), media_type="application/json")
 
     async def standings(self, request: Request) -> Response:
         """The standings as a file."""

@@ -101,6 +101,7 @@ class Event:
             self._orders = {number: _order(deal, registry) for number, deal in self._deals.items()}
         except RuleError as error:
             raise BadEvent(error.text) from None
+        self._forms = {number: form_hash(order) for number, order in self._orders.items()}
         self.players = {player.id: player for player in plan.players}
         self.bookings = {(play.table, play.round): play for play in plan.plays}
 
@@ -164,7 +165,7 @@ class Event:
 
     def form(self, deal: int) -> str:
         """Hash of a deal's serials as they should lie."""
-        return form_hash(self._orders[deal])
+        return self._forms[deal]
 
     def plays_of(self, table: int) -> tuple[PlannedPlay, ...]:
         """What one table is to do, by rounds: serials, never a face."""

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from broker.contract.messages import LogMessage, Result
+from broker.contract.messages import LogMessage, Result, Standing
+from broker.scorer import standings
 from broker.scorer.event import Event
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
@@ -50,6 +51,11 @@ class Moment:
     def ranking(self) -> Ranking:
         """The standings of this moment."""
         return individual.standings(self.ledger)
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """The same with names, as it is told and shown."""
+        return standings.rows(self.ranking, self.event.players)
 
     @property
     def final(self) -> bool:

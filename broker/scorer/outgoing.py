@@ -23,7 +23,6 @@ from broker.scorer.event import Event
 from broker.scorer.intake import TableBook
 from broker.scorer.moment import Moment
 from broker.scorer.room import Room
-from broker.scorer.standings import rows
 from broker.scoring.compare import Compared
 from broker.scoring.written import written
 
@@ -78,7 +77,7 @@ class Speaker:
 
     def traveller(self, room: Room, deal: int, seq: int, kind: type[Traveller] = Traveller) -> Outgoing:
         """Put all plays of a deal side by side, for arbiters or as the public copy."""
-        compared = [one for group in room.groups() if group.deal == deal for one in group.plays]
+        compared = [one for row in room.moment().by_deal.get(deal, ()) for one in row.group.plays]
         message = kind(
             id=_new_id(),
             event=self._event.name,
@@ -86,7 +85,7 @@ class Speaker:
             deal=deal,
             complete=room.complete(deal),
             expected=self._event.expected[deal],
-            plays=tuple(_compared(one, room) for one in sorted(compared, key=lambda one: one.play.table)),
+            plays=tuple(_compared(one, self._event) for one in sorted(compared, key=lambda one: one.play.table)),
         )
         topic = topics.PUBLIC_TRAVELLER if kind is PublicTraveller else topics.TRAVELLER
         return self._at(topic, message, deal=deal)
@@ -100,7 +99,7 @@ class Speaker:
             final=room.final,
             plays_in=len(room.results),
             plays_expected=len(self._event.plan.plays),
-            rows=rows(room.standings(), self._event.players),
+            rows=room.moment().standings,
         )
         return self._at(topics.STANDINGS, message)
 
@@ -113,7 +112,7 @@ class Speaker:
             final=open_part.final,
             plays_in=sum(self._event.expected[deal] for deal in open_part.complete),
             plays_expected=len(self._event.plan.plays),
-            rows=rows(open_part.ranking, self._event.players),
+            rows=open_part.standings,
         )
         return self._at(topics.PUBLIC_STANDINGS, message)
 
@@ -135,14 +134,11 @@ class Speaker:
         return Outgoing(topic.at(self._event.name, table=table, deal=deal), encode(message), topic.retain)
 
 
-def _compared(one: Compared, room: Room) -> ComparedPlay:
+def _compared(one: Compared, event: Event) -> ComparedPlay:
     play, points = one.play, one.play.points or {}
-    round_ = next(
-        key[1] for key, message in room.results.items() if key[0] == play.table and message.fact.deal == play.deal
-    )
     return ComparedPlay(
         table=play.table,
-        round=round_,
+        round=event.rounds[play.deal, play.table],
         form=play.form,
         seats={
             seat: ComparedSeat(

@@ -9,7 +9,6 @@ from broker.rules.profile import Profile
 from broker.scorer.event import Event
 from broker.scorer.moment import Moment
 from broker.scorer.seating import Seatings
-from broker.scoring import individual
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
@@ -31,6 +30,7 @@ class Room:
         """Of each play the forms that were restored, by the number of the fact."""
         self.seatings = Seatings()
         self._ledger = Ledger.of((), event.profile, event.players)
+        self._moment: Moment | None = None
 
     def load(self, messages: Iterable[LogMessage]) -> None:
         """Add a whole journal: compared once at its end, not after each play."""
@@ -80,9 +80,11 @@ class Room:
         return self.plays_of(deal) == self._event.expected[deal]
 
     def moment(self) -> Moment:
-        """Give all plays as they are now."""
-        complete = frozenset(deal for deal in self._event.expected if self.complete(deal))
-        return Moment(self._event, self._ledger, MappingProxyType(self.results), complete)
+        """Give all plays as they are now: the same object until a play has changed, with all that was made of it."""
+        if self._moment is None or self._moment.ledger is not self._ledger:
+            complete = frozenset(deal for deal in self._event.expected if self.complete(deal))
+            self._moment = Moment(self._event, self._ledger, MappingProxyType(self.results), complete)
+        return self._moment
 
     def groups(self) -> tuple[Group, ...]:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
@@ -90,7 +92,7 @@ class Room:
 
     def standings(self) -> Ranking:
         """Rank all players of the event."""
-        return individual.standings(self._ledger)
+        return self.moment().ranking
 
     def _scored(self, key: PlayKey, message: LogMessage) -> ScoredPlay:
         result = _result(message)

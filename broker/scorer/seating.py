@@ -1,6 +1,6 @@
 """Who really sat where: told by the table with each play, before a tile was touched, and kept with it."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from broker.contract.messages import LogMessage, Overridden, Result, Seated
@@ -19,7 +19,7 @@ class Seatings:
         self._told: dict[PlayKey, dict[int, Mapping[Seat, PlayerId]]] = {}
         """Of each play what was told, by the number of the fact."""
         self._counted: dict[PlayKey, tuple[int, frozenset[PlayerId]]] = {}
-        self._have_played: dict[int, Counter[PlayerId]] = {}
+        self._have_played: defaultdict[int, Counter[PlayerId]] = defaultdict(Counter)
 
     def remember(self, message: LogMessage) -> None:
         """Add one accepted message; what is not about seats changes nothing."""
@@ -31,7 +31,9 @@ class Seatings:
                 deal, players = self._counted.pop(key)
                 self._have_played[deal] -= Counter(players)
             self._counted[key] = fact.deal, frozenset(fact.players.values())
-            self._have_played.setdefault(fact.deal, Counter()).update(fact.players.values())
+            had = self._have_played[fact.deal]
+            for player in fact.players.values():  # a quarter of what Counter.update takes for four
+                had[player] = had.get(player, 0) + 1
 
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
         """Give the table's last word on who sits there; None where it has not said."""

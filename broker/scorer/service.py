@@ -3,10 +3,12 @@
 One thread alone changes anything: the wire's thread only puts messages on the queue.
 """
 
+import gc
 import logging
 import queue
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -19,10 +21,10 @@ from broker.scorer.event import Event
 from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
 from broker.scorer.outgoing import Outgoing, Speaker
-from broker.scorer.picture import view_of
+from broker.scorer.picture import Picture
 from broker.scorer.publication import Publication
 from broker.scorer.room import Room
-from broker.scorer.standings import rows, write_csv
+from broker.scorer.standings import write_csv
 from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
 from broker.scorer.wirelog import WireLog
@@ -44,15 +46,17 @@ class Scorer:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern] = queue.SimpleQueue()
         self._room = Room(event)
-        taken = list(journal.messages())
-        self._intake = Intake(event, taken, journal.refused())
-        self._room.load(taken)
+        with uncollected():
+            taken = list(journal.messages())
+            self._intake = Intake(event, taken, journal.refused())
+            self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
-        self._health = HealthWatch()
         self._publication = Publication(self._speaker)
         self.times, self.wire = TableTimes(), WireLog()
         for message in taken:
             self.times.hear(message, message.at)
+        self._health = HealthWatch()
+        self._picture = Picture(event)
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -184,7 +188,8 @@ class Scorer:
 
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
-        recorded = tuple(sorted(round_ for at, round_ in self._room.results if at == table))
+        rounds = (one.round for one in self._event.plays_at(table))
+        recorded = tuple(round_ for round_ in rounds if (table, round_) in self._room.results)
         repeats = self._room.seatings.to_come(self._event, table)
         self._say(self._speaker.assignment(table, recorded, self._height, repeats))
 
@@ -203,7 +208,7 @@ class Scorer:
     def _write_standings(self) -> None:
         """Write the file anew. It is made from the store: that it cannot be written is no reason to stop."""
         try:
-            write_csv(self._folder / STANDINGS, rows(self._room.standings(), self._event.players))
+            write_csv(self._folder / STANDINGS, self._room.moment().standings)
         except OSError as error:
             self._concerned.append(Concern("standings_unwritten", f"{STANDINGS}: {error.strerror}"))
 
@@ -231,8 +236,7 @@ class Scorer:
         self.feed.publish(self._view())
 
     def _view(self) -> View:
-        return view_of(
-            self._event,
+        return self._picture.view(
             self._room,
             self._intake,
             self._watch,
@@ -240,6 +244,18 @@ class Scorer:
             version=self._version,
             connected=self._connected,
         )
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let a whole journal be read: it holds no cycles, and to look for some again and again doubles the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _concern(topic: str, place: topics.Place | None, verdict: Verdict) -> Concern:

@@ -2,9 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 
+import msgspec
 from msgspec import Struct
 
 from broker.contract.messages import Standing
@@ -80,11 +81,16 @@ class View(Struct, frozen=True):
     plays_in: int
     plays_expected: int
     tables: tuple[TableView, ...]
-    plays: tuple[PlayView, ...]
+    plays: Sequence[PlayView]
     """Newest first."""
     standings: tuple[Standing, ...]
     alerts: tuple[AlertView, ...]
     """Newest first, the last hundred."""
+
+
+def as_json(view: View) -> bytes:
+    """Write a view as programs get it."""
+    return msgspec.json.encode(view, enc_hook=list)  # of what is in a view only `plays` may be no list or tuple
 
 
 class ViewFeed:

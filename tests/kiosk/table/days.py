@@ -39,6 +39,7 @@ PLAN: Final = plan(play(1), play(2, dealer="south"))
 LONGER: Final = plan(*PLAN.plays, play(3))
 REWRITTEN: Final = plan(play(1, deal=9), play(2, dealer="south"))
 STRANGE: Final = plan(play(1), profile="nobody-knows-it")
+AS_MADE: Final = deepcopy((PLAN, LONGER, REWRITTEN, STRANGE))
 
 
 @dataclass(frozen=True)
@@ -179,18 +180,22 @@ moves = st.builds(
 
 
 def walk(day: list[Move], start: Table | None = None) -> list[Step]:
-    """Let a day happen; every state is kept as it was, copied, lest somebody changes it later."""
+    """Let a day happen; every state is kept as it was, copied, lest somebody changes it later.
+
+    Its plan, which is most of it, is not copied at each step: that it was left alone is seen at the end.
+    """
     state, now, steps = start or Table(), 50 * S, []
     for move in day:
         now += move.wait
         event = MOVES[move.kind](state, move, now)
-        before, code = deepcopy(state), None
+        before, code = deepcopy(state, {id(state.assignment): state.assignment}), None
         facts: tuple[Fact, ...] = ()
         try:
             state, facts = handle(state, event)
         except NotNow as refused:
             code = refused.code
         steps.append(Step(before, event, state, facts, code))
+    assert (PLAN, LONGER, REWRITTEN, STRANGE) == AS_MADE
     return steps
 
 
