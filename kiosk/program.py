@@ -20,12 +20,14 @@ from kiosk.bench import Bench
 from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
-from kiosk.errors import DiskLow
+from kiosk.errors import JournalFull
 from kiosk.eyes import CameraHealth, Seen
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
+from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import QUIET, Line, Shown, shown
 from kiosk.sight import Sight
+from kiosk.stalled import Stalled, room_of
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -44,10 +46,8 @@ from kiosk.uplink import Uplink, Wire
 log = logging.getLogger("homologue.kiosk")
 
 DISK_EVERY_NS: Final = 30_000_000_000
-
-ENOUGH_ROOM: Final = 100_000_000
-"""Bytes: a day's journal takes less than one hundredth of it."""
-
+LOW_EVERY_NS: Final = 1_000_000_000
+"""How often the card is looked at, and how often where it has little room."""
 
 ROUNDS_A_SECOND: Final = 60
 """Keys and touches are asked for so often: 16 ms of the 50 between a finger and the changed picture."""
@@ -91,7 +91,7 @@ class Program:
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
-        self._keyboard, self._touch, self._closing = Keyboard(self._apply), Touch(), Closing()
+        self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
         self._health: dict[str, str] = {}
         self._bench, self._bench_of = Bench(), self._core.state.play
         self._waiting: dict[str, str | None] = {}
@@ -102,6 +102,7 @@ class Program:
         """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
         self._look_at_disk = clock()
+        self._stalled = Stalled()
 
     def _make_link(self, settings: Settings) -> Link:
         name, table = self._config.event, self._config.table
@@ -220,11 +221,15 @@ class Program:
 
     def _apply(self, event: Event) -> str | None:
         """Take one event in; give the code if it was not to be."""
+        if self._stalled.waiting:
+            return self._stalled.hold(event)
         before = self.state.public
         try:
             facts = self._core.apply(event)
         except NotNow as refusal:
             return refusal.code
+        except JournalFull:
+            return self._stalled.hold(event)
         if self.state.public != before:
             self._shown_at = self._clock()
             self._forget_told_late()
@@ -236,7 +241,8 @@ class Program:
 
     def _forget_told_late(self) -> None:
         """A press that was told late has been seen by the arbiter when trays are laid again."""
-        if self.state.phase is Phase.RESTORING:
+        hand_is_over = self.state.session is not None and self.state.phase is Phase.RECORDED
+        if self.state.phase is Phase.RESTORING or hand_is_over:
             self._health = {part: code for part, code in self._health.items() if code != TOLD_LATE}
 
     def _tell_what_waited(self) -> None:
@@ -258,8 +264,7 @@ class Program:
             elif isinstance(message, Assignment):
                 self._plan_came(message)
             elif isinstance(message, Order):
-                given = Ordered(at=self._clock(), seq=message.seq, command=message.command, minutes=message.minutes)
-                self._apply(given)
+                self._apply(_given(message, self._clock()))
         incoming.acknowledge()
 
     def _plan_came(self, plan: Assignment) -> None:
@@ -281,6 +286,8 @@ class Program:
             self._uplink.reconnected(self._clock())
 
     def _due(self, now: int) -> None:
+        self._see_to_disk(now)
+        self._keyboard.idle(self.state, now)
         closes_at = self.state.closes_at
         if closes_at is not None and self._closing.may_close(closes_at, now, down=self.state.finger_down):
             self._apply(ClaimWindowElapsed(at=now))
@@ -288,9 +295,17 @@ class Program:
             self._assign(self._offered, now)
         if self._link.up and self._uplink.overdue(now):
             self._uplink.resend(now)
-        if now >= self._look_at_disk:
-            self._look_at_disk = now + DISK_EVERY_NS
-            self._healthy("disk", DiskLow.code if self._journal.room < ENOUGH_ROOM else None)
+
+    def _see_to_disk(self, now: int) -> None:
+        """Look at the card by the clock alone: what is said of it tells of no press. Then take in what waited."""
+        if now < self._look_at_disk:
+            return
+        code = room_of(self._journal)
+        self._look_at_disk = now + (DISK_EVERY_NS if code is None else LOW_EVERY_NS)
+        self._healthy("disk", code)
+        if code != JournalFull.code:
+            for event in self._stalled.taken():
+                self._apply(event)
 
     def _may_assign(self, offered: Assignment) -> bool:
         """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
@@ -315,7 +330,10 @@ class Program:
             )
             first = next(left, len(offered.plays))
             code = self._apply(Assigned(at=now, assignment=offered, first=first))
-            self._healthy("plan", code)
+            if code == JournalFull.code:
+                self._offered = offered
+            else:
+                self._healthy("plan", code)
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
@@ -350,8 +368,15 @@ class Program:
         line = Line(
             self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
         )
-        now = shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
-        return in_restoring(now, self.state, self._bench)
+        now = shown(
+            self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
+        )
+        now = in_restoring(now, self.state, self._bench)
+        session = self.state.session
+        if session is None:
+            return now
+        riichi = session_shown(self.state, session, self._keyboard.riichi.form, self._config.screen.scores)
+        return replace(now, session=riichi)
 
     def _now(self) -> TableState:
         """What the table says of itself."""
@@ -402,4 +427,10 @@ def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
 
 def _content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
-    return plan.store, plan.profile, plan.rules, plan.plays
+    session = plan.session and (plan.session.round, plan.session.players)
+    return plan.store, plan.profile, plan.rules, plan.plays, session
+
+
+def _given(order: Order, now: int) -> Ordered:
+    """Give what an order is to the table."""
+    return Ordered(at=now, seq=order.seq, command=order.command, minutes=order.minutes, author=order.author)

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from broker.contract.messages import Fact
-from kiosk.table import calls, claim, guards, orders, pause, plan, restore, seating, settle
+from kiosk.table import arbiter, calls, claim, guards, orders, pause, plan, restore, seating, settle
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
+    ArbiterAdmitted,
+    ArbiterLeft,
     Assigned,
     ButtonHeld,
     ButtonPressed,
@@ -19,20 +21,32 @@ from kiosk.table.events import (
     CallToggled,
     ClaimWindowElapsed,
     DealBroughtForward,
+    DeclarationsCorrected,
     Event,
+    ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
+    HandTold,
     Happened,
+    LastTakenBack,
     NextDealCalled,
     Ordered,
+    PauseRuled,
+    PinRefused,
+    PlayAdjusted,
     PlayEndedDrawn,
+    PlayVoided,
+    Reopened,
     Restarted,
     ResultRefused,
+    RiichiLaid,
     RowTicked,
     SeatsSwapped,
+    SessionStopped,
     TrayChecked,
     ValueEntered,
 )
+from kiosk.table.riichi import accepting, hand
 from kiosk.table.state import SETTLE_NS, Pause, Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
@@ -68,6 +82,7 @@ def _on_new_clock(state: Table, now: int) -> Table:
         state,
         since=now - SETTLE_NS,
         closed_at=None,
+        pin_wrong_at=now if state.pins_wrong else 0,
         window=state.window and state.window.moved(now - state.window.latest),
         pause=Pause(now) if state.paused else None,
     )
@@ -76,6 +91,9 @@ def _on_new_clock(state: Table, now: int) -> Table:
 EVERY: Final = tuple(Phase)
 SHOWN: Final = tuple(phase for phase in Phase if phase not in (Phase.PLAYING, Phase.CLAIMING))
 """Where no claim is to be kept silent."""
+UNDER_WAY: Final = (Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING)
+PLAYED: Final = tuple(phase for phase in Phase if phase not in (Phase.WAITING, Phase.FINISHED))
+"""Where there is a play to rule on."""
 BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
@@ -97,13 +115,43 @@ RULES: Final = (
     Rule((Phase.ACCEPTING,), ButtonPressed, settle.accepted, (Phase.RECORDED,)),
     Rule((Phase.ACCEPTING,), ResultRefused, settle.refused, (Phase.PLAYING, Phase.DECLARED)),
     Rule((Phase.RECORDED,), NextDealCalled, plan.next_deal, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((Phase.RECORDED,), Reopened, arbiter.reopened, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(UNDER_WAY, DeclarationsCorrected, arbiter.corrected, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(PLAYED, PlayVoided, arbiter.voided, (Phase.RECORDED,)),
+    Rule(PLAYED, PlayAdjusted, arbiter.adjusted, (Phase.RECORDED,)),
     Rule(SHOWN, ButtonHeld, calls.held),
     Rule(EVERY, CallToggled, calls.toggled),
-    Rule(EVERY, Ordered, orders.carried_out),
+    Rule(EVERY, Ordered, orders.carried_out, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(EVERY, ArbiterAdmitted, arbiter.admitted),
+    Rule(EVERY, PinRefused, arbiter.refused),
+    Rule(EVERY, ArbiterLeft, arbiter.left),
+    Rule(EVERY, PauseRuled, arbiter.paused),
+    Rule(EVERY, ExtraTimeGiven, arbiter.extra_time),
     Rule(EVERY, Restarted, _restarted),
 )
 
+PLAY: Final = (Phase.PLAYING, Phase.CLAIMING)
+"""Where what is public must do the same whether or not somebody has pressed."""
+
+RIICHI: Final = (
+    Rule((*PLAY, Phase.DECLARED), RiichiLaid, hand.laid),
+    Rule(PLAY, ButtonHeld, hand.held, (Phase.PLAYING,)),
+    Rule(PLAY, PlayEndedDrawn, hand.ended, (Phase.CLAIMING,)),
+    Rule(PLAY, HandTold, hand.told, (Phase.CLAIMING, Phase.RECORDED)),
+    Rule((Phase.CLAIMING,), ClaimWindowElapsed, hand.elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)),
+    Rule((Phase.DECLARED,), ButtonPressed, hand.tenpai),
+    Rule((Phase.DECLARED,), HandTold, hand.shown, (Phase.ACCEPTING,)),
+    Rule((Phase.ACCEPTING,), ButtonPressed, accepting.accepted, (Phase.RECORDED,)),
+    Rule((Phase.ACCEPTING,), ResultRefused, accepting.refused, (Phase.PLAYING, Phase.DECLARED)),
+    Rule((Phase.RECORDED,), HandTold, accepting.fault),
+    Rule((Phase.RECORDED,), NextDealCalled, accepting.next_hand, (Phase.PLAYING, Phase.FINISHED)),
+    Rule((Phase.RECORDED,), SessionStopped, accepting.stopped, (Phase.FINISHED,)),
+    Rule((*PLAY, Phase.RECORDED, Phase.FINISHED), LastTakenBack, accepting.taken_back, (Phase.PLAYING,)),
+)
+"""What is otherwise, or more, at a table that plays a riichi session."""
+
 _HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phase in rule.phases}
+_OF_RIICHI: Final = {(phase, rule.event): rule.handler for rule in RIICHI for phase in rule.phases}
 
 
 def handle(state: Table, event: Event) -> Step:
@@ -112,7 +160,8 @@ def handle(state: Table, event: Event) -> Step:
     guards.refuse(state, event)
     if isinstance(event, ButtonPressed):
         _refuse_told_late(state, event)
-    handler = _HANDLERS.get((state.phase, type(event)))
+    asked = (state.phase, type(event))
+    handler = (_OF_RIICHI.get(asked) if state.session else None) or _HANDLERS.get(asked)
     if handler is None:
         raise _refusal(state.phase, event)
     return handler(state, event)
