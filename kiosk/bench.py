@@ -33,7 +33,7 @@ class Bench:
 
 
 def saw(bench: Bench, sight: Sight) -> Bench:
-    """Take in what the camera sees. Tiles under its eye take the screen back from a scan that was answered."""
+    """Take in what the camera sees now."""
     heap = sighted(bench.heap, sight.in_view) if sight.in_view != bench.sight.in_view else bench.heap
     return replace(bench, sight=sight, heap=heap)
 

@@ -10,7 +10,7 @@ from typing import Final
 from firmware.buttons import SeatButtons
 from firmware.twins.fingers import Fingers
 from kiosk.config import Settings
-from kiosk.eyes import Eyes
+from kiosk.eyes import Eyes, picture_room
 from kiosk.journal import Journal, Whose
 from kiosk.practice.hands import Hands
 from kiosk.practice.plan import EVENT, TABLE, plan
@@ -68,7 +68,8 @@ def practise(
         trays, fingers = TrayTwin(), Fingers()
         buttons = opened.enter_context(SeatButtons(fingers.wiring, program.tell, factory=fingers.factory))
         window.give(Hands(fingers, trays if camera == SIMULATED else None, lambda: program.state))
-        eyes = Eyes(lambda: open_camera(camera, world=trays), program.seen, time.monotonic_ns)
+        view = picture_room((settings.config.screen.width, settings.config.screen.height))
+        eyes = Eyes(lambda: open_camera(camera, world=trays), program.seen, time.monotonic_ns, view)
         opened.callback(eyes.stop)
         eyes.start()
         run(program, stop, Round(program, window, eyes, buttons.show, stop))
