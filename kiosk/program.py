@@ -35,7 +35,7 @@ from kiosk.table.machine import BETWEEN
 from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.today import hours_and_minutes, version
 from kiosk.touch import Touch
-from kiosk.uplink import Uplink
+from kiosk.uplink import Uplink, Wire
 
 log = logging.getLogger("homologue.kiosk")
 
@@ -70,12 +70,14 @@ class Program:
         journal: Journal,
         clock: Callable[[], int] = time.monotonic_ns,
         time_of_day: Callable[[], str] = hours_and_minutes,
+        link: Callable[[Callable[[Incoming | LinkChanged], None]], Wire] | None = None,
     ) -> None:
+        """Take what stands in for the wire where there is none: it is given what to tell of."""
         self._config, self._journal, self._clock, self._time_of_day = settings.config, journal, clock, time_of_day
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
         self._core.restarted(clock())
-        self._link = self._make_link(settings)
+        self._link: Wire = link(self._queue.put) if link else self._make_link(settings)
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None

@@ -23,6 +23,23 @@ class Sender(Protocol):
         """Send one message if connected."""
 
 
+class Wire(Sender, Protocol):
+    """What a table's program needs of a link."""
+
+    @property
+    def up(self) -> bool:
+        """Whether somebody listens."""
+
+    def start(self) -> None:
+        """Begin to connect."""
+
+    def stop(self) -> None:
+        """End; may be called twice."""
+
+    def flush(self, timeout_s: float) -> None:
+        """Wait until the last message is away."""
+
+
 class Uplink:
     """One table's way to the scorer."""
 
