@@ -120,8 +120,8 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 door=door,
                 tls=tls,
                 orders=line.orders,
-                offer=Offer(lambda: work.moment, work.times, work.wire, open_public=public),
                 annexes=(exports_page.annex(event), setup_page.annex(event)),
+                offer=Offer(lambda: work.moment, work.times, work.wire, open_public=public),
             )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")

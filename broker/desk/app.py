@@ -54,8 +54,8 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     door: Door | None = None,
     open_room: bool = True,
     orders: OrderDesk | None = None,
-    offer: Offer = NOTHING,
     annexes: Sequence[Annex] = (),
+    offer: Offer = NOTHING,
 ) -> Starlette:
     """Make the desk's application.
 

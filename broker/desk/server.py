@@ -61,8 +61,8 @@ class DeskServer:
         door: Door | None = None,
         tls: Certificate | None = None,
         orders: OrderDesk | None = None,
-        offer: Offer = NOTHING,
         annexes: Sequence[Annex] = (),
+        offer: Offer = NOTHING,
     ) -> None:
         """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
 
@@ -136,8 +136,8 @@ class DeskServer:
                 door=self._door,
                 open_room=self._open_room,
                 orders=self._orders,
-                offer=self._offer,
                 annexes=self._annexes,
+                offer=self._offer,
             ),
             ssl_certfile=self._tls.certificate if self._tls else None,
             ssl_keyfile=self._tls.key if self._tls else None,

@@ -51,12 +51,11 @@ class Scorer:
             self._intake = Intake(event, taken, journal.refused())
             self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
+        self._health = HealthWatch()
         self._publication = Publication(self._speaker)
         self.times, self.wire = TableTimes(), WireLog()
         for message in taken:
             self.times.hear(message, message.at)
-        self._health = HealthWatch()
-        self._picture = Picture(event)
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -64,6 +63,7 @@ class Scorer:
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._version = 0
+        self._picture = Picture(event)
         self.moment = self._room.moment()
         """All plays as they are now; put in place whole, to be read from any thread."""
         self.feed = ViewFeed(self._view())
