@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from broker.contract.messages import PlannedPlay, Player
 from broker.contract.words import (
     SEATS,
-    Count,
     DealNo,
     EventName,
     Name,
@@ -72,8 +71,6 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     players: tuple[Player, ...]
     plays: tuple[Booking, ...] = ()
     sessions: tuple[Session, ...] = ()
-    correction_minutes: Count = 0
-    """How long after a deal is complete its results can be objected to; 0: no period is set."""
 
 
 class Columns(NamedTuple):

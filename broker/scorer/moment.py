@@ -5,7 +5,7 @@ which a deal that some table has yet to play does not exist: what is not in it c
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,8 @@ class Moment:
     """Deals that all their tables have played."""
     adjustments: tuple[Adjustment, ...] = ()
     """IMPs in the ledger's totals that belong to no play: they are under no embargo."""
+    deadline: int | None = None
+    """End of the correction period, ms since 1970, where the arbiters have set one."""
 
     @cached_property
     def by_deal(self) -> Mapping[int, tuple[Row, ...]]:
@@ -81,10 +83,13 @@ class Moment:
         """Give what a table said of a play that is in this moment."""
         if deal not in self.by_deal and deal not in self.unplayed:
             return None
-        message = self.results.get((table, self.event.rounds.get((deal, table), 0)))
-        if message is None or not isinstance(message.fact, Result) or message.fact.deal != deal:
-            return None
-        return message, message.fact
+        planned = self.event.rounds.get((deal, table))
+        # A deal that was not planned for a table, or for another round, may have been played there.
+        for round_ in (planned, *self.event.rounds_at.get(table, ())):
+            message = self.results.get((table, round_)) if round_ is not None else None
+            if message is not None and isinstance(message.fact, Result) and message.fact.deal == deal:
+                return message, message.fact
+        return None
 
 
 class Embargo:
@@ -96,7 +101,7 @@ class Embargo:
     def open_part(self, moment: Moment) -> Moment:
         """Give the same moment without every deal that a table has yet to play."""
         parts = tuple(part for deal in sorted(moment.complete) for part in moment.parts(deal))
-        parts += moment.adjustments
+        parts += (*moment.adjustments, moment.deadline)
         kept = self._kept
         if kept is None or kept[0] != parts:  # a comparison group is equal to none but itself
             kept = self._kept = (parts, open_part(moment))
@@ -115,7 +120,7 @@ def open_part(moment: Moment) -> Moment:
         totals.rule(play, whole.entries, 1)
     totals.adjust(moment.adjustments, whole.entries)
     ledger = Ledger(whole.profile, whole.entries, totals, rows, unplayed)
-    return Moment(moment.event, ledger, moment.results, moment.complete, moment.adjustments)
+    return replace(moment, ledger=ledger)
 
 
 def _ruled(rows: Iterable[Row], unplayed: Iterable[ScoredPlay]) -> Iterable[ScoredPlay]:

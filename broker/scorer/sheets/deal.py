@@ -160,7 +160,7 @@ def _line(
     message, result = said if said and play.points is not None else (None, None)
     return PlayLine(
         table=play.table,
-        round=moment.event.rounds.get((play.deal, play.table), 0),
+        round=result.round if result else moment.event.rounds.get((play.deal, play.table), 0),
         at=message.at if message else None,
         win=result.win if result else None,
         discarder=result.discarder if result else None,

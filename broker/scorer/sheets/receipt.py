@@ -1,6 +1,5 @@
 """What a player is shown at home for a receipt's code: what four seats confirmed, and what is published now."""
 
-from collections.abc import Iterator
 from itertools import islice
 
 from msgspec import Struct
@@ -10,8 +9,6 @@ from broker.contract.receipt_code import confirmed_text, receipt_code, receipt_d
 from broker.contract.words import SEATS
 from broker.scorer.moment import Moment
 from broker.scorer.sheets.deal import PlayLine, play_line
-
-MINUTE_MS = 60_000
 
 
 class ReceiptSheet(Struct, frozen=True):
@@ -65,7 +62,7 @@ def receipt_sheet(moment: Moment, message: LogMessage) -> ReceiptSheet:
         equal=play is not None and _equal(play, fact),
         text=confirmed_text(message),
         digest=receipt_digest(message),
-        objections_until=objections_until(moment, fact.deal),
+        objections_until=moment.deadline,
     )
 
 
@@ -77,18 +74,3 @@ def _equal(play: PlayLine, fact: Result) -> bool:
         for seat in SEATS
         for line in (play.seats[seat],)
     )
-
-
-def objections_until(moment: Moment, deal: int) -> int | None:
-    """Give the end of a deal's correction period: so many minutes after its last table, by the tables' clocks."""
-    minutes = moment.event.plan.correction_minutes
-    if not minutes or deal not in moment.complete:
-        return None
-    return max(_times(moment, deal), default=0) + minutes * MINUTE_MS
-
-
-def _times(moment: Moment, deal: int) -> Iterator[int]:
-    for row in moment.by_deal.get(deal, ()):
-        for play in row.group.members:
-            if said := moment.result(deal, play.table):
-                yield said[0].at

@@ -1,5 +1,6 @@
 """Travellers, players' sheets and standings say the same as the messages and the scoring, whatever one looks at."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -16,7 +17,7 @@ from broker.scorer.sheets.course import course
 from broker.scorer.sheets.deal import deal_sheet, play_line
 from broker.scorer.sheets.ladder import ladder
 from broker.scorer.sheets.player import player_sheet
-from broker.scorer.sheets.receipt import ReceiptIndex, objections_until, receipt_sheet
+from broker.scorer.sheets.receipt import ReceiptIndex, receipt_sheet
 from broker.scoring.bounds import bounds
 from broker.scoring.plays import ScoredPlay
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, whole_event
@@ -141,5 +142,16 @@ def test_a_result_that_is_published_otherwise_says_so() -> None:
     assert receipt_sheet(published, other).equal is False
 
 
-def test_no_correction_period_is_told_where_none_is_set() -> None:
-    assert objections_until(whole(), 1) is None
+def test_a_receipt_tells_the_end_of_the_correction_period_where_one_is_set() -> None:
+    moment = whole()
+    message = next(iter(moment.results.values()))
+    ends = [receipt_sheet(replace(moment, deadline=end), message).objections_until for end in (None, 5000)]
+    assert ends == [None, 5000]
+
+
+def test_a_deal_that_was_played_in_another_round_than_planned_keeps_what_its_table_said() -> None:
+    moment = whole()
+    (table, round_), message = next(iter(moment.results.items()))
+    elsewhere = {key: one for key, one in moment.results.items() if key != (table, round_)} | {(table, 4): message}
+    moved = replace(moment, results=elsewhere)
+    assert moved.result(message.fact.deal, table) == moment.result(message.fact.deal, table) == (message, message.fact)
