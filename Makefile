@@ -45,7 +45,7 @@ demo: setup ## play an event of 16 players on this machine (ONCE=1: end by itsel
 test: ## install what the tests need, then linters, types, import rules and all tests
 	@tests/install-system-packages
 	@$(MAKE) --no-print-directory $(MICROPYTHON) setup lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal # two run, and the third while they wait for a broker, a browser, a kill
 
 .PHONY: bench
 bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players, riichi hands
