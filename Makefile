@@ -56,9 +56,10 @@ bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 p
 	$(BIN)/python -m tests.benchmarks.riichi.agreement
 
 .PHONY: bench-scorer
-bench-scorer: setup ## measure: results stored beside the bare broker; a restart with 160,000 plays
+bench-scorer: setup ## measure: results beside the bare broker, a restart, a room of 1,000 tables
 	$(BIN)/python -m tests.benchmarks.scorer.ingest
 	$(BIN)/python -m tests.benchmarks.scorer.restart
+	$(BIN)/python -m tests.benchmarks.scorer.hall
 
 .PHONY: bench-vision
 bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-cpp (PICTURES=FOLDER LIMIT=N)
