@@ -1,6 +1,7 @@
 """From the outbox to the scorer: a fact is sent until the scorer's receipt names it."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from broker.contract import topics
 from broker.contract.messages import LogMessage, Receipt, TableState
 from broker.contract.wire import encode
+from kiosk.errors import JournalFull
 from kiosk.journal import Journal
 
 RESEND_NS: Final = 3_000_000_000
@@ -73,7 +75,8 @@ class Uplink:
 
     def reconnected(self, now: int) -> None:
         """Send all again that is not safe, what was refused as well: the scorer's plan may have been put right."""
-        self._journal.reconsider()
+        with suppress(JournalFull):  # what was refused is opened again at the next connection
+            self._journal.reconsider()
         self._count()
         self.resend(now)
 
@@ -85,7 +88,8 @@ class Uplink:
 
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
-        self._journal.settle(receipt)
+        with suppress(JournalFull):  # the scorer names it again when it is sent again
+            self._journal.settle(receipt)
         self._count()
 
     def _count(self) -> None:

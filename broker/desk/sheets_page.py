@@ -58,7 +58,11 @@ class SheetsPage:
         """Give the way of those who lead, as numbers and as a chart."""
         lines = course(self._sheets.moment(visitor), [rung.player for rung in ladder.rungs[:LEADERS]])
         about = str(words.say("chart_course"))
-        return (lines, course_chart(lines, about)) if len(lines.deals) > 1 else None
+        return (
+            (lines, course_chart(lines, about))
+            if len(lines.deals) > 1 and any(any(one.imps) for one in lines.lines)
+            else None
+        )
 
     def deals(self, _request: Request, visitor: Visitor, words: Catalogue) -> Sheet:
         """All deals of the event."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from broker.contract.words import Imp
 from broker.scorer.moment import Moment
 from broker.scoring.plays import ScoredPlay
-from broker.scoring.totals import Imps, exact_imps
+from broker.scoring.totals import Imps, Totals, exact_imps
 from broker.scoring.written import written
 
 
@@ -47,7 +47,7 @@ def course(moment: Moment, players: Sequence[str]) -> Course:
 
 
 def _of_deal(moment: Moment, deal: int, size: int) -> Imps:
-    totals = moment.ledger.totals.nothing(size, fractions=True)
+    totals = Totals.nothing(size, fractions=moment.ledger.profile.imp.method.value == "cross")
     for row in moment.by_deal.get(deal, ()):
         np.add.at(totals.imp, row.entries, exact_imps(row.group))
         for play in row.group.members:
