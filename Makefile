@@ -45,7 +45,7 @@ demo: setup ## play an event of 16 players on this machine (ONCE=1: end by itsel
 test: ## install what the tests need, then linters, types, import rules and all tests
 	@tests/install-system-packages
 	@$(MAKE) --no-print-directory $(MICROPYTHON) setup lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal # two run, and the third while they wait for a broker, a browser, a kill
 
 .PHONY: bench
 bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players, restoring, riichi hands
@@ -57,9 +57,10 @@ bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 p
 	$(BIN)/python -m tests.benchmarks.riichi.agreement
 
 .PHONY: bench-scorer
-bench-scorer: setup ## measure: results stored beside the bare broker; a restart with 160,000 plays
+bench-scorer: setup ## measure: results beside the bare broker, a restart, a room of 1,000 tables
 	$(BIN)/python -m tests.benchmarks.scorer.ingest
 	$(BIN)/python -m tests.benchmarks.scorer.restart
+	$(BIN)/python -m tests.benchmarks.scorer.hall
 
 .PHONY: bench-vision
 bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-cpp (PICTURES=FOLDER LIMIT=N)

@@ -1,5 +1,6 @@
 """`homologue scorer`: the scorer's process, put together from broker, store, scorer and desk."""
 
+import gc
 import logging
 import os
 import re
@@ -98,7 +99,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             if journal is None:
                 return
             running.callback(journal.close)
-            work = Scorer(checked, journal, event, _wall_clock)
+            work = _loaded(checked, journal, event)
             passwords = credentials or event / CREDENTIALS
             if broker in get_args(Kind):
                 child = _start(running, cast("Kind", broker), checked, event, passwords, (host, mqtt_port))
@@ -132,6 +133,13 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
         sys.exit(1)
+
+
+def _loaded(event: Event, journal: Journal, folder: Path) -> Scorer:
+    """Read the journal. What was read stays: nobody shall wait, later, because it is looked through for cycles."""
+    work = Scorer(event, journal, folder, _wall_clock)
+    gc.freeze()
+    return work
 
 
 def _wall_clock() -> int:

@@ -3,12 +3,11 @@
 One thread alone changes anything: the wire's thread only puts messages on the queue.
 """
 
-import gc
 import logging
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Restored, Result, TableState
 from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
+from broker.scorer.collecting import uncollected
 from broker.scorer.event import Event
 from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
@@ -38,18 +38,34 @@ MOST_AT_ONCE: Final = 500
 
 STANDINGS: Final = "standings.csv"
 
+MANY: Final = 400
+"""Players, from which on the whole standings are told at most once in PAUSE_S: of 4,000 they are half a megabyte."""
+
+PAUSE_S: Final = 1.0
+
 
 class Scorer:
-    """One event's scorer. `clock` gives the wall clock in ms; it only ever marks records, for people."""
+    """One event's scorer. `clock` gives the wall clock in ms; it only ever marks records, for people.
 
-    def __init__(self, event: Event, journal: Journal, folder: Path, clock: Callable[[], int]) -> None:
+    `seconds` counts on, and paces what is told of a large event.
+    """
+
+    @uncollected()
+    def __init__(
+        self,
+        event: Event,
+        journal: Journal,
+        folder: Path,
+        clock: Callable[[], int],
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
+        self._seconds, self._pause_until, self._changed = seconds, 0.0, False
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern] = queue.SimpleQueue()
         self._room = Room(event)
-        with uncollected():
-            taken = list(journal.messages())
-            self._intake = Intake(event, taken, journal.refused())
-            self._room.load(taken)
+        taken = list(journal.messages())
+        self._intake = Intake(event, taken, journal.refused())
+        self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health = HealthWatch()
         self._publication = Publication(self._speaker)
@@ -97,6 +113,8 @@ class Scorer:
                 self._journal.check()
                 self.step(timeout=0.2)
         finally:
+            self._pause_until = 0.0
+            self._tell_standings()
             if self._link:
                 self._link.stop()
 
@@ -105,6 +123,7 @@ class Scorer:
         try:
             batch = [self._queue.get(timeout=timeout)]
         except queue.Empty:
+            self._tell_standings()
             return
         while len(batch) < MOST_AT_ONCE and not self._queue.empty():
             batch.append(self._queue.get())
@@ -113,6 +132,7 @@ class Scorer:
                 self._link_changed(change)
         self._concerned.extend(one for one in batch if isinstance(one, Concern))
         self._take([one for one in batch if isinstance(one, Incoming)])
+        self._tell_standings()
         self._alert(self._clock())
         self._show()
 
@@ -196,10 +216,17 @@ class Scorer:
     def _tell_scores(self, deals: set[int]) -> None:
         for deal in sorted(deals):
             self._say(self._speaker.traveller(self._room, deal, self._height))
-        if deals:
-            self._say(self._speaker.standings(self._room, self._height))
-            self._publish(deals)
-            self._write_standings()
+        self._publish(deals)
+        self._changed |= bool(deals)
+
+    def _tell_standings(self) -> None:
+        """Tell who leads now, on the wire and in the file; in a large event not more often than anybody reads it."""
+        if not self._changed or self._seconds() < self._pause_until:
+            return
+        self._changed = False
+        self._pause_until = self._seconds() + PAUSE_S if len(self._event.players) > MANY else 0.0
+        self._say(self._speaker.standings(self._room, self._height))
+        self._write_standings()
 
     def _publish(self, deals: Iterable[int]) -> None:
         for message in self._publication.of(self._room, deals, self._height):
@@ -244,18 +271,6 @@ class Scorer:
             version=self._version,
             connected=self._connected,
         )
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Let a whole journal be read: it holds no cycles, and to look for some again and again doubles the time."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _concern(topic: str, place: topics.Place | None, verdict: Verdict) -> Concern:

@@ -2,16 +2,20 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.contract.messages import Player, Standing
+from broker.contract.messages import Player, Result, Standing
+from broker.scorer.service import MANY, Scorer
 from broker.scorer.standings import as_csv, rows, write_csv
 from broker.scoring.ranking import Ranked
+from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.contract.laws import LAW
+from tests.broker.scorer.hall import Ear, open_journal, put
 
 
 def row(name: str, player: str = "p01") -> Standing:
@@ -92,3 +96,24 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> Non
     with pytest.raises(UnicodeEncodeError):
         write_csv(path, [row("half a character: \ud800")])
     assert path.read_bytes().decode() == as_csv([row("Ana")])
+
+
+def test_a_large_room_hears_who_leads_once_a_second_and_the_last_word_always(tmp_path: Path) -> None:
+    event, ear, seconds = large_event(MANY // 4 + 1, 1), Ear(), iter([0.0, 0.0, 0.5, 0.9, 1.1, 1.1])
+    results = [message for message in plays(event) if isinstance(message.fact, Result)]
+    with open_journal(tmp_path, event.name) as journal:
+        scorer = Scorer(event, journal, tmp_path, lambda: 0, lambda: next(seconds))
+        scorer._link = ear
+        told = []
+        for message in results[:2]:
+            put(scorer, message)
+            scorer.step(timeout=0)
+            told.append([one["plays_in"] for one in map(json.loads, bodies(ear))])
+        for _ in range(2):
+            scorer.step(timeout=0)
+            told.append([one["plays_in"] for one in map(json.loads, bodies(ear))])
+    assert told == [[1], [1], [1], [1, 2]]
+
+
+def bodies(ear: Ear) -> list[bytes]:
+    return [payload for topic, payload, _ in ear.said if topic.endswith("/standings") and "public" not in topic]
