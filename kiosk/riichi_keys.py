@@ -38,7 +38,7 @@ IN_HAND: Final = (Phase.PLAYING, Phase.CLAIMING)
 
 OPENS: Final[dict[str, tuple[About, tuple[Phase, ...]]]] = {
     "i": ("riichi", (*IN_HAND, Phase.DECLARED)),
-    "a": ("abort", IN_HAND),
+    "b": ("abort", IN_HAND),
     "f": ("fault", (*IN_HAND, Phase.DECLARED, Phase.RECORDED)),
     "g": ("nagashi", (Phase.DECLARED,)),
     "u": ("take_back", (Phase.PLAYING, Phase.CLAIMING, Phase.RECORDED, Phase.FINISHED)),

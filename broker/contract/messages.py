@@ -375,7 +375,7 @@ class Alert(FromScorer, frozen=True, kw_only=True):
 # ---- from the desk ------------------------------------------------------------------------------
 
 
-Command = Literal["clear_call", "pause", "resume", "extra_time"]
+Command = Literal["clear_call", "pause", "resume", "extra_time", "reopen", "admit"]
 
 
 class Order(Message, frozen=True, kw_only=True):

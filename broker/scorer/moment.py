@@ -15,7 +15,7 @@ from broker.scorer import standings
 from broker.scorer.event import Event
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
-from broker.scoring.plays import ScoredPlay
+from broker.scoring.plays import Adjustment, ScoredPlay
 from broker.scoring.ranking import Ranking
 from broker.scoring.rows import Row
 from broker.scoring.totals import Totals
@@ -30,6 +30,8 @@ class Moment:
     results: Mapping[tuple[int, int], LogMessage]
     complete: frozenset[int]
     """Deals that all their tables have played."""
+    adjustments: tuple[Adjustment, ...] = ()
+    """IMPs in the ledger's totals that belong to no play: they are under no embargo."""
 
     @cached_property
     def by_deal(self) -> Mapping[int, tuple[Row, ...]]:
@@ -94,8 +96,9 @@ class Embargo:
     def open_part(self, moment: Moment) -> Moment:
         """Give the same moment without every deal that a table has yet to play."""
         parts = tuple(part for deal in sorted(moment.complete) for part in moment.parts(deal))
+        parts += moment.adjustments
         kept = self._kept
-        if kept is None or not _same(kept[0], parts):
+        if kept is None or kept[0] != parts:  # a comparison group is equal to none but itself
             kept = self._kept = (parts, open_part(moment))
         return kept[1]
 
@@ -110,15 +113,12 @@ def open_part(moment: Moment) -> Moment:
         totals.count(row, 1)
     for play in _ruled(rows.values(), unplayed.values()):
         totals.rule(play, whole.entries, 1)
+    totals.adjust(moment.adjustments, whole.entries)
     ledger = Ledger(whole.profile, whole.entries, totals, rows, unplayed)
-    return Moment(moment.event, ledger, moment.results, moment.complete)
+    return Moment(moment.event, ledger, moment.results, moment.complete, moment.adjustments)
 
 
 def _ruled(rows: Iterable[Row], unplayed: Iterable[ScoredPlay]) -> Iterable[ScoredPlay]:
     for row in rows:
         yield from (play for play in row.group.members if play.fines or play.awards)
     yield from unplayed
-
-
-def _same(some: tuple[object, ...], others: tuple[object, ...]) -> bool:
-    return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))

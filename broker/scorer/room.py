@@ -27,8 +27,8 @@ class Room:
         self.results: dict[PlayKey, LogMessage] = {}
         self._of_deal: Counter[int] = Counter()
         self._at_table: Counter[int] = Counter()
-        self._forms: dict[PlayKey, dict[int, str]] = {}
-        """Of each play the forms that were restored, by the number of the fact."""
+        self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
+        """Of each play the forms that were restored, with the number of the fact."""
         self.seatings = Seatings()
         self.riichi = Sessions()
         self._ledger = Ledger.of((), event.profile, event.players)
@@ -58,7 +58,7 @@ class Room:
                 self._at_table[message.table] += 1
             self.results[key] = message
         elif isinstance(message.fact, Restored):
-            self._forms.setdefault(key, {})[message.seq] = message.fact.form
+            self._forms[key] = (*self._forms.get(key, ()), (message.seq, message.fact.form))
 
     @property
     def profile(self) -> Profile:
@@ -110,9 +110,8 @@ class Room:
 
     def _form(self, key: PlayKey, result: LogMessage) -> str:
         """Give the table's last word on how the tiles lay, before the result: what is said after it changes no IMP."""
-        forms = self._forms.get(key, {})
-        last = max((seq for seq in forms if seq < result.seq), default=None)
-        return self._event.form(result.fact.deal) if last is None else forms[last]
+        told = [one for one in self._forms.get(key, ()) if one[0] < result.seq]
+        return max(told)[1] if told else self._event.form(result.fact.deal)
 
 
 def _result(message: LogMessage) -> Result:

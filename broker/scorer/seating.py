@@ -18,7 +18,7 @@ class Seatings:
     def __init__(self) -> None:
         self._told: dict[PlayKey, dict[int, Mapping[Seat, PlayerId]]] = {}
         """Of each play what was told, by the number of the fact."""
-        self._counted: dict[PlayKey, tuple[int, frozenset[PlayerId]]] = {}
+        self._counted: dict[PlayKey, Result] = {}
         self._have_played: defaultdict[int, Counter[PlayerId]] = defaultdict(Counter)
 
     def remember(self, message: LogMessage) -> None:
@@ -28,12 +28,14 @@ class Seatings:
             self._told.setdefault(key, {})[message.seq] = fact.players
         elif isinstance(fact, Result):
             if key in self._counted:
-                deal, players = self._counted.pop(key)
-                self._have_played[deal] -= Counter(players)
-            self._counted[key] = fact.deal, frozenset(fact.players.values())
-            had = self._have_played[fact.deal]
-            for player in fact.players.values():  # a quarter of what Counter.update takes for four
-                had[player] = had.get(player, 0) + 1
+                self._count(self._counted[key], -1)
+            self._counted[key] = fact
+            self._count(fact, 1)
+
+    def _count(self, result: Result, sign: int) -> None:
+        had = self._have_played[result.deal]
+        for player in result.players.values():  # a quarter of what Counter.update takes for four
+            had[player] = had.get(player, 0) + sign
 
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
         """Give the table's last word on who sits there; None where it has not said."""
@@ -43,7 +45,8 @@ class Seatings:
     def repeating(self, key: PlayKey, deal: int, players: Iterable[PlayerId]) -> tuple[PlayerId, ...]:
         """Name those of these players who have a result with this deal in another play."""
         had = self._have_played.get(deal, Counter())
-        own = self._counted.get(key, (deal, frozenset()))[1]
+        counted = self._counted.get(key)
+        own = counted.players.values() if counted else ()
         return tuple(sorted(one for one in players if had[one] - (one in own) > 0))
 
     def to_come(self, event: Event, table: int) -> dict[int, tuple[PlayerId, ...]]:

@@ -62,7 +62,7 @@ def _playing(words: Words, shown: Shown) -> Middle:
     if shown.ended:
         return Middle((*extra(words, shown), *_title(words("playing"), words("ended"))))
     lines = _title(words("playing"), words("riichi_playing_help"))
-    keys = ("d", "do_draw"), ("i", "do_riichi_lay"), ("a", "do_riichi_abort"), ("f", "do_riichi_fault")
+    keys = ("d", "do_draw"), ("i", "do_riichi_lay"), ("b", "do_riichi_abort"), ("f", "do_riichi_fault")
     return Middle((*extra(words, shown), *lines), _actions(words, *keys))
 
 

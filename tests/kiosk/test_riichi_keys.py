@@ -67,7 +67,7 @@ def test_a_value_that_cannot_be_is_refused_with_its_code_and_asked_anew() -> Non
 @pytest.mark.parametrize(
     ("keys", "ending"),
     [
-        (("a", "2"), RiichiEvent(kind="abort", reason="four_winds")),
+        (("b", "2"), RiichiEvent(kind="abort", reason="four_winds")),
         (("f", "s", "1"), RiichiEvent(kind="chombo", offenders=("south",))),
     ],
 )
@@ -80,7 +80,7 @@ def test_what_ends_a_hand_is_asked_for_and_said(keys: tuple[str, ...], ending: R
 def test_a_question_that_is_answered_with_back_has_changed_nothing() -> None:
     at = At()
     before = at.sitting.table
-    for key in ("i", "a", "f", "u"):
+    for key in ("i", "b", "f", "u"):
         at.type(key)
         assert isinstance(at.keys.riichi.form, Question)
         at.type("back")
@@ -111,8 +111,8 @@ def test_tenpai_is_settled_and_the_session_can_be_ended_and_taken_back_by_keys()
 KEYS = [
     (),
     ("d",),
-    ("a", "1"),
-    ("a",),
+    ("b", "1"),
+    ("b",),
     ("f", "w", "2"),
     ("f", "w", "1"),
     ("i", "e"),

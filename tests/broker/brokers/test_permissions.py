@@ -23,7 +23,8 @@ def test_a_table_has_its_own_topics_and_no_others() -> None:
 def test_the_offices_have_theirs_at_every_table() -> None:
     rights = permissions("cup", 1)
     assert rights["desk"] == Permissions(
-        publish=("hm/cup/order/+",), subscribe=("hm/cup/traveller/+", "hm/cup/standings", "hm/cup/alert")
+        publish=("hm/cup/order/+",),
+        subscribe=("hm/cup/traveller/+", "hm/cup/standings", "hm/cup/ruling", "hm/cup/alert"),
     )
     assert rights["scorer"].subscribe == ("hm/cup/table/+/state", "hm/cup/table/+/log", "hm/cup/order/+")
     assert rights["arbiter"].publish == ()
@@ -70,7 +71,7 @@ def test_what_is_no_event_is_refused(event: str) -> None:
     assert caught.value.code == "broker_setting_refused"
 
 
-@pytest.mark.parametrize("tables", [-1, 0, 1000])
+@pytest.mark.parametrize("tables", [-1, 0, 10_000])
 def test_what_is_no_number_of_tables_is_refused(tables: int) -> None:
     with pytest.raises(SettingRefused):
         permissions("cup", tables)
