@@ -90,13 +90,13 @@ format: setup ## put the code into the project's format
 
 .PHONY: docs
 docs: setup ## write anew the documents that are generated from the code
-	$(BIN)/python -m broker.contract.asyncapi > docs/asyncapi.json
-	$(BIN)/python -m broker.records.whole.document > docs/event-document.json
-	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md
-	$(BIN)/python -m broker.reference commands > docs/commands.md
-	$(BIN)/python -m broker.reference profiles > docs/profiles.md
-	$(BIN)/python -m broker.reference topics > docs/topics.md
-	$(BIN)/python -m firmware.diagram > docs/wiring.svg
+	$(BIN)/python -m broker.contract.asyncapi > docs/asyncapi.json.new && mv docs/asyncapi.json.new docs/asyncapi.json
+	$(BIN)/python -m broker.records.whole.document > docs/event-document.json.new && mv docs/event-document.json.new docs/event-document.json
+	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md.new && mv docs/table-states.md.new docs/table-states.md
+	$(BIN)/python -m broker.reference commands > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
+	$(BIN)/python -m broker.reference profiles > docs/profiles.md.new && mv docs/profiles.md.new docs/profiles.md
+	$(BIN)/python -m broker.reference topics > docs/topics.md.new && mv docs/topics.md.new docs/topics.md
+	$(BIN)/python -m firmware.diagram > docs/wiring.svg.new && mv docs/wiring.svg.new docs/wiring.svg
 
 .PHONY: screens
 screens: setup ## draw every screen of the kiosk, in every language and two sizes, onto contact sheets in docs/pictures

@@ -36,6 +36,8 @@ from broker.rules.profile import Profile
 from broker.rules.profile_files import load, own
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
+from broker.scorer.riichi import RiichiBooking
+from broker.scorer.riichi import problems as riichi_problems
 
 EVENT: Final = "event.toml"
 PROFILE: Final = "profile.toml"
@@ -71,6 +73,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     players: tuple[Player, ...]
     plays: tuple[Booking, ...] = ()
     sessions: tuple[Session, ...] = ()
+    riichi: tuple[RiichiBooking, ...] = ()
 
 
 class Columns(NamedTuple):
@@ -101,11 +104,12 @@ class Event:
         self._forms = {number: form_hash(order) for number, order in self._orders.items()}
         self.players = {player.id: player for player in plan.players}
         self.bookings = {(play.table, play.round): play for play in plan.plays}
+        self.riichi = {(one.table, one.round): one for one in plan.riichi}
 
     @cached_property
     def tables(self) -> tuple[int, ...]:
         """The tables that play, in order."""
-        return tuple(sorted({play.table for play in self.plan.plays}))
+        return tuple(sorted({play.table for play in self.plan.plays} | {one.table for one in self.plan.riichi}))
 
     @cached_property
     def expected(self) -> Mapping[int, int]:
@@ -206,8 +210,9 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
     known = {player.id for player in plan.players}
     if len(known) != len(plan.players):
         yield "a player is listed twice"
-    if not plan.plays:
+    if not plan.plays and not plan.riichi:
         yield "no play is planned"
+    yield from riichi_problems(plan.riichi, known, (play.table for play in plan.plays))
     yield from (fault.text for fault in check(plan.plays))
     for play in plan.plays:
         where = f"round {play.round} table {play.table}"

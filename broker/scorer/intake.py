@@ -3,14 +3,32 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from broker.contract.messages import LogMessage, Message, Refusal, Result, Seated, TableState, Taken
+from broker.contract.messages import (
+    Call,
+    Confirmed,
+    Declared,
+    Fact,
+    LogMessage,
+    Message,
+    Refusal,
+    Result,
+    RiichiHand,
+    RiichiTakenBack,
+    Seated,
+    TableState,
+    Taken,
+)
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, points
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
+from broker.scorer.riichi import RiichiBooking
 from broker.store.journal import RefusedRow
+
+OF_RIICHI = (Confirmed, Declared, Call, RiichiHand, RiichiTakenBack)
+"""What is told of a riichi session."""
 
 MOST_MISSING = 500
 """Facts of one table that may be missing below a new one."""
@@ -96,6 +114,8 @@ class Intake:
     def _fits(self, message: LogMessage) -> bool:
         """Say whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
         fact = message.fact
+        if (message.table, fact.round) in self._event.riichi:
+            return isinstance(fact, OF_RIICHI)
         booking = self._event.bookings.get((message.table, fact.round))
         known = not isinstance(fact, Result) or self._players.issuperset(fact.players.values())
         return booking is not None and booking.deal == fact.deal and known
@@ -152,13 +172,25 @@ class Intake:
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact
+        session = self._event.riichi.get((message.table, fact.round))
+        if session is not None:
+            self._check_riichi(session, fact)
+            return
         booking = self._event.bookings.get((message.table, fact.round))
+        if isinstance(fact, RiichiHand | RiichiTakenBack):
+            raise Refused("not_planned", f"table {message.table} plays no riichi session in round {fact.round}")
         if booking is None or booking.deal != fact.deal:
             raise Refused("not_planned", f"table {message.table} has no deal {fact.deal} in round {fact.round}")
         if isinstance(fact, Seated):
             self._check_players(message.table, fact)
         if isinstance(fact, Result):
             self._check_result(message.table, fact)
+
+    def _check_riichi(self, session: RiichiBooking, fact: Fact) -> None:
+        if not isinstance(fact, OF_RIICHI):
+            raise Refused("not_planned", f"table {session.table} plays a riichi session in round {fact.round}")
+        if isinstance(fact, RiichiHand) and fact.profile != session.profile:
+            raise Refused("wrong_profile", f"this session is played by {session.profile}, not {fact.profile}")
 
     def _check_players(self, table: int, fact: Result | Seated) -> None:
         planned = sorted(self._event.bookings[table, fact.round].players.values())

@@ -10,6 +10,7 @@ from broker.contract.messages import (
     ComparedPlay,
     ComparedSeat,
     Message,
+    PlannedSession,
     PublicStandings,
     PublicTraveller,
     Receipt,
@@ -22,6 +23,7 @@ from broker.scorer.alerts import Concern
 from broker.scorer.event import Event
 from broker.scorer.intake import TableBook
 from broker.scorer.moment import Moment
+from broker.scorer.riichi import RiichiBooking
 from broker.scorer.room import Room
 from broker.scoring.compare import Compared
 from broker.scoring.written import written
@@ -61,17 +63,34 @@ class Speaker:
         self, table: int, recorded: tuple[int, ...], seq: int, repeats: dict[int, tuple[str, ...]] | None = None
     ) -> Outgoing:
         """Tell a table all its plays, which of its rounds have their result, and who would play a deal again."""
+        return self._plan(table, recorded, seq, repeats or {})
+
+    def riichi(self, booking: RiichiBooking, session: PlannedSession, seq: int) -> Outgoing:
+        """Tell a table its riichi session."""
+        return self._plan(booking.table, (), seq, {}, profile=booking.profile, session=session)
+
+    def _plan(
+        self,
+        table: int,
+        recorded: tuple[int, ...],
+        seq: int,
+        repeats: dict[int, tuple[str, ...]],
+        *,
+        profile: str | None = None,
+        session: PlannedSession | None = None,
+    ) -> Outgoing:
         message = Assignment(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
             table=table,
             store=self._store,
-            profile=self._event.profile.id,
-            rules=self._event.rules,
-            plays=self._event.plays_of(table),
+            profile=profile or self._event.profile.id,
+            rules=self._event.rules if session is None else None,
+            plays=self._event.plays_of(table) if session is None else (),
+            session=session,
             recorded=recorded,
-            repeats=repeats or {},
+            repeats=repeats,
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 

@@ -8,6 +8,7 @@ from broker.contract.messages import LogMessage, Restored, Result
 from broker.rules.profile import Profile
 from broker.scorer.event import Event
 from broker.scorer.moment import Moment
+from broker.scorer.riichi import Sessions
 from broker.scorer.seating import Seatings
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
@@ -29,6 +30,7 @@ class Room:
         self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
         """Of each play the forms that were restored, with the number of the fact."""
         self.seatings = Seatings()
+        self.riichi = Sessions()
         self._ledger = Ledger.of((), event.profile, event.players)
         self._moment: Moment | None = None
 
@@ -49,6 +51,7 @@ class Room:
     def _remember(self, message: LogMessage) -> None:
         key = message.table, message.fact.round
         self.seatings.remember(message)
+        self.riichi.hear(message)
         if isinstance(message.fact, Result):
             if key not in self.results:
                 self._of_deal[message.fact.deal] += 1

@@ -13,7 +13,7 @@ from typing import Final
 
 from broker.contract import topics
 from broker.contract.link import Address, Incoming, Link, LinkChanged
-from broker.contract.messages import LogMessage, Restored, Result, TableState
+from broker.contract.messages import LogMessage, Restored, Result, RiichiHand, RiichiTakenBack, TableState
 from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.collecting import uncollected
@@ -32,6 +32,9 @@ from broker.store.backup.watch import Report
 from broker.store.journal import Journal, RefusedRow
 
 log = logging.getLogger("homologue.scorer")
+
+TURNS: Final = (Result, RiichiHand, RiichiTakenBack)
+"""Facts after which a table may have something else to play."""
 
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
@@ -192,7 +195,7 @@ class Scorer:
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
             self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever says hello is answered.
-        for table in sorted({message.table for message in new if isinstance(message.fact, Result)} | self._greeting):
+        for table in sorted({message.table for message in new if isinstance(message.fact, TURNS)} | self._greeting):
             self._assign(table)
         self._greeting.clear()
         self._tell_scores({message.fact.deal for message in new if isinstance(message.fact, Restored | Result)})
@@ -208,6 +211,10 @@ class Scorer:
 
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
+        if session := self._room.riichi.present(self._event.riichi, table):
+            planned = self._room.riichi.planned(session, self._event.players)
+            self._say(self._speaker.riichi(session, planned, self._height))
+            return
         rounds = (one.round for one in self._event.plays_at(table))
         recorded = tuple(round_ for round_ in rounds if (table, round_) in self._room.results)
         repeats = self._room.seatings.to_come(self._event, table)
@@ -250,6 +257,11 @@ class Scorer:
         if isinstance(fact, Restored) and not fact.verified:
             text = f"table {table}: deal {fact.deal} was restored without verification"
             yield Concern("unverified", text, table, about=message.seq)
+        if session := self._event.riichi.get((table, fact.round)):
+            for entry in self._room.riichi.differing(session) if isinstance(fact, RiichiHand) else ():
+                text = f"table {table}: entry {entry} of the riichi session does not follow from those before it"
+                yield Concern("session_differs", text, table, about=entry)
+            return
         yield from seating.concerns(self._event, self._room.seatings, message)
 
     def _say(self, message: Outgoing) -> None:

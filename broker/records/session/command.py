@@ -9,10 +9,13 @@ from broker.calculators.riichi_events import Line
 from broker.calculators.stream import lines, read_line
 from broker.records.session.pdf import pdf
 from broker.records.session.rows import LANGUAGES, Language, sheet
+from broker.records.session.stored import Told, stored_session
 from broker.records.session.text import text
 from broker.rules.errors import RuleError
 from broker.rules.riichi.profile_files import DEFAULT, load
 from broker.rules.riichi.session.record import begin, played
+from broker.scorer.errors import ScorerError
+from broker.store.errors import StoreError
 
 SEATED = 4
 
@@ -24,13 +27,32 @@ class EventLine(Struct):
 
 
 @click.command(short_help="The sheet of a riichi session: every hand, scores, places.")
+@click.option(
+    "--event",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Of a table of this event; with --table.",
+)
+@click.option("--table", type=int, help="Which table's session.")
+@click.option("--round", "round_", type=int, default=1, show_default=True, help="Which of its sessions.")
 @click.option("--rules", default=DEFAULT, show_default=True, help="Riichi profile.")
 @click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, the first dealer first.")
 @click.option("--title", help="What stands above it [default: the title of the rules].")
 @click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True)
 @click.option("--pdf", "file", type=click.Path(path_type=Path), help="Write a PDF instead of text.")
-def session_sheet(rules: str, players: str, title: str | None, language: Language, file: Path | None) -> None:
+def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
+    folder: Path | None,
+    table: int | None,
+    round_: int,
+    rules: str,
+    players: str,
+    title: str | None,
+    language: Language,
+    file: Path | None,
+) -> None:
     """Write the sheet of a riichi session from its events, one a line on standard input, from the first hand on.
+
+    Or from what a table of an event has told its scorer: `homologue sheet --event cup --table 3`.
 
     Lines are those of `homologue session`, without `start`, or with one that is not looked at.
 
@@ -38,15 +60,14 @@ def session_sheet(rules: str, players: str, title: str | None, language: Languag
     homologue sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
     {"event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
     """  # noqa: D301 - click reads the \b
-    names = [name.strip() for name in players.split(",")]
-    if len(names) != SEATED or not all(names):
-        raise click.UsageError("--players needs four names, with commas between them")
     try:
-        profile = load(rules)
-        events = (read_line(line, EventLine).event.event() for _, line in lines())
-        made = sheet(title or profile.title, begin(profile), played(events, profile), names, language)
+        told = _typed(rules, players) if folder is None else stored_session(folder, table or 0, round_)
+        entries = played(told.events, told.rules)
+        made = sheet(title or told.rules.title, begin(told.rules), entries, told.names, language)
     except RuleError as problem:
         raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    except (ScorerError, StoreError) as problem:
+        raise click.ClickException(f"{problem.code}: {problem}") from None
     if file is None:
         click.echo(text(made), nl=False)
         return
@@ -54,3 +75,11 @@ def session_sheet(rules: str, players: str, title: str | None, language: Languag
         file.write_bytes(pdf(made))
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from None
+
+
+def _typed(rules: str, players: str) -> Told:
+    """Take a session from standard input."""
+    names = [name.strip() for name in players.split(",")]
+    if len(names) != SEATED or not all(names):
+        raise click.UsageError("--players needs four names, with commas between them")
+    return Told(load(rules), names, (read_line(line, EventLine).event.event() for _, line in lines()))
