@@ -7,6 +7,7 @@ from broker.contract.words import WinKind
 from kiosk import panel as arbiters
 from kiosk.entry import Form, FoundFalse, Won, press
 from kiosk.panel import Closed, Decided, Panel, PinGiven
+from kiosk.riichi_keys import RiichiKeys
 from kiosk.rulings import event_of
 from kiosk.table.arbiter import AT_THE_TABLE, may_try
 from kiosk.table.errors import NotNow
@@ -71,14 +72,20 @@ class Keyboard:
         """When an arbiter who is let in last touched something."""
         self.problem: str | None = None
         """Code of what was refused last."""
+        self.riichi = RiichiKeys(apply)
+        """At a table that plays riichi."""
 
     def follow(self, state: Table) -> None:
         """Begin a form, or drop it, where the declarations have changed."""
         if self.panel is not None and self.panel.ask != "pin":
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
+        if state.session is not None:
+            self.riichi.follow(state)
+            return
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if not declared:
             self.form = None
+            self._forget()
         elif self.form is None or self.form.declared != declared:
             self._begin(Form(declared, state.profile.false_hu.fines.value))
 
@@ -112,6 +119,9 @@ class Keyboard:
             self.problem = self._apply(CallToggled(at=now, open=not seen))
         elif key == "a":
             self._open(state)
+        elif state.session is not None:
+            self.riichi.key(key, state, now)
+            self.problem = self.riichi.problem
         elif event := plain.get((state.phase, key)):
             self.problem = self._apply(event)
         elif self.form is not None:
@@ -145,6 +155,11 @@ class Keyboard:
             self._typed = (*self._typed, key)
             self._drafts.draft = f"{','.join(form.declared)}:{' '.join(self._typed)}"
         self.form = form
+
+    def _forget(self) -> None:
+        """What was typed belongs to these declarations: neither a refused result nor the next play begins with it."""
+        if self._drafts and self._drafts.draft:
+            self._drafts.draft = ""
 
     # ---- the arbiter's panel ----------------------------------------------------------------
 
