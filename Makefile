@@ -64,7 +64,7 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
 
 .PHONY: bench-hands
-bench-hands: setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
+bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
 
 .PHONY: lint
@@ -82,11 +82,16 @@ format: setup ## put the code into the project's format
 .PHONY: docs
 docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.contract.asyncapi > docs/asyncapi.json
+	$(BIN)/python -m broker.records.whole.document > docs/event-document.json
 	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md
 	$(BIN)/python -m broker.reference commands > docs/commands.md
 	$(BIN)/python -m broker.reference profiles > docs/profiles.md
 	$(BIN)/python -m broker.reference topics > docs/topics.md
 	$(BIN)/python -m firmware.diagram > docs/wiring.svg
+
+.PHONY: screens
+screens: setup ## draw every screen of the kiosk, in every language and two sizes, onto contact sheets in docs/pictures
+	$(BIN)/python -m tests.kiosk.screens.gallery docs/pictures
 
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)

@@ -23,8 +23,10 @@ from broker.desk.errors import DeskError
 from broker.desk.orders import DeskLink
 from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
+from broker.organiser.events import setup_page
 from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
+from broker.records import exports_page
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
 from broker.scorer.service import Scorer
@@ -107,7 +109,16 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             line = DeskLink(checked.name, door, replace(address, user="desk", password=desk_password(passwords)))
             running.callback(line.stop)
             watches = [watch, *_backup(running, event, work, checked.name, wishes)]
-            page = DeskServer(work.feed, desk_host, desk_port, hosts=desk_name, door=door, tls=tls, orders=line.orders)
+            page = DeskServer(
+                work.feed,
+                desk_host,
+                desk_port,
+                hosts=desk_name,
+                door=door,
+                tls=tls,
+                orders=line.orders,
+                annexes=(exports_page.annex(event), setup_page.annex(event)),
+            )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
             tell_first(door, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)

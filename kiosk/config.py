@@ -13,7 +13,7 @@ from firmware.errors import BadAddress
 from firmware.scanner_addresses import parse_scanner
 from kiosk.errors import BadConfiguration
 
-Language = Literal["en", "fr", "zh"]
+Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one for which there is a catalogue")]
 
 
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,12 +36,19 @@ class Devices(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Screen(Struct, frozen=True, forbid_unknown_fields=True):
-    """The table's screen: size in pixels; driver as SDL names it (`dummy` shows nothing)."""
+    """The table's screen: size in pixels; driver as SDL names it (`dummy` shows nothing).
+
+    `hand`: at which side the buttons are; `text`: how large letters are, where they have room.
+    `dim_after_s`: it gets darker when nothing was new for so long; 0: never.
+    """
 
     width: Annotated[int, Meta(ge=480, le=3840)] = 800
     height: Annotated[int, Meta(ge=320, le=2160)] = 480
     driver: str | None = None
     fullscreen: bool = False
+    hand: Literal["right", "left"] = "right"
+    text: Literal["normal", "large", "largest"] = "normal"
+    dim_after_s: Annotated[int, Meta(ge=0, le=86_400)] = 600
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

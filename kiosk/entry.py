@@ -1,7 +1,7 @@
 """Entering a win by keyboard: first each declared hand's value, then who discarded. Pure: a form and keys.
 
-The keys: digits, `enter`, `back` (one step back), `x` (this declaration is false), `d` (self-drawn),
-`e s w n` (the discarder's seat).
+The keys: digits, `enter`, `back` (one step back), `clear` (these digits), `x` (this declaration is false),
+`d` (self-drawn), `e s w n` (the discarder's seat).
 """
 
 from dataclasses import dataclass, replace
@@ -75,9 +75,9 @@ def _ask_value(form: Form, seat: Seat, key: str) -> Form:
         return replace(form, values=(*form.values, int(form.digits)), digits="")
     if key == "x" and seat in form.declared:
         return replace(form, judging=True)
-    if key == "back":
-        return _back(form)
-    return form
+    if key == "clear":
+        return replace(form, digits="")
+    return _back(form) if key == "back" else form
 
 
 def _back(form: Form) -> Form:

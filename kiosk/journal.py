@@ -21,7 +21,7 @@ from broker.contract.wire import decode, encode
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.table.events import Event
 
-VERSION: Final = "3"
+VERSION: Final = "4"
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS happened (

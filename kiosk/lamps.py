@@ -3,7 +3,7 @@
 from firmware.reports import SEATS, Lamp, Seat
 from kiosk.screens.shown import Shown
 
-ASKING = ("confirming", "accepting")
+ASKING = ("seating", "confirming", "accepting")
 
 
 def lamps(shown: Shown) -> dict[Seat, Lamp]:

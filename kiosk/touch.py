@@ -11,7 +11,7 @@ from firmware.reports import Held, Pressed, Released, Seat
 from kiosk.table.events import ButtonHeld, ButtonPressed, ButtonReleased, Event
 from kiosk.table.state import Phase
 
-AGREEING: Final = (Phase.CONFIRMING, Phase.ACCEPTING)
+AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEPTING)
 
 
 class Touch:

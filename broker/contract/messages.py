@@ -37,6 +37,7 @@ from broker.contract.words import (
     StoreId,
     TableNo,
     Text,
+    Verifier,
     Wind,
     WinKind,
 )
@@ -63,11 +64,25 @@ class PlayRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
-    """All four trays lie as the deal wants them."""
+    """All four trays lie as the deal wants them; `verified` is false where a person says so and no device has read."""
 
     verified: bool
+    by: Annotated[Verifier, Meta(description="the least sure way by which one of the trays was found right")] = "camera"
     form: Annotated[Hash, Meta(description="of the serials as they lay: plays of one form are compared")]
     refusals: Annotated[int, Meta(ge=0, le=9999, description="looks in which a tray was found wrong")]
+
+
+class Seated(PlayRef, frozen=True, tag="seated", kw_only=True):
+    """Who really sits where in this play, before a player has touched a tile: each has pressed the own button."""
+
+    players: dict[Seat, PlayerId]
+
+
+class Overridden(PlayRef, frozen=True, tag="overridden", kw_only=True):
+    """The arbiter lets a play go on that the table had stopped, or that was not its turn."""
+
+    guards: Annotated[tuple[Code, ...], Meta(min_length=1, max_length=8)]
+    reason: Text
 
 
 class Confirmed(PlayRef, frozen=True, tag="confirmed", kw_only=True):
@@ -121,7 +136,7 @@ class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
     reason: Reason
 
 
-Fact = Restored | Confirmed | Declared | Result | Call | Ruled
+Fact = Restored | Seated | Overridden | Confirmed | Declared | Result | Call | Ruled
 
 
 class LogMessage(Message, frozen=True, kw_only=True):
@@ -232,6 +247,10 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
     ) = None
     plays: Annotated[tuple[PlannedPlay, ...], Meta(max_length=200)]
     recorded: Annotated[tuple[RoundNo, ...], Meta(max_length=200, description="rounds whose result is stored")]
+    repeats: Annotated[
+        dict[RoundNo, Annotated[tuple[PlayerId, ...], Meta(max_length=4)]],
+        Meta(max_length=200, description="in rounds to come: who has played that deal already, at any table"),
+    ] = {}
 
 
 class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

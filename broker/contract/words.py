@@ -18,8 +18,13 @@ WinKind = Literal["discard", "self_drawn", "draw"]
 Lifecycle = Literal["init", "ready", "alert", "disconnected", "lost"]
 """Of a table's device, as in the Homie convention; `lost` is said by its last will."""
 
-PublicState = Literal["waiting", "restoring", "confirming", "playing", "declared", "accepting", "recorded", "finished"]
+PublicState = Literal[
+    "waiting", "restoring", "seating", "confirming", "playing", "declared", "accepting", "recorded", "finished"
+]
 """What a table says of itself. An open claim window is told as `playing`: nothing about a press may show."""
+
+Verifier = Literal["camera", "scanner", "hand"]
+"""How the trays of a play were found to be right, the surest first; by hand nothing was verified."""
 
 # In Python `$` also matches before a newline at the end, in JSON Schema it does not: `$(?!\n)` is the same in both.
 EventName = Annotated[

@@ -1,6 +1,6 @@
 """Who asks: the session behind each request, and what its role may do. What is not allowed here is refused."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,6 +25,15 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """A page that the strip at the top leads to: its address, its title in the catalogue, who may go there."""
+
+    path: str
+    title: str
+    right: Right
+
+
+@dataclass(frozen=True, slots=True)
 class Visitor:
     """Who asks. Without a session: nobody who is known, and what such a one may do here."""
 
@@ -34,6 +43,8 @@ class Visitor:
     open_room: bool = False
     withheld: frozenset[Right] = frozenset()
     """What nobody can do at this desk."""
+    ways: tuple[Way, ...] = ()
+    """Pages of other rooms at this desk."""
 
     def may(self, right: Right) -> bool:
         """Say whether this visitor has a right. In an open room everybody may look, and nobody may do anything."""
@@ -50,20 +61,25 @@ class Access:
     def __init__(self, door: Door | None, *, open_room: bool) -> None:
         self.door, self._open_room = door, open_room
         self._withheld: frozenset[Right] = frozenset()
+        self._ways: tuple[Way, ...] = ()
 
     def withhold(self, right: Right) -> None:
         """Let nobody have a right at this desk: there is nothing here to use it on."""
         self._withheld |= {right}
 
+    def lead_to(self, ways: Iterable[Way]) -> None:
+        """Show the way to further pages to those who may go there."""
+        self._ways += tuple(ways)
+
     def visitor(self, request: Request) -> Visitor:
         """Say who asks."""
         if self.door is None:
-            return Visitor(open_room=self._open_room)
+            return Visitor(open_room=self._open_room, ways=self._ways)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.door.known(token, agent=agent(request), address=address(request)) if token else None
         if session:
-            return Visitor(session, form_token(token), withheld=self._withheld)
-        return Visitor(open_room=self._open_room and not self.door.accounts.any())
+            return Visitor(session, form_token(token), withheld=self._withheld, ways=self._ways)
+        return Visitor(open_room=self._open_room and not self.door.accounts.any(), ways=self._ways)
 
     def goes_on(self, visitor: Visitor) -> bool:
         """Say whether a stream to this visitor may go on."""

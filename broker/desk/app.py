@@ -15,6 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from broker.desk.access import Access, Visitor, refused, visitor_of
+from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.forms_page import language
 from broker.desk.headers import Guarded
@@ -26,6 +27,7 @@ from broker.desk.people_page import PeoplePage
 from broker.desk.stream import Pace, Streams, event
 from broker.people.door import Door
 from broker.people.errors import PeopleError
+from broker.rules.errors import RuleError
 from broker.scorer.standings import as_csv
 from broker.scorer.view import View, ViewFeed
 
@@ -36,7 +38,7 @@ BYTE_ORDER_MARK: Final = "\ufeff"
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     feed: ViewFeed,
     *,
     hosts: Sequence[str] = LOOPBACK,
@@ -45,26 +47,30 @@ def create_app(
     door: Door | None = None,
     open_room: bool = True,
     orders: OrderDesk | None = None,
+    annexes: Sequence[Annex] = (),
 ) -> Starlette:
     """Make the desk's application.
 
     `hosts` are the names under which it answers: a request for any other host is refused, so that a foreign page whose
     name resolves to this machine reads nothing. `streams.end()` lets the open event streams finish. `open_room`: as
-    long as the `door` knows no account everybody who reaches the desk may look; without it nobody may.
+    long as the `door` knows no account everybody who reaches the desk may look; without it nobody may. `annexes`: pages
+    of other rooms, which may stand in the place of ours.
     """
     access = Access(door, open_room=open_room)
     desk = Desk(feed, streams or Streams(), pace or Pace(), access)
     if orders is None:
         access.withhold("give_orders")
+    access.lead_to(way for annex in annexes for way in annex.ways)
     return Starlette(
         routes=[
+            *(route for annex in annexes for route in annex.routes(access, feed)),
             *desk.routes(),
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
             *(OrdersPage(access, orders, feed).routes() if orders else ()),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
-        exception_handlers={DeskError: refused, PeopleError: refused},
+        exception_handlers={DeskError: refused, PeopleError: refused, RuleError: refused},
         middleware=[
             Middleware(Guarded),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),

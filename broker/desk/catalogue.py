@@ -32,10 +32,14 @@ class Catalogue(NamedTuple):
 
 @cache
 def catalogues() -> dict[Language, Catalogue]:
-    """Read `catalogue.toml`."""
-    text = (files("broker.desk") / "catalogue.toml").read_text(encoding="utf-8")
-    tables: dict[str, dict[str, str]] = tomllib.loads(text)
-    return {language: Catalogue(language, tables[language]) for language in LANGUAGES}
+    """Read `catalogue.toml`, and the words of single pages in `words/`. A key has one place (a test holds it)."""
+    folder = files("broker.desk")
+    paths = [folder / "catalogue.toml", *sorted((folder / "words").iterdir(), key=lambda path: path.name)]
+    tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in paths if path.name.endswith(".toml")]
+    return {
+        language: Catalogue(language, {key: text for table in tables for key, text in table[language].items()})
+        for language in LANGUAGES
+    }
 
 
 def choose(wish: str | None, accept_language: str) -> Catalogue:

@@ -13,6 +13,7 @@ from typing import Final
 
 import uvicorn
 
+from broker.desk.annex import Annex
 from broker.desk.app import LOOPBACK, create_app
 from broker.desk.errors import AddressRefused, CertificateRefused, PortTaken, StartFailed
 from broker.desk.orders import OrderDesk
@@ -49,7 +50,7 @@ class Certificate:
 class DeskServer:
     """Serves one feed. Stopped within two seconds, however many pages are open; it may be started again."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part that a desk can do without
         self,
         feed: ViewFeed,
         host: str = "127.0.0.1",
@@ -59,6 +60,7 @@ class DeskServer:
         door: Door | None = None,
         tls: Certificate | None = None,
         orders: OrderDesk | None = None,
+        annexes: Sequence[Annex] = (),
     ) -> None:
         """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
 
@@ -68,7 +70,7 @@ class DeskServer:
         """
         if tls:
             tls.check()
-        self._door, self._tls, self._orders = door, tls, orders
+        self._door, self._tls, self._orders, self._annexes = door, tls, orders, annexes
         self._open_room = is_loopback(host) and not hosts
         self._feed = feed
         self._host = host
@@ -131,6 +133,7 @@ class DeskServer:
                 door=self._door,
                 open_room=self._open_room,
                 orders=self._orders,
+                annexes=self._annexes,
             ),
             ssl_certfile=self._tls.certificate if self._tls else None,
             ssl_keyfile=self._tls.key if self._tls else None,

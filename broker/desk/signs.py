@@ -21,6 +21,7 @@ class Sign(NamedTuple):
 SIGNS: Final[dict[Shown, Sign]] = {
     "waiting": Sign("ring", "grey"),
     "restoring": Sign("tiles", "amber"),
+    "seating": Sign("person", "amber"),
     "confirming": Sign("list", "amber"),
     "playing": Sign("triangle", "blue"),
     "declared": Sign("flag", "violet"),

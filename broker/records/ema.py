@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from broker.contract.messages import Player
+from broker.organiser.deals.files import flat
+from broker.organiser.events.listed import FURTHER, PLAYERS, Listed, read_players
 from broker.rules.errors import RuleError
 from broker.scorer.cells import Cell, as_csv, decimal
 from broker.scorer.stored import Stored
@@ -51,6 +53,28 @@ def read_entrants(path: Path) -> dict[str, Entrant]:
         if isinstance(error, RuleError):
             raise
         raise RuleError("bad_players", f"{path.name}: {error}") from None
+
+
+def entrants_of(folder: Path) -> dict[str, Entrant]:
+    """Give what `players.csv` of an event's folder says; the whole name is the last, as it is not cut up.
+
+    Raises RuleError `bad_players`.
+    """
+    path = folder / PLAYERS
+    try:
+        listed = read_players(path) if path.exists() else ()
+    except (RuleError, ExceptionGroup, OSError) as problem:
+        raise RuleError("bad_players", f"{path.name}: {_first(problem)}") from None
+    return {one.player.id: _of_list(one) for one in listed}
+
+
+def _first(problem: Exception) -> str:
+    return flat(problem)[0].text if isinstance(problem, ExceptionGroup) else str(problem)
+
+
+def _of_list(one: Listed) -> Entrant:
+    of = dict(zip(FURTHER, one.further, strict=True))
+    return _entrant(of["ema"], one.player.name, "", of["country"])
 
 
 def _entrants(reader: "csv.DictReader[str]", name: str) -> dict[str, Entrant]:

@@ -3,14 +3,19 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
 from broker.calculators.profiles import chosen
+from broker.organiser.deals.files import flat
 from broker.records import as_lines, of_event, of_lines, results
 from broker.records import ema as european
+from broker.records.exports import BY_NAME, Source, archive
+from broker.records.printed.words import LANGUAGES, Language, words
+from broker.records.whole.writing import document, encoded
 from broker.records.writing import write
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
@@ -19,6 +24,10 @@ from broker.scorer.errors import ScorerError
 from broker.scorer.output import deliver
 from broker.scorer.stored import Stored, open_stored
 from broker.store.errors import StoreError
+
+LANGUAGE = click.option(
+    "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of printed pages."
+)
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -37,9 +46,9 @@ def _file(command: F) -> F:
     return output(force(command))
 
 
-@click.group(short_help="Results of an event: CSV, EMA report, PMN records.")
+@click.group(short_help="Results of an event: PDF, CSV, JSON, EMA report, PMN records.")
 def export() -> None:
-    """Results of an event for other programs.
+    """Results of an event, for print and for other programs.
 
     The event's folder and store are only read; a scorer may be at work on them. What a deal's faces are stays secret
     until the event is over, and its results until every table has played it. See docs/records.md.
@@ -117,7 +126,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool) 
 @click.option(
     "--players",
     type=click.Path(path_type=Path),
-    help="CSV of who the players are: id, ema, last_name, first_name, country.",
+    help="CSV of who the players are: id, ema, last_name, first_name, country [default: the event's players.csv].",
 )
 @click.option("--provisional", is_flag=True, help="Although plays are missing.")
 def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool, provisional: bool) -> None:
@@ -130,7 +139,8 @@ def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool
         stored = open_stored(folder)
         if not provisional and not stored.room.final:
             raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
-        made = european.report(stored, european.read_entrants(players) if players else {})
+        known = european.read_entrants(players) if players else european.entrants_of(folder)
+        made = european.report(stored, known)
         if made.without_number:
             click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)
         deliver(made.text, output, source=folder, force=force)
@@ -155,6 +165,73 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
         deliver(write(listed), output, source=folder, force=force, secret=secret)
 
 
+@export.command("pdf")
+@click.argument("which", type=click.Choice(["standings", "travellers"]))
+@FOLDER
+@_file
+@EMBARGOED
+@LANGUAGE
+def pdf_(which: str, folder: Path, language: Language, output: Path | None, *, force: bool, embargoed: bool) -> None:
+    """The standings, or all travellers, to be printed: A4, in English, French or Chinese.
+
+    \b
+    homologue export pdf standings my-event --language fr --output standings.pdf
+    homologue export pdf travellers my-event --output travellers.pdf
+    """  # noqa: D301 - click reads the \b
+    with _told("pdf"):
+        stored = open_stored(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed or which == "standings")
+        source = Source(folder, stored, words(language), _now(), embargoed)
+        secret = embargoed and not stored.room.final
+        content = BY_NAME[f"{which}.pdf"].content(source)
+        deliver(content, output, source=folder, force=force, secret=secret)
+
+
+@export.command("json")
+@FOLDER
+@_file
+@EMBARGOED
+@click.option(
+    "--whole", is_flag=True, help="All secrets of the event too, so that `homologue event import` makes it anew."
+)
+def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, whole: bool) -> None:
+    """Everything of an event in one JSON document; docs/event-document.json is its form.
+
+    \b
+    homologue export json my-event --output my-event.json
+    homologue export json my-event --whole --output secret.json
+    """  # noqa: D301 - click reads the \b
+    with _told("json"):
+        stored = open_stored(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed or whole)
+        secret = whole or (embargoed and not stored.room.final)
+        content = encoded(document(folder, stored, whole=whole, embargoed=embargoed))
+        deliver(content, output, source=folder, force=force, secret=secret)
+
+
+@export.command("all")
+@FOLDER
+@_file
+@EMBARGOED
+@LANGUAGE
+def all_(folder: Path, language: Language, output: Path | None, *, force: bool, embargoed: bool) -> None:
+    """All of these in one archive (zip): PDF, CSV, EMA report once it is over, PMN, JSON.
+
+    \b
+    homologue export all my-event --output my-event.zip
+    """  # noqa: D301 - click reads the \b
+    with _told("all"):
+        stored = open_stored(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed)
+        content = archive(Source(folder, stored, words(language), _now(), embargoed))
+        secret = embargoed and not stored.room.final
+        deliver(content, output, source=folder, force=force, secret=secret)
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
 @contextmanager
 def _told(name: str) -> Iterator[None]:
     """End with what is wrong, in one line."""
@@ -162,6 +239,10 @@ def _told(name: str) -> Iterator[None]:
         yield
     except (RuleError, ScorerError, StoreError) as problem:
         click.echo(f"homologue export {name}: {problem.code}: {problem}", err=True)
+        sys.exit(1)
+    except ExceptionGroup as several:
+        for one in flat(several):
+            click.echo(f"homologue export {name}: {one.code}: {one}", err=True)
         sys.exit(1)
 
 

@@ -38,6 +38,8 @@ from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_re
 
 EVENT: Final = "event.toml"
 PROFILE: Final = "profile.toml"
+STARTS: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$(?!\n)"
+"""Local time, to the minute, as a browser's field gives it."""
 
 
 class Booking(Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,6 +49,16 @@ class Booking(Struct, frozen=True, forbid_unknown_fields=True):
     table: TableNo
     deal: DealNo
     players: dict[Seat, PlayerId]
+
+
+class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Some rounds that are played without a long pause, and their clocks."""
+
+    name: Name
+    first_round: RoundNo
+    last_round: RoundNo
+    starts: Annotated[str, Meta(pattern=STARTS, description="date and time where it is played")] | None = None
+    play_minutes: Annotated[int, Meta(ge=1, le=240, description="time for one play, restoring included")] | None = None
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,6 +71,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     plays: tuple[Booking, ...] = ()
     teams: dict[Name, Annotated[tuple[PlayerId, ...], Meta(min_length=4, max_length=99)]] = {}
     """In a team event: whose players are whose."""
+    sessions: tuple[Session, ...] = ()
 
 
 class Event:
@@ -119,8 +132,19 @@ class Event:
 
     def plays_of(self, table: int, replanned: Mapping[int, int] = MappingProxyType({})) -> tuple[PlannedPlay, ...]:
         """What one table is to do, by rounds: serials, never a face. `replanned`: rounds that have another deal now."""
-        plays = sorted((play for play in self.plan.plays if play.table == table), key=lambda play: play.round)
+        plays = self.plays_at(table)
         return tuple(self._planned(replace(play, deal=replanned.get(play.round, play.deal))) for play in plays)
+
+    def plays_at(self, table: int) -> tuple[Booking, ...]:
+        """What one table is to do, by rounds, as the movement has it."""
+        return self._by_table.get(table, ())
+
+    @cached_property
+    def _by_table(self) -> Mapping[int, tuple[Booking, ...]]:
+        found: dict[int, list[Booking]] = {}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            found.setdefault(play.table, []).append(play)
+        return {table: tuple(plays) for table, plays in found.items()}
 
     def _planned(self, play: Booking) -> PlannedPlay:
         deal = self._deals[play.deal]
@@ -159,6 +183,7 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
         if play.deal not in deals:
             yield f"{where}: there is no deal {play.deal}"
     yield from _team_problems(plan)
+    yield from _sessions(plan)
     yield from _twice("table {1} has two plays in round {0}", ((p.round, p.table) for p in plan.plays))
 
 
@@ -173,6 +198,20 @@ def _team_problems(plan: Plan) -> Iterable[str]:
         yield f"{len(loose)} players are in no team: {', '.join(loose[:5])}"
     elif len(set(members)) == len(members):
         yield from (fault.text for fault in check_teams(plan.plays, plan.teams))
+
+
+def _sessions(plan: Plan) -> Iterable[str]:
+    """Name what is wrong with the sessions: each round of the movement is in one of them, if there are any."""
+    last = max((play.round for play in plan.plays), default=0)
+    of: Counter[int] = Counter()
+    for session in plan.sessions:
+        if not session.first_round <= session.last_round <= last:
+            rounds = f"{session.first_round} to {session.last_round}"
+            yield f"session {session.name}: rounds {rounds}, the movement has {last}"
+        of.update(range(session.first_round, session.last_round + 1))
+    if plan.sessions:
+        yield from (f"round {round_} is in no session" for round_ in range(1, last + 1) if not of[round_])
+    yield from (f"round {round_} is in two sessions" for round_, count in sorted(of.items()) if count > 1)
 
 
 def _twice(sentence: str, pairs: Iterable[tuple[object, ...]]) -> Iterable[str]:

@@ -3,7 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from broker.contract.messages import Fact, LogMessage, Message, Refusal, Result, Ruled, Ruling, TableState, Taken
+from broker.contract.messages import (
+    Fact,
+    LogMessage,
+    Message,
+    Refusal,
+    Result,
+    Ruled,
+    Ruling,
+    Seated,
+    TableState,
+    Taken,
+)
 from broker.contract.rulings import DealPlayed, Reopen, named
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
@@ -164,6 +175,8 @@ class Intake:
         key = message.table, fact.round
         if not self._has_deal(message.table, fact):
             raise Refused("not_planned", f"table {message.table} has no deal {fact.deal} in round {fact.round}")
+        if isinstance(fact, Seated):
+            self._check_players(message.table, fact)
         if isinstance(fact, Result):
             if key in self._results and not self._may_be_reopened(message, self._results[key]):
                 raise Refused("already_recorded", f"table {message.table} has a result for deal {fact.deal}")
@@ -176,12 +189,15 @@ class Intake:
         taken = self.books[message.table].taken
         return any(seq not in taken for seq in range(recorded + 1, message.seq))
 
+    def _check_players(self, table: int, fact: Result | Seated) -> None:
+        planned = sorted(self._event.bookings[table, fact.round].players.values())
+        if set(fact.players) != set(SEATS) or sorted(fact.players.values()) != planned:
+            raise Refused("wrong_players", f"{', '.join(planned)} play here, one a seat")
+
     def _check_result(self, table: int, result: Result) -> None:
         if result.profile != self._event.profile.id:
             raise Refused("wrong_profile", f"this event is played by {self._event.profile.id}, not {result.profile}")
-        planned = sorted(self._event.bookings[table, result.round].players.values())
-        if set(result.players) != set(SEATS) or sorted(result.players.values()) != planned:
-            raise Refused("wrong_players", f"{', '.join(planned)} play here, one a seat")
+        self._check_players(table, result)
         fines = {fine.imp for fine in result.fines.values()}
         if fines - set(self._event.profile.false_hu.fines.value):
             raise Refused("fine_not_in_profile", f"the profile has no fines of {sorted(fines)} IMP")

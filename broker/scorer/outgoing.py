@@ -59,9 +59,14 @@ class Speaker:
         return self._at(topics.RECEIPT, message, table=table)
 
     def assignment(
-        self, table: int, recorded: tuple[int, ...], seq: int, replanned: Mapping[int, int] = MappingProxyType({})
+        self,
+        table: int,
+        recorded: tuple[int, ...],
+        seq: int,
+        repeats: dict[int, tuple[str, ...]] | None = None,
+        replanned: Mapping[int, int] = MappingProxyType({}),
     ) -> Outgoing:
-        """Tell a table all its plays, and which of its rounds have their result."""
+        """Tell a table all its plays, which of its rounds have their result, and who would play a deal again."""
         message = Assignment(
             id=_new_id(),
             event=self._event.name,
@@ -72,6 +77,7 @@ class Speaker:
             rules=self._event.rules,
             plays=self._event.plays_of(table, replanned),
             recorded=recorded,
+            repeats=repeats or {},
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 

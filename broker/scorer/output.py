@@ -10,7 +10,7 @@ from broker.rules.errors import RuleError
 from broker.scorer.event import EVENT
 from broker.scorer.service import STANDINGS
 
-EXPORTED: Final = (".csv", ".jsonl", ".pmn", ".txt")
+EXPORTED: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".zip")
 """Ends of names that may be written inside an event's folder; the others there are the event itself."""
 
 PRIVATE: Final = 0o600
@@ -18,18 +18,19 @@ USUAL: Final = 0o666
 """Less what the user's mask takes off."""
 
 
-def deliver(text: str, output: Path | None, *, source: Path | None, force: bool, secret: bool = False) -> None:
-    """Write an export, in UTF-8 whatever the locale. A secret one is readable by its owner alone.
+def deliver(text: str | bytes, output: Path | None, *, source: Path | None, force: bool, secret: bool = False) -> None:
+    """Write an export, text in UTF-8 whatever the locale. A secret one is readable by its owner alone.
 
     Raises RuleError `export_exists`, `not_an_export` or `unwritable`.
     """
+    content = text.encode() if isinstance(text, str) else text
     try:
         if output is None:
-            sys.stdout.buffer.write(text.encode())
+            sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
         else:
             may_write(output, source=source, force=force)
-            _write(output, text.encode(), PRIVATE if secret else USUAL)
+            _write(output, content, PRIVATE if secret else USUAL)
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone
     except OSError as error:

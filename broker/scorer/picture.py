@@ -53,6 +53,7 @@ def view_of(
 def _table(event: Event, room: Room, intake: Intake, watch: TableWatch, table: int) -> TableView:
     said = watch.states.get(table)
     booking = event.bookings.get((table, said.round)) if said and said.round else None
+    seated = (room.seatings.of((table, said.round)) if said and said.round else None) or (booking and booking.players)
     return TableView(
         table=table,
         lifecycle=said.lifecycle if said else None,
@@ -65,7 +66,7 @@ def _table(event: Event, room: Room, intake: Intake, watch: TableWatch, table: i
         gaps=intake.books[table].gaps(),
         plays_in=room.plays_at(table),
         plays_expected=event.expected_at[table],
-        players={seat: event.players[p].name for seat, p in booking.players.items()} if booking else {},
+        players={seat: event.players[p].name for seat, p in seated.items()} if seated else {},
         paused=said.paused if said else False,
         ordered=said.ordered if said else 0,
     )

@@ -16,6 +16,7 @@ from broker.scorer.event import Event
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry, PlayKey, Subject, entry_of
 from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, table_of
+from broker.scorer.seating import Seatings
 from broker.scorer.teams import TeamRoom
 from broker.scoring import individual
 from broker.scoring.compare import Group
@@ -42,6 +43,7 @@ class Room:
         """Of each play the forms that were restored, by the number of the fact."""
         self._later: dict[PlayKey, list[LogMessage]] = {}
         """Results of plays that have one, until it is heard that the table was reopened between the two."""
+        self.seatings = Seatings()
         self._ledger = Ledger.of((), event.profile, event.players)
         self.teams = TeamRoom(event.plan.teams, event.profile)
 
@@ -80,6 +82,7 @@ class Room:
         new.results, new.book, new._ruled = dict(self.results), self.book.copy(), dict(self._ruled)
         new._expected, new._of_deal, new._at_table = map(Counter, (self._expected, self._of_deal, self._at_table))
         new._forms, new._later = dict(self._forms), dict(self._later)
+        new.seatings = self.seatings  # rulings change nothing of what was told
         new._ledger, new.teams = self._ledger, self.teams.fork()
         return new
 
@@ -101,6 +104,7 @@ class Room:
                     self._entered(key, later)
             return
         key = message.table, message.fact.round
+        self.seatings.remember(message)
         if isinstance(message.fact, Result):
             self._entered(key, message)
         elif isinstance(message.fact, Restored):

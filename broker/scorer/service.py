@@ -15,8 +15,10 @@ from msgspec.structs import replace
 from broker.contract import topics
 from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Restored, Result, Ruled, Ruling, TableState
+from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.event import Event
+from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
 from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import view_of
@@ -49,6 +51,7 @@ class Scorer:
         self._intake = Intake(event, taken, journal.refused())
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
+        self._health = HealthWatch()
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -154,6 +157,7 @@ class Scorer:
             if self._watch.is_hello(verdict.message):
                 self._greeting.add(verdict.message.table)
             self._concerned.extend(self._watch.hear(verdict.message))
+            self._health.hear(self._watch.states[verdict.message.table])
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
             place = topics.parse(one.topic)
@@ -183,14 +187,18 @@ class Scorer:
             self._concerned.extend(self._concerns_of(message))
 
     def _alert(self, now: int) -> None:
-        for concern in self._alerts.add(self._concerned, now):
+        told = self._alerts.add((*self._concerned, *self._health.concerns()), now)
+        for concern in told:
             self._say(self._speaker.alert(concern, now, self._height))
+        self._health.told(told)
         self._concerned.clear()
 
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
         replanned = self._room.replanned(table)
-        self._say(self._speaker.assignment(table, self._room.recorded(table), self._height, replanned))
+        repeats = self._room.seatings.to_come(self._event, table, replanned)
+        recorded = self._room.recorded(table)
+        self._say(self._speaker.assignment(table, recorded, self._height, repeats, replanned))
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """What follows from a ruling of the desk once it is safe."""
@@ -232,11 +240,7 @@ class Scorer:
         if isinstance(fact, Restored) and not fact.verified:
             text = f"table {table}: deal {fact.deal} was restored without verification"
             yield Concern("unverified", text, table, about=message.seq)
-        if isinstance(fact, Result):
-            planned = self._event.bookings[table, fact.round].players
-            if dict(fact.players) != dict(planned):
-                text = f"table {table}: not seated as planned for deal {fact.deal}"
-                yield Concern("seating_differs", text, table, about=message.seq)
+        yield from seating.concerns(self._event, self._room.seatings, message)
 
     def _say(self, message: Outgoing) -> None:
         if self._link:

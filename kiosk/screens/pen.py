@@ -13,6 +13,9 @@ SMALLER: Final = 0.94
 
 CUT: Final = "…"
 
+MOST_KNOWN: Final = 4_096
+"""Texts whose size is remembered; a day at a table has some hundreds."""
+
 
 class Said(NamedTuple):
     """One line: its height as a share of the screen's."""
@@ -25,14 +28,20 @@ class Said(NamedTuple):
 class Pen:
     """Writes on screens of one language and size."""
 
-    def __init__(self, language: str, size: tuple[int, int]) -> None:
-        """Raise BadConfiguration where the language has no font here."""
-        self._height = size[1]
+    def __init__(self, language: str, size: tuple[int, int], larger: float = 1.0) -> None:
+        """Take how much larger than usual letters are to be, where they have room.
+
+        Raise BadConfiguration where the language has no font here.
+        """
         self._type = style.Type(language, size[1])
+        self._larger = larger
+        self._smallest = style.SMALLEST / larger
+        self._known: dict[tuple[str, float, int], tuple[str, pygame.font.Font]] = {}
 
     def height(self, text: str, share: float, width: int) -> int:
         """Give how high a line will be."""
-        return self._fitting(text, share, width)[1].get_height()
+        fitted, font = self._fitting(text, share, width)
+        return font.size(fitted)[1]
 
     def high(self, lines: Sequence[Said], width: int, leading: int = 0) -> int:
         """Give how high lines will be together."""
@@ -42,14 +51,14 @@ class Pen:
         """Give a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
         return next(
             size
-            for size in _sizes(share)
-            if size == style.SMALLEST or all(self._type.font(text, size).size(text)[0] <= width for text in texts)
+            for size in self._sizes(share)
+            if size == self._smallest or all(self._font(text, size).size(text)[0] <= width for text in texts)
         )
 
     def fit(self, lines: list[Said], width: int, room: int, leading: int = 0) -> list[Said]:
         """Make lines smaller until they fit in height; the smallest size is small enough for as many as there are."""
-        while self.high(lines, width, leading) > room and any(line.share > style.SMALLEST for line in lines):
-            lines = [line._replace(share=max(line.share * SMALLER, style.SMALLEST)) for line in lines]
+        while self.high(lines, width, leading) > room and any(line.share > self._smallest for line in lines):
+            lines = [line._replace(share=max(line.share * SMALLER, self._smallest)) for line in lines]
         return lines
 
     def write(
@@ -71,7 +80,7 @@ class Pen:
     def in_two(self, text: str, share: float, width: int) -> tuple[str, ...]:
         """Break a name at a blank or hyphen, so that the longer half is short, if it does not fit into one line."""
         text = _printable(text)
-        font = self._type.font(text, share)
+        font = self._font(text, share)
         halves = [(text[: at + 1].strip(), text[at + 1 :].strip()) for at, one in enumerate(text[:-1]) if one in " -"]
         if font.size(text)[0] <= width or not halves:
             return (text,)
@@ -79,24 +88,33 @@ class Pen:
 
     def _fitting(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
         """Give a text and the largest font up to that share in which it is no wider."""
-        text = _printable(text)
-        for size in _sizes(share):
-            font = self._type.font(text, size)
+        known = text, share, width
+        if known not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[known] = self._fit_anew(_printable(text), share, width)
+        return self._known[known]
+
+    def _fit_anew(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
+        for size in self._sizes(share):
+            font = self._font(text, size)
             if font.size(text)[0] <= width:
                 return text, font
         return _cut(text, font, width), font
+
+    def _font(self, text: str, share: float) -> pygame.font.Font:
+        return self._type.font(text, share * self._larger)
+
+    def _sizes(self, share: float) -> Iterator[float]:
+        while share > self._smallest:
+            yield share
+            share *= SMALLER
+        yield self._smallest
 
 
 def _printable(text: str) -> str:
     """Make a blank of what no font can draw: a name may hold anything."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
-def _sizes(share: float) -> Iterator[float]:
-    while share > style.SMALLEST:
-        yield share
-        share *= SMALLER
-    yield style.SMALLEST
 
 
 def _cut(text: str, font: pygame.font.Font, width: int) -> str:

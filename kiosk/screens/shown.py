@@ -8,23 +8,27 @@ from broker.contract.words import PublicState, Seat, Wind, WinKind
 from broker.rules.deal import seat_wind
 from broker.rules.points import points
 from kiosk.entry import Form
+from kiosk.table import guards
 from kiosk.table.state import Check, Phase, Table
 
 QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
 """Where nothing may be seen of a press."""
 
-OF_A_SEAT: Final = "button-"
-"""How the health of one seat's button is named."""
+OF_A_SEAT: Final = ("button-", "contact-", "press-")
+"""How the health of one seat's button is named, of its contact, and of a press of it that was told late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The line at the foot: whether the table is connected, and what has no receipt."""
+    """The foot: whether the table is connected, what has no receipt, what is broken; the time of day, the version."""
 
     up: bool = False
     unsent: int = 0
     refused: int = 0
     health: tuple[str, ...] = ()
+    clock: str = ""
+    """Hours and minutes."""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,10 @@ class Shown:
     ended: bool = False
     """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
     paused: bool = False
+    stopped: str | None = None
+    """Code of what stops this play before a tile is touched."""
+    repeating: tuple[str, ...] = ()
+    """Names of those who have played this deal before."""
     problem: str | None = None
     """Code of what was refused at the keyboard."""
 
@@ -79,10 +87,12 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
         round=play.round,
         deal=play.deal,
         prevalent_wind=play.prevalent_wind,
-        players={seat: player.name for seat, player in play.players.items()},
+        players={seat: player.name for seat, player in state.players.items()},
         winds={seat: seat_wind(seat, play.dealer) for seat in play.players},
         marked=frozenset() if quiet else _marked(state),
         check=state.check,
+        stopped=next(iter(guards.standing(state)), None),
+        repeating=_repeating(state),
         declared=tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else (),
         form=form,
         result=_winning(state),
@@ -111,7 +121,12 @@ def _calling(state: Table) -> bool:
 
 
 def _marked(state: Table) -> frozenset[Seat]:
-    return state.verified if state.phase is Phase.RESTORING else state.agreed
+    return {Phase.RESTORING: state.verified, Phase.SEATING: state.arrived}.get(state.phase, state.agreed)
+
+
+def _repeating(state: Table) -> tuple[str, ...]:
+    again = guards.repeating(state) if guards.standing(state) else ()
+    return tuple(player.name for player in state.players.values() if player.id in again)
 
 
 def _winning(state: Table) -> Winning | None:

@@ -18,6 +18,8 @@ QUIET: Final[Colour] = (170, 186, 178)
 GOOD: Final[Colour] = (108, 206, 150)
 ATTENTION: Final[Colour] = (250, 190, 88)
 LINE: Final[Colour] = (66, 86, 79)
+EDGE: Final[Colour] = (132, 152, 143)
+"""Around what may be touched: 3:1 on its ground, as WCAG asks of what is no text."""
 
 SMALLEST: Final = 0.031
 """Share of the screen's height below which nobody reads a line; what is longer is cut."""
@@ -30,7 +32,10 @@ CHINESE_NAMES: Final = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "no
 NO_LETTER: Final = "\uffff"
 """Unicode promises that this is no letter."""
 
-HINT: Final = "language zh needs a Chinese font: sudo apt-get install fonts-wqy-microhei"
+HINT: Final = "language {language} needs a Chinese font: sudo apt-get install fonts-wqy-microhei"
+
+HAN: Final = ("zh", "ja", "ko")
+"""Languages that pygame's own font has no letters for, and fonts-wqy-microhei has."""
 
 
 class Type:
@@ -38,9 +43,9 @@ class Type:
 
     def __init__(self, language: str, height: int) -> None:
         """Raise BadConfiguration where the language has no font here."""
-        self._chinese_first = language == "zh"
+        self._chinese_first = language[:2] in HAN
         if self._chinese_first and chinese_font() is None:
-            raise BadConfiguration(HINT)
+            raise BadConfiguration(HINT.format(language=language))
         self._height = height
         self._fonts: dict[tuple[Path | None, int], pygame.font.Font] = {}
 

@@ -1,123 +1,122 @@
-"""The table's screen: one layout for all states, so that the eye knows where to look."""
+"""The table's screen: one layout for all states, so that the eye knows where to look, and the finger where to touch."""
 
 from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import pygame
 
 from broker.contract.words import SEATS
 from kiosk.screens import style
-from kiosk.screens.body import said
+from kiosk.screens.body import middle
+from kiosk.screens.foot import standing, today
+from kiosk.screens.layout import FINGER, HEAD, Hand, Layout
+from kiosk.screens.middle import Middle
 from kiosk.screens.pen import Align, Pen, Said
 from kiosk.screens.seats import SeatBox
 from kiosk.screens.shown import Shown
+from kiosk.screens.targets import Buttons, Target
 from kiosk.screens.words import Words
 
-HEAD, BODY, SEATS_AT, FOOT = 0.022, 0.105, 0.495, 0.905
-"""Where the parts begin, as shares of the screen's height."""
-
-MOST_LETTERS = 48
-"""As many of faults as have room at the foot, beside how many more there are; the desk has them all."""
-
 LEADING = 0.008
-"""Between two lines in the middle."""
+"""Between two lines in the middle, as a share of the screen's height."""
+
+
+class Look(NamedTuple):
+    """What each table may have otherwise."""
+
+    hand: Hand = "right"
+    larger: float = 1.0
+    """How much larger than usual letters are, where they have room."""
+
+
+USUAL: Final = Look()
 
 
 class TableScreen:
-    """Draws what is shown onto a surface."""
+    """Draws what is shown onto a surface, and says what of it may be touched."""
 
-    def __init__(self, words: Words, size: tuple[int, int], pen: Pen | None = None) -> None:
+    def __init__(self, words: Words, size: tuple[int, int], look: Look = USUAL, pen: Pen | None = None) -> None:
         """Raise BadConfiguration where the language has no font here."""
         self._words = words
-        self._width, self._height = size
-        self._pen = pen or Pen(words.language, size)
+        self._layout = Layout(size, look.hand)
+        self._pen = pen or Pen(words.language, size, look.larger)
         self._seat = SeatBox(words, self._pen, size[1])
-        self._margin = round(self._height * 0.03)
+        self._buttons = Buttons(words, self._pen, size[1])
 
-    def draw(self, surface: pygame.Surface, shown: Shown) -> None:
-        """Draw everything."""
+    def targets(self, shown: Shown) -> tuple[Target, ...]:
+        """Give what may be touched."""
+        return (*self._targets(middle(self._words, shown), shown),)
+
+    def draw(self, surface: pygame.Surface, shown: Shown, pressed: Target | None = None) -> None:
+        """Draw everything; a finger may be on one target."""
+        now = middle(self._words, shown)
         surface.fill(style.GROUND)
         self._head(surface, shown)
-        self._body(surface, shown)
-        self._seats(surface, shown)
+        self._middle(surface, shown, now)
+        if shown.players and now.seats:
+            for seat, box in zip(SEATS, self._layout.seats(panel=bool(now.panel)), strict=True):
+                self._seat.draw(surface, shown, seat, box, small=bool(now.panel))
         self._foot(surface, shown)
+        for target in self._targets(now, shown):
+            self._buttons.draw(surface, target, pressed=target == pressed)
 
-    def _y(self, share: float) -> int:
-        return round(self._height * share)
+    def _targets(self, now: Middle, shown: Shown) -> Iterator[Target]:
+        if now.actions:
+            boxes = self._layout.actions(self._room(now, shown), len(now.actions))
+            for action, box in zip(now.actions, boxes, strict=True):
+                yield Target(action.key, action.label, box, action.tone)
+        for row, boxes in zip(now.panel, self._layout.grid([len(row) for row in now.panel]), strict=True):
+            for action, box in zip(row, boxes, strict=True):
+                yield Target(action.key, action.label, box, action.tone)
+        if shown.players:
+            label = self._words("do_uncall" if shown.calling else "do_call")
+            yield Target("c", label, self._layout.call)
+
+    def _room(self, now: Middle, shown: Shown) -> pygame.Rect:
+        return self._layout.middle(panel=bool(now.panel), seats=bool(shown.players) and now.seats)
 
     def _head(self, surface: pygame.Surface, shown: Shown) -> None:
-        words, y, third = self._words, self._y(HEAD), (self._width - 4 * self._margin) // 3
+        words, layout = self._words, self._layout
+        y, third = layout.y(HEAD), (layout.width - 4 * layout.margin) // 3
         texts = [words("table", table=shown.table)]
         if shown.deal is not None and shown.prevalent_wind is not None:
             texts.append(words("deal", deal=shown.deal, round=shown.round))
             texts.append(words("prevalent_wind", wind=words.seat(shown.prevalent_wind)))
         share = self._pen.share(texts, 0.06, third)
         places: tuple[tuple[int, Align], ...] = (
-            (self._margin, "left"),
-            (self._width // 2, "centre"),
-            (self._width - self._margin, "right"),
+            (layout.margin, "left"),
+            (layout.width // 2, "centre"),
+            (layout.width - layout.margin, "right"),
         )
         for text, (x, align) in zip(texts, places, strict=False):
             self._pen.write(surface, text, (x, y), share, style.TEXT, third, align=align)
 
-    def _body(self, surface: pygame.Surface, shown: Shown) -> None:
-        """Write the lines in the middle of the free room, smaller where there are many."""
-        top, bottom = self._y(BODY), self._y(SEATS_AT if shown.players else FOOT) - self._margin // 2
-        width = self._width - 2 * self._margin
-        lines = self._pen.fit([*said(self._words, shown)], width, bottom - top, self._y(LEADING))
-        y = top + (bottom - top - self._pen.high(lines, width, self._y(LEADING))) // 2
+    def _middle(self, surface: pygame.Surface, shown: Shown, now: Middle) -> None:
+        """Write the lines in the middle of the free room, smaller where there are many; what is painted is below."""
+        room, leading = self._room(now, shown), self._layout.y(LEADING)
+        if now.actions:
+            room.height -= self._layout.y(FINGER) + leading
+        lines = self._pen.fit([*now.lines], room.width, room.height, leading)
+        high = self._pen.high(lines, room.width, leading)
+        y = room.top if now.paint else room.top + (room.height - high) // 2
         for line in lines:
-            at = (self._width // 2, y)
-            y = self._pen.write(surface, line.text, at, line.share, line.colour, width, align="centre").bottom
-            y += self._y(LEADING)
-
-    def _seats(self, surface: pygame.Surface, shown: Shown) -> None:
-        if not shown.players:
-            return
-        gap, top = self._margin // 2, self._y(SEATS_AT)
-        width = (self._width - 2 * self._margin - 3 * gap) // 4
-        for at, seat in enumerate(SEATS):
-            box = pygame.Rect(self._margin + at * (width + gap), top, width, self._y(FOOT) - top - gap)
-            self._seat.draw(surface, shown, seat, box)
+            at = (room.centerx, y)
+            y = self._pen.write(surface, line.text, at, line.share, line.colour, room.width, align="centre").bottom
+            y += leading
+        if now.paint:
+            now.paint(surface, pygame.Rect(room.left, y, room.width, room.bottom - y), self._pen)
 
     def _foot(self, surface: pygame.Surface, shown: Shown) -> None:
-        """Say how the device stands, and whether the arbiter is called; a second line for what is broken."""
-        left = self._width - 2 * self._margin - self._call(surface, shown)
-        lines = [*self._standing(shown)]
-        room = self._height - self._y(FOOT)
-        y = self._y(FOOT) + (room - self._pen.high(lines, left)) // 2
-        for line in self._pen.fit(lines, left, room):
-            y = self._pen.write(surface, line.text, (self._margin, y), line.share, line.colour, left).bottom
+        """Say how the device stands, what is broken or called; beside it the time of day."""
+        call = bool(shown.players)
+        self._lines(surface, [*standing(self._words, shown)], self._layout.foot(call=call), self._layout.outer)
+        self._lines(surface, [*today(shown)], self._layout.clock(call=call), "centre")
 
-    def _standing(self, shown: Shown) -> Iterator[Said]:
-        words, line = self._words, shown.line
-        wrong = [words("refused", count=line.refused)] if line.refused else []
-        wrong.extend(line.health)
-        named = [*wrong]
-        while len(named) > 1 and len(" · ".join(named)) > MOST_LETTERS:
-            named.pop()
-        if more := len(wrong) - len(named):
-            named.append(words("more", count=more))
-        colour = style.QUIET if line.up and not wrong else style.ATTENTION
-        connection = [words("online" if line.up else "offline")]
-        if line.unsent:
-            connection.append(words("unsent", count=line.unsent))
-        yield Said(" · ".join(connection), 0.042, colour)
-        if wrong:
-            yield Said(" · ".join(named), 0.042, colour)
-
-    def _call(self, surface: pygame.Surface, shown: Shown) -> int:
-        """Write the call, or how to call, at the right; give the room that it takes."""
-        if not shown.players:
-            return 0
-        text = self._words("calling" if shown.calling else "call_help")
-        width, share = self._width * 3 // 10, 0.05 if shown.calling else 0.042
-        high = self._pen.height(text, share, width)
-        at = (self._width - self._margin, self._y(FOOT) + (self._height - self._y(FOOT) - high) // 2)
-        if shown.calling:
-            badge = pygame.Rect(at[0] - width, at[1], width, high).inflate(0, self._margin // 2)
-            pygame.draw.rect(surface, style.ATTENTION, badge, border_radius=8)
-            at = (badge.centerx, at[1])
-            self._pen.write(surface, text, at, share, style.GROUND, width - self._margin, align="centre")
-        else:
-            self._pen.write(surface, text, at, share, style.QUIET, width, align="right")
-        return width + 2 * self._margin
+    def _lines(self, surface: pygame.Surface, lines: list[Said], room: pygame.Rect, align: Align) -> None:
+        """Write lines in the middle of a room's height."""
+        lines = self._pen.fit(lines, room.width, room.height)
+        x = {"left": room.left, "centre": room.centerx, "right": room.right}[align]
+        y = room.top + (room.height - self._pen.high(lines, room.width)) // 2
+        for line in lines:
+            at = (x, y)
+            y = self._pen.write(surface, line.text, at, line.share, line.colour, room.width, align).bottom

@@ -1,15 +1,19 @@
-"""The window: pygame's screen and keyboard, and nothing that makes a sound."""
+"""The window: pygame's screen, keyboard and touch, and nothing that makes a sound."""
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import pygame
 
 from kiosk.config import Screen
 from kiosk.errors import ScreenMissing
+from kiosk.screens.dimming import Dimming
+from kiosk.screens.finger import Finger
 from kiosk.screens.shown import Shown
-from kiosk.screens.table import TableScreen
+from kiosk.screens.table import Look, TableScreen
+from kiosk.screens.targets import Target
 from kiosk.screens.words import Words
 
 KEYS: Final = {
@@ -17,16 +21,22 @@ KEYS: Final = {
     pygame.K_KP_ENTER: "enter",
     pygame.K_BACKSPACE: "back",
     pygame.K_ESCAPE: "back",
+    pygame.K_DELETE: "clear",
     **{getattr(pygame, f"K_KP{digit}"): str(digit) for digit in range(10)},
 }
 
 QUIT: Final = "quit"
 
+DARKER: Final = (150, 150, 150)
+"""Share of 255 that is left of each colour on a dimmed screen: it can still be read from a chair."""
+
+LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
+
 
 class Window:
     """One window for one table. Context-managed; `close` may be called twice."""
 
-    def __init__(self, settings: Screen, words: Words) -> None:
+    def __init__(self, settings: Screen, words: Words, clock: Callable[[], int] = time.monotonic_ns) -> None:
         """Raise ScreenMissing, and BadConfiguration where the language has no font here."""
         if settings.driver:
             os.environ["SDL_VIDEODRIVER"] = settings.driver
@@ -39,34 +49,51 @@ class Window:
         pygame.font.init()
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)
-        self._screen = TableScreen(words, size)
-        self._drawn: Shown | None = None
+        self._screen = TableScreen(words, size, Look(settings.hand, LARGER[settings.text]))
+        self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
+        self._drawn: tuple[Shown, Target | None, bool] | None = None
 
     def show(self, shown: Shown) -> bool:
         """Draw what is to be seen, and say whether it is new; where nothing is, not a pixel is touched."""
-        if shown == self._drawn:
-            return False
-        self._screen.draw(self._surface, shown)
+        known, now = self._drawn is not None and self._drawn[0] == shown, self._clock()
+        if not known:
+            self._finger.offer(self._screen.targets(shown), now)
+            self._dimming.shown(shown, now)
+        # In a play not even a finger on the screen shows: a picture there is the play's, and the play's alone.
+        finger = None if shown.state == "playing" else self._finger.on
+        drawn = shown, finger, self._dimming.dark(now)
+        if drawn != self._drawn:
+            self._draw(*drawn)
+            self._drawn = drawn
+        return not known
+
+    def _draw(self, shown: Shown, finger: Target | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
+        self._screen.draw(self._surface, shown, finger)
+        if dark:
+            self._surface.fill(DARKER, special_flags=pygame.BLEND_MULT)
         pygame.display.flip()
-        self._drawn = shown
-        return True
 
     def picture(self, path: str) -> None:
         """Save what is on the screen."""
         pygame.image.save(self._surface, path)
 
     def pressed(self) -> Iterator[str]:
-        """Give the keys that were pressed: `a`..`z`, `0`..`9`, `enter`, `back`, `quit`."""
+        """Give the keys that were pressed or touched: `a`..`z`, `0`..`9`, `enter`, `back`, `clear`, `quit`."""
         for event in pygame.event.get():
-            if event.type == pygame.QUIT:
-                yield QUIT
-            elif event.type == pygame.KEYDOWN:
-                named = KEYS.get(event.key)
-                letter = event.unicode.lower()
-                if named:
-                    yield named
-                elif len(letter) == 1 and letter.isascii() and letter.isalnum():
-                    yield letter
+            if event.type in WAKING:
+                self._dimming.woken(self._clock())
+            key = self._touched(event) if event.type in TOUCHES else _typed(event)
+            if key:
+                yield key
+
+    def _touched(self, event: pygame.event.Event) -> str | None:
+        """Take a finger in; SDL tells of one on a touch screen as of a mouse."""
+        if event.button != pygame.BUTTON_LEFT:
+            return None
+        if event.type == pygame.MOUSEBUTTONUP:
+            return self._finger.up(event.pos)
+        self._finger.down(event.pos, self._clock())
+        return None
 
     def close(self) -> None:
         """Close it."""
@@ -77,6 +104,21 @@ class Window:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+WAKING: Final = (pygame.KEYDOWN, pygame.MOUSEMOTION, pygame.MOUSEBUTTONDOWN)
+
+TOUCHES: Final = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP)
+
+
+def _typed(event: pygame.event.Event) -> str | None:
+    """Give the key of an event, if it is one."""
+    if event.type == pygame.QUIT:
+        return QUIT
+    if event.type != pygame.KEYDOWN:
+        return None
+    letter = event.unicode.lower()
+    return KEYS.get(event.key) or (letter if len(letter) == 1 and letter.isascii() and letter.isalnum() else None)
 
 
 def type_key(key: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from broker.contract.messages import Fact
-from kiosk.table import calls, claim, orders, pause, plan, restore, settle
+from kiosk.table import calls, claim, guards, orders, pause, plan, restore, seating, settle
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -18,14 +18,18 @@ from kiosk.table.events import (
     ButtonReleased,
     CallToggled,
     ClaimWindowElapsed,
+    DealBroughtForward,
     Event,
     FalseHuRuled,
+    GuardOverridden,
     Happened,
     NextDealCalled,
     Ordered,
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
+    RowTicked,
+    SeatsSwapped,
     TrayChecked,
     ValueEntered,
 )
@@ -76,7 +80,12 @@ BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
     Rule((*BETWEEN, Phase.RESTORING), Assigned, plan.assigned, (Phase.RESTORING, Phase.FINISHED)),
-    Rule((Phase.RESTORING,), TrayChecked, restore.checked, (Phase.CONFIRMING,)),
+    Rule((Phase.RESTORING,), TrayChecked, restore.checked, (Phase.SEATING, Phase.CONFIRMING)),
+    Rule((Phase.RESTORING, Phase.SEATING), ButtonPressed, seating.pressed, (Phase.CONFIRMING,)),
+    Rule((Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING), SeatsSwapped, seating.swapped, (Phase.SEATING,)),
+    Rule((Phase.RESTORING,), GuardOverridden, guards.overridden),
+    Rule((Phase.RESTORING,), DealBroughtForward, guards.brought_forward),
+    Rule((Phase.RESTORING,), RowTicked, restore.ticked, (Phase.SEATING, Phase.CONFIRMING)),
     Rule((Phase.CONFIRMING,), ButtonPressed, restore.confirmed, (Phase.PLAYING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.pressed, (Phase.CLAIMING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), PlayEndedDrawn, claim.ended, (Phase.CLAIMING,)),
@@ -100,6 +109,7 @@ _HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phas
 def handle(state: Table, event: Event) -> Step:
     """Give the state after an event, and the facts to tell. Raises NotNow."""
     pause.refuse(state, event)
+    guards.refuse(state, event)
     if isinstance(event, ButtonPressed):
         _refuse_told_late(state, event)
     handler = _HANDLERS.get((state.phase, type(event)))
@@ -124,7 +134,7 @@ def _refusal(phase: Phase, event: Event) -> NotNow:
     text = f"{type(event).__name__} while {phase.value}"
     if not isinstance(event, ButtonPressed):
         return NotNow("not_now", text)
-    if phase in (Phase.WAITING, Phase.RESTORING):
+    if phase is Phase.WAITING:
         return NotNow("press_before_play", text)
     if phase is Phase.DECLARED:
         return NotNow("press_after_window", text)

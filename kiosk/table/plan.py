@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from broker.contract.messages import Assignment, Fact
+from broker.contract.messages import Assignment, Fact, PlannedPlay
 from broker.rules.errors import RuleError
 from kiosk.table.errors import NotNow
 from kiosk.table.events import Assigned, NextDealCalled
-from kiosk.table.state import Phase, Table, profile_of
+from kiosk.table.seating import still_seated
+from kiosk.table.state import Phase, Played, Table, profile_of
 
 
 def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
@@ -17,13 +18,12 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
         return _from_another_store(state, event), ()
     if state.phase is Phase.RESTORING:
         raise NotNow("not_now", "the trays of a play are being laid")
-    done = state.index + (state.phase is Phase.RECORDED)
-    if event.assignment.plays[:done] != had.plays[:done]:
+    if _behind(state, event.assignment) != _behind(state, had):
         raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
-    if done and (event.assignment.profile, event.assignment.rules) != (had.profile, had.rules):
+    if state.played and (event.assignment.profile, event.assignment.rules) != (had.profile, had.rules):
         raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
     renewed = replace(state, assignment=event.assignment)
-    return (renewed if state.phase is Phase.RECORDED else _begin(renewed, done, event.at)), ()
+    return (renewed if state.phase is Phase.RECORDED else begin(renewed, _next(renewed), event.at)), ()
 
 
 def _from_another_store(state: Table, event: Assigned) -> Table:
@@ -32,7 +32,35 @@ def _from_another_store(state: Table, event: Assigned) -> Table:
     we_are_at = {Phase.RESTORING: state.index, Phase.RECORDED: state.index + 1}.get(state.phase)
     if event.first == we_are_at and renewed.play == state.play:
         return renewed
-    return _begin(renewed, event.first, event.at)
+    played = tuple(_as_planned(one) for one in event.assignment.plays[: event.first])
+    return begin(replace(renewed, played=played), event.first, event.at)
+
+
+def _as_planned(play: PlannedPlay) -> Played:
+    """What another device saw played here; who really sat there the scorer knows."""
+    return Played(play.round, play.deal, frozenset(player.id for player in play.players.values()))
+
+
+def _behind(state: Table, assignment: Assignment) -> list[PlannedPlay]:
+    """Give the plays of a plan that this table has behind it."""
+    rounds = {one.round for one in state.played}
+    return [one for one in assignment.plays if one.round in rounds]
+
+
+def over(state: Table) -> tuple[Played, ...]:
+    """Give what the table has behind it with the present play."""
+    if state.play is None:
+        return state.played
+    players = frozenset(player.id for player in state.players.values())
+    return (*state.played, Played(state.play.round, state.play.deal, players))
+
+
+def _next(state: Table) -> int:
+    """Give the index of the first play that this table has still to do, after the last where there is none."""
+    plays = state.assignment.plays if state.assignment else ()
+    behind = {one.round for one in state.played}
+    recorded = set(state.assignment.recorded) if state.assignment else set()
+    return next((at for at, one in enumerate(plays) if one.round not in behind | recorded), len(plays))
 
 
 def _refuse_unknown(assignment: Assignment) -> None:
@@ -47,12 +75,20 @@ def _refuse_unknown(assignment: Assignment) -> None:
 
 def next_deal(state: Table, event: NextDealCalled) -> tuple[Table, tuple[Fact, ...]]:
     """Go on to the next play, or end."""
-    return _begin(state, state.index + 1, event.at), ()
+    return begin(state, _next(state), event.at), ()
 
 
-def _begin(state: Table, index: int, at: int) -> Table:
-    """Begin a play with nothing of the one before but an open call, a pause that lasts, and which order came last."""
+def begin(state: Table, index: int, at: int) -> Table:
+    """Begin a play with nothing of the one before but an open call, a pause that lasts, and which order came last.
+
+    Who sits where is known still where the same people stay in their seats.
+    """
+    plays = state.assignment.plays if state.assignment else ()
+    coming = plays[index] if index < len(plays) else None
+    stay = still_seated(state, coming)
     fresh = Table(
+        played=state.played,
+        arrived=state.arrived if stay else frozenset(),
         assignment=state.assignment,
         index=index,
         since=at,

@@ -6,8 +6,14 @@ from typing import Final
 from broker.contract.messages import Confirmed, Fact, Restored
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
+from kiosk.table import seating
+from kiosk.table.calls import play_of
+from kiosk.table.carrier import of_another_deal
 from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, TrayChecked
+from kiosk.table.events import ButtonPressed, RowTicked, TrayChecked
+from kiosk.table.restoring.places import deal_of
+from kiosk.table.restoring.work import Work, looked
+from kiosk.table.restoring.work import ticked as by_hand
 from kiosk.table.state import SETTLE_NS, Check, Phase, Table
 
 MOST_REFUSALS: Final = 9999
@@ -16,28 +22,42 @@ MOST_REFUSALS: Final = 9999
 
 def checked(state: Table, event: TrayChecked) -> tuple[Table, tuple[Fact, ...]]:
     """Take in one look at a tray. It is right only when all 34 places were read and are as the deal wants them."""
-    play = state.play
-    if play is None:
-        raise NotNow("no_play")
-    if event.rows != play.order[event.seat] or event.wrong:
-        return _found_wrong(state, event), ()
-    verified = state.verified | {event.seat}
-    after = replace(state, verified=verified, check=None)
-    if len(verified) < len(SEATS):
-        return after, ()
+    play = play_of(state)
+    right = event.rows == play.order[event.seat] and not event.wrong
+    work = looked(state.work, event, deal_of(play.order), right=right)
+    if right:
+        return _vouched(replace(state, work=work, check=None), event.at)
+    unread, other = sum(serial is None for row in event.rows for serial in row), of_another_deal(state, event.rows)
+    check = Check(event.seat, event.wrong, unread, None if other is None else other.deal)
+    if check == state.check and work == state.work:
+        return state, ()
+    refusals = min(state.refusals + (bool(event.wrong) and check != state.check), MOST_REFUSALS)
+    return replace(state, check=check, work=work, refusals=refusals), ()
+
+
+def ticked(state: Table, event: RowTicked) -> tuple[Table, tuple[Fact, ...]]:
+    """Take somebody's word that a row is right; it is told that nothing was verified."""
+    play_of(state)
+    if state.work.by.get(event.seat, "hand") != "hand":
+        raise NotNow("tray_is_right", f"{event.seat} was read and is right")
+    return _vouched(replace(state, work=by_hand(state.work, event)), event.at)
+
+
+def _vouched(state: Table, at: int) -> tuple[Table, tuple[Fact, ...]]:
+    """Go on to the players once all four trays are vouched for."""
+    if len(state.verified) < len(SEATS):
+        return state, ()
+    play, by = play_of(state), state.work.verifier
     fact = Restored(
-        round=play.round, deal=play.deal, verified=True, form=form_hash(play.order), refusals=state.refusals
+        round=play.round,
+        deal=play.deal,
+        verified=by != "hand",
+        by=by,
+        form=form_hash(play.order),
+        refusals=state.refusals,
     )
-    return replace(after, phase=Phase.CONFIRMING, since=event.at, agreed=frozenset()), (fact,)
-
-
-def _found_wrong(state: Table, event: TrayChecked) -> Table:
-    """Keep what is wrong; the same look again changes nothing. A tray that was right before is no more."""
-    check = Check(event.seat, event.wrong, sum(serial is None for row in event.rows for serial in row))
-    if check == state.check:
-        return state
-    refusals = min(state.refusals + bool(event.wrong), MOST_REFUSALS)
-    return replace(state, check=check, verified=state.verified - {event.seat}, refusals=refusals)
+    after, seated = seating.next_step(replace(state, work=Work(by=state.work.by)), at)
+    return after, (fact, *seated)
 
 
 def confirmed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:

@@ -6,6 +6,7 @@ from broker.contract.messages import Fact, Fine, Result
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, check, kept, points
+from kiosk.table import plan
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, FalseHuRuled, ResultRefused, ValueEntered
 from kiosk.table.state import SETTLE_NS, Phase, Table
@@ -57,7 +58,8 @@ def accepted(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...
     agreed = state.agreed | {event.seat}
     if len(agreed) < len(SEATS):
         return replace(state, agreed=agreed), ()
-    return replace(state, phase=Phase.RECORDED, since=event.at, agreed=agreed), (_result(state),)
+    recorded = replace(state, phase=Phase.RECORDED, since=event.at, agreed=agreed, played=plan.over(state))
+    return recorded, (_result(state),)
 
 
 def _result(state: Table) -> Result:
@@ -67,7 +69,7 @@ def _result(state: Table) -> Result:
         round=state.play.round,
         deal=state.play.deal,
         profile=state.profile.id,
-        players={seat: player.id for seat, player in state.play.players.items()},
+        players={seat: player.id for seat, player in state.players.items()},
         win=state.outcome.win,
         winners=dict(state.outcome.winners),
         discarder=state.outcome.discarder,

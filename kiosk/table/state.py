@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from broker.contract.messages import Assignment, Fine, PlannedPlay
+from broker.contract.messages import Assignment, Fine, PlannedPlay, Player
 from broker.contract.words import SEATS, PublicState, Seat
 from broker.rules.points import Outcome
 from broker.rules.profile import Profile
 from broker.rules.profile_files import DEFAULT, load, parse
 from kiosk.table.events import Misplaced
+from kiosk.table.restoring.work import Work
 from kiosk.table.window import ClaimWindow
 
 SETTLE_NS: Final = 1_000_000_000
@@ -21,6 +22,7 @@ class Phase(Enum):
 
     WAITING = "waiting"
     RESTORING = "restoring"
+    SEATING = "seating"
     CONFIRMING = "confirming"
     PLAYING = "playing"
     CLAIMING = "claiming"
@@ -33,6 +35,7 @@ class Phase(Enum):
 PUBLIC: Final[dict[Phase, PublicState]] = {
     Phase.WAITING: "waiting",
     Phase.RESTORING: "restoring",
+    Phase.SEATING: "seating",
     Phase.CONFIRMING: "confirming",
     Phase.PLAYING: "playing",
     Phase.CLAIMING: "playing",  # until the claim window closes nothing about a press may show
@@ -72,6 +75,17 @@ class Check:
     wrong: tuple[Misplaced, ...]
     unread: int = 0
     """Places where a tile lies that could not be read."""
+    deal: int | None = None
+    """The deal whose tray this is, where it is one of another deal of this table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A play that is over for this table, and who sat there."""
+
+    round: int
+    deal: int
+    players: frozenset[str]
 
 
 def profile_of(assignment: Assignment) -> Profile:
@@ -87,7 +101,8 @@ class Table:
     assignment: Assignment | None = None
     index: int = 0
     since: int = 0
-    verified: frozenset[Seat] = frozenset()
+    work: Work = field(default_factory=Work)
+    """What is known of the trays while they are being restored."""
     check: Check | None = None
     refusals: int = 0
     agreed: frozenset[Seat] = frozenset()
@@ -107,6 +122,14 @@ class Table:
     """The arbiter's pause, or the last one that there was in this play."""
     extra_min: int = 0
     """Minutes that the arbiter has added to the present play."""
+    played: tuple[Played, ...] = ()
+    """What this table has behind it, oldest first."""
+    seating: dict[Seat, Player] = field(default_factory=dict)
+    """Who really sits where; empty until it differs from the plan with the arbiter's approval."""
+    arrived: frozenset[Seat] = frozenset()
+    """Seats whose player has checked in."""
+    allowed: frozenset[str] = frozenset()
+    """What would stop this play and the arbiter has overridden, by code."""
     ordered: int = 0
     """`seq` of the last order that was carried out."""
 
@@ -121,6 +144,16 @@ class Table:
         if self.assignment is None or self.index >= len(self.assignment.plays):
             return None
         return self.assignment.plays[self.index]
+
+    @property
+    def players(self) -> dict[Seat, Player]:
+        """Who really sits where in the present play; nobody where there is none."""
+        return self.seating or (dict(self.play.players) if self.play else {})
+
+    @property
+    def verified(self) -> frozenset[Seat]:
+        """The trays that are right."""
+        return self.work.verified
 
     @property
     def ended(self) -> bool:
@@ -151,6 +184,11 @@ class Table:
     def public(self) -> PublicState:
         """What may be told of the phase."""
         return PUBLIC[self.phase]
+
+    @property
+    def unlaid(self) -> bool:
+        """Whether a tray is still to be laid right."""
+        return len(self.verified) < len(SEATS)
 
     @property
     def unverified(self) -> tuple[Seat, ...]:

@@ -78,6 +78,9 @@ class People:
     def _act(self, state: Table, play: PlannedPlay, course: Course) -> None:
         if state.phase is Phase.RESTORING:
             self._lay(state, play, course)
+        elif state.phase is Phase.SEATING:
+            self._react()
+            self._press(state, (seat for seat in SEATS if seat not in state.arrived))
         elif state.phase in (Phase.CONFIRMING, Phase.ACCEPTING):
             self._react()
             self._press(state, (seat for seat in SEATS if seat not in state.agreed))

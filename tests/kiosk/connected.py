@@ -137,6 +137,8 @@ def restore(table: Table) -> None:
     table.until(Phase.RESTORING)
     for seat in SEATS:
         table.program.seen(right(play(1), seat, table.time.now))
+    table.until(Phase.SEATING)
+    table.press(*SEATS)
     table.until(Phase.CONFIRMING)
 
 

@@ -38,6 +38,12 @@ FIRST: Final = 2
 TICKS: Final = FIRST + WINDOW // TICK
 """Until just before a window closes that was opened then."""
 
+MINUTE: Final = FIRST + 13
+"""The tick at which a minute is over."""
+
+DIM_S: Final = 2
+"""Seconds after which the screen gets darker: within these seconds, and later where something was shown."""
+
 Hands = Mapping[int, tuple[Report, ...]]
 """At which tick what is reported. Times in it are ns after the beginning."""
 
@@ -67,6 +73,13 @@ def hold(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
 def stuck(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
     """Press and never let go; in the middle of it the button is found to be stuck."""
     return {**hold(seat, tick), tick + 25: (Health(f"button-{seat}", "button_stuck"),)}
+
+
+def chattering(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
+    """Press a button whose contact is found to chatter by it."""
+    at = tick * TICK
+    chatters = Health(f"contact-{seat}", "button_chatters")
+    return {tick: (chatters, Pressed(seat, at), Released(seat, at + 60 * MS))}
 
 
 def together(*hands: Hands) -> Hands:
@@ -110,16 +123,21 @@ class Watching:
 def watching(folder: Path, watched: pytest.MonkeyPatch) -> Iterator[Watching]:
     """Come to a play, with everybody looking."""
     lamps: list[tuple[Seat, Lamp]] = []
-    with standing(folder) as table, Window(Screen(driver="dummy"), Words("en")) as window:
+    with standing(folder) as table, _window(table) as window:
         eyes = Eyes(lambda: open_camera("sim://tray"), table.program.seen, table.time)
         round_ = Round(table.program, window, eyes, lambda seat, lamp: lamps.append((seat, lamp)), threading.Event())
         made = Watching(table, round_, lamps)
         table.come_to(Phase.PLAYING)
-        table.time.wait()
+        minute = 60_000 * MS
+        table.time.wait(2 * minute - (table.time.now + MINUTE * TICK) % minute)
         round_()
         with _counting(made, watched), _hearing(made):
             lamps.clear()
             yield made
+
+
+def _window(table: Standing) -> Window:
+    return Window(Screen(driver="dummy", dim_after_s=DIM_S), Words("en"), table.time)
 
 
 @contextmanager

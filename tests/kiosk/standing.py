@@ -38,6 +38,11 @@ class Time:
     def __call__(self) -> int:
         return self.now
 
+    def of_day(self) -> str:
+        """Give a time of day that goes with it."""
+        minutes = self.now // (60 * S)
+        return f"{minutes // 60:02}:{minutes % 60:02}"
+
     def wait(self, ns: int = 2 * S) -> int:
         """Let time pass."""
         self.now += ns
@@ -115,6 +120,7 @@ class Standing:
         yield lambda: self.program._apply(Assigned(at=self.time.wait(), assignment=assignment))
         yield self._restore
         yield lambda: self.press(*SEATS)
+        yield lambda: self.press(*SEATS)
         yield lambda: self.press("west")
         yield lambda: self.pass_time(9 * S)
         yield lambda: self.type("1", "8", "enter", "n")
@@ -136,7 +142,7 @@ def standing(folder: Path, time: Time | None = None) -> Iterator[Standing]:
     (folder / "table.toml").write_text(CONFIG, encoding="utf-8")
     time = time or Time()
     with closing(Journal(folder / "table.sqlite", OURS)) as journal:
-        program = Program(Settings(folder / "table.toml"), journal, time)
+        program = Program(Settings(folder / "table.toml"), journal, time, time.of_day)
         try:
             yield Standing(program, journal, time)
         finally:

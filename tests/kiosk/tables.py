@@ -124,10 +124,20 @@ class Sitting:
         self.now += ns
         return self.now
 
-    def restore(self, seats: Iterable[Seat] = SEATS) -> None:
+    def lay(self, seats: Iterable[Seat] = SEATS) -> None:
         """Show right trays to the camera."""
         for seat in seats:
             self.take(right(self.play, seat, self.wait()))
+
+    def check_in(self) -> None:
+        """Let whoever has not checked in do so."""
+        self.press(*(seat for seat in SEATS if seat not in self.table.arrived))
+
+    def restore(self, seats: Iterable[Seat] = SEATS) -> None:
+        """Lay trays right; where all lie, let the players check in."""
+        self.lay(seats)
+        if self.table.phase is Phase.SEATING:
+            self.check_in()
 
     def press(self, *seats: Seat, every: int = 100 * MS) -> None:
         """Push buttons one after the other, having waited till the screen stands still, and let go at once."""
@@ -203,7 +213,8 @@ def sitting_in(phase: Phase) -> Sitting:
 
 
 _DAY: Final[tuple[Callable[[Sitting], object], ...]] = (
-    Sitting.restore,
+    Sitting.lay,
+    Sitting.check_in,
     lambda sitting: sitting.press(*SEATS),
     lambda sitting: sitting.press("west", "north"),
     Sitting.close_window,

@@ -98,7 +98,11 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         ('host = "scorer.local"', 'hots = "scorer.local"', "at `$.broker`"),
         ("[devices]", "[screen]\nwidth = 3\n[devices]", "Expected `int` >= 480 - at `$.screen.width`"),
         ("[devices]", "[colours]\n[devices]", "Object contains unknown field `colours`"),
-        ("table = 3", 'table = 3\nlanguage = "de"', "Invalid enum value 'de' - at `$.language`"),
+        (
+            "table = 3",
+            'table = 3\nlanguage = "../fr"',
+            r"Expected `str` matching regex '^[a-z]{2,3}$(?!\\n)' - at `$.language`",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(file: Path, old: str, new: str, said: str) -> None:

@@ -30,7 +30,20 @@ from kiosk.screens.words import Words
 from kiosk.table.events import ButtonHeld, ButtonPressed, PlayEndedDrawn
 from kiosk.table.state import Phase
 from tests.kiosk.connected import Table, begin, connected
-from tests.kiosk.seconds import FIRST, TICK, TICKS, Frame, Hands, hold, stuck, tap, together, watching
+from tests.kiosk.seconds import (
+    FIRST,
+    MINUTE,
+    TICK,
+    TICKS,
+    Frame,
+    Hands,
+    chattering,
+    hold,
+    stuck,
+    tap,
+    together,
+    watching,
+)
 from tests.kiosk.tables import EVENT, MS, TABLE, S, sitting_in
 
 ROOT: Final = Path(__file__).parents[2]
@@ -45,6 +58,7 @@ HANDS: Final[Mapping[str, Hands]] = {
     "a call beside a hu": together(hold("south", FIRST), tap("east", FIRST + 3)),
     "four calls": together(*(hold(seat, FIRST + at) for at, seat in enumerate(SEATS))),
     "a finger that stays": stuck("east", FIRST),
+    "a contact that chatters": chattering("east", FIRST),
 }
 
 KEYS: Final[Mapping[str, Mapping[int, str]]] = {
@@ -113,7 +127,7 @@ def test_frames_are_drawn_when_they_would_have_been_and_no_more_of_them(
 ) -> None:
     drawn = [one.drawn for one in seconds[hands, keys]]
     assert drawn == [one.drawn for one in seconds["none", keys]]
-    assert sum(drawn) == (keys == "nobody won")
+    assert sum(drawn) == 2 + (keys == "nobody won")  # a minute passes, and the screen gets darker
 
 
 @SAME
@@ -135,9 +149,9 @@ def test_the_log_is_told_the_same_at_the_same_time(
 def test_what_is_compared_does_change_when_something_is_shown(
     seconds: dict[tuple[str, str], list[Frame]],
 ) -> None:
-    """Else these tests could not fail: that nobody won is seen, at its tick and no other."""
+    """Else these tests could not fail: that nobody won is seen, that a minute has passed, that the screen is darker."""
     pixels = [one.pixels for one in seconds["none", "nobody won"]]
-    assert [at for at in range(1, TICKS) if pixels[at] != pixels[at - 1]] == [FIRST + 9]
+    assert [at for at in range(1, TICKS) if pixels[at] != pixels[at - 1]] == [FIRST + 9, MINUTE, FIRST + 29]
 
 
 # ---- the wire -----------------------------------------------------------------------------------------
@@ -210,7 +224,7 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
     # One message a state, one a fact: the presses have none. (Waiting may be said twice: at the connection too.)
     said = [what for what in table.said("Declared", "declared") if what != "waiting"]
     assert sorted(said) == sorted(
-        ["restoring", "Restored", "confirming", "Confirmed", "playing", "Declared", "declared"]
+        ["restoring", "Restored", "seating", "Seated", "confirming", "Confirmed", "playing", "Declared", "declared"]
     )
 
 

@@ -6,11 +6,11 @@ from typing import Final
 import pytest
 
 from broker.rules.profile_files import DEFAULT, load
-from kiosk.screens.words import CATALOGUE
+from kiosk.screens.words import Words
 from vision.reading import FaultType
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
-WORDS: Final = CATALOGUE["en"]
+WORDS: Final = Words("en")
 NAMES: Final = {"row": 2, "col": 5, "row2": 3, "col2": 1, "found": 117, "expected": 64}
 
 
@@ -21,24 +21,24 @@ def page(name: str) -> str:
 
 @pytest.mark.parametrize("kind", FaultType)
 def test_staff_are_told_every_fault_as_the_screen_names_it(kind: FaultType) -> None:
-    assert f"| {WORDS[f'misplaced_{kind.value}'].format(**NAMES)} |" in page("staff.md")
+    assert f"| {WORDS(f'misplaced_{kind.value}', **NAMES)} |" in page("staff.md")
 
 
 @pytest.mark.parametrize("key", ["waiting", "restoring", "confirming", "playing", "accepting", "recorded", "finished"])
 def test_staff_are_told_every_state_in_its_word(key: str) -> None:
-    assert f"| **{WORDS[key]}** |" in page("staff.md")
+    assert f"| **{WORDS(key)}** |" in page("staff.md")
 
 
 @pytest.mark.parametrize(
     "sentence",
     [
-        WORDS["value_of"].format(seat="West"),
-        WORDS["tray_wrong"].format(seat="West"),
-        WORDS["tray_unread"].format(seat="North", count=3),
-        WORDS["more"].format(count=3),
-        WORDS["unsent"].format(count=2),
-        WORDS["refused"].format(count="").strip(),
-        *(WORDS[key] for key in ("online", "offline", "discarder", "restoring_marked", "problem_below_minimum")),
+        WORDS("value_of", seat="West"),
+        WORDS("tray_wrong", seat="West"),
+        WORDS("tray_unread", seat="North", count=3),
+        WORDS("more", count=3),
+        WORDS("unsent", count=2),
+        WORDS("refused", count=3),
+        *(WORDS(key) for key in ("online", "offline", "discarder", "restoring_marked", "problem_below_minimum")),
     ],
 )
 def test_staff_read_the_screens_own_sentences(sentence: str) -> None:
@@ -47,7 +47,7 @@ def test_staff_read_the_screens_own_sentences(sentence: str) -> None:
 
 @pytest.mark.parametrize("key", ["confirming_help", "playing_help", "offline", "calling", "has_declared", "recorded"])
 def test_players_read_the_screens_own_sentences(key: str) -> None:
-    assert WORDS[key] in page("player.md")
+    assert WORDS(key) in page("player.md")
 
 
 def test_the_numbers_told_are_the_profiles() -> None:

@@ -171,7 +171,6 @@ def test_the_largest_camera_picture_is_read_within_300_megabytes(tmp_path: Path)
     assert peak_of(path) < 300 * MEGABYTE
 
 
-@pytest.mark.xfail(strict=True, reason="three digits in running text are not yet told from a number on a back")
 def test_numbers_in_a_text_are_no_serials(tmp_path: Path) -> None:
     (line,) = lines_of(tmp_path, encoded(page_of_text()))
     assert is_harmless(line)

@@ -5,13 +5,15 @@ shows a misread. What is left counts only from a confidence on that is chosen fr
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from vision.geometry import Picture, Quad
 from vision.marks.cut import cut_backs
 from vision.marks.digits_net import Look, Shares, look_at
-from vision.marks.signs import MEANT, NUMBER, TURNED, UPRIGHT, UPSIDE_DOWN, UPSIDE_DOWN_MEANT
+from vision.marks.edges import has_edges
+from vision.marks.signs import MEANT, NOTHING, NUMBER, ONES, TURNED, UPRIGHT, UPSIDE_DOWN, UPSIDE_DOWN_MEANT
 from vision.payload import LAST_SERIAL
 from vision.sight import Mark
 
@@ -22,6 +24,7 @@ _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read
 _LETTER_SURE = 0.9
 _TOLD = 50.0  # times likelier that one way up must be than the other
 _TOLD_APART = 1000.0  # the same where the number is a serial both ways up
+_TINY = 1e-9  # where both looks see no 1 at all
 Digits = tuple[int, ...]
 
 
@@ -37,7 +40,17 @@ def look_twice(crops: Picture) -> list[Look]:
     doubted = [number for number in numbers if conclude(looks[number]).confidence < SURE_AT_ONCE]
     for number, again in zip(doubted, look_at(crops[doubted][:, ::-1, ::-1]), strict=True):
         looks[number] = agreed(looks[number], again)
+    for number, there in zip(numbers, has_edges(crops[numbers]), strict=True):
+        looks[number] = looks[number] if there else _on_no_tile(looks[number])
     return looks
+
+
+def _on_no_tile(look: Look) -> Look:
+    """Take a number for print on something else: what it says is of no interest."""
+    kind = look.kind.copy()
+    kind[NOTHING] += kind[NUMBER]
+    kind[NUMBER] = 0.0
+    return replace(look, kind=kind)
 
 
 def agreed(upright: Look, turned: Look) -> Look:
@@ -49,10 +62,18 @@ def agreed(upright: Look, turned: Look) -> Look:
         np.sqrt(upright.kind * turned.kind),
         np.sqrt(upright.ways * turned.ways[::-1]),
         np.sqrt(upright.letter * turned.letter),
-        np.sqrt(upright.signs * turned.signs[::-1, TURNED]),
+        _agreed_signs(upright.signs, turned.signs[::-1, TURNED]),
         upright.places,
         (upright.spot - turned.spot) / 2,
     )
+
+
+def _agreed_signs(one: Shares, other: Shares) -> Shares:
+    """Give the geometric means; of a 1 that shows no way up the looks need not agree which way it stands."""
+    means = np.sqrt(one * other)
+    strokes = np.sqrt(one[:, ONES].sum(axis=1) * other[:, ONES].sum(axis=1))
+    means[:, ONES] *= (strokes / np.maximum(means[:, ONES].sum(axis=1), _TINY))[:, None]
+    return np.asarray(means, dtype=np.float32)
 
 
 def conclude(look: Look) -> Mark:
@@ -65,6 +86,11 @@ def conclude(look: Look) -> Mark:
     ]
     serials = [_serial(digits) for digits, _ in best]
     down = likely[1] > likely[0]
+    if (
+        serials[0] is not None and serials[0] == serials[1]
+    ):  # then it does not matter which way up the looks took it for
+        told = max(likely) > _TOLD_APART * min(likely)
+        return _mark(look, serials[0], min(share for _, share in best), turned=down if told else None)
     if max(likely) > (_TOLD if None in serials else _TOLD_APART) * min(likely):
         return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)
     return _conclude_torn(look, serials, [share for _, share in best])
@@ -76,8 +102,6 @@ def _conclude_torn(look: Look, serials: list[int | None], shares: list[float]) -
     either = float(look.ways.sum())
     if upright is None or turned is None:
         return _mark(look, upright or turned, either * shares[upright is None], turned=upright is None)
-    if upright == turned:
-        return _mark(look, upright, either * min(shares), turned=None)
     return _mark(look, None, either * min(shares), turned=None, either=(upright, turned))
 
 

@@ -20,6 +20,8 @@ WIDER: Final = "Vera"
 CHINESE: Final = "STSong-Light"
 
 ELLIPSIS: Final = "…"
+ROUNDING: Final = 0.01
+"""Points: a text that was made to fit exactly is not cut for the last digit of its width."""
 
 
 class Run(NamedTuple):
@@ -47,7 +49,7 @@ def width(text: str, size: float, *, bold: bool = False) -> float:
 def fitted(text: str, room: float, largest: float, smallest: float, *, bold: bool = False) -> tuple[str, float]:
     """Give a text and its size so that it fits: smaller first, then cut, with an ellipsis."""
     size = min(largest, max(smallest, largest * room / max(width(text, largest, bold=bold), 1)))
-    while text and width(text, size, bold=bold) > room:
+    while text and width(text, size, bold=bold) > room + ROUNDING:
         text = text.removesuffix(ELLIPSIS)[:-1].rstrip() + ELLIPSIS
     return text, size
 

@@ -17,6 +17,7 @@ from broker.organiser.deals.made import BY_ROUNDS
 from broker.organiser.events.listed import PLAYERS, players_csv, read_players
 from broker.organiser.events.ready import problems
 from broker.organiser.movements.command import new as new_movement
+from broker.organiser.paper.command import sheets
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT, load
 from broker.scorer.event import EVENT, Plan
@@ -90,6 +91,9 @@ def check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noqa: FBT
     homologue event check my-cup
     """  # noqa: D301 - click reads the \b
     _tell(ctx, folder, as_json=as_json)
+
+
+event.add_command(sheets)
 
 
 def _tell(ctx: click.Context, folder: Path, *, as_json: bool) -> None:

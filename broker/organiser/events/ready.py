@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from broker.organiser.deals import sets
-from broker.organiser.deals.committed import COMMITMENT
+from broker.organiser.deals.committed import COMMITMENT, refuse_other_event
 from broker.organiser.deals.files import flat
 from broker.organiser.events.listed import PLAYERS, read_players
 from broker.rules.errors import RuleError
@@ -23,6 +23,7 @@ def problems(folder: Path) -> list[Problem]:
         found += _of(lambda: sets.check(folder))
     if (folder / PLAYERS).exists():
         found += _of(lambda: read_players(folder / PLAYERS))
+    found += _of(lambda: refuse_other_event(folder))
     if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
         found.append(("not_committed", f"the deals have no {COMMITMENT}: `homologue deal commit` writes it"))
     return list(dict.fromkeys(found))

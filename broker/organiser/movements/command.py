@@ -81,7 +81,7 @@ def new(
             raise RuleError("teams_not_of_event", "an event knows no teams yet: make its movement as a CSV file")
         names = player_names(players, members, event)
         carriers = 1 if event and copies is None and deals_per_round is not None else copies
-        order = _order(len(names), tables, rounds, deals_per_round, carriers)
+        order = usual_order(len(names), tables, rounds, deals_per_round, carriers)
         if event and order.copies > 1:
             raise RuleError(
                 "one_carrier_a_deal", f"the scorer of an event takes one carrier of a deal, not {order.copies}"
@@ -98,8 +98,8 @@ def new(
         write(plays, names, faults, wanted, {})
 
 
-def _order(players: int, tables: int | None, rounds: int, deals: int | None, copies: int | None) -> Order:
-    """Take what the perfect movement needs where nothing else is ordered: deals that go round, or carriers of one."""
+def usual_order(players: int, tables: int | None, rounds: int, deals: int | None, copies: int | None) -> Order:
+    """Order what the perfect movement needs where nothing else is said: deals that go round, or carriers of one."""
     filled = players // TEAM if tables is None else tables
     order = Order(players, filled, rounds, 1 if deals is None else deals, 1 if copies is None else copies)
     at_once = replace(order, copies=-(-filled // order.deals_per_round))

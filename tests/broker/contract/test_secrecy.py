@@ -42,6 +42,7 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> N
         "assignment: rules",
         "assignment: plays[].players{}.id",
         "assignment: plays[].players{}.name",
+        "assignment: repeats{}[]",
         "order: id",
         "order: event",
         "order: author",
@@ -80,6 +81,6 @@ def test_a_result_on_the_wire_has_the_hand_value_and_never_the_hand() -> None:
     texts = {way for way, kind in leaves(log.message) if isinstance(kind, inspect.StrType)}
     result = {"fact.profile", "fact.players{}", "fact.fines{}.reason"}
     ruled = {"fact.author", "fact.reason", "fact.decision.gives{}?", "fact.decision.takes{}?"}
-    assert texts == {"id", "event", "fact.form", *result, *ruled}
+    assert texts == {"id", "event", "fact.form", *result, *ruled, "fact.guards[]"}
     assert set(SEATS).isdisjoint(KINDS)
     assert set(WinKind.__args__).isdisjoint(KINDS)  # type: ignore[attr-defined] # a Literal has its words there

@@ -1,12 +1,16 @@
 """`homologue export`: what it writes, where, and what it will not."""
 
 import json
+import stat
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from broker.command import homologue
+from broker.records.exports import EXPORTS
 from broker.scorer.service import STANDINGS
 from broker.scorer.standings import as_csv, rows
 from broker.scorer.stored import open_stored
@@ -198,3 +202,28 @@ def test_plays_under_embargo_are_still_to_come(under_way: Path) -> None:
     assert (len(shown), [line for line in shown if "points" in line]) == (16, [])
     early = [json.loads(line) for line in export("plays", under_way, "--embargoed").stdout.splitlines()]
     assert sum("points" in line for line in early) == 12
+
+
+def test_everything_comes_in_one_archive_and_the_ema_report_when_it_is_over(over: Path, under_way: Path) -> None:
+    listed = []
+    for folder in (over, under_way):
+        done = export("all", folder)
+        assert done.exit_code == 0
+        listed.append(sorted(zipfile.ZipFile(BytesIO(done.stdout_bytes)).namelist()))
+    assert listed[0] == sorted(f"cup/{one.name}" for one in EXPORTS)
+    assert sorted(set(listed[0]) - set(listed[1])) == ["cup/ema.csv"]
+
+
+def test_a_whole_event_goes_out_and_comes_back_by_command(over: Path, tmp_path: Path) -> None:
+    path, folder = tmp_path / "cup.json", tmp_path / "again"
+    assert export("json", over, "--whole", "--output", path).exit_code == 0
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert CliRunner().invoke(homologue, ["event", "import", str(path), str(folder)]).exit_code == 0
+    assert export("results", folder).stdout == export("results", over).stdout
+
+
+@pytest.mark.parametrize("which", ["standings", "travellers"])
+def test_pages_to_print_are_written_as_pdf(under_way: Path, tmp_path: Path, which: str) -> None:
+    path = tmp_path / "x.pdf"
+    done = export("pdf", which, under_way, "--language", "zh", "--output", path)
+    assert (done.exit_code, path.read_bytes()[:5]) == (0, b"%PDF-")

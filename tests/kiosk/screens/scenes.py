@@ -10,13 +10,15 @@ from broker.contract.messages import Command, PlannedPlay, Player
 from broker.contract.words import SEATS, Seat
 from kiosk.entry import Form
 from kiosk.screens.shown import Line, Shown, shown
-from kiosk.table.events import Misplaced, PlayEndedDrawn, TrayChecked
+from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, TrayChecked
 from kiosk.table.state import Phase
-from tests.kiosk.tables import TABLE, Sitting, play, sitting_in, swapped
+from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
 from vision.reading import FaultType
 
-ONLINE: Final = Line(up=True)
-TROUBLED: Final = Line(up=False, unsent=128, refused=3, health=("camera: camera_unplugged", "plan: plan_rewrites_past"))
+ONLINE: Final = Line(up=True, clock="14:05", version="0.1.0")
+TROUBLED: Final = replace(
+    ONLINE, up=False, unsent=128, refused=3, health=("camera: camera_unplugged", "plan: plan_rewrites_past")
+)
 
 BROKEN: Final = replace(
     TROUBLED,
@@ -83,6 +85,32 @@ def half_restored() -> Shown:
     sitting = Sitting(play(1))
     sitting.restore(["east", "north"])
     sitting.take(swapped(sitting.play, "south", sitting.wait()))
+    return seen(sitting)
+
+
+def another_carrier() -> Shown:
+    sitting = Sitting(play(1), play(2, deal=9999))
+    sitting.take(right(play(2), "south", sitting.wait()))
+    return seen(sitting)
+
+
+def had_before(deal: int = 1, repeats: tuple[str, ...] = ()) -> Sitting:
+    """The second play is of a deal that the table, or players with long names, had before."""
+    sitting = Sitting(play(1))
+    sitting.begin()
+    sitting.draw()
+    sitting.press(*SEATS)
+    second = msgspec.structs.replace(named(LONG, 2), round=2, deal=deal)
+    longer = msgspec.structs.replace(plan(play(1), second), repeats={2: repeats})
+    sitting.take(Assigned(at=sitting.wait(), assignment=longer))
+    sitting.next_deal()
+    return sitting
+
+
+def half_seated() -> Shown:
+    sitting = Sitting(named(LONG))
+    sitting.lay()
+    sitting.press("south", "north")
     return seen(sitting)
 
 
@@ -157,12 +185,16 @@ def ordered(*commands: Command) -> Shown:
 
 SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "waiting": lambda: seen(sitting_in(Phase.WAITING)),
-    "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), Line()),
+    "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), replace(ONLINE, up=False)),
     "restoring": lambda: seen(sitting_in(Phase.RESTORING)),
     "restoring, half": half_restored,
     "restoring, one fault": lambda: faults(1),
     "restoring, many faults": lambda: faults(12),
     "restoring, unread": lambda: unread(3),
+    "restoring, another deal's carrier": another_carrier,
+    "restoring, had here before": lambda: seen(had_before()),
+    "restoring, somebody had it before": lambda: seen(had_before(deal=9, repeats=("p01", "p03"))),
+    "seating": half_seated,
     "confirming": half_confirmed,
     "confirming, longest names": lambda: seen(named_in(LONGEST)),
     "playing": lambda: seen(sitting_in(Phase.PLAYING)),

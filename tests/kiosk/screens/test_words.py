@@ -1,13 +1,16 @@
-"""Each sentence is there in each language, with the same things filled in."""
+"""Catalogues are complete: each sentence in each language, of the same source, with the same things filled in."""
 
+from collections.abc import Iterator
 from string import Formatter
-from typing import get_args
 
+import polib
 import pytest
 
-from kiosk.config import Language
-from kiosk.screens.words import CATALOGUE
+from kiosk.errors import BadConfiguration
+from kiosk.screens.words import SOURCE, Words, catalogue, languages
 from vision.reading import FaultType
+
+TRANSLATED = [language for language in languages() if language != SOURCE]
 
 
 def names(sentence: str) -> set[str]:
@@ -15,22 +18,60 @@ def names(sentence: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(sentence) if name}
 
 
-def test_there_is_a_catalogue_for_every_language_that_can_be_set() -> None:
-    assert set(CATALOGUE) == set(get_args(Language))
+def translations(entry: polib.POEntry) -> Iterator[str]:
+    """Give what stands for a sentence: one, or one for each plural."""
+    yield from entry.msgstr_plural.values() if entry.msgid_plural else (entry.msgstr,)
 
 
-@pytest.mark.parametrize("language", CATALOGUE)
-def test_every_language_has_the_same_sentences_with_the_same_names(language: Language) -> None:
-    assert {key: names(text) for key, text in CATALOGUE[language].items()} == {
-        key: names(text) for key, text in CATALOGUE["en"].items()
-    }
+def test_english_french_and_chinese_are_there() -> None:
+    assert {"en", "fr", "zh"} <= set(languages())
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_catalogue_translates_the_source_as_it_is_now(language: str) -> None:
+    """A sentence whose English has changed since is as good as missing."""
+    source = [(one.msgctxt, one.msgid, one.msgid_plural) for one in catalogue(SOURCE)]
+    assert sorted((one.msgctxt, one.msgid, one.msgid_plural) for one in catalogue(language)) == sorted(source)
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_nothing_is_left_untranslated_or_unsure(language: str) -> None:
+    left = (
+        one.msgctxt for one in catalogue(language) if one.fuzzy or not all(text.strip() for text in translations(one))
+    )
+    assert [*left] == []
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_translation_fills_in_what_its_source_fills_in(language: str) -> None:
+    wrong = (
+        one.msgctxt for one in catalogue(language) for text in translations(one) if names(text) != names(one.msgid)
+    )
+    assert [*wrong] == []
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_name_is_given_to_one_sentence_only(language: str) -> None:
+    assert len({one.msgctxt for one in catalogue(language)}) == len(catalogue(language))
 
 
 @pytest.mark.parametrize("kind", FaultType)
 def test_every_fault_that_the_camera_names_has_its_sentence(kind: FaultType) -> None:
-    assert f"misplaced_{kind.value}" in CATALOGUE["en"]
+    assert f"misplaced_{kind.value}" in Words()
 
 
-@pytest.mark.parametrize("language", CATALOGUE)
-def test_no_sentence_is_empty(language: Language) -> None:
-    assert [key for key, text in CATALOGUE[language].items() if not text.strip()] == []
+def test_a_plural_follows_its_count() -> None:
+    assert [Words(language)("more", count=count) for language in ("en", "fr", "zh") for count in (1, 2)] == [
+        *("and 1 more", "and 2 more", "et 1 autre", "et 2 autres", "另有1处", "另有2处")
+    ]
+
+
+def test_what_is_refused_is_told_in_a_sentence_or_by_its_code() -> None:
+    words = Words("fr")
+    assert words.problem("below_minimum") == "Trop bas : valeur sous le minimum pour gagner."
+    assert words.problem("no_such_code") == "Non accepté : no_such_code"
+
+
+def test_a_language_without_a_catalogue_is_told_with_those_that_have_one() -> None:
+    with pytest.raises(BadConfiguration, match="language de: there are en, fr, zh"):
+        Words("de")

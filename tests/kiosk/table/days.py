@@ -17,13 +17,16 @@ from kiosk.table.events import (
     ButtonReleased,
     CallToggled,
     ClaimWindowElapsed,
+    DealBroughtForward,
     Event,
     FalseHuRuled,
+    GuardOverridden,
     NextDealCalled,
     Ordered,
     PlayEndedDrawn,
     Restarted,
     ResultRefused,
+    SeatsSwapped,
     TrayChecked,
     ValueEntered,
 )
@@ -125,7 +128,7 @@ def _forward(state: Table, move: Move, now: int) -> Event:
         return NextDealCalled(at=now)
     if event := {Phase.CLAIMING: _due, Phase.DECLARED: _win}.get(state.phase):
         return event(state, move, now)
-    missing = [seat for seat in SEATS if seat not in state.agreed]
+    missing = [seat for seat in SEATS if seat not in (state.arrived if state.phase is Phase.SEATING else state.agreed)]
     return ButtonPressed(at=now, seat=missing[0] if state.phase is not Phase.PLAYING else move.seat)
 
 
@@ -156,6 +159,9 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "old order": lambda state, _m, now: Ordered(at=now, seq=state.ordered, command="extra_time", minutes=5),
     "restart": lambda _s, _m, now: Restarted(at=now),
     "restart, same clock": lambda _s, _m, now: Restarted(at=now, same_clock=True),
+    "swap": lambda _s, move, now: SeatsSwapped(at=now, one=move.seat, other="east", reason="why"),
+    "override": lambda _s, _m, now: GuardOverridden(at=now, reason="why"),
+    "bring forward": lambda _s, _m, now: DealBroughtForward(at=now, round=2, reason="why"),
     "plan": lambda _s, _m, now: Assigned(at=now, assignment=PLAN),
     "longer plan": lambda _s, _m, now: Assigned(at=now, assignment=LONGER),
     "rewritten plan": lambda _s, _m, now: Assigned(at=now, assignment=REWRITTEN),

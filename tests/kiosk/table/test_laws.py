@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.contract.messages import Call, Confirmed, Declared, Fact, Restored, Result
+from broker.contract.messages import Call, Confirmed, Declared, Fact, Overridden, Restored, Result, Seated
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import ButtonPressed, Event, Restarted
 from kiosk.table.machine import RULES, handle
@@ -18,9 +18,9 @@ from tests.kiosk.tables import WINDOW, S, sitting_in
 
 FEWER = settings(max_examples=60)  # each is a day of 30 to 90 events
 
-LETTER = {Restored: "r", Confirmed: "c", Declared: "d", Result: "R"}
+LETTER = {Restored: "r", Seated: "s", Overridden: "o", Confirmed: "c", Declared: "d", Result: "R"}
 
-PLAY = re.compile(r"(r(c(d*R?)?)?)?")
+PLAY = re.compile(r"o*(r(s+(c(d*R?)?)?)?)?")
 
 
 def facts_by_play(steps: list[Step]) -> dict[int, list[Fact]]:

@@ -4,10 +4,11 @@ import pytest
 from msgspec import structs
 
 from broker.contract.messages import Assignment, Call, PlannedPlay
+from broker.contract.words import SEATS
 from broker.rules.profile_files import folder
 from kiosk.table.events import Assigned, CallToggled, NextDealCalled
 from kiosk.table.machine import handle
-from kiosk.table.state import Phase, Table
+from kiosk.table.state import Phase, Played, Table
 from tests.kiosk.tables import Sitting, plan, play, sitting_in
 
 
@@ -30,10 +31,17 @@ def test_a_plan_in_which_all_is_played_is_the_end(first: int) -> None:
 
 
 def test_the_next_deal_begins_with_nothing_of_the_one_before() -> None:
+    """Nothing but who sits here, and what the table has behind it."""
     sitting = sitting_in(Phase.RECORDED)
     sitting.next_deal()
     expected = Table(
-        phase=Phase.RESTORING, assignment=sitting.table.assignment, index=1, since=sitting.now, calling=False
+        phase=Phase.RESTORING,
+        assignment=sitting.table.assignment,
+        index=1,
+        since=sitting.now,
+        calling=False,
+        played=(Played(1, 1, frozenset({"p01", "p02", "p03", "p04"})),),
+        arrived=frozenset(SEATS),
     )
     assert sitting.table == expected
 
@@ -107,7 +115,10 @@ def test_a_recorded_play_waits_for_staff_under_another_store_too() -> None:
     assert sitting.table.play == play(2)
 
 
-@pytest.mark.parametrize("phase", [Phase.CONFIRMING, Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING])
+BREAKS_OFF = (Phase.WAITING, Phase.RESTORING, Phase.RECORDED, Phase.FINISHED)
+
+
+@pytest.mark.parametrize("phase", [one for one in Phase if one not in BREAKS_OFF])
 def test_no_store_breaks_into_a_play(phase: Phase) -> None:
     assert sitting_in(phase).refusal(other_store(play(1), first=0)) == "not_now"
 

@@ -37,7 +37,8 @@ EAST, SOUTH, WEST, NORTH = range(4)
 
 REFUSED_IN: Final[dict[Phase, str]] = {
     Phase.WAITING: "press_before_play",
-    Phase.RESTORING: "press_before_play",
+    Phase.RESTORING: TAKEN,
+    Phase.SEATING: TAKEN,
     Phase.CONFIRMING: TAKEN,
     Phase.PLAYING: TAKEN,
     Phase.CLAIMING: TAKEN,
@@ -58,6 +59,8 @@ def test_a_press_in_its_time(phase: Phase) -> None:
 
 TOO_SOON_IN: Final[dict[Phase, str]] = {
     **REFUSED_IN,
+    Phase.RESTORING: "press_too_soon",
+    Phase.SEATING: "press_too_soon",
     Phase.CONFIRMING: "press_too_soon",
     Phase.PLAYING: "press_too_soon",
     Phase.ACCEPTING: "press_too_soon",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from vision.marks.digits import agreed, conclude, read_digits
 from vision.marks.digits_net import Look
-from vision.marks.signs import KINDS, NUMBER, SEEN, TURNED, UPSIDE_DOWN
+from vision.marks.signs import KINDS, NUMBER, ONES, SEEN, TURNED, UPSIDE_DOWN
 from vision.payload import LAST_SERIAL
 
 SPOT = np.array([0.02, -0.1])
@@ -86,6 +86,16 @@ def test_a_sign_turned_twice_is_itself(seen: int) -> None:
 def test_two_looks_that_differ_leave_no_confidence(one: int, other: int) -> None:
     together = agreed(look(one), look_upside_down(other))
     assert conclude(together).confidence == pytest.approx(float(one == other))
+
+
+@given(st.floats(0.05, 0.95), st.floats(0.05, 0.95))
+def test_looks_need_not_agree_which_way_up_a_plain_stroke_stands(one: float, other: float) -> None:
+    looks = look(111, turned=0.5), look_upside_down(111, turned=0.5)
+    for seen, share in zip(looks, (one, other), strict=True):
+        seen.signs[:, ONES] = share, 1 - share
+    mark = conclude(agreed(*looks))
+    assert mark.serial == 111
+    assert mark.confidence == pytest.approx(1.0)
 
 
 @given(st.floats(0.1, 0.9))

@@ -1,0 +1,8 @@
+// A file that was chosen is put into the text field beside it, so that what is sent can be seen and mended first.
+for (const input of document.querySelectorAll("input[data-into]")) {
+  input.closest("[hidden]").hidden = false;
+  input.addEventListener("change", async () => {
+    const [file] = input.files;
+    if (file) document.getElementById(input.dataset.into).value = await file.text();
+  });
+}

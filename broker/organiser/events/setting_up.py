@@ -1,0 +1,194 @@
+"""Setting an event up step by step: each step takes what somebody sent, and changes its folder or refuses.
+
+What has begun is not changed: what a scorer has stored belongs to the plan that was there. Every file is put in place
+whole, so that a step which is cut short has done nothing.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Final, TypeVar
+
+import msgspec
+import tomli_w
+from msgspec.structs import replace
+
+from broker.contract.words import SEATS
+from broker.credentials import write_private
+from broker.organiser.deals import made, sets
+from broker.organiser.deals.committed import COMMITMENT, event_of
+from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players
+from broker.organiser.movements import file as files
+from broker.organiser.movements.command import usual_order
+from broker.rules.errors import RuleError
+from broker.rules.movement import NamedPlay, check, make, named
+from broker.rules.profile_files import load, own
+from broker.scorer.event import EVENT, PROFILE, Plan, Session
+from broker.scorer.folder import DEALS, read
+from broker.store.address import STORE, started
+
+T = TypeVar("T")
+
+SEARCH_S: Final = 8.0
+"""How long a page waits for a movement; the command searches as long as it is told."""
+
+NOBODY: Final = Plan(name="new", title="?", profile="oedmc-2020", players=())
+
+
+def plan_of(folder: Path) -> Plan | None:
+    """Give the plan as far as it is made; None before the first step. Raises BadEvent."""
+    return read(folder / EVENT, msgspec.toml.decode, Plan) if (folder / EVENT).exists() else None
+
+
+def may_change(folder: Path) -> Plan | None:
+    """Give the plan that may be changed. Raises RuleError `event_started`, BadEvent."""
+    if started(folder):
+        raise RuleError(
+            "event_started",
+            f"a scorer has been started here ({STORE}): what it stores belongs to the plan that is there",
+        )
+    return plan_of(folder)
+
+
+def take_head(folder: Path, name: str, title: str, profile: str, rules: str = "") -> None:
+    """Settle name, title and rules; `rules`: the text of a profile of the event's own.
+
+    Raises RuleError `event_started`, `malformed`, `bad_profile`, `unknown_profile`, `other_event`; BadEvent.
+    """
+    before = may_change(folder)
+    text = rules.replace("\r\n", "\n").strip()
+    profile = own(text).id if text else load(profile).id
+    head = {"name": name, "title": " ".join(title.split()), "profile": profile}
+    plan = _converted({**msgspec.to_builtins(before or NOBODY), **head}, Plan)
+    if not plan.title.isprintable():
+        raise RuleError("malformed", "the title has characters that no screen shows")
+    if (folder / COMMITMENT).exists():
+        event_of(folder, name)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if text:
+        write_private(folder / PROFILE, f"{text}\n".encode())
+    else:
+        (folder / PROFILE).unlink(missing_ok=True)
+    _write(folder, plan)
+
+
+def listed(text: str) -> tuple[Listed, ...]:
+    """Read a list of players (CSV). Raises as `read_players`, `not_utf8`."""
+    return _from_file(text, "players.csv", read_players)
+
+
+def take_players(folder: Path, text: str) -> int:
+    """Put a list of players in the place of what is there; give how many. Raises as `listed`; `head_missing`."""
+    plan = _settled(folder)
+    players = listed(text)
+    write_private(folder / PLAYERS, players_csv(players).encode())
+    _write(folder, replace(plan, players=tuple(one.player for one in players)))
+    return len(players)
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """A movement that was made or sent, and what is wrong with it."""
+
+    plays: tuple[NamedPlay, ...]
+    problems: tuple[files.Problem, ...] = ()
+
+
+def movement_of(text: str) -> Movement:
+    """Read a movement (CSV) and check it. Raises RuleError `too_large`, `not_utf8`."""
+    found = _from_file(text, "movement.csv", files.read)
+    faults = (files.Problem(fault.code, fault.text, found.lines[fault.at[-1]]) for fault in check(found.plays))
+    problems = sorted((*found.problems, *faults), key=lambda problem: problem.line)
+    return Movement(found.plays, tuple(problems))
+
+
+def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> Movement:
+    """Make a movement for the players of the folder. Raises RuleError `head_missing`, `impossible_size`."""
+    names = [player.id for player in _settled(folder).players]
+    order = usual_order(len(names), None, rounds, None, None)
+    end = time.monotonic() + seconds
+    plays = named(make(order, Random(0), lambda: time.monotonic() < end), names)  # noqa: S311 - no secret
+    return Movement(plays)
+
+
+def take_movement(folder: Path, movement: Movement) -> int:
+    """Put a movement into the plan; give how many plays. Raises RuleError of its first problem, `deal_unknown`."""
+    _settled(folder)
+    for problem in movement.problems:
+        raise RuleError(problem.code, f"line {problem.line}: {problem.text}")
+    return files.write_event(folder, movement.plays, force=True)
+
+
+def make_deals(folder: Path) -> str:
+    """Mix the deals of the movement, and sets if there are none; give the root of the commitment.
+
+    Raises RuleError `no_plays`, `deals_exist`, `set_unknown` and the like.
+    """
+    plan = _settled(folder)
+    if not plan.plays:
+        raise RuleError("no_plays", "there is no movement yet: it says how many deals there are")
+    made.refuse_second(folder)
+    chance = secrets.SystemRandom()
+    last = max(play.deal for play in plan.plays)
+    deals = made.salted(made.new_deals(last, made.BY_ROUNDS, SEATS, (), chance))
+    sets.ensure(folder, {deal.set for deal in deals}, chance)
+    return made.keep(folder, plan.name, deals)
+
+
+def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
+    """Put sessions and their clocks into the plan; rows without a name are none. Raises RuleError `malformed`."""
+    plan = _settled(folder)
+    sessions = tuple(_session(row, at) for at, row in enumerate(rows, 1) if row.get("name", "").strip())
+    _write(folder, replace(plan, sessions=sessions))
+    return len(sessions)
+
+
+def _session(row: dict[str, str], at: int) -> Session:
+    said: dict[str, object] = {"name": " ".join(row["name"].split())}
+    for field in ("first_round", "last_round", "play_minutes"):
+        text = row.get(field, "").strip()
+        if text:
+            said[field] = int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else text  # noqa: PLR2004 - digits
+    if starts := row.get("starts", "").strip():
+        said["starts"] = starts
+    try:
+        return _converted(said, Session)
+    except RuleError as problem:
+        raise RuleError(problem.code, f"session {at}: {problem.text}") from None
+
+
+def _settled(folder: Path) -> Plan:
+    plan = may_change(folder)
+    if plan is None:
+        raise RuleError("head_missing", "the event has no name yet: begin with name, title and rules")
+    return plan
+
+
+def _converted(said: object, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(said, kind)
+    except msgspec.ValidationError as error:
+        raise RuleError("malformed", str(error)) from None
+
+
+def _from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
+    """Read what was sent as the commands read a file, so that both refuse alike."""
+    if "\ufffd" in text:
+        raise RuleError("not_utf8", f"{name} is not UTF-8: save it anew in that encoding")
+    with TemporaryDirectory() as beside:
+        path = Path(beside) / name
+        path.write_text(text, encoding="utf-8", newline="")
+        return reader(path)
+
+
+def _write(folder: Path, plan: Plan) -> None:
+    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
+
+
+def deals_made(folder: Path) -> bool:
+    """Say whether there are deals."""
+    return (folder / DEALS).exists()

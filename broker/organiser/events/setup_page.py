@@ -1,0 +1,247 @@
+"""The pages on which an organiser sets an event up: one page, a form a step, each checked before it is kept."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from broker.desk.access import Access, Way, address, visitor_of
+from broker.desk.annex import Annex
+from broker.desk.errors import DeskError, FormMalformed
+from broker.desk.forms import Form, read_form
+from broker.desk.forms_page import render
+from broker.organiser.deals.committed import COMMITMENT, read_commitment
+from broker.organiser.deals.files import flat
+from broker.organiser.events import setting_up
+from broker.organiser.events.listed import PLAYERS, Listed, read_players
+from broker.organiser.events.ready import problems
+from broker.organiser.movements import file as files
+from broker.organiser.movements import text
+from broker.people.errors import PeopleError
+from broker.rules.errors import RuleError
+from broker.rules.movement import NamedPlay, is_measurable, quality
+from broker.rules.profile_files import DEFAULT, shipped
+from broker.scorer.errors import ScorerError
+from broker.scorer.event import PROFILE, Plan, Session
+from broker.store.address import started
+from broker.store.errors import StoreError
+
+LARGEST: Final = 2 * 2**20
+"""Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
+
+MOST_ROUNDS: Final = 100
+SESSIONS: Final = 8
+SESSION_FIELDS: Final = ("name", "first_round", "last_round", "starts", "play_minutes")
+SHOWN: Final = 200
+"""Problems and lines on the page."""
+
+WHO: Final = "set_up"
+
+Values = dict[str, object]
+
+
+def annex(folder: Path, *, first: bool = False) -> Annex:
+    """Give the desk the set-up of the event in `folder`. `first`: in the place of the room, which there is not yet."""
+    return Annex(lambda access, _feed: SetupPage(access, folder).routes(first=first), (Way("/setup", "setup", WHO),))
+
+
+class SetupPage:
+    """Answers organisers. One change at a time: two browsers may be open."""
+
+    def __init__(self, access: Access, folder: Path) -> None:
+        self._access, self._folder = access, folder
+        self._turn = threading.Lock()
+
+    def routes(self, *, first: bool = False) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            *([self._access.route("/", self.lead, WHO)] if first else ()),
+            self._access.route("/setup", self.show, WHO),
+            self._access.route("/setup", self.change, WHO, ("POST",)),
+            self._access.route("/setup/movement.csv", self.movement, WHO),
+            self._access.route("/setup/players.csv", self.players, WHO),
+            self._access.route("/setup/commitment.json", self.commitment, WHO),
+        ]
+
+    async def lead(self, _request: Request) -> Response:
+        """Lead to the set-up."""
+        return RedirectResponse("/setup", status_code=303)
+
+    async def show(self, request: Request) -> Response:
+        """Show how far the event is."""
+        return await run_in_threadpool(self._page, request, {})
+
+    async def change(self, request: Request) -> Response:
+        """Check or keep what one form sends."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request), largest=LARGEST)
+            done, values = await run_in_threadpool(self._act, request, form)
+        except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
+            return await run_in_threadpool(self._page, request, form, error)
+        except ExceptionGroup as several:
+            return await run_in_threadpool(self._page, request, form, flat(several)[0], "", {"found": flat(several)})
+        return await run_in_threadpool(self._page, request, {} if done else form, None, done, values)
+
+    async def movement(self, _request: Request) -> Response:
+        """Give the movement as a file."""
+        plan = await run_in_threadpool(setting_up.plan_of, self._folder)
+        return _file(files.as_csv(plan.plays if plan else ()), "movement.csv", "text/csv")
+
+    async def players(self, _request: Request) -> Response:
+        """Give the list of players as a file."""
+        path = self._folder / PLAYERS
+        return _file(await run_in_threadpool(_text_of, path), PLAYERS, "text/csv")
+
+    async def commitment(self, _request: Request) -> Response:
+        """Give what is published before the event."""
+        return _file(await run_in_threadpool(_text_of, self._folder / COMMITMENT), COMMITMENT, "application/json")
+
+    def _act(self, request: Request, form: Form) -> tuple[str, Values]:
+        """Do what a form asks for; give what was done, and what is to be shown of what was only checked."""
+        actions: dict[str, Callable[[Form], tuple[str, Values]]] = {
+            "head": self._head,
+            "check_players": self._check_players,
+            "players": self._keep_players,
+            "make_movement": self._make_movement,
+            "check_movement": self._check_movement,
+            "movement": self._keep_movement,
+            "deals": self._make_deals,
+            "sessions": self._keep_sessions,
+        }
+        act = actions.get(form.get("action", ""))
+        if act is None:
+            raise FormMalformed("the form does not say what it asks for")
+        with self._turn:
+            done, values = act(form)
+            if done:
+                self._note(request, form["action"])
+        return done, values
+
+    def _note(self, request: Request, action: str) -> None:
+        door, session = self._access.door, visitor_of(request).session
+        if door is not None and session is not None:
+            with door.store.commit():
+                door.audit.note(door.clock(), session.account.name, "set_up", action, address=address(request))
+
+    def _head(self, form: Form) -> tuple[str, Values]:
+        name, title, profile = (form.get(field, "").strip() for field in ("name", "title", "profile"))
+        setting_up.take_head(self._folder, name, title, profile, form.get("rules", ""))
+        return "saved", {}
+
+    def _check_players(self, form: Form) -> tuple[str, Values]:
+        setting_up.may_change(self._folder)
+        return "", {"checked_players": setting_up.listed(form.get("csv", ""))}
+
+    def _keep_players(self, form: Form) -> tuple[str, Values]:
+        setting_up.take_players(self._folder, form.get("csv", ""))
+        return "saved", {}
+
+    def _make_movement(self, form: Form) -> tuple[str, Values]:
+        rounds = form.get("rounds", "")
+        if not (rounds.isascii() and rounds.isdigit() and len(rounds) <= 3 and 1 <= int(rounds) <= MOST_ROUNDS):  # noqa: PLR2004 - digits
+            raise RuleError("malformed", f"rounds are 1 to {MOST_ROUNDS}")
+        made = setting_up.made_movement(self._folder, int(rounds))
+        setting_up.take_movement(self._folder, made)
+        return "saved", {}
+
+    def _check_movement(self, form: Form) -> tuple[str, Values]:
+        setting_up.may_change(self._folder)
+        found = setting_up.movement_of(form.get("csv", ""))
+        return "", {"checked_movement": found, "measures": _measures(found.plays)}
+
+    def _keep_movement(self, form: Form) -> tuple[str, Values]:
+        found = setting_up.movement_of(form.get("csv", ""))
+        if found.problems:
+            return "", {"checked_movement": found, "measures": ""}
+        setting_up.take_movement(self._folder, found)
+        return "saved", {}
+
+    def _make_deals(self, _form: Form) -> tuple[str, Values]:
+        setting_up.make_deals(self._folder)
+        return "saved", {}
+
+    def _keep_sessions(self, form: Form) -> tuple[str, Values]:
+        rows = [{field: form.get(f"{field}-{at}", "") for field in SESSION_FIELDS} for at in range(1, SESSIONS + 1)]
+        setting_up.take_sessions(self._folder, rows)
+        return "saved", {}
+
+    def _page(
+        self, request: Request, form: Form, error: Exception | None = None, done: str = "", more: Values | None = None
+    ) -> Response:
+        values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
+        values |= more or {}
+        return render(request, "setup.html", "setup", visitor_of(request), error=error, done=done, values=values)
+
+    def _values(self, form: Form) -> Values:
+        try:
+            plan = setting_up.plan_of(self._folder)
+        except ScorerError:
+            plan = None  # the list of problems names what is wrong with the file
+        plays = plan.plays if plan else ()
+        return {
+            "plan": plan,
+            "started": started(self._folder),
+            "folder": str(self._folder),
+            "profiles": shipped(),
+            "own_rules": _text_of(self._folder / PROFILE),
+            "filled": {**_head_of(plan), **{key: value for key, value in form.items() if key in {"name", "title"}}},
+            "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
+            "players": _players(self._folder, plan),
+            "plays": plays,
+            "shown": SHOWN,
+            "rounds": max((play.round for play in plays), default=0),
+            "deals": setting_up.deals_made(self._folder),
+            "root": _root(self._folder),
+            "sessions": _session_rows(plan.sessions if plan else ()),
+            "problems": problems(self._folder) if plan else [],
+        }
+
+
+def _head_of(plan: Plan | None) -> dict[str, str]:
+    return {
+        "name": plan.name if plan else "",
+        "title": plan.title if plan else "",
+        "profile": plan.profile if plan else DEFAULT,
+    }
+
+
+def _players(folder: Path, plan: Plan | None) -> Sequence[Listed]:
+    """Give the players with what is kept beside the plan; where that cannot be read, as the plan has them."""
+    try:
+        return read_players(folder / PLAYERS) if (folder / PLAYERS).exists() else ()
+    except (RuleError, ExceptionGroup, OSError):
+        return [Listed(player, ("",) * 4) for player in plan.players] if plan else ()
+
+
+def _measures(plays: Sequence[NamedPlay]) -> str:
+    return text.as_measures(quality(plays)) if plays and is_measurable(plays) else ""
+
+
+def _session_rows(sessions: Sequence[Session]) -> list[dict[str, object]]:
+    rows = [{field: getattr(session, field) or "" for field in SESSION_FIELDS} for session in sessions]
+    empty = dict.fromkeys(SESSION_FIELDS, "")
+    return rows + [dict(empty) for _ in range(min(2, SESSIONS - len(rows)))]
+
+
+def _root(folder: Path) -> str:
+    try:
+        return read_commitment(folder / COMMITMENT).root
+    except (RuleError, OSError):
+        return ""
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _file(content: str, name: str, media: str) -> Response:
+    return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})

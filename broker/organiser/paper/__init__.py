@@ -1,0 +1,1 @@
+"""Blank sheets for results, and results keyed from them."""

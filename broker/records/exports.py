@@ -1,0 +1,105 @@
+"""All files that an event is exported as: what the command writes into one folder, and what the desk offers."""
+
+import io
+import zipfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from broker.contract.messages import Standing
+from broker.records import as_lines, of_event, results
+from broker.records import ema as european
+from broker.records.printed.results import standings_pdf, travellers_pdf
+from broker.records.printed.words import Words
+from broker.records.whole.writing import document, encoded
+from broker.records.writing import write
+from broker.rules.errors import RuleError
+from broker.scorer import standings
+from broker.scorer.stored import Stored
+
+CSV: Final = "text/csv; charset=utf-8"
+PDF: Final = "application/pdf"
+
+DAY: Final = (1980, 1, 1, 0, 0, 0)
+"""Of each file in an archive: the same event gives the same archive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An event as it was read, and for whom it is written."""
+
+    folder: Path
+    stored: Stored
+    words: Words
+    at: datetime
+    """When; it stands on printed pages. With its time zone."""
+    embargoed: bool = False
+    """Also results of deals that a table has still to play."""
+    standings: tuple[Standing, ...] | None = None
+    """In the place of the room's, where those would tell of deals under embargo."""
+
+    @property
+    def ranked(self) -> tuple[Standing, ...]:
+        """The standings to write."""
+        if self.standings is not None:
+            return self.standings
+        return standings.rows(self.stored.room.standings(), self.stored.event.players)
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One file. `personal`: it tells numbers of players, or more of the event than its results."""
+
+    name: str
+    media: str
+    make: Callable[[Source], bytes | str]
+    personal: bool = False
+    at_the_end: bool = False
+    """There is none before the last result."""
+
+    def content(self, source: Source) -> bytes:
+        """Write it. Raises RuleError `not_final`, and what is wrong with the event's files."""
+        if self.at_the_end and not source.stored.room.final:
+            raise RuleError("not_final", f"{self.name} is written when every play has its result")
+        made = self.make(source)
+        return made.encode() if isinstance(made, str) else made
+
+
+def _ema(source: Source) -> str:
+    return european.report(source.stored, european.entrants_of(source.folder)).text
+
+
+EXPORTS: Final = (
+    Export("standings.pdf", PDF, lambda of: standings_pdf(of.stored, of.words, of.at, of.ranked)),
+    Export("travellers.pdf", PDF, lambda of: travellers_pdf(of.stored, of.words, of.at, embargoed=of.embargoed)),
+    Export("standings-table.csv", CSV, lambda of: standings.as_csv(of.ranked)),
+    Export("results.csv", CSV, lambda of: results.written(results.of_event(of.stored, embargoed=of.embargoed))),
+    Export("ema.csv", CSV, _ema, personal=True, at_the_end=True),
+    Export(
+        "plays.pmn", "text/plain; charset=utf-8", lambda of: write(of_event.records(of.stored, embargoed=of.embargoed))
+    ),
+    Export("plays.jsonl", "application/jsonl", lambda of: as_lines.written(of.stored, embargoed=of.embargoed)),
+    Export(
+        "event.json",
+        "application/json",
+        lambda of: encoded(document(of.folder, of.stored, embargoed=of.embargoed)),
+        personal=True,
+    ),
+)
+"""`standings-table.csv`, since `standings.csv` in an event's folder is the scorer's own."""
+
+BY_NAME: Final = {export.name: export for export in EXPORTS}
+
+
+def archive(source: Source, exports: Iterable[Export] = EXPORTS) -> bytes:
+    """Give all files that there are by now, in one archive (zip)."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for export in exports:
+            if source.stored.room.final or not export.at_the_end:
+                entry = zipfile.ZipInfo(f"{source.stored.event.name}/{export.name}", DAY)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                packed.writestr(entry, export.content(source))
+    return out.getvalue()

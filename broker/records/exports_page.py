@@ -1,0 +1,109 @@
+"""Exports at the desk: each file for those who have the right to it, and nothing under embargo but for arbiters."""
+
+import threading
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.desk.access import Access, Visitor, Way, visitor_of
+from broker.desk.annex import Annex
+from broker.desk.errors import NotAllowed
+from broker.desk.forms_page import language, render
+from broker.desk.public import public
+from broker.records.exports import BY_NAME, CSV, EXPORTS, Export, Source, archive
+from broker.records.printed.words import words
+from broker.rules.errors import RuleError
+from broker.scorer.errors import ScorerError
+from broker.scorer.stored import open_stored
+from broker.scorer.view import ViewFeed
+from broker.store.errors import StoreError
+
+ZIP: Final = "all.zip"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+"""Without it Excel garbles Chinese names in a file that a browser has saved."""
+
+WITHOUT_EMBARGO: Final = frozenset({"ema.csv"})
+"""Files in which nothing is left out: what they have, they have at the end."""
+
+
+def annex(folder: Path) -> Annex:
+    """Give the desk the exports of the event in `folder`."""
+    return Annex(lambda access, feed: ExportsPage(access, feed, folder).routes(), (Way("/exports", "exports", WHO),))
+
+
+WHO: Final = "see_public"
+
+
+class ExportsPage:
+    """Writes files from the event's folder and store, which are only read: the scorer goes on meanwhile."""
+
+    def __init__(self, access: Access, feed: ViewFeed, folder: Path) -> None:
+        self._access, self._feed, self._folder = access, feed, folder
+        self._turn = threading.Lock()
+        """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory."""
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/exports", self.show, WHO),
+            self._access.route("/exports/{name}", self.download, WHO),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """List what this visitor may take."""
+        visitor, final = visitor_of(request), self._feed.current.final
+        listed = [_told("exports_all", ZIP, ready=True, embargo=True)] + [
+            _told(
+                "export_" + one.name.replace(".", "_").replace("-", "_"),
+                one.name,
+                ready=final or not one.at_the_end,
+                embargo=one.name not in WITHOUT_EMBARGO,
+            )
+            for one in self._may_take(visitor)
+        ]
+        values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
+        return render(request, "exports.html", "exports", visitor, values=values)
+
+    async def download(self, request: Request) -> Response:
+        """Give one file, or all."""
+        visitor, name = visitor_of(request), request.path_params["name"]
+        embargoed = request.query_params.get("embargoed") == "1"
+        if embargoed and not visitor.may("see_room"):
+            raise NotAllowed("results under embargo are for arbiters")
+        if name != ZIP and BY_NAME.get(name) not in self._may_take(visitor):
+            raise NotAllowed("there is no such export for your role")
+        content, media = await run_in_threadpool(self._content, request, name, embargoed=embargoed)
+        attachment = f'attachment; filename="{self._feed.current.event}-{name}"'
+        return Response(content, media_type=media, headers={"Content-Disposition": attachment})
+
+    def _may_take(self, visitor: Visitor) -> list[Export]:
+        insider = visitor.may("see_room") or visitor.may("set_up")
+        return [one for one in EXPORTS if insider or not one.personal]
+
+    def _content(self, request: Request, name: str, *, embargoed: bool) -> tuple[bytes, str]:
+        visitor = visitor_of(request)
+        with self._turn:
+            try:
+                source = self._source(request, embargoed=embargoed)
+                if name == ZIP:
+                    return archive(source, self._may_take(visitor)), "application/zip"
+                export = BY_NAME[name]
+                content = export.content(source)
+            except (ScorerError, StoreError) as problem:
+                raise RuleError(problem.code, str(problem)) from None
+        return (BYTE_ORDER_MARK + content if export.media == CSV else content), export.media
+
+    def _source(self, request: Request, *, embargoed: bool) -> Source:
+        view = self._feed.current if visitor_of(request).may("see_room") else public(self._feed.current)
+        stored, said = open_stored(self._folder), words(language(request).language)
+        return Source(self._folder, stored, said, datetime.now().astimezone(), embargoed, view.standings)
+
+
+def _told(key: str, name: str, *, ready: bool, embargo: bool) -> dict[str, object]:
+    return {"key": key, "name": name, "ready": ready, "embargo": embargo}

@@ -1,0 +1,99 @@
+"""A document back into an event's folder, that a scorer can be started on."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import tomli_w
+
+from broker.contract import topics
+from broker.contract.messages import LogMessage, Player, Ruling
+from broker.contract.wire import Refused, decode, encode
+from broker.credentials import write_private
+from broker.organiser.deals.committed import COMMITMENT
+from broker.organiser.deals.files import decode_json
+from broker.organiser.events.listed import FURTHER, PLAYERS, Listed, players_csv
+from broker.records.whole.document import Document
+from broker.rules.errors import RuleError
+from broker.scorer.event import EVENT, PROFILE, Event
+from broker.scorer.folder import write_deals, write_hands, write_registry
+from broker.scorer.intake import Intake
+from broker.store.journal import Kept
+from broker.store.opened import open_journal
+
+LARGEST: Final = 512 * 2**20
+"""Bytes; an event of 160,000 plays is about 200 MB."""
+
+
+def read(path: Path) -> Document:
+    """Read a document. Raises RuleError `too_large`, `malformed`; OSError."""
+    if path.stat().st_size > LARGEST:
+        raise RuleError("too_large", f"{path.name} has more than {LARGEST} bytes")
+    return decode_json(path.read_bytes(), Document, path.name)
+
+
+def restore(made: Document, folder: Path) -> int:
+    """Make an event's folder; give how many facts are in its journal. Nothing is written unless all of it is right.
+
+    The store has a new name: tables that are still there send again what they have. Raises RuleError `not_whole`,
+    `folder_taken`; BadEvent, StoreError, OSError.
+    """
+    if not made.whole:
+        raise RuleError("not_whole", "something is left out of this document: `homologue export json --whole` has all")
+    if folder.exists() and any(folder.iterdir()):
+        raise RuleError("folder_taken", f"{folder} is not empty; an event is imported into a new folder")
+    event = Event(made.plan, made.deals, made.sets, made.rules)
+    messages = list(_judged(made, event))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _write_files(made, folder)
+    with closing(open_journal(folder, made.plan.name)) as journal, journal.commit():
+        for received_at, message in messages:
+            journal.append(message, received_at)
+    # Last: without it a folder is no event, and half an imported one must be none.
+    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(made.plan)).encode())
+    return len(messages)
+
+
+def _judged(made: Document, event: Event) -> Iterator[tuple[int, Kept]]:
+    """Give the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
+    intake = Intake(event, ())
+    for at, entry in enumerate(made.journal, 1):
+        message = _message(entry.message, f"journal, message {at}")
+        if isinstance(message, Ruling):
+            if intake.has(message.id) or message.event != event.name:
+                raise RuleError("journal_refused", f"message {at}: a ruling of another event, or there twice")
+            intake.rule(message)
+            yield entry.received_at, message
+            continue
+        verdict = intake.judge(topics.LOG.at(event.name, table=message.table), encode(message))
+        if verdict.code or not verdict.new:
+            raise RuleError("journal_refused", f"message {at}: {verdict.code or 'it is there twice'}: {verdict.text}")
+        intake.take(message)
+        yield entry.received_at, message
+
+
+def _message(raw: msgspec.Raw, where: str) -> Kept:
+    """Read a ruling of the desk, or a fact. Raises RuleError for what is neither."""
+    with suppress(Refused):
+        return decode(Ruling, bytes(raw))
+    return decode_json(raw, LogMessage, where)
+
+
+def _write_files(made: Document, folder: Path) -> None:
+    write_deals(folder, made.deals)
+    write_registry(folder, made.sets)
+    if made.hands:
+        write_hands(folder, made.hands)
+    if made.rules is not None:
+        write_private(folder / PROFILE, made.rules.encode())
+    if made.people:
+        write_private(folder / PLAYERS, players_csv(_listed(made)).encode())
+    if made.commitment is not None:
+        write_private(folder / COMMITMENT, msgspec.json.format(msgspec.json.encode(made.commitment), indent=2) + b"\n")
+
+
+def _listed(made: Document) -> Iterable[Listed]:
+    for person in made.people:
+        yield Listed(Player(id=person.id, name=person.name), tuple(getattr(person, column) for column in FURTHER))

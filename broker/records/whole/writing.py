@@ -1,0 +1,111 @@
+"""An event's folder and store as a document. Only read; a scorer may be at work on them."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from broker.contract.messages import Ruling
+from broker.organiser.deals.committed import COMMITMENT
+from broker.organiser.deals.files import read_json
+from broker.organiser.events.listed import FURTHER, PLAYERS, read_players
+from broker.records.whole.document import ComparedGroup, Document, Entry, Person, ScoredSeat, TravellerPlay
+from broker.scorer import standings
+from broker.scorer.folder import read_registry
+from broker.scorer.room import Room
+from broker.scorer.stored import Stored
+from broker.scoring.compare import Compared, Group
+from broker.scoring.written import written
+from broker.store.journal import message_of
+from broker.store.opened import open_reader
+
+PRIVATE: Final = ("national", "ema")
+"""Columns of `players.csv` that are for federations, and not for everybody who reads results."""
+
+
+def document(folder: Path, stored: Stored, *, whole: bool = False, embargoed: bool = False) -> Document:
+    """Give the document of an event that was read from `folder`.
+
+    Without `whole`: no result of a deal that a table has still to play unless `embargoed`, no faces before the last
+    result, no numbers of players, and never which serial is on which tile: a set is played with again. Raises
+    ScorerError, StoreError; RuleError and ExceptionGroup of RuleErrors where `players.csv` is not right; OSError.
+    """
+    told = whole or stored.room.final
+    people = _people(folder)
+    return Document(
+        whole=whole,
+        final=stored.room.final,
+        plan=stored.event.plan,
+        rules=stored.event.rules,
+        people=people if whole else tuple(map(_without_numbers, people)),
+        commitment=_commitment(folder),
+        deals=tuple(stored.deals[number] for number in sorted(stored.deals)) if told else (),
+        sets=read_registry(folder) if whole else {},
+        hands=tuple(stored.hands[key] for key in sorted(stored.hands)) if told else (),
+        journal=tuple(_journal(folder, stored, everything=whole or embargoed)),
+        groups=tuple(_groups(stored, everything=whole or embargoed)),
+        standings=standings.rows(stored.room.standings(), stored.event.players) if told or embargoed else (),
+    )
+
+
+def encoded(made: Document) -> bytes:
+    """Write a document, a line a field: two of one event can be compared."""
+    return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
+
+
+def _people(folder: Path) -> tuple[Person, ...]:
+    path = folder / PLAYERS
+    listed = read_players(path) if path.exists() else ()
+    return tuple(
+        Person(one.player.id, one.player.name, **dict(zip(FURTHER, one.further, strict=True))) for one in listed
+    )
+
+
+def _without_numbers(person: Person) -> Person:
+    return msgspec.structs.replace(person, **dict.fromkeys(PRIVATE, ""))
+
+
+def _commitment(folder: Path) -> dict[str, Any] | None:
+    path = folder / COMMITMENT
+    return read_json(path, dict[str, Any]) if path.exists() else None
+
+
+def _journal(folder: Path, stored: Stored, *, everything: bool) -> Iterator[Entry]:
+    """Give what was taken; what is said of a deal under embargo tells how its plays went, or that they went on."""
+    with closing(open_reader(folder, stored.event.name)) as journal, closing(journal.entries()) as entries:
+        for received_at, body in entries:
+            message = message_of(body)
+            deal = message.deal if isinstance(message, Ruling) else message.fact.deal
+            if everything or (deal is not None and not stored.embargoed(deal)):
+                yield Entry(received_at, msgspec.Raw(body))
+
+
+def _groups(stored: Stored, *, everything: bool) -> Iterator[ComparedGroup]:
+    for group in stored.room.groups():
+        if everything or not stored.embargoed(group.deal):
+            yield _group(group, stored.room)
+
+
+def _group(group: Group, room: Room) -> ComparedGroup:
+    return ComparedGroup(
+        deal=group.deal,
+        form=group.form,
+        datum={seat: str(datum) for seat, datum in group.datum.items()},
+        plays=tuple(_play(one, room.key_of(one.play)) for one in group.plays),
+    )
+
+
+def _play(one: Compared, key: tuple[int, int]) -> TravellerPlay:
+    play, points = one.play, one.play.points or {}
+    return TravellerPlay(
+        table=key[0],
+        round=key[1],
+        seats={
+            seat: ScoredSeat(
+                player, points[seat], written(one.imp[seat]), play.fines.get(seat, 0), play.awards.get(seat, 0)
+            )
+            for seat, player in play.players.items()
+        },
+    )

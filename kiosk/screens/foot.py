@@ -1,0 +1,46 @@
+"""What stands at the foot of every screen: how the device stands, what is broken, whether the arbiter is called."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from kiosk.screens import style
+from kiosk.screens.pen import Said
+from kiosk.screens.shown import Shown
+from kiosk.screens.words import Words
+
+MOST_LETTERS: Final = 48
+"""As many of faults as have room at the foot, beside how many more there are; the desk has them all."""
+
+
+def standing(words: Words, shown: Shown) -> Iterator[Said]:
+    """Give the lines, from above."""
+    if shown.calling:
+        yield Said(words("calling"), 0.05, style.ATTENTION)
+    line = shown.line
+    wrong = [words("refused", count=line.refused)] if line.refused else []
+    wrong.extend(line.health)
+    colour = style.QUIET if line.up and not wrong else style.ATTENTION
+    connection = [words("online" if line.up else "offline")]
+    if line.unsent:
+        connection.append(words("unsent", count=line.unsent))
+    yield Said(" · ".join(connection), 0.042, colour)
+    if wrong:
+        yield Said(_shortened(words, wrong), 0.042, colour)
+
+
+def today(shown: Shown) -> Iterator[Said]:
+    """Give the time of day, and the version under it."""
+    if shown.line.clock:
+        yield Said(shown.line.clock, 0.055, style.TEXT)
+    if shown.line.version:
+        yield Said(shown.line.version, style.SMALLEST, style.QUIET)
+
+
+def _shortened(words: Words, wrong: list[str]) -> str:
+    """Name as much as has room, and how much more there is."""
+    named = [*wrong]
+    while len(named) > 1 and len(" · ".join(named)) > MOST_LETTERS:
+        named.pop()
+    if more := len(wrong) - len(named):
+        named.append(words("more", count=more))
+    return " · ".join(named)

@@ -1,0 +1,54 @@
+"""Entering a win: values on a keypad, false hu, who discarded."""
+
+from typing import Final
+
+from broker.contract.words import SEATS
+from kiosk.entry import Form
+from kiosk.screens import style
+from kiosk.screens.middle import Action, Middle, Rows
+from kiosk.screens.pen import Said
+from kiosk.screens.plain import extra, problem
+from kiosk.screens.shown import Shown
+from kiosk.screens.words import Words
+
+DIGITS: Final = tuple(tuple(Action(digit, digit) for digit in row) for row in ("123", "456", "789"))
+
+
+def entering(words: Words, shown: Shown) -> Middle | None:
+    """Whatever the form asks for."""
+    form = shown.form
+    if form is None:
+        return None
+    if form.seat is None:
+        asked, panel = _discarder(words, form)
+    elif form.judging:
+        asked, panel = _judging(words, form, form.seat)
+    else:
+        asked, panel = _value(words, form, form.seat)
+    return Middle((*extra(words, shown), *asked, *problem(words, shown)), panel=panel)
+
+
+def keypad(words: Words, *last: Action) -> Rows:
+    """Give a numeric keypad: clear and back beside the nought, and a last row of the screen's own."""
+    nought = Action("clear", words("do_clear")), Action("0", "0"), Action("back", words("do_back"))
+    return (*DIGITS, nought, last)
+
+
+def _value(words: Words, form: Form, seat: str) -> tuple[tuple[Said, ...], Rows]:
+    asked = Said(words("value_of", seat=words.seat(seat)), 0.09, style.TEXT), Said(form.digits or "–", 0.14, style.TEXT)
+    return asked, keypad(words, Action("x", words("do_false_hu")), Action("enter", words("do_enter"), "strong"))
+
+
+def _judging(words: Words, form: Form, seat: str) -> tuple[tuple[Said, ...], Rows]:
+    asked = (
+        Said(words("false_hu_of", seat=words.seat(seat)), 0.09, style.ATTENTION),
+        Said(words("false_hu_help"), 0.06, style.TEXT),
+    )
+    fines = tuple((Action(str(fine), words("do_fine", imp=fine)),) for fine in form.fines)
+    return asked, (*fines, (Action("back", words("do_no_false_hu")),))
+
+
+def _discarder(words: Words, form: Form) -> tuple[tuple[Said, ...], Rows]:
+    seats = tuple((Action(seat[0], words.seat(seat)),) for seat in SEATS if seat not in form.declared)
+    self_drawn = ((Action("d", words("do_self_drawn")),),) if len(form.declared) == 1 else ()
+    return (Said(words("discarder"), 0.1, style.TEXT),), (*seats, *self_drawn, (Action("back", words("do_back")),))

@@ -1,0 +1,143 @@
+"""Where the parts of the table's screen are: rectangles for a size and a hand. Pure: it draws nothing.
+
+The same rectangles are drawn and touched.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+import pygame
+
+Hand = Literal["right", "left"]
+"""At which side the buttons are."""
+
+HEAD: Final = 0.022
+BODY: Final = 0.105
+SEATS: Final = 0.5
+SEATS_BESIDE: Final = 0.44
+"""Where the seats begin beside a panel, in two rows."""
+FOOT: Final = 0.872
+"""Where the parts begin, as shares of the screen's height."""
+
+FINGER: Final = 0.105
+"""Height of a button as a share of the screen's: 50 of 480 pixels, 9 mm on the official 7-inch display."""
+
+PANEL: Final = 0.42
+"""Width of a panel as a share of the screen's."""
+
+CALL: Final = 0.3
+"""Width of the button at the foot as a share of the screen's."""
+
+CLOCK: Final = 0.11
+"""Width of the clock at the foot as a share of the screen's."""
+
+
+class Layout:
+    """Rectangles for one size."""
+
+    def __init__(self, size: tuple[int, int], hand: Hand = "right") -> None:
+        self.width, self.height = size
+        self._left = hand == "left"
+        self.margin = round(self.height * 0.03)
+        self.gap = self.margin // 2
+
+    @property
+    def outer(self) -> Hand:
+        """The side at which the buttons are not."""
+        return "right" if self._left else "left"
+
+    def y(self, share: float) -> int:
+        """Give a share of the height in pixels."""
+        return round(self.height * share)
+
+    @property
+    def _inside(self) -> pygame.Rect:
+        """Between head and foot."""
+        top = self.y(BODY)
+        return pygame.Rect(self.margin, top, self.width - 2 * self.margin, self.y(FOOT) - top - self.gap)
+
+    @property
+    def panel(self) -> pygame.Rect:
+        """The panel of buttons."""
+        inside = self._inside
+        inside.width = round(self.width * PANEL)
+        if not self._left:
+            inside.right = self.width - self.margin
+        return inside
+
+    def _beside(self, *, panel: bool) -> pygame.Rect:
+        """Give what is not the panel."""
+        inside = self._inside
+        if panel:
+            inside.width -= self.panel.width + self.margin
+            if self._left:
+                inside.left = self.panel.right + self.margin
+        return inside
+
+    def middle(self, *, panel: bool, seats: bool) -> pygame.Rect:
+        """Give the room for lines and the buttons under them."""
+        room = self._beside(panel=panel)
+        if seats:
+            room.height = self.y(SEATS_BESIDE if panel else SEATS) - self.gap - room.top
+        return room
+
+    def seats(self, *, panel: bool) -> tuple[pygame.Rect, ...]:
+        """Give four boxes: in one row, or beside a panel in two."""
+        room = self._beside(panel=panel)
+        top = self.y(SEATS_BESIDE if panel else SEATS)
+        room.height, room.top = room.bottom - top, top
+        if not panel:
+            return (*_across(room, 4, self.gap),)
+        return tuple(box for row in _down(room, 2, self.gap) for box in _across(row, 2, self.gap))
+
+    def actions(self, room: pygame.Rect, count: int) -> tuple[pygame.Rect, ...]:
+        """Give a row of buttons at the bottom of a room: no wider than needed, in the middle of it."""
+        widest = round(self.width * CALL)
+        width = min(room.width, count * widest + (count - 1) * self.margin)
+        row = pygame.Rect(0, 0, width, self.y(FINGER))
+        row.midbottom = room.midbottom
+        return (*_across(row, count, self.margin),)
+
+    def grid(self, counts: Sequence[int]) -> tuple[tuple[pygame.Rect, ...], ...]:
+        """Give the buttons of a panel, this many in each row."""
+        rows = _down(self.panel, len(counts), self.gap)
+        return tuple((*_across(row, count, self.gap),) for row, count in zip(rows, counts, strict=True))
+
+    @property
+    def call(self) -> pygame.Rect:
+        """The button at the foot."""
+        box = pygame.Rect(self.margin, 0, round(self.width * CALL), self.y(FINGER))
+        box.centery = (self.y(FOOT) + self.height) // 2
+        if not self._left:
+            box.right = self.width - self.margin
+        return box
+
+    def clock(self, *, call: bool) -> pygame.Rect:
+        """Give the room for the clock at the foot, beside the button if there is one."""
+        box = pygame.Rect(self.margin, self.y(FOOT), round(self.width * CLOCK), self.height - self.y(FOOT))
+        if call and self._left:
+            box.left = self.call.right + self.margin
+        elif not self._left:
+            box.right = self.call.left - self.margin if call else self.width - self.margin
+        return box
+
+    def foot(self, *, call: bool) -> pygame.Rect:
+        """Give the room for the lines at the foot: all that clock and button leave."""
+        clock = self.clock(call=call)
+        if self._left:
+            clock.width, clock.left = self.width - 2 * self.margin - clock.right, clock.right + self.margin
+        else:
+            clock.width, clock.left = clock.left - 2 * self.margin, self.margin
+        return clock
+
+
+def _across(room: pygame.Rect, count: int, gap: int) -> Iterator[pygame.Rect]:
+    width = (room.width - (count - 1) * gap) // count
+    for at in range(count):
+        yield pygame.Rect(room.left + at * (width + gap), room.top, width, room.height)
+
+
+def _down(room: pygame.Rect, count: int, gap: int) -> Iterator[pygame.Rect]:
+    height = (room.height - (count - 1) * gap) // max(1, count)
+    for at in range(count):
+        yield pygame.Rect(room.left, room.top + at * (height + gap), room.width, height)

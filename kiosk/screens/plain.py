@@ -1,0 +1,46 @@
+"""Screens that say a state in a word, and what to do."""
+
+from kiosk.screens import style
+from kiosk.screens.middle import Action, Middle
+from kiosk.screens.pen import Said
+from kiosk.screens.shown import Shown
+from kiosk.screens.words import Words
+
+
+def paused(words: Words, shown: Shown) -> Middle | None:
+    """The arbiter's pause, in whatever state."""
+    if not shown.paused:
+        return None
+    lines = Said(words("paused"), 0.15, style.ATTENTION), Said(words("paused_help"), 0.06, style.TEXT)
+    return Middle((*extra(words, shown), *lines))
+
+
+def playing(words: Words, shown: Shown) -> Middle | None:
+    """A play, whether or not a claim window is open: the same for both."""
+    if shown.state != "playing":
+        return None
+    lines = [*extra(words, shown), *state(words, shown)]
+    if shown.ended:
+        return Middle((*lines, Said(words("ended"), 0.055, style.TEXT)))
+    return Middle((*lines,), (Action("d", words("do_draw")),))
+
+
+def plain(words: Words, shown: Shown) -> Middle:
+    """Any state that has no screen of its own."""
+    return Middle((*extra(words, shown), *state(words, shown), *problem(words, shown)))
+
+
+def state(words: Words, shown: Shown) -> tuple[Said, ...]:
+    """Give the state in a word, and what to do."""
+    return Said(words(shown.state), 0.15, style.TEXT), Said(words(f"{shown.state}_help"), 0.06, style.QUIET)
+
+
+def extra(words: Words, shown: Shown) -> tuple[Said, ...]:
+    """Give the extra time that the arbiter has given, if any."""
+    minutes = shown.extra_min
+    return (Said(words("extra_time", minutes=minutes), 0.055, style.TEXT),) if minutes else ()
+
+
+def problem(words: Words, shown: Shown) -> tuple[Said, ...]:
+    """Give what was refused at the keyboard, if anything was."""
+    return (Said(words.problem(shown.problem), 0.06, style.ATTENTION),) if shown.problem else ()

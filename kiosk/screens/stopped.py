@@ -1,0 +1,30 @@
+"""What stops a play before a tile is touched, and the carrier of another deal."""
+
+from kiosk.screens import style
+from kiosk.screens.middle import Middle
+from kiosk.screens.pen import Said
+from kiosk.screens.plain import extra, problem
+from kiosk.screens.shown import Shown
+from kiosk.screens.words import Words
+
+
+def stopped(words: Words, shown: Shown) -> Middle | None:
+    """A play that must not go on without the arbiter."""
+    if shown.stopped is None:
+        return None
+    names = ", ".join(shown.repeating)
+    what = Said(words(f"stopped_{shown.stopped}", deal=shown.deal, names=names), 0.1, style.ATTENTION)
+    return Middle((*extra(words, shown), what, Said(words("stopped_help"), 0.065, style.TEXT), *problem(words, shown)))
+
+
+def another_carrier(words: Words, shown: Shown) -> Middle | None:
+    """A tray of another deal lies under the camera."""
+    check = shown.check
+    if check is None or check.deal is None:
+        return None
+    lines = (
+        Said(words("carrier_of", deal=check.deal), 0.1, style.ATTENTION),
+        Said(words("carrier_wanted", deal=shown.deal), 0.075, style.TEXT),
+        Said(words("carrier_help"), 0.055, style.TEXT),
+    )
+    return Middle((*extra(words, shown), *lines, *problem(words, shown)))

@@ -1,0 +1,72 @@
+"""Standings and travellers as they are printed, read back from the PDF."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pypdfium2
+import pytest
+from msgspec.structs import replace
+
+from broker.records.printed.results import standings_pdf, travellers_pdf
+from broker.records.printed.words import LANGUAGES, Language, words
+from broker.scorer.event import save
+from broker.scorer.stored import open_stored
+from tests.broker.scorer import small
+from tests.broker.scorer.folders import event_folder, until_round
+
+NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
+
+
+def text_of(content: bytes) -> list[str]:
+    """Give the text of each page."""
+    return [page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(content)]
+
+
+@pytest.mark.parametrize(
+    ("language", "final", "last"),
+    [("en", "Final", "Page 2 of 2"), ("fr", "Définitif", "Page 2 sur 2"), ("zh", "最终", "第 2 页，共 2 页")],
+)
+def test_each_page_says_what_it_is_of_whom_when_and_how_final(
+    over: Path, language: Language, final: str, last: str
+) -> None:
+    pages = text_of(travellers_pdf(open_stored(over), words(language), NOON))
+    for page in pages:
+        told = ("A small cup", final, "oedmc-2020", "2026-05-02 12:00 +0000")
+        assert [word for word in told if word not in page] == []
+    assert last in pages[-1]
+
+
+def test_travellers_tell_points_imps_fines_and_who_won_from_whom(over: Path) -> None:
+    text = "\n".join(text_of(travellers_pdf(open_stored(over), words("en"), NOON)))
+    assert [word for word in ("S 12, N 12 / E", "S 10 / self-drawn", "draw", "(–4)", "the tiles lay otherwise")
+            if word not in text] == []  # fmt: skip
+
+
+def test_a_deal_under_embargo_is_not_printed_unless_asked_for(under_way: Path) -> None:
+    stored = open_stored(under_way)
+    assert "Deal 1" not in "".join(text_of(travellers_pdf(stored, words("en"), NOON)))
+    asked = "".join(text_of(travellers_pdf(stored, words("en"), NOON, embargoed=True)))
+    assert [word for word in ("Deal 1", "Provisional", "3 of 4 plays") if word not in asked] == []
+
+
+def test_standings_are_those_of_the_room_with_every_name_whole(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(3))
+    names = ("欧阳修竹", "Søren Kjær", "Élodie Château-Thierry de Montmorency-Laval")
+    players = [replace(one, name=name) for one, name in zip(small.plan().players, names, strict=False)]
+    plan = replace(small.plan(), players=(*players, *small.plan().players[3:]))
+    save(folder, plan, small.deals(), small.registry())
+    (page,) = text_of(standings_pdf(open_stored(folder), words("fr"), NOON))
+    letters = "".join(page.split())  # where a font ends within a name, a reader of PDF may see a gap
+    told = (*names, "12 parties sur 16", "Provisoire")
+    assert [name for name in told if "".join(name.split()) not in letters] == []
+
+
+def test_all_languages_say_all() -> None:
+    assert {language: sorted(words(language)._sentences) for language in LANGUAGES} == dict.fromkeys(
+        LANGUAGES, sorted(words("en")._sentences)
+    )
+
+
+def test_the_same_content_gives_the_same_bytes(over: Path) -> None:
+    stored = open_stored(over)
+    assert standings_pdf(stored, words("en"), NOON) == standings_pdf(stored, words("en"), NOON)

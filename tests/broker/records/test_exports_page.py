@@ -1,0 +1,94 @@
+"""Exports at the desk: each role takes what it may, and nothing under embargo leaves but to arbiters."""
+
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from broker.desk.server import DeskServer
+from broker.people.accounts import By
+from broker.people.door import Door
+from broker.people.roles import ROLES
+from broker.records.exports import EXPORTS
+from broker.records.exports_page import annex
+from broker.scorer.event import open_event
+from broker.scorer.service import Scorer
+from broker.store.address import STORE
+from broker.store.sqlite import SqliteJournal
+from tests.broker.desk.test_access import browser, logged_in
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.small import NAME
+
+
+def desk_of(folder: Path) -> Iterator[DeskServer]:
+    """Serve a folder as its scorer does."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        door, journal = Door(folder), SqliteJournal(folder / STORE, NAME)
+        for role in ROLES:
+            door.accounts.add(role, f"A {role}", role, PASSWORD, By("test"))
+        feed = Scorer(open_event(folder), journal, folder, lambda: 0).feed
+        with DeskServer(feed, port=0, door=door, annexes=(annex(folder),)) as server:
+            yield server
+        journal.close()
+        door.close()
+
+
+@pytest.fixture(scope="module")
+def under_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
+    """Two rounds at all tables, and the third at all but one: no deal is complete."""
+    yield from desk_of(event_folder(tmp_path_factory.mktemp("under-way") / "cup", until_round(3)))
+
+
+@pytest.fixture(scope="module")
+def over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
+    yield from desk_of(event_folder(tmp_path_factory.mktemp("over") / "cup"))
+
+
+def names(content: bytes) -> list[str]:
+    return sorted(name.partition("/")[2] for name in zipfile.ZipFile(BytesIO(content)).namelist())
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_gets_its_files_when_the_event_is_over(over: DeskServer, role: str) -> None:
+    with logged_in(over, role) as client:
+        page, packed = client.get("/exports").text, client.get("/exports/all.zip")
+        got = {one.name: client.get(f"/exports/{one.name}").status_code for one in EXPORTS if one.personal}
+    mine = [one.name for one in EXPORTS if role != "display" or not one.personal]
+    assert names(packed.content) == sorted(mine)
+    assert got == {one.name: 200 if one.name in mine else 403 for one in EXPORTS if one.personal}
+    assert [one.name for one in EXPORTS if f"/exports/{one.name}?" in page] == mine
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_only_arbiters_take_what_is_under_embargo(under_way: DeskServer, role: str) -> None:
+    with logged_in(under_way, role) as client:
+        plain, asked = client.get("/exports/results.csv"), client.get("/exports/results.csv?embargoed=1")
+        standings = client.get("/exports/standings-table.csv").text
+        page = client.get("/exports").text
+    arbiter = role.endswith("arbiter")
+    assert plain.text.count("\n") == 1
+    assert (asked.status_code, asked.text.count("\n") > 1) == ((200, True) if arbiter else (403, False))
+    assert ("embargoed=1" in page) == arbiter
+    # Everybody else is told what the public page tells: nothing of these deals, in the standings neither.
+    assert (",3\r\n" in standings) == arbiter
+
+
+def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) -> None:
+    with logged_in(under_way, "head_arbiter") as client:
+        answer = client.get("/exports/ema.csv")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "not_final")
+
+
+@pytest.mark.parametrize("name", ["none", "..%2fdeals.json", "deals.json", "%00", "all.zip%2f.."])
+def test_no_other_file_can_be_had(over: DeskServer, name: str) -> None:
+    with logged_in(over, "head_arbiter") as client:
+        assert client.get(f"/exports/{name}").status_code in {403, 404}
+
+
+def test_who_has_not_logged_in_gets_nothing(over: DeskServer) -> None:
+    with browser(over) as client:
+        assert {client.get(path).status_code for path in ("/exports", "/exports/all.zip")} == {303}

@@ -1,0 +1,106 @@
+"""The document of a whole event makes the event anew; that of everybody tells nobody what is not theirs to know."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from broker.organiser.events.listed import PLAYERS
+from broker.records.whole.document import Document, schema
+from broker.records.whole.reading import read, restore
+from broker.records.whole.writing import document, encoded
+from broker.rules.errors import RuleError
+from broker.rules.tiles import KINDS
+from broker.scorer.errors import BadEvent
+from broker.scorer.stored import open_stored
+from tests.broker.scorer.folders import event_folder, until_round
+
+ROOT = Path(__file__).parents[4]
+
+
+def written(folder: Path, *, whole: bool = True, embargoed: bool = False) -> bytes:
+    return encoded(document(folder, open_stored(folder), whole=whole, embargoed=embargoed))
+
+
+def again(folder: Path, name: str = "again") -> Path:
+    """Write an event's document, and make another folder from it."""
+    path = folder.parent / f"{name}.json"
+    path.write_bytes(written(folder))
+    restore(read(path), folder.parent / name)
+    return folder.parent / name
+
+
+@pytest.mark.parametrize("rounds", [0, 3, 4])
+def test_an_event_made_from_its_document_gives_the_same_document(tmp_path: Path, rounds: int) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(rounds))
+    (folder / PLAYERS).write_text("id,name,country,club,national,ema\np01,Player 1,FRA,=x,N1,04010023\n")
+    assert written(again(folder)) == written(folder)
+
+
+def test_everybody_s_document_has_no_number_no_set_and_nothing_under_embargo(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(3))
+    (folder / PLAYERS).write_text("id,name,country,club,national,ema\np01,Player 1,FRA,Club,N1,04010023\n")
+    said = written(folder, whole=False)
+    made = msgspec.json.decode(said, type=Document)
+    assert (made.deals, made.sets, made.journal, made.groups, made.standings) == ((), {}, (), (), ())
+    assert [word for word in ("04010023", "N1", *(f'"{kind}"' for kind in KINDS)) if word in said.decode()] == []
+    assert '"FRA"' in said.decode()
+
+
+def test_once_it_is_over_everybody_may_have_all_but_the_sets(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup")
+    made = document(folder, open_stored(folder))
+    assert (len(made.deals), len(made.groups), len(made.standings), made.sets) == (4, 5, 16, {})
+    assert len(made.journal) == document(folder, open_stored(folder), whole=True).journal.__len__()
+
+
+def test_of_what_is_not_whole_no_event_is_made(tmp_path: Path) -> None:
+    made = document(event_folder(tmp_path / "cup"), open_stored(tmp_path / "cup"))
+    with pytest.raises(RuleError) as refused:
+        restore(made, tmp_path / "new")
+    assert (refused.value.code, (tmp_path / "new").exists()) == ("not_whole", False)
+
+
+def test_a_result_that_no_table_could_have_sent_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup")
+    path = tmp_path / "forged.json"
+    path.write_text(written(folder).decode().replace('"east": 42', '"east": 420', 1), encoding="utf-8")
+    with pytest.raises(RuleError) as refused:
+        restore(read(path), tmp_path / "new")
+    assert (refused.value.code, (tmp_path / "new").exists()) == ("journal_refused", False)
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup")
+    with pytest.raises(RuleError) as refused:
+        restore(document(folder, open_stored(folder), whole=True), folder)
+    assert refused.value.code == "folder_taken"
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return written(event_folder(tmp_path_factory.mktemp("event") / "cup", until_round(1)))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.floats(0, 1), cut=st.integers(0, 40), put=st.binary(max_size=20))
+def test_rubbish_is_refused_by_code_or_read_as_a_document(
+    good: bytes, tmp_path: Path, at: float, cut: int, put: bytes
+) -> None:
+    begin = int(at * len(good))
+    path = tmp_path / "x.json"
+    path.write_bytes(good[:begin] + put + good[begin + cut :])
+    try:
+        made = read(path)
+        restore(made, tmp_path / f"new-{begin}-{cut}-{len(put)}-{put.hex()}")
+    except (RuleError, BadEvent) as refused:
+        assert refused.code in {"malformed", "journal_refused", "bad_event", "folder_taken", "not_whole"}  # noqa: PT017
+
+
+def test_the_form_in_the_documents_is_that_of_the_code() -> None:
+    page = (ROOT / "docs" / "event-document.json").read_text(encoding="utf-8")
+    assert page == schema(), "make docs"
+    assert json.loads(page)["$ref"] == "#/$defs/Document"

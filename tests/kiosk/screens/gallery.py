@@ -1,0 +1,63 @@
+"""Contact sheets of the table's screen: `python -m tests.kiosk.screens.gallery FOLDER` (`make screens`).
+
+Every scene, in every language and two sizes, a sheet each. What is to be looked at is listed in `scenes.py`.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+
+import pygame
+from PIL import Image
+
+from kiosk.screens import style
+from kiosk.screens.pen import Pen
+from kiosk.screens.table import TableScreen
+from kiosk.screens.words import Words, languages
+from tests.kiosk.screens.scenes import SCENES
+
+SIZES: Final = ((800, 480), (1280, 720))
+WIDTH: Final = 480
+"""Of one picture on a sheet, pixels."""
+ACROSS: Final = 5
+CAPTION: Final = 22
+COLOURS: Final = 48
+"""Flat pictures need no more, and the files stay small."""
+
+
+def sheet(language: str, size: tuple[int, int]) -> pygame.Surface:
+    """Draw all scenes, with their names."""
+    width, height = WIDTH, WIDTH * size[1] // size[0]
+    down = -(-len(SCENES) // ACROSS)
+    made = pygame.Surface((ACROSS * (width + 8) + 8, down * (height + CAPTION + 8) + 8))
+    made.fill((90, 90, 90))
+    screen, pen = TableScreen(Words(language), size), Pen("en", (0, 480))
+    for at, (name, scene) in enumerate(SCENES.items()):
+        x, y = 8 + at % ACROSS * (width + 8), 8 + at // ACROSS * (height + CAPTION + 8)
+        surface = pygame.Surface(size)
+        screen.draw(surface, scene())
+        pen.write(made, name, (x, y), 0.04, style.TEXT, width)
+        made.blit(pygame.transform.smoothscale(surface, (width, height)), (x, y + CAPTION))
+    return made
+
+
+def save(made: pygame.Surface, path: Path) -> None:
+    """Write a picture with few colours."""
+    picture = Image.frombytes("RGB", made.get_size(), pygame.image.tobytes(made, "RGB"))
+    picture.quantize(COLOURS).save(path, optimize=True)
+
+
+def main(folder: Path) -> None:
+    """Write the sheets."""
+    pygame.display.init()
+    pygame.font.init()
+    for language in languages():
+        for size in SIZES:
+            save(sheet(language, size), folder / f"screens-{language}-{size[0]}x{size[1]}.png")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

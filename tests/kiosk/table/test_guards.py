@@ -1,0 +1,139 @@
+"""What is wrong with a play is said before a tile is touched, and what the arbiter lets pass is told."""
+
+import msgspec
+import pytest
+
+from broker.contract.messages import Assignment, Overridden, Restored, Result
+from broker.contract.words import SEATS
+from kiosk.table import guards
+from kiosk.table.events import Assigned, DealBroughtForward, GuardOverridden, TrayChecked
+from kiosk.table.state import Phase
+from tests.kiosk.table.test_seating import for_others
+from tests.kiosk.tables import Sitting, plan, play, right, sitting_in
+
+
+def planned(assignment: Assignment) -> Sitting:
+    sitting = Sitting()
+    sitting.table = sitting_in(Phase.WAITING).table
+    sitting.facts.clear()
+    sitting.take(Assigned(at=sitting.wait(), assignment=assignment))
+    return sitting
+
+
+def second_play_of_deal_one() -> Sitting:
+    """A plan that was put together in a hurry: the table has deal 1 twice."""
+    sitting = Sitting(play(1), play(2, deal=1))
+    sitting.begin()
+    sitting.draw()
+    sitting.press(*SEATS)
+    sitting.next_deal()
+    return sitting
+
+
+def override(sitting: Sitting) -> None:
+    sitting.take(GuardOverridden(at=sitting.wait(), reason="head arbiter says so"))
+
+
+def test_a_deal_that_this_table_had_before_stops_the_play_until_the_arbiter_has_ruled() -> None:
+    sitting = second_play_of_deal_one()
+    stopped = ("deal_played_here", "player_played_deal")
+    assert guards.standing(sitting.table) == stopped
+    assert sitting.refusal(right(sitting.play, "east", sitting.wait())) == "deal_played_here"
+    override(sitting)
+    assert sitting.facts[-1] == Overridden(round=2, deal=1, guards=stopped, reason="head arbiter says so")
+    sitting.restore()
+    assert sitting.table.phase is Phase.CONFIRMING
+
+
+def test_a_player_who_had_the_deal_at_another_table_stops_the_play() -> None:
+    sitting = planned(msgspec.structs.replace(plan(play(1), play(2)), repeats={1: ("p03",), 2: ("p01",)}))
+    assert (guards.standing(sitting.table), guards.repeating(sitting.table)) == (("player_played_deal",), ("p03",))
+
+
+def test_a_player_who_has_the_deal_still_to_come_elsewhere_stops_nothing() -> None:
+    sitting = planned(msgspec.structs.replace(plan(play(1)), repeats={1: ("p77",)}))
+    assert guards.standing(sitting.table) == ()
+
+
+def test_a_play_that_is_stopped_still_lets_people_sit_down() -> None:
+    sitting = second_play_of_deal_one()
+    assert sitting.table.arrived == frozenset(SEATS)
+    sitting.hold("east")
+    assert sitting.table.calling
+
+
+def test_where_nothing_stops_there_is_nothing_to_override() -> None:
+    sitting = Sitting()
+    assert sitting.refusal(GuardOverridden(at=sitting.wait(), reason="?")) == "nothing_to_override"
+
+
+def test_the_carrier_of_another_deal_is_named_at_its_first_tray() -> None:
+    sitting = Sitting(play(1), play(2))
+    sitting.take(right(play(2), "south", sitting.wait()))
+    assert sitting.table.check is not None
+    assert sitting.table.check.deal == 2
+
+
+def test_a_tray_with_faults_is_of_the_deal_that_most_of_it_is_of() -> None:
+    """Seventeen places are enough; sixteen are not."""
+    for same, deal in ((17, 2), (16, None)):
+        sitting = Sitting(play(1), play(2))
+        places = [serial for row in play(2).order["south"] for serial in row]
+        read: list[int | None] = [*places[:same], *[None] * (34 - same)]
+        rows = (tuple(read[:13]), tuple(read[13:24]), tuple(read[24:]))
+        sitting.take(TrayChecked(at=sitting.wait(), seat="south", rows=rows))
+        assert sitting.table.check is not None
+        assert sitting.table.check.deal == deal
+
+
+def test_a_tray_of_the_right_deal_with_one_fault_is_no_other_carriers() -> None:
+    sitting = Sitting(play(1), play(2))
+    (_, *hand), *walls = play(1).order["east"]
+    sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=((None, *hand), *walls)))
+    assert sitting.table.check is not None
+    assert sitting.table.check.deal is None
+
+
+def bring(sitting: Sitting, round_: int = 2) -> DealBroughtForward:
+    return DealBroughtForward(at=sitting.wait(), round=round_, reason="its carrier is late")
+
+
+def test_the_arbiter_has_a_deal_played_before_its_turn_and_the_other_comes_after_it() -> None:
+    sitting = Sitting(play(1), play(2), play(3))
+    sitting.take(bring(sitting))
+    assert sitting.facts == [Overridden(round=2, deal=2, guards=("out_of_order",), reason="its carrier is late")]
+    for _ in range(3):
+        sitting.begin()
+        sitting.draw()
+        sitting.press(*SEATS)
+        sitting.next_deal()
+    assert sitting.table.phase is Phase.FINISHED
+    results = [(fact.round, fact.deal) for fact in sitting.facts if isinstance(fact, Result)]
+    assert results == [(2, 2), (1, 1), (3, 3)]
+    assert [fact.round for fact in sitting.facts if isinstance(fact, Restored)] == [2, 1, 3]
+
+
+def test_a_plan_renewed_after_a_deal_was_brought_forward_rewrites_nothing_of_it() -> None:
+    sitting = Sitting(play(1), play(2))
+    sitting.take(bring(sitting))
+    sitting.begin()
+    sitting.draw()
+    sitting.press(*SEATS)
+    rewritten = plan(play(1), play(2, deal=9))
+    assert sitting.refusal(Assigned(at=sitting.wait(), assignment=rewritten)) == "plan_rewrites_past"
+    sitting.take(Assigned(at=sitting.wait(), assignment=plan(play(1, deal=5), play(2))))
+    sitting.next_deal()
+    assert sitting.play == play(1, deal=5)
+
+
+@pytest.mark.parametrize(
+    ("round_", "code"), [(1, "no_such_play"), (9, "no_such_play"), (2, "other_players"), (3, "deal_played_here")]
+)
+def test_only_a_play_of_the_same_four_that_is_still_to_come_is_brought_forward(round_: int, code: str) -> None:
+    sitting = Sitting(play(1), for_others(2), play(3))
+    sitting.take(bring(sitting, 3))
+    sitting.begin()
+    sitting.draw()
+    sitting.press(*SEATS)
+    sitting.next_deal()
+    assert sitting.refusal(bring(sitting, round_)) == code
