@@ -9,6 +9,9 @@ PIN := uv pip compile --quiet --upgrade --universal --generate-hashes --no-heade
 
 MICROPYTHON := tests/firmware/micropython/node_modules/.package-lock.json
 
+# Tests start hundreds of programs: what Python compiled for one of them, the next need not compile again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -66,6 +69,10 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 .PHONY: bench-hands
 bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
+
+.PHONY: bench-kiosk
+bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch to picture (PARTS="start idle camera touch")
+	$(BIN)/python -m tests.benchmarks.kiosk $(PARTS)
 
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules

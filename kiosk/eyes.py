@@ -4,16 +4,17 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from broker.contract.messages import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import Misplaced, TrayChecked
 from vision.errors import VisionError
-from vision.live.camera import Camera
-from vision.reader import read_picture
 from vision.reading import Fault, Reading
 from vision.verdict import compare
+
+if TYPE_CHECKING:
+    from vision.live.camera import Camera
 
 log = logging.getLogger("homologue.eyes")
 
@@ -35,7 +36,10 @@ class Eyes:
     """Looks at trays for one play at a time. `tell` is called on the eyes' own thread: it only queues."""
 
     def __init__(
-        self, camera: Callable[[], Camera], tell: Callable[[TrayChecked | CameraHealth], None], clock: Callable[[], int]
+        self,
+        camera: "Callable[[], Camera]",
+        tell: Callable[[TrayChecked | CameraHealth], None],
+        clock: Callable[[], int],
     ) -> None:
         self._camera, self._tell, self._clock = camera, tell, clock
         self._play: PlannedPlay | None = None
@@ -77,7 +81,7 @@ class Eyes:
                 self._tell(CameraHealth("camera_failed"))
                 self._stopped.wait(AGAIN_S)
 
-    def _watch(self, camera: Camera) -> None:
+    def _watch(self, camera: "Camera") -> None:
         while not self._stopped.is_set():
             self._wanted.wait()
             play = self._play
@@ -85,8 +89,10 @@ class Eyes:
                 self._look(camera, play)
             self._stopped.wait(PAUSE_S)
 
-    def _look(self, camera: Camera, play: PlannedPlay) -> None:
+    def _look(self, camera: "Camera", play: PlannedPlay) -> None:
         """A right tray counts at once; a wrong one when two looks agree, for hands move while one looks."""
+        from vision.reader import read_picture  # noqa: PLC0415 - OpenCV and networks: half a second, on this thread
+
         found = checked(read_picture(camera.frame()), play, self._clock())
         steady = found is not None and self._before is not None and _same(found, self._before)
         if found is not None and (steady or found.rows == play.order[found.seat]):

@@ -17,11 +17,12 @@ from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report
 from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
-from kiosk.errors import DiskLow
+from kiosk.errors import JournalFull
 from kiosk.eyes import CameraHealth
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.screens.shown import QUIET, Line, Shown, shown
+from kiosk.stalled import Stalled, room_of
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -35,15 +36,16 @@ from kiosk.table.machine import BETWEEN
 from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.today import hours_and_minutes, version
 from kiosk.touch import Touch
-from kiosk.uplink import Uplink
+from kiosk.uplink import Uplink, Wire
 
 log = logging.getLogger("homologue.kiosk")
 
 DISK_EVERY_NS: Final = 30_000_000_000
+LOW_EVERY_NS: Final = 1_000_000_000
+"""How often the card is looked at, and how often where it has little room."""
 
-ENOUGH_ROOM: Final = 100_000_000
-"""Bytes: a day's journal takes less than one hundredth of it."""
-
+ROUNDS_A_SECOND: Final = 60
+"""Keys and touches are asked for so often: 16 ms of the 50 between a finger and the changed picture."""
 
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
@@ -67,17 +69,19 @@ class Program:
         journal: Journal,
         clock: Callable[[], int] = time.monotonic_ns,
         time_of_day: Callable[[], str] = hours_and_minutes,
+        link: Callable[[Callable[[Incoming | LinkChanged], None]], Wire] | None = None,
     ) -> None:
+        """Take what stands in for the wire where there is none: it is given what to tell of."""
         self._config, self._journal, self._clock, self._time_of_day = settings.config, journal, clock, time_of_day
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
         self._core.restarted(clock())
-        self._link = self._make_link(settings)
+        self._link: Wire = link(self._queue.put) if link else self._make_link(settings)
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
-        self._keyboard, self._touch, self._closing = Keyboard(self._apply), Touch(), Closing()
+        self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
         self._health: dict[str, str] = {}
         self._waiting: dict[str, str | None] = {}
         """What is known of contacts, and told when the play is over."""
@@ -87,6 +91,7 @@ class Program:
         """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
         self._look_at_disk = clock()
+        self._stalled = Stalled()
 
     def _make_link(self, settings: Settings) -> Link:
         name, table = self._config.event, self._config.table
@@ -193,11 +198,15 @@ class Program:
 
     def _apply(self, event: Event) -> str | None:
         """Take one event in; give the code if it was not to be."""
+        if self._stalled.waiting:
+            return self._stalled.hold(event)
         before = self.state.public
         try:
             facts = self._core.apply(event)
         except NotNow as refusal:
             return refusal.code
+        except JournalFull:
+            return self._stalled.hold(event)
         if self.state.public != before:
             self._shown_at = self._clock()
             self._forget_told_late()
@@ -229,8 +238,7 @@ class Program:
             elif isinstance(message, Assignment):
                 self._plan_came(message)
             elif isinstance(message, Order):
-                given = Ordered(at=self._clock(), seq=message.seq, command=message.command, minutes=message.minutes)
-                self._apply(given)
+                self._apply(_given(message, self._clock()))
         incoming.acknowledge()
 
     def _plan_came(self, plan: Assignment) -> None:
@@ -252,6 +260,8 @@ class Program:
             self._uplink.reconnected(self._clock())
 
     def _due(self, now: int) -> None:
+        self._see_to_disk(now)
+        self._keyboard.idle(self.state, now)
         closes_at = self.state.closes_at
         if closes_at is not None and self._closing.may_close(closes_at, now, down=self.state.finger_down):
             self._apply(ClaimWindowElapsed(at=now))
@@ -259,9 +269,17 @@ class Program:
             self._assign(self._offered, now)
         if self._link.up and self._uplink.overdue(now):
             self._uplink.resend(now)
-        if now >= self._look_at_disk:
-            self._look_at_disk = now + DISK_EVERY_NS
-            self._healthy("disk", DiskLow.code if self._journal.room < ENOUGH_ROOM else None)
+
+    def _see_to_disk(self, now: int) -> None:
+        """Look at the card by the clock alone: what is said of it tells of no press. Then take in what waited."""
+        if now < self._look_at_disk:
+            return
+        code = room_of(self._journal)
+        self._look_at_disk = now + (DISK_EVERY_NS if code is None else LOW_EVERY_NS)
+        self._healthy("disk", code)
+        if code != JournalFull.code:
+            for event in self._stalled.taken():
+                self._apply(event)
 
     def _may_assign(self, offered: Assignment) -> bool:
         """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
@@ -286,7 +304,10 @@ class Program:
             )
             first = next(left, len(offered.plays))
             code = self._apply(Assigned(at=now, assignment=offered, first=first))
-            self._healthy("plan", code)
+            if code == JournalFull.code:
+                self._offered = offered
+            else:
+                self._healthy("plan", code)
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
@@ -307,7 +328,9 @@ class Program:
         line = Line(
             self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
         )
-        return shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
+        return shown(
+            self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
+        )
 
     def _now(self) -> TableState:
         """What the table says of itself."""
@@ -339,11 +362,11 @@ class Program:
 
 
 def run(program: Program, stop: threading.Event, each_round: Callable[[], None]) -> None:
-    """Work until told to stop: 30 rounds a second, faster when something happens."""
+    """Work until told to stop: at least so many rounds a second, at once when a device or the network has something."""
     program.start()
     try:
         while not stop.is_set():
-            program.step(timeout=1 / 30)
+            program.step(timeout=1 / ROUNDS_A_SECOND)
             each_round()
     finally:
         program.stop()
@@ -352,3 +375,8 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], None])
 def _content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
     return plan.store, plan.profile, plan.rules, plan.plays
+
+
+def _given(order: Order, now: int) -> Ordered:
+    """Give what an order is to the table."""
+    return Ordered(at=now, seq=order.seq, command=order.command, minutes=order.minutes, author=order.author)

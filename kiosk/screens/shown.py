@@ -8,11 +8,14 @@ from broker.contract.words import PublicState, Seat, Wind, WinKind
 from broker.rules.deal import seat_wind
 from broker.rules.points import points
 from kiosk.entry import Form
+from kiosk.panel import Panel
 from kiosk.table import guards
 from kiosk.table.state import Check, Phase, Table
 
 QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
 """Where nothing may be seen of a press."""
+
+HIDDEN: Final = "*"
 
 OF_A_SEAT: Final = ("button-", "contact-", "press-")
 """How the health of one seat's button is named, of its contact, and of a press of it that was told late."""
@@ -70,11 +73,17 @@ class Shown:
     """Code of what stops this play before a tile is touched."""
     repeating: tuple[str, ...] = ()
     """Names of those who have played this deal before."""
+    panel: Panel | None = None
+    """The arbiter's panel, while it is open; of a PIN no digit, only how many there are."""
+    ruled: str | None = None
+    """What the arbiter has ruled here in the place of a result: `void` or `adjusted`."""
     problem: str | None = None
     """Code of what was refused at the keyboard."""
 
 
-def shown(table: int, state: Table, form: Form | None, line: Line, problem: str | None) -> Shown:
+def shown(
+    table: int, state: Table, form: Form | None, line: Line, problem: str | None, panel: Panel | None = None
+) -> Shown:
     """Give what is to be seen. An open claim window looks exactly like the play before it."""
     play = state.play
     if play is None:
@@ -101,8 +110,15 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
         extra_min=state.extra_min,
         ended=state.ended,
         paused=state.paused,
-        problem=None if quiet else problem,
+        panel=_covered(panel),
+        ruled=state.ruled,
+        problem=None if quiet and panel is None else problem,
     )
+
+
+def _covered(panel: Panel | None) -> Panel | None:
+    """Leave out which digits of a PIN were typed: pictures of the screen may be kept."""
+    return replace(panel, digits=HIDDEN * len(panel.digits)) if panel and panel.ask == "pin" else panel
 
 
 def _quiet(line: Line) -> Line:

@@ -9,8 +9,9 @@ import msgspec
 from broker.contract.messages import Command, PlannedPlay, Player
 from broker.contract.words import SEATS, Seat
 from kiosk.entry import Form
+from kiosk.panel import Act, Panel, opened
 from kiosk.screens.shown import Line, Shown, shown
-from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, TrayChecked
+from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, PlayVoided, TrayChecked
 from kiosk.table.state import Phase
 from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
 from vision.reading import FaultType
@@ -114,6 +115,34 @@ def half_seated() -> Shown:
     return seen(sitting)
 
 
+def ruling(panel: Panel, phase: Phase = Phase.PLAYING, problem: str | None = None) -> Shown:
+    """The arbiter's panel at a table."""
+    return shown(TABLE, sitting_in(phase).table, None, ONLINE, problem, panel)
+
+
+def void() -> Shown:
+    sitting = Sitting(named(LONG))
+    sitting.begin()
+    sitting.admit()
+    sitting.take(PlayVoided(at=sitting.wait(), reason="why"))
+    return seen(sitting)
+
+
+ALL_ACTS: Final[tuple[Act, ...]] = (
+    "pause",
+    "extra_time",
+    "override",
+    "forward",
+    "swap",
+    "declared",
+    "false_hu",
+    "reopen",
+    "adjust",
+    "void",
+)
+"""More than there ever are at once."""
+
+
 def half_confirmed() -> Shown:
     sitting = sitting_in(Phase.CONFIRMING)
     sitting.press("east", "west")
@@ -202,6 +231,16 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, fined and offline": lambda: fined(TROUBLED),
     "playing, calling": calling,
     "playing, nobody won": nobody_won,
+    "arbiter, PIN": lambda: ruling(Panel("pin", digits="1234")),
+    "arbiter, wrong PIN": lambda: ruling(Panel("pin"), Phase.RECORDED, "pin_locked"),
+    "arbiter, in a play": lambda: ruling(opened(sitting_in(Phase.PLAYING).table)),
+    "arbiter, all there is": lambda: ruling(Panel("act", ALL_ACTS)),
+    "arbiter, minutes": lambda: ruling(Panel("minutes", act="extra_time", digits="15")),
+    "arbiter, seats": lambda: ruling(Panel("seats", act="declared", seats=("south", "north"))),
+    "arbiter, fine": lambda: ruling(Panel("fine", act="false_hu", fines=(4, 8)), Phase.DECLARED),
+    "arbiter, reason": lambda: ruling(Panel("reason", act="adjust")),
+    "playing, card full": lambda: seen(sitting_in(Phase.PLAYING), Line(up=True, health=("disk: journal_full",))),
+    "recorded, void": void,
     "playing, paused": lambda: ordered("pause"),
     "playing, extra time": lambda: ordered("extra_time"),
     "playing, extra time in a pause": lambda: ordered("pause", "extra_time"),
