@@ -48,10 +48,11 @@ test: ## install what the tests need, then linters, types, import rules and all 
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: bench
-bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players, riichi hands
+bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players, restoring, riichi hands
 	$(BIN)/python -m tests.benchmarks.scoring
 	$(BIN)/python -m tests.benchmarks.referee
 	$(BIN)/python -m tests.benchmarks.movement
+	$(BIN)/python -m tests.benchmarks.restoring
 	$(BIN)/python -m tests.benchmarks.riichi.speed
 	$(BIN)/python -m tests.benchmarks.riichi.agreement
 

@@ -18,7 +18,7 @@ from firmware.errors import FirmwareError
 from firmware.scanner_addresses import open_scanner
 from kiosk.config import Settings
 from kiosk.errors import JournalBroken, KioskError
-from kiosk.eyes import Eyes
+from kiosk.eyes import Eyes, picture_room
 from kiosk.journal import Journal, Whose
 from kiosk.program import Program, run
 from kiosk.round import Round
@@ -87,7 +87,8 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
 
         trays = TrayTwin()
         check_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
-        eyes = Eyes(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns)
+        view = picture_room((config.screen.width, config.screen.height))
+        eyes = Eyes(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns, view)
         opened.callback(eyes.stop)
         people = _people(settings, buttons, trays)
         if people:

@@ -79,6 +79,7 @@ class Keyboard:
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if not declared:
             self.form = None
+            self._forget()
         elif self.form is None or self.form.declared != declared:
             self._begin(Form(declared, state.profile.false_hu.fines.value))
 
@@ -145,6 +146,11 @@ class Keyboard:
             self._typed = (*self._typed, key)
             self._drafts.draft = f"{','.join(form.declared)}:{' '.join(self._typed)}"
         self.form = form
+
+    def _forget(self) -> None:
+        """What was typed belongs to these declarations: neither a refused result nor the next play begins with it."""
+        if self._drafts and self._drafts.draft:
+            self._drafts.draft = ""
 
     # ---- the arbiter's panel ----------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from broker.contract import topics
@@ -14,14 +15,17 @@ from broker.contract.messages import Assignment, Order, Receipt, TableState
 from broker.contract.wire import Refused, decode_at, encode
 from broker.contract.words import Lifecycle
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
+from kiosk import bench
+from kiosk.bench import Bench
 from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
 from kiosk.errors import JournalFull
-from kiosk.eyes import CameraHealth
+from kiosk.eyes import CameraHealth, Seen
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.screens.shown import QUIET, Line, Shown, shown
+from kiosk.sight import Sight
 from kiosk.stalled import Stalled, room_of
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
@@ -50,13 +54,18 @@ ROUNDS_A_SECOND: Final = 60
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
 
+CAMERA_READS: Final = "camera_reads"
+"""The camera reads all of the tray, so nobody needs to vouch for it."""
+
 CONTACT: Final = "contact-"
 """How the health of one seat's contact is named: pulses come where a finger moves, so it waits for the play's end."""
 
 BUTTONS: Final = "buttons"
 """The part of the health that is all four buttons'."""
 
-Item = Incoming | LinkChanged | TrayChecked | CameraHealth | Report
+CAMERA: Final = "camera"
+
+Item = Incoming | LinkChanged | Seen | Report
 """What other threads put on the queue."""
 
 
@@ -83,6 +92,7 @@ class Program:
         """What the plan said that came last."""
         self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
         self._health: dict[str, str] = {}
+        self._bench, self._bench_of = Bench(), self._core.state.play
         self._waiting: dict[str, str | None] = {}
         """What is known of contacts, and told when the play is over."""
         self._shown_at = self._core.state.since
@@ -110,7 +120,7 @@ class Program:
         """Take in what a device on the table reports; from the devices' threads."""
         self._queue.put(report)
 
-    def seen(self, item: TrayChecked | CameraHealth) -> None:
+    def seen(self, item: Seen) -> None:
         """Take in what the camera says; from the eyes' thread."""
         self._queue.put(item)
 
@@ -151,9 +161,12 @@ class Program:
             case LinkChanged():
                 self._link_changed(item)
             case CameraHealth(code=code):
-                self._healthy("camera", code)
+                self._healthy(CAMERA, code)
             case TrayChecked():
+                self._bench = bench.looked(self._bench)
                 self._apply(item)
+            case Sight():
+                self._bench = bench.saw(self._bench, item)
             case _:
                 self._reported(item)
 
@@ -169,7 +182,16 @@ class Program:
                 if part == BUTTONS:
                     self._closing.health(code, self._clock())
             case Scanned() | NotScanned():
-                pass  # nothing here asks for scans yet
+                self._scanned(report)
+
+    def _scanned(self, report: Scanned | NotScanned) -> None:
+        """Answer a scan while walls are restored; what is scanned at other times is nobody's question."""
+        play = self.state.play
+        if play is None or self.state.phase is not Phase.RESTORING:
+            return
+        self._bench, look = bench.complete(bench.scan(self._bench, report, play), play, self._clock())
+        if look is not None:
+            self._apply(look)
 
     def _touched(self, report: Pressed | Released | Held) -> None:
         """Take in what a finger does. Where one speaks that was in time, others may still be on their way."""
@@ -211,6 +233,8 @@ class Program:
             self._shown_at = self._clock()
             self._forget_told_late()
             self._tell_what_waited()
+        if self._bench_of != self.state.play:
+            self._bench, self._bench_of = Bench(), self.state.play
         self._uplink.send(facts, self._clock())
         return None
 
@@ -317,8 +341,22 @@ class Program:
 
     def key(self, key: str) -> None:
         """Take one key in."""
-        self._keyboard.key(key, self.state, self._clock())
+        if not self._at_the_bench(key):
+            self._keyboard.key(key, self.state, self._clock())
         self._follow()
+
+    def _at_the_bench(self, key: str) -> bool:
+        """Do what a key does while walls are restored; say whether it does anything then."""
+        if self.state.phase is not Phase.RESTORING:
+            return False
+        does = bench.key(self._bench, key, self.state, self._clock())
+        if isinstance(does, Bench):
+            allowed = does.showing != "hand" or bench.may_tick(self.state, self._health.get(CAMERA))
+            self._bench = does if allowed else self._bench
+            self._keyboard.problem = None if allowed else CAMERA_READS
+        elif does is not None:
+            self._keyboard.problem = self._apply(does)
+        return does is not None
 
     # ---- what is seen and said --------------------------------------------------------------
 
@@ -328,9 +366,10 @@ class Program:
         line = Line(
             self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
         )
-        return shown(
+        now = shown(
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
+        return in_restoring(now, self.state, self._bench)
 
     def _now(self) -> TableState:
         """What the table says of itself."""
@@ -370,6 +409,13 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], None])
             each_round()
     finally:
         program.stop()
+
+
+def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
+    """Add what is to be seen while walls are restored; nothing at other times."""
+    if state.play is None or state.phase is not Phase.RESTORING:
+        return now
+    return replace(now, work=state.work, order=state.play.order, bench=at_hand)
 
 
 def _content(plan: Assignment) -> tuple[object, ...]:

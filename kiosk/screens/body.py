@@ -4,10 +4,13 @@ from dataclasses import replace
 from typing import Final
 
 from kiosk.screens.arbiter import panel
+from kiosk.screens.by_hand import by_hand
 from kiosk.screens.form import entering
+from kiosk.screens.heap import heap
 from kiosk.screens.middle import Action, Middle, Screen
 from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
+from kiosk.screens.scan import scan
 from kiosk.screens.shown import Shown
 from kiosk.screens.stalled import stalled
 from kiosk.screens.stopped import another_carrier, stopped
@@ -22,6 +25,9 @@ SCREENS: Final[tuple[Screen, ...]] = (
     result,
     stopped,
     another_carrier,
+    by_hand,
+    scan,
+    heap,
     tray,
     playing,
 )

@@ -1,15 +1,18 @@
 """What may be seen of a table. While a play goes on nothing in here knows of presses, so nothing can show them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from broker.contract.messages import Fine
+from broker.contract.messages import Fine, Tray
 from broker.contract.words import PublicState, Seat, Wind, WinKind
 from broker.rules.deal import seat_wind
 from broker.rules.points import points
+from kiosk.bench import Bench
 from kiosk.entry import Form
 from kiosk.panel import Panel
 from kiosk.table import guards
+from kiosk.table.restoring.work import Work
 from kiosk.table.state import Check, Phase, Table
 
 QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
@@ -59,6 +62,12 @@ class Shown:
     marked: frozenset[Seat] = frozenset()
     """Seats with a tick: trays that are right, tiles confirmed, results accepted."""
     check: Check | None = None
+    work: Work | None = None
+    """What is known of the trays, while walls are restored."""
+    order: Mapping[Seat, Tray] | None = None
+    """What belongs in them."""
+    bench: Bench | None = None
+    """What the camera and the scanner tell besides."""
     declared: tuple[Seat, ...] = ()
     form: Form | None = None
     result: Winning | None = None
