@@ -23,6 +23,8 @@ from broker.credentials import Credentials
 from broker.desk.errors import DeskError
 from broker.desk.offer import Offer
 from broker.desk.orders import DeskLink
+from broker.desk.rulings import page as rulings_page
+from broker.desk.rulings.bench import Bench
 from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
 from broker.organiser.events import setup_page
@@ -121,7 +123,11 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 door=door,
                 tls=tls,
                 orders=line.orders,
-                annexes=(exports_page.annex(event), setup_page.annex(event)),
+                annexes=(
+                    rulings_page.annex(Bench(checked, work, door)),
+                    exports_page.annex(event),
+                    setup_page.annex(event),
+                ),
                 offer=Offer(lambda: work.moment, work.times, work.wire, open_public=public),
             )
             desk = running.enter_context(page)

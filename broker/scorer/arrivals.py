@@ -2,12 +2,14 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from operator import attrgetter
 from typing import Any, NamedTuple, overload
 
 from broker.contract.messages import LogMessage, Result
 from broker.contract.words import SEATS, Imp, Seat
 from broker.scorer.moment import Moment
+from broker.scorer.rulings.laying import Laid
 from broker.scorer.view import PlayView, SeatView
 from broker.scoring.compare import Group, exact
 from broker.scoring.written import written
@@ -63,6 +65,8 @@ class Arrivals(Sequence[PlayView]):
         fact = message.fact
         if not isinstance(fact, Result):
             raise TypeError(f"not a result: {message.id}")
+        if ruled := self._moment.ruled.get((message.table, fact.round)):
+            return self._as_ruled(message, fact, *ruled)
         group, provisional = self._group(message.table, fact), fact.deal not in self._moment.complete
         had = self._lines.get((message.table, fact.round))
         if had and had.message is message and had.group is group and had.provisional == provisional:
@@ -70,6 +74,35 @@ class Arrivals(Sequence[PlayView]):
         play = self._made(message, fact, group, provisional=provisional)
         self._lines[message.table, fact.round] = Line(message, group, provisional, play)
         return play
+
+    def _as_ruled(self, message: LogMessage, entered: Result, laid: Laid, kinds: tuple[str, ...]) -> PlayView:
+        """Give a play as it counts: what was entered is shown where its points do not count."""
+        rows = (row for row in self._moment.by_deal.get(laid.deal, ()) if row.of_table(laid.line))
+        group = next((row.group for row in rows if len(row.group.members) > 1), None)
+        imp = _imps(group, laid.line, {}) if group and laid.points is not None else {}
+        name = self._moment.event.name_of
+        return PlayView(
+            at=message.at,
+            table=laid.table,
+            round=laid.round,
+            deal=laid.deal,
+            win=laid.win or entered.win,
+            discarder=laid.discarder,
+            provisional=laid.deal not in self._moment.complete,
+            ruled=kinds,
+            counts=laid.points is not None,
+            seats={
+                seat: SeatView(
+                    player=player,
+                    name=name(player),
+                    points=(laid.points or entered.points)[seat],
+                    hand_value=laid.winners.get(seat),
+                    fine=laid.fines.get(player, 0),
+                    imp=_in_all(laid, player, imp.get(seat)),
+                )
+                for seat, player in laid.players.items()
+            },
+        )
 
     def _group(self, table: int, result: Result) -> Group | None:
         """Give what a play is compared with; None where there is nothing yet."""
@@ -99,6 +132,14 @@ class Arrivals(Sequence[PlayView]):
                 for seat, player in result.players.items()
             },
         )
+
+
+def _in_all(laid: Laid, player: str, compared: Imp | None) -> Imp | None:
+    """Give what a play gives a player in all; None where it is compared with nothing, and nothing was given."""
+    given = laid.awards.get(player, 0) + laid.instead.get(player, 0) - laid.fines.get(player, 0)
+    if compared is None and laid.points is not None and not given:
+        return None
+    return written(Fraction(compared or 0) + given)
 
 
 def _imps(group: Group, table: int, fines: dict[Seat, int]) -> dict[Seat, Imp]:

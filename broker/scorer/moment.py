@@ -5,7 +5,7 @@ which a deal that some table has yet to play does not exist: what is not in it c
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from broker.contract.messages import LogMessage, Result, Standing
 from broker.scorer import standings
 from broker.scorer.event import Event
+from broker.scorer.rulings.laying import Laid
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import Adjustment, ScoredPlay
@@ -34,6 +35,8 @@ class Moment:
     """IMPs in the ledger's totals that belong to no play: they are under no embargo."""
     deadline: int | None = None
     """End of the correction period, ms since 1970, where the arbiters have set one."""
+    ruled: Mapping[tuple[int, int], tuple[Laid, tuple[str, ...]]] = field(default_factory=dict)
+    """Plays that were ruled on as they count, with the kinds of the rulings: by table and round."""
 
     @cached_property
     def by_deal(self) -> Mapping[int, tuple[Row, ...]]:

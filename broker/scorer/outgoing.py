@@ -1,7 +1,9 @@
 """What the scorer says, made from the room: receipts, assignments, travellers, standings, alerts."""
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from broker.contract import topics
 from broker.contract.messages import (
@@ -14,6 +16,7 @@ from broker.contract.messages import (
     PublicStandings,
     PublicTraveller,
     Receipt,
+    Ruling,
     Standings,
     Traveller,
 )
@@ -25,6 +28,7 @@ from broker.scorer.intake import TableBook
 from broker.scorer.moment import Moment
 from broker.scorer.riichi import RiichiBooking
 from broker.scorer.room import Room
+from broker.scorer.standings import team_rows
 from broker.scoring.compare import Compared
 from broker.scoring.written import written
 
@@ -60,39 +64,42 @@ class Speaker:
         return self._at(topics.RECEIPT, message, table=table)
 
     def assignment(
-        self, table: int, recorded: tuple[int, ...], seq: int, repeats: dict[int, tuple[str, ...]] | None = None
-    ) -> Outgoing:
-        """Tell a table all its plays, which of its rounds have their result, and who would play a deal again."""
-        return self._plan(table, recorded, seq, repeats or {})
-
-    def riichi(self, booking: RiichiBooking, session: PlannedSession, seq: int) -> Outgoing:
-        """Tell a table its riichi session."""
-        return self._plan(booking.table, (), seq, {}, profile=booking.profile, session=session)
-
-    def _plan(
         self,
         table: int,
         recorded: tuple[int, ...],
         seq: int,
-        repeats: dict[int, tuple[str, ...]],
-        *,
-        profile: str | None = None,
-        session: PlannedSession | None = None,
+        repeats: dict[int, tuple[str, ...]] | None = None,
+        replanned: Mapping[int, int] = MappingProxyType({}),
     ) -> Outgoing:
+        """Tell a table all its plays, which of its rounds have their result, and who would play a deal again."""
         message = Assignment(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
             table=table,
             store=self._store,
-            profile=profile or self._event.profile.id,
-            rules=self._event.rules if session is None else None,
-            plays=self._event.plays_of(table) if session is None else (),
-            session=session,
+            profile=self._event.profile.id,
+            rules=self._event.rules,
+            plays=self._event.plays_of(table, replanned),
             recorded=recorded,
-            repeats=repeats,
+            repeats=repeats or {},
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
+
+    def riichi(self, booking: RiichiBooking, session: PlannedSession, seq: int) -> Outgoing:
+        """Tell a table its riichi session."""
+        message = Assignment(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            table=booking.table,
+            store=self._store,
+            profile=booking.profile,
+            plays=(),
+            session=session,
+            recorded=(),
+        )
+        return self._at(topics.ASSIGNMENT, message, table=booking.table)
 
     def traveller(self, room: Room, deal: int, seq: int, kind: type[Traveller] = Traveller) -> Outgoing:
         """Put all plays of a deal side by side, for arbiters or as the public copy."""
@@ -103,24 +110,29 @@ class Speaker:
             seq=seq,
             deal=deal,
             complete=room.complete(deal),
-            expected=self._event.expected[deal],
-            plays=tuple(_compared(one, self._event) for one in sorted(compared, key=lambda one: one.play.table)),
+            expected=room.expected(deal),
+            plays=tuple(_compared(one, room) for one in sorted(compared, key=lambda one: one.play.table)),
         )
         topic = topics.PUBLIC_TRAVELLER if kind is PublicTraveller else topics.TRAVELLER
         return self._at(topic, message, deal=deal)
 
-    def standings(self, room: Room, seq: int) -> Outgoing:
-        """Say who leads."""
+    def standings(self, room: Room, seq: int, now: int) -> Outgoing:
+        """Say who leads. `now` (ms since 1970) tells whether it is final."""
         message = Standings(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
-            final=room.final,
-            plays_in=len(room.results),
+            final=room.is_final(now),
+            plays_in=room.plays_in,
             plays_expected=len(self._event.plan.plays),
             rows=room.moment().standings,
+            teams=team_rows(room.team_standings()),
         )
         return self._at(topics.STANDINGS, message)
+
+    def ruling(self, ruling: Ruling) -> Outgoing:
+        """Tell what an arbiter has ruled at the desk."""
+        return self._at(topics.RULING, ruling)
 
     def public_standings(self, open_part: Moment, seq: int) -> Outgoing:
         """Say who leads by the deals that are under no embargo."""
@@ -153,11 +165,12 @@ class Speaker:
         return Outgoing(topic.at(self._event.name, table=table, deal=deal), encode(message), topic.retain)
 
 
-def _compared(one: Compared, event: Event) -> ComparedPlay:
+def _compared(one: Compared, room: Room) -> ComparedPlay:
     play, points = one.play, one.play.points or {}
+    table, round_ = room.key_of(play)
     return ComparedPlay(
-        table=play.table,
-        round=event.rounds[play.deal, play.table],
+        table=table,
+        round=round_,
         form=play.form,
         seats={
             seat: ComparedSeat(

@@ -10,7 +10,8 @@ from broker.scorer.event import Event
 from broker.scorer.intake import Intake
 from broker.scorer.moment import Moment
 from broker.scorer.room import Room
-from broker.scorer.view import TableView, View
+from broker.scorer.standings import team_rows
+from broker.scorer.view import BesideView, TableView, View
 
 
 class Known(NamedTuple):
@@ -50,11 +51,15 @@ class Picture:
             profile=event.profile.id,
             connected=connected,
             final=room.final,
-            plays_in=len(room.results),
+            plays_in=room.plays_in,
+            corrections_until=room.book.deadline,
             plays_expected=len(event.plan.plays),
             tables=tuple(self._card(table, _known(event, room, intake, watch, table)) for table in event.tables),
             plays=self._plays(moment),
             standings=moment.standings,
+            teams=team_rows(room.team_standings()),
+            deals_left_out=tuple(sorted(room.teams.left_out)),
+            beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in moment.adjustments),
             alerts=alerts.newest_first(),
         )
 

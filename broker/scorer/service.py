@@ -9,11 +9,22 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from broker.contract import topics
 from broker.contract.link import Address, Incoming, Link, LinkChanged
-from broker.contract.messages import LogMessage, Restored, Result, RiichiHand, RiichiTakenBack, TableState
+from broker.contract.messages import (
+    LogMessage,
+    Restored,
+    Result,
+    RiichiHand,
+    RiichiTakenBack,
+    Ruled,
+    Ruling,
+    TableState,
+)
 from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.collecting import uncollected
@@ -24,6 +35,8 @@ from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import Picture
 from broker.scorer.publication import Publication
 from broker.scorer.room import Room
+from broker.scorer.rulings.asked import Asked, wait
+from broker.scorer.rulings.rulings import Rulings
 from broker.scorer.standings import write_csv
 from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
@@ -31,9 +44,11 @@ from broker.scorer.wirelog import WireLog
 from broker.store.backup.watch import Report
 from broker.store.journal import Journal, RefusedRow
 
+T = TypeVar("T")
+
 log = logging.getLogger("homologue.scorer")
 
-TURNS: Final = (Result, RiichiHand, RiichiTakenBack)
+TURNS: Final = (Result, Ruled, RiichiHand, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
 
 MOST_AT_ONCE: Final = 500
@@ -64,7 +79,7 @@ class Scorer:
     ) -> None:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
         self._seconds, self._pause_until, self._changed = seconds, 0.0, False
-        self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
         self._intake = Intake(event, taken, journal.refused())
@@ -74,7 +89,8 @@ class Scorer:
         self._publication = Publication(self._speaker)
         self.times, self.wire = TableTimes(), WireLog()
         for message in taken:
-            self.times.hear(message, message.at)
+            if isinstance(message, LogMessage):
+                self.times.hear(message, message.at)
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -87,6 +103,7 @@ class Scorer:
         """All plays as they are now; put in place whole, to be read from any thread."""
         self.feed = ViewFeed(self._view())
         self._link: Link | None = None
+        self.rulings = Rulings(event, self._room, journal, self._intake, clock, self._ruled)
         self._write_standings()
 
     def connect(self, address: Address) -> None:
@@ -104,6 +121,12 @@ class Scorer:
         """Tell the arbiters how copies of the event are doing. From any thread."""
         text = f"backup: {report.text}"
         self._queue.put(Concern("backup_resumed", text) if report.well else Concern("backup_failed", text))
+
+    def ask(self, work: Callable[[], T]) -> T:
+        """Have something done by the scorer's thread, and wait for it. From any other thread. Raises ScorerBusy."""
+        asked = Asked(work)
+        self._queue.put(asked)
+        return wait(asked)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
         """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
@@ -126,6 +149,7 @@ class Scorer:
         try:
             batch = [self._queue.get(timeout=timeout)]
         except queue.Empty:
+            self._end_corrections()
             self._tell_standings()
             return
         while len(batch) < MOST_AT_ONCE and not self._queue.empty():
@@ -135,9 +159,18 @@ class Scorer:
                 self._link_changed(change)
         self._concerned.extend(one for one in batch if isinstance(one, Concern))
         self._take([one for one in batch if isinstance(one, Incoming)])
+        for one in batch:
+            if isinstance(one, Asked):
+                one.do()
         self._tell_standings()
         self._alert(self._clock())
         self._show()
+
+    def _end_corrections(self) -> None:
+        """Say what is final now that the correction period has ended: nothing else may happen to say it by."""
+        if self._room.is_final(self._clock()) != self.feed.current.final:
+            self._changed, self._pause_until = True, 0.0
+            self._show()
 
     def _link_changed(self, change: LinkChanged) -> None:
         """Say everything again on every connection: a broker that lost its store has it back at once."""
@@ -151,7 +184,7 @@ class Scorer:
                 self._assign(table)
             for deal in self._event.expected:
                 self._say(self._speaker.traveller(self._room, deal, self._height))
-            self._say(self._speaker.standings(self._room, self._height))
+            self._say(self._speaker.standings(self._room, self._height, self._clock()))
             self._publish(self._event.expected)
 
     def _take(self, batch: list[Incoming]) -> None:
@@ -188,8 +221,9 @@ class Scorer:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
         new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
         now = self._clock()
+        deals: set[int] = set()
         for message in new:
-            self._room.apply(message)
+            deals |= self._room.apply(message)
             self.times.hear(message, now)
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
@@ -198,7 +232,7 @@ class Scorer:
         for table in sorted({message.table for message in new if isinstance(message.fact, TURNS)} | self._greeting):
             self._assign(table)
         self._greeting.clear()
-        self._tell_scores({message.fact.deal for message in new if isinstance(message.fact, Restored | Result)})
+        self._tell_scores(deals)
         for message in new:
             self._concerned.extend(self._concerns_of(message))
 
@@ -215,10 +249,23 @@ class Scorer:
             planned = self._room.riichi.planned(session, self._event.players)
             self._say(self._speaker.riichi(session, planned, self._height))
             return
-        rounds = (one.round for one in self._event.plays_at(table))
-        recorded = tuple(round_ for round_ in rounds if (table, round_) in self._room.results)
-        repeats = self._room.seatings.to_come(self._event, table)
-        self._say(self._speaker.assignment(table, recorded, self._height, repeats))
+        replanned = self._room.replanned(table)
+        repeats = self._room.seatings.to_come(self._event, table, replanned)
+        recorded = self._room.recorded(table)
+        self._say(self._speaker.assignment(table, recorded, self._height, repeats, replanned))
+
+    def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
+        """What follows from a ruling of the desk once it is safe."""
+        self._height = self._journal.height
+        self._intake.rule(ruling)
+        self._say(self._speaker.ruling(ruling))
+        root = self._room.book.root(self._room.book.entries[ruling.id])
+        if root.table is not None:
+            self._assign(root.table)
+        self._tell_scores(set(deals))
+        # IMPs beside all plays change no deal; an arbiter who rules looks at once.
+        self._changed, self._pause_until = True, 0.0
+        self._tell_standings()
 
     def _tell_scores(self, deals: set[int]) -> None:
         for deal in sorted(deals):
@@ -232,7 +279,7 @@ class Scorer:
             return
         self._changed = False
         self._pause_until = self._seconds() + PAUSE_S if len(self._event.players) > MANY else 0.0
-        self._say(self._speaker.standings(self._room, self._height))
+        self._say(self._speaker.standings(self._room, self._height, self._clock()))
         self._write_standings()
 
     def _publish(self, deals: Iterable[int]) -> None:
@@ -275,7 +322,7 @@ class Scorer:
         self.feed.publish(self._view())
 
     def _view(self) -> View:
-        return self._picture.view(
+        view = self._picture.view(
             self._room,
             self._intake,
             self._watch,
@@ -283,6 +330,7 @@ class Scorer:
             version=self._version,
             connected=self._connected,
         )
+        return replace(view, final=self._room.is_final(self._clock()))
 
 
 def _concern(topic: str, place: topics.Place | None, verdict: Verdict) -> Concern:
