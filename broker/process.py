@@ -19,6 +19,8 @@ import click
 from broker.brokers import Broker, Kind, make_broker
 from broker.contract.link import HOST, Address
 from broker.credentials import Credentials
+from broker.desk import carriers_page
+from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.orders import DeskLink
 from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
@@ -117,7 +119,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 door=door,
                 tls=tls,
                 orders=line.orders,
-                annexes=(exports_page.annex(event), setup_page.annex(event)),
+                annexes=_annexes(event, checked),
             )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
@@ -128,6 +130,11 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
         sys.exit(1)
+
+
+def _annexes(folder: Path, event: Event) -> tuple[Annex, ...]:
+    """Give the pages of other rooms that the desk has during an event."""
+    return (carriers_page.annex(event), exports_page.annex(folder), setup_page.annex(folder))
 
 
 def _wall_clock() -> int:
