@@ -43,6 +43,12 @@ class ButtonShorted(FirmwareError):
     code = "button_shorted"
 
 
+class ButtonChatters(FirmwareError):
+    """A contact gives pulse after pulse that no finger makes: it is loose or worn, or its cable picks up noise."""
+
+    code = "button_chatters"
+
+
 class PinReserved(FirmwareError, ValueError):
     """The Pi needs this pin for itself."""
 

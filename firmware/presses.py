@@ -8,7 +8,8 @@ else's contact moves.
 from collections import deque
 from collections.abc import Mapping
 
-from firmware.contact import Closed, Closing, Limits, Open, Outcome, State, Step, begin, due, edge, pass_time
+from firmware.chatter import Chatter
+from firmware.contact import Closed, Closing, Limits, Open, Outcome, State, Step, TooShort, begin, due, edge, pass_time
 from firmware.reports import SEATS, Pressed, Seat
 
 
@@ -20,6 +21,7 @@ class Presses:
         self._states: dict[Seat, State] = dict.fromkeys(SEATS, Open())
         self._untold: dict[Seat, deque[Outcome]] = {seat: deque() for seat in SEATS}
         """What is certain, in the order in which it became so."""
+        self._chatter = {seat: Chatter(seat) for seat in SEATS}
 
     def begin(self, closed: Mapping[Seat, bool]) -> list[Outcome]:
         """Look at the contacts for the first time."""
@@ -41,6 +43,7 @@ class Presses:
     def due(self) -> int | None:
         """When must `pass_time` be called if no edge comes before? None: nothing is due."""
         times = [due(state, self.limits) for state in self._states.values()]
+        times += [one.due() for one in self._chatter.values()]
         return min((when for when in times if when is not None), default=None)
 
     def is_closed(self, seat: Seat) -> bool:
@@ -56,10 +59,14 @@ class Presses:
     def _pass_time(self, now: int) -> None:
         for seat, state in self._states.items():
             self._take(seat, pass_time(state, seat, self.limits, now))
+            self._untold[seat] += self._chatter[seat].pass_time(now)
 
     def _take(self, seat: Seat, step: Step) -> None:
         self._states[seat], outcomes = step
-        self._untold[seat] += outcomes
+        for outcome in outcomes:
+            self._untold[seat].append(outcome)
+            if isinstance(outcome, TooShort):
+                self._untold[seat] += self._chatter[seat].pulse(outcome.at)
 
     def _tell(self) -> list[Outcome]:
         told = []

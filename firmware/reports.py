@@ -59,7 +59,11 @@ class NotScanned:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a device is: `code` None is well. `part` is "buttons", "button-east" ..., "lamps" or "scanner"."""
+    """How a device is: `code` None is well.
+
+    `part` is "buttons", "button-east" ..., "contact-east" ... (that button's contact, which chatters), "lamps" or
+    "scanner".
+    """
 
     part: str
     code: str | None

@@ -21,7 +21,7 @@ from kiosk.errors import DiskLow
 from kiosk.eyes import CameraHealth
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
-from kiosk.screens.shown import Line, Shown, shown
+from kiosk.screens.shown import QUIET, Line, Shown, shown
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -47,6 +47,9 @@ ENOUGH_ROOM: Final = 100_000_000
 
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
+
+CONTACT: Final = "contact-"
+"""How the health of one seat's contact is named: pulses come where a finger moves, so it waits for the play's end."""
 
 BUTTONS: Final = "buttons"
 """The part of the health that is all four buttons'."""
@@ -76,6 +79,8 @@ class Program:
         """What the plan said that came last."""
         self._keyboard, self._touch, self._closing = Keyboard(self._apply), Touch(), Closing()
         self._health: dict[str, str] = {}
+        self._waiting: dict[str, str | None] = {}
+        """What is known of contacts, and told when the play is over."""
         self._shown_at = self._core.state.since
         """When the screen last asked for something else: a box may have kept presses from before a restart."""
         self._why = ""
@@ -152,6 +157,8 @@ class Program:
         match report:
             case Pressed() | Released() | Held():
                 self._touched(report)
+            case Health(part=part, code=code) if part.startswith(CONTACT) and self.state.phase in QUIET:
+                self._waiting[part] = code
             case Health(part=part, code=code):
                 self._healthy(part, code)
                 if part == BUTTONS:
@@ -168,7 +175,7 @@ class Program:
         if isinstance(event, ButtonPressed) and self._unseen(event):
             return
         if event is not None and self._apply(event) == TOLD_LATE:
-            self._healthy(f"button-{report.seat}", TOLD_LATE)
+            self._healthy(f"press-{report.seat}", TOLD_LATE)
 
     def _unseen(self, press: ButtonPressed) -> bool:
         """Whether who pressed had not seen what is asked now: a slow device must not make a hu of a confirmation.
@@ -194,6 +201,7 @@ class Program:
         if self.state.public != before:
             self._shown_at = self._clock()
             self._forget_told_late()
+            self._tell_what_waited()
         self._uplink.send(facts, self._clock())
         return None
 
@@ -201,6 +209,12 @@ class Program:
         """A press that was told late has been seen by the arbiter when trays are laid again."""
         if self.state.phase is Phase.RESTORING:
             self._health = {part: code for part, code in self._health.items() if code != TOLD_LATE}
+
+    def _tell_what_waited(self) -> None:
+        """Tell how contacts are: it cannot tell of a press any more."""
+        for part, code in self._waiting.items():
+            self._healthy(part, code)
+        self._waiting.clear()
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""

@@ -291,6 +291,16 @@ class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     plays: Count
 
 
+class TeamStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One team's line."""
+
+    place: Annotated[int, Meta(ge=1)]
+    team: Name
+    imp: Imp
+    fines: int
+    deals: Count
+
+
 class Standings(FromScorer, frozen=True, kw_only=True):
     """Who leads; `seq` is its version."""
 
@@ -298,6 +308,7 @@ class Standings(FromScorer, frozen=True, kw_only=True):
     plays_in: Count
     plays_expected: Count
     rows: tuple[Standing, ...]
+    teams: tuple[TeamStanding, ...] = ()
 
 
 class Ruling(Message, frozen=True, kw_only=True):

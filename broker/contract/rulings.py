@@ -38,7 +38,9 @@ class Decision(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, ta
 class Correct(Decision, frozen=True, tag="correct", kw_only=True):
     """The play ended otherwise than was entered. Fines of the result stay."""
 
-    replaces: Annotated[MessageId, Meta(description="the result, or the earlier correction, that it stands in for")]
+    replaces: Annotated[
+        MessageId | None, Meta(description="the result, or the ruling, whose outcome it takes the place of; null: none")
+    ]
     win: WinKind
     winners: dict[Seat, HandValue]
     discarder: Seat | None
@@ -86,6 +88,7 @@ class DealPlayed(Decision, frozen=True, tag="deal_played", kw_only=True):
     """Which deal was really played, or, of a play that is to come, is to be played."""
 
     played: DealNo
+    result: Annotated[MessageId | None, Meta(description="the result that this is true of; null: the play is to come")]
 
 
 class Reopen(Decision, frozen=True, tag="reopen", kw_only=True):

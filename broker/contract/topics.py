@@ -124,7 +124,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("desk", "arbiter"),
         retain=False,
         limit=8192,
-        about="conflicts, gaps, two devices on one table, refused messages",
+        about="conflicts, gaps, two devices on one table, refused messages, devices that are unwell or well again",
     ),
 )
 

@@ -17,7 +17,7 @@ def public(view: View) -> View:
     return replace(
         view,
         plays=plays,
-        standings=view.standings if view.final else _standings(view, plays),
+        standings=view.standings if view.plays_in == view.plays_expected else _standings(view, plays),
         alerts=(),
         tables=tuple(_table(table) for table in view.tables),
     )
@@ -34,6 +34,10 @@ def _standings(view: View, plays: Iterable[PlayView]) -> tuple[Standing, ...]:
         for seat in play.seats.values():
             lines.setdefault(seat.player, []).append(seat)
     totals = {player: sum((_exact(one.imp) for one in of), Fraction()) for player, of in lines.items()}
+    fines = {player: sum(one.fine for one in of) for player, of in lines.items()}
+    for beside in view.beside:
+        totals[beside.player] += beside.imp
+        fines[beside.player] += beside.fine
     names = {row.player: row.name for row in view.standings}
     ordered = sorted(lines, key=lambda player: (-totals[player], names.get(player, player)))
     place: dict[Fraction, int] = {}
@@ -45,7 +49,7 @@ def _standings(view: View, plays: Iterable[PlayView]) -> tuple[Standing, ...]:
             player=player,
             name=names.get(player, player),
             imp=written(totals[player]),
-            fines=sum(one.fine for one in lines[player]),
+            fines=fines[player],
             plays=len(lines[player]),
         )
         for player in ordered

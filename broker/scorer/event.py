@@ -6,13 +6,16 @@ deals and sets, the secrets, in `folder.py`.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Final
 
 import msgspec
 import tomli_w
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from broker.contract.messages import PlannedPlay, Player
 from broker.contract.words import (
@@ -27,7 +30,7 @@ from broker.contract.words import (
 )
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
-from broker.rules.movement import check
+from broker.rules.movement import check, check_teams
 from broker.rules.profile import Profile
 from broker.rules.profile_files import load, own
 from broker.scorer.errors import BadEvent
@@ -66,6 +69,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     profile: ProfileId
     players: tuple[Player, ...]
     plays: tuple[Booking, ...] = ()
+    teams: dict[Name, Annotated[tuple[PlayerId, ...], Meta(min_length=4, max_length=99)]] = {}
+    """In a team event: whose players are whose."""
     sessions: tuple[Session, ...] = ()
 
 
@@ -100,17 +105,35 @@ class Event:
         return Counter(play.deal for play in self.plan.plays)
 
     @cached_property
+    def _plays_with(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        found: dict[int, tuple[tuple[int, int], ...]] = {}
+        for play in self.plan.plays:
+            found[play.deal] = (*found.get(play.deal, ()), (play.table, play.round))
+        return found
+
+    def plays_with(self, deal: int) -> tuple[tuple[int, int], ...]:
+        """Give table and round of the plays for which a deal is planned."""
+        return self._plays_with.get(deal, ())
+
+    @cached_property
     def expected_at(self) -> Mapping[int, int]:
         """How many plays each table is to have."""
         return Counter(play.table for play in self.plan.plays)
+
+    def under(self, profile: Profile) -> "Event":
+        """Give the same event, counted by another profile."""
+        other = copy(self)
+        other.profile = profile
+        return other
 
     def form(self, deal: int) -> str:
         """Hash of a deal's serials as they should lie."""
         return form_hash(self._orders[deal])
 
-    def plays_of(self, table: int) -> tuple[PlannedPlay, ...]:
-        """What one table is to do, by rounds: serials, never a face."""
-        return tuple(self._planned(play) for play in self.plays_at(table))
+    def plays_of(self, table: int, replanned: Mapping[int, int] = MappingProxyType({})) -> tuple[PlannedPlay, ...]:
+        """What one table is to do, by rounds: serials, never a face. `replanned`: rounds that have another deal now."""
+        plays = self.plays_at(table)
+        return tuple(self._planned(replace(play, deal=replanned.get(play.round, play.deal))) for play in plays)
 
     def plays_at(self, table: int) -> tuple[Booking, ...]:
         """What one table is to do, by rounds, as the movement has it."""
@@ -159,8 +182,22 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
             yield f"{where}: player {player} is not in the list"
         if play.deal not in deals:
             yield f"{where}: there is no deal {play.deal}"
+    yield from _team_problems(plan)
     yield from _sessions(plan)
     yield from _twice("table {1} has two plays in round {0}", ((p.round, p.table) for p in plan.plays))
+
+
+def _team_problems(plan: Plan) -> Iterable[str]:
+    """Name what keeps a team event from being scored: one member of each team at each wind of each deal (MIL)."""
+    if not plan.teams:
+        return
+    known, members = {player.id for player in plan.players}, [one for team in plan.teams.values() for one in team]
+    yield from (f"player {one} of a team is not in the list" for one in sorted(set(members) - known))
+    yield from _twice("player {0} is in two teams, or twice in one", ((one,) for one in members))
+    if loose := sorted(known - set(members)):
+        yield f"{len(loose)} players are in no team: {', '.join(loose[:5])}"
+    elif len(set(members)) == len(members):
+        yield from (fault.text for fault in check_teams(plan.plays, plan.teams))
 
 
 def _sessions(plan: Plan) -> Iterable[str]:

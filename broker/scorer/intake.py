@@ -3,14 +3,26 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from broker.contract.messages import LogMessage, Message, Refusal, Result, Seated, TableState, Taken
+from broker.contract.messages import (
+    Fact,
+    LogMessage,
+    Message,
+    Refusal,
+    Result,
+    Ruled,
+    Ruling,
+    Seated,
+    TableState,
+    Taken,
+)
+from broker.contract.rulings import DealPlayed, Reopen, named
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, points
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
-from broker.store.journal import RefusedRow
+from broker.store.journal import Kept, RefusedRow
 
 MOST_MISSING = 500
 """Facts of one table that may be missing below a new one."""
@@ -62,16 +74,22 @@ class TableBook:
 class Intake:
     """Judges messages against the event and what was taken before."""
 
-    def __init__(self, event: Event, taken: Iterable[LogMessage], refused: Iterable[RefusedRow] = ()) -> None:
+    def __init__(self, event: Event, taken: Iterable[Kept], refused: Iterable[RefusedRow] = ()) -> None:
         """Start from what is stored. Raises BadEvent where that is of another plan."""
         self._event = event
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        self._results: set[tuple[int, int, int]] = set()
+        self._results: dict[tuple[int, int], int] = {}
+        """Of each play that has a result (table, round) the number of that fact."""
+        self._replanned: set[tuple[int, int, int]] = set()
+        """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
             if row.seq is not None and row.id is not None and row.table in self.books and row.code != "wrong_event":
                 self._list(row.table, Refusal(seq=row.seq, id=row.id, code=row.code))
         for message in taken:
+            if isinstance(message, Ruling):
+                self.rule(message)
+                continue
             if not self._fits(message):
                 raise BadEvent(
                     f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
@@ -81,9 +99,24 @@ class Intake:
     def _fits(self, message: LogMessage) -> bool:
         """Say whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
         fact = message.fact
-        booking = self._event.bookings.get((message.table, fact.round))
         known = not isinstance(fact, Result) or all(one in self._event.players for one in fact.players.values())
-        return booking is not None and booking.deal == fact.deal and known
+        return self._has_deal(message.table, fact) and known
+
+    def _has_deal(self, table: int, fact: Fact) -> bool:
+        """Say whether a table has, or had, a deal in a round: one that has not heard of a new plan plays by the old."""
+        booking = self._event.bookings.get((table, fact.round))
+        planned = booking is not None and booking.deal == fact.deal
+        return planned or (table, fact.round, fact.deal) in self._replanned
+
+    def has(self, id_: str) -> bool:
+        """Say whether a message of this id was taken."""
+        return id_ in self._ids
+
+    def rule(self, ruling: Ruling) -> None:
+        """Remember a ruling of the desk."""
+        self._ids.add(ruling.id)
+        if isinstance(ruling.decision, DealPlayed) and ruling.table and ruling.round:
+            self._replanned.add((ruling.table, ruling.round, ruling.decision.played))
 
     def take(self, message: LogMessage) -> None:
         """Remember a message that is (about to be) in the journal."""
@@ -92,8 +125,11 @@ class Intake:
         book.see(message.seq)
         book.refused = [kept for kept in book.refused if (kept.seq, kept.id) != (message.seq, message.id)]
         self._ids.add(message.id)
+        key = message.table, message.fact.round
         if isinstance(message.fact, Result):
-            self._results.add((message.table, message.fact.round, message.fact.deal))
+            self._results[key] = max(message.seq, self._results.get(key, 0))
+        elif isinstance(message.fact, Ruled) and isinstance(message.fact.decision, Reopen):
+            self._results.pop(key, None)
 
     def judge(self, topic: str, payload: bytes) -> Verdict:
         """Judge one message. Changes nothing but what the next receipt names."""
@@ -136,13 +172,22 @@ class Intake:
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact
-        booking = self._event.bookings.get((message.table, fact.round))
-        if booking is None or booking.deal != fact.deal:
+        key = message.table, fact.round
+        if not self._has_deal(message.table, fact):
             raise Refused("not_planned", f"table {message.table} has no deal {fact.deal} in round {fact.round}")
         if isinstance(fact, Seated):
             self._check_players(message.table, fact)
         if isinstance(fact, Result):
+            if key in self._results and not self._may_be_reopened(message, self._results[key]):
+                raise Refused("already_recorded", f"table {message.table} has a result for deal {fact.deal}")
             self._check_result(message.table, fact)
+        if isinstance(fact, Ruled) and not set(named(fact.decision)) <= set(self._event.bookings[key].players.values()):
+            raise Refused("wrong_players", "what is ruled at a table is of the players of its play")
+
+    def _may_be_reopened(self, message: LogMessage, recorded: int) -> bool:
+        """Say whether the table may have been reopened since: what it said between the two is not all here."""
+        taken = self.books[message.table].taken
+        return any(seq not in taken for seq in range(recorded + 1, message.seq))
 
     def _check_players(self, table: int, fact: Result | Seated) -> None:
         planned = sorted(self._event.bookings[table, fact.round].players.values())
@@ -150,8 +195,6 @@ class Intake:
             raise Refused("wrong_players", f"{', '.join(planned)} play here, one a seat")
 
     def _check_result(self, table: int, result: Result) -> None:
-        if (table, result.round, result.deal) in self._results:
-            raise Refused("already_recorded", f"table {table} has a result for deal {result.deal}")
         if result.profile != self._event.profile.id:
             raise Refused("wrong_profile", f"this event is played by {self._event.profile.id}, not {result.profile}")
         self._check_players(table, result)

@@ -1,7 +1,9 @@
 """What the scorer says, made from the room: receipts, assignments, travellers, standings, alerts."""
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from broker.contract import topics
 from broker.contract.messages import (
@@ -11,6 +13,7 @@ from broker.contract.messages import (
     ComparedSeat,
     Message,
     Receipt,
+    Ruling,
     Standings,
     Traveller,
 )
@@ -20,7 +23,7 @@ from broker.scorer.alerts import Concern
 from broker.scorer.event import Event
 from broker.scorer.intake import TableBook
 from broker.scorer.room import Room
-from broker.scorer.standings import rows
+from broker.scorer.standings import rows, team_rows
 from broker.scoring.compare import Compared
 from broker.scoring.written import written
 
@@ -56,7 +59,12 @@ class Speaker:
         return self._at(topics.RECEIPT, message, table=table)
 
     def assignment(
-        self, table: int, recorded: tuple[int, ...], seq: int, repeats: dict[int, tuple[str, ...]] | None = None
+        self,
+        table: int,
+        recorded: tuple[int, ...],
+        seq: int,
+        repeats: dict[int, tuple[str, ...]] | None = None,
+        replanned: Mapping[int, int] = MappingProxyType({}),
     ) -> Outgoing:
         """Tell a table all its plays, which of its rounds have their result, and who would play a deal again."""
         message = Assignment(
@@ -67,7 +75,7 @@ class Speaker:
             store=self._store,
             profile=self._event.profile.id,
             rules=self._event.rules,
-            plays=self._event.plays_of(table),
+            plays=self._event.plays_of(table, replanned),
             recorded=recorded,
             repeats=repeats or {},
         )
@@ -82,23 +90,28 @@ class Speaker:
             seq=seq,
             deal=deal,
             complete=room.complete(deal),
-            expected=self._event.expected[deal],
+            expected=room.expected(deal),
             plays=tuple(_compared(one, room) for one in sorted(compared, key=lambda one: one.play.table)),
         )
         return self._at(topics.TRAVELLER, message, deal=deal)
 
-    def standings(self, room: Room, seq: int) -> Outgoing:
-        """Say who leads."""
+    def standings(self, room: Room, seq: int, now: int) -> Outgoing:
+        """Say who leads. `now` (ms since 1970) tells whether it is final."""
         message = Standings(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
-            final=room.final,
-            plays_in=len(room.results),
+            final=room.is_final(now),
+            plays_in=room.plays_in,
             plays_expected=len(self._event.plan.plays),
             rows=rows(room.standings(), self._event.players),
+            teams=team_rows(room.team_standings()),
         )
         return self._at(topics.STANDINGS, message)
+
+    def ruling(self, ruling: Ruling) -> Outgoing:
+        """Tell what an arbiter has ruled at the desk."""
+        return self._at(topics.RULING, ruling)
 
     def alert(self, concern: Concern, now: int, seq: int) -> Outgoing:
         """Tell the arbiters."""
@@ -120,11 +133,9 @@ class Speaker:
 
 def _compared(one: Compared, room: Room) -> ComparedPlay:
     play, points = one.play, one.play.points or {}
-    round_ = next(
-        key[1] for key, message in room.results.items() if key[0] == play.table and message.fact.deal == play.deal
-    )
+    table, round_ = room.key_of(play)
     return ComparedPlay(
-        table=play.table,
+        table=table,
         round=round_,
         form=play.form,
         seats={

@@ -1,59 +1,211 @@
-"""The room as the journal tells it: a fold over accepted messages. What it says does not depend on their order."""
+"""The room as the journal tells it: a fold over what was accepted.
+
+What it says does not depend on the order in which the tables' messages came. Rulings are laid over what the tables
+said, in the order in which they were given; one changes the deals that it touches and no other.
+"""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
-from broker.contract.messages import LogMessage, Restored, Result
+from msgspec.structs import replace
+
+from broker.contract.messages import LogMessage, Restored, Result, Ruled
+from broker.contract.rulings import Reopen
 from broker.rules.profile import Profile
 from broker.scorer.event import Event
+from broker.scorer.rulings.book import Book
+from broker.scorer.rulings.entry import Entry, PlayKey, Subject, entry_of
+from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, table_of
 from broker.scorer.seating import Seatings
+from broker.scorer.teams import TeamRoom
 from broker.scoring import individual
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
-from broker.scoring.plays import ScoredPlay
+from broker.scoring.plays import Adjustment, ScoredPlay
 from broker.scoring.ranking import Ranking
-
-PlayKey = tuple[int, int]
-"""Table and round."""
+from broker.store.journal import Kept
 
 
 class Room:
-    """Results and forms of all plays so far, compared as they come."""
+    """Results, forms and rulings of all plays so far, compared as they come."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
         self.results: dict[PlayKey, LogMessage] = {}
+        """What the tables have entered; what counts of it is `play`."""
+        self.book = Book()
+        self._ruled: dict[PlayKey, Laid] = {}
+        """Plays on which, or on whose deal, something was ruled."""
+        self._expected = Counter(event.expected)
         self._of_deal: Counter[int] = Counter()
         self._at_table: Counter[int] = Counter()
         self._forms: dict[PlayKey, dict[int, str]] = {}
         """Of each play the forms that were restored, by the number of the fact."""
+        self._later: dict[PlayKey, list[LogMessage]] = {}
+        """Results of plays that have one, until it is heard that the table was reopened between the two."""
         self.seatings = Seatings()
         self._ledger = Ledger.of((), event.profile, event.players)
+        self.teams = TeamRoom(event.plan.teams, event.profile)
 
-    def load(self, messages: Iterable[LogMessage]) -> None:
+    def load(self, messages: Iterable[Kept]) -> None:
         """Add a whole journal: compared once at its end, not after each play."""
         for message in messages:
             self._remember(message)
-        plays = [self._scored(key, message) for key, message in self.results.items()]
-        self._ledger = Ledger.of(plays, self._event.profile, self._event.players)
+        self._of_deal.update(message.fact.deal for message in self.results.values())
+        self._at_table.update(table for table, _ in self.results)
+        for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
+            self._load_ruled(key for key in self._touched(entry) if entry.play)
+        for entry in self.book.entries.values():
+            self._load_ruled(self._touched(entry))
+        self._ledger = Ledger.of(self.scored(), self._event.profile, self._event.players)
+        self._ledger = self._ledger.with_adjustments(self.adjustments())
+        self.teams.follow(self._ledger, self._event.expected)
 
-    def apply(self, message: LogMessage) -> None:
-        """Add one accepted message."""
-        key = message.table, message.fact.round
+    def apply(self, message: Kept) -> frozenset[int]:
+        """Add one accepted message; give the deals whose comparison it may have changed."""
+        if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
+            key = message.table, message.fact.round
+            had = {key: self.play(key)} if isinstance(message.fact, Result | Restored) else {}
+            self._remember(message)
+            return self._follow(had)
+        before = self.adjustments()
+        had = {key: self.play(key) for key in self._touched(entry_of(message))}
         self._remember(message)
-        if key in self.results and isinstance(message.fact, Result | Restored):
-            self._ledger = self._ledger.with_play(self._scored(key, self.results[key]))
+        deals = self._follow(had)
+        taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in before)
+        self._ledger = self._ledger.with_adjustments((*taken_back, *self.adjustments()))
+        return deals
 
-    def _remember(self, message: LogMessage) -> None:
+    def fork(self) -> "Room":
+        """Give a room that goes on from here by itself, to try a ruling in."""
+        new = Room(self._event)
+        new.results, new.book, new._ruled = dict(self.results), self.book.copy(), dict(self._ruled)
+        new._expected, new._of_deal, new._at_table = map(Counter, (self._expected, self._of_deal, self._at_table))
+        new._forms, new._later = dict(self._forms), dict(self._later)
+        new.seatings = self.seatings  # rulings change nothing of what was told
+        new._ledger, new.teams = self._ledger, self.teams.fork()
+        return new
+
+    def under(self, profile: Profile) -> "Room":
+        """Give a room in which the same was said and ruled, counted by another profile. Payments stay as they were."""
+        new = Room(self._event.under(profile))
+        new.results, new.book, new._forms = dict(self.results), self.book.copy(), dict(self._forms)
+        new._ruled = {key: new._lay(key) for key in self._ruled}
+        return new
+
+    # ---- what was said ----------------------------------------------------------------------
+
+    def _remember(self, message: Kept) -> None:
+        if not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
+            self.book.add(entry_of(message))
+            if isinstance(message, LogMessage):
+                key = message.table, message.fact.round
+                for later in self._later.pop(key, []):
+                    self._entered(key, later)
+            return
         key = message.table, message.fact.round
         self.seatings.remember(message)
         if isinstance(message.fact, Result):
-            if key not in self.results:
-                self._of_deal[message.fact.deal] += 1
-                self._at_table[message.table] += 1
-            self.results[key] = message
+            self._entered(key, message)
         elif isinstance(message.fact, Restored):
             self._forms.setdefault(key, {})[message.seq] = message.fact.form
+
+    def _entered(self, key: PlayKey, message: LogMessage) -> None:
+        """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
+        one, other = sorted((self.results.get(key, message), message), key=lambda result: result.seq)
+        reopened = any(
+            isinstance(entry.decision, Reopen) and entry.at_table and one.seq < entry.number < other.seq
+            for entry in self.book.all_of(key)
+        )
+        if one.id != other.id and not reopened:
+            self._later.setdefault(key, []).append(other)
+        self.results[key] = other if reopened else one
+
+    # ---- what counts ------------------------------------------------------------------------
+
+    def play(self, key: PlayKey) -> Laid:
+        """Give a play as it counts. Raises KeyError where none is planned."""
+        return self._ruled.get(key) or self._lay(key, ruled=False)
+
+    def scored(self) -> list[ScoredPlay]:
+        """Give all plays of which something counts, as scoring takes them."""
+        plain = [self._plain(key, message) for key, message in self.results.items() if key not in self._ruled]
+        return plain + [play for laid in self._ruled.values() if (play := laid.scored())]
+
+    def adjustments(self) -> list[Adjustment]:
+        """Give the IMPs that were given or taken beside all plays."""
+        return adjustments(self.book.of_the_event(), self._event.profile.awards)
+
+    def _lay(self, key: PlayKey, *, ruled: bool = True) -> Laid:
+        result, booking = self.results.get(key), self._event.bookings[key]
+        planned = Laid(table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players)
+        laid = lay(planned, result, self.book.of(key) if ruled else (), self._event.profile.awards)
+        restored = self._restored(key, result, laid.deal)
+        return replace(laid, form=form_of(key[0], restored, self.book.of(laid.deal)) if ruled else restored)
+
+    def _plain(self, key: PlayKey, message: LogMessage) -> ScoredPlay:
+        """Give a play that nobody has ruled on, as nearly all are: what `_lay` would say of it."""
+        result = result_of(message)
+        return ScoredPlay(
+            deal=result.deal,
+            table=message.table,
+            players=result.players,
+            points=result.points,
+            fines={seat: fine.imp for seat, fine in result.fines.items()},
+            form=self._restored(key, message, result.deal),
+        )
+
+    def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
+        """Give the table's last word on how the tiles lay, before the result: what is said after it changes no IMP.
+
+        It speaks of the planned deal: where another was played, that deal's own form is assumed.
+        """
+        forms = self._forms.get(key, {})
+        last = max((seq for seq in forms if result is None or seq < result.seq), default=None)
+        out_of_place = deal != self._event.bookings[key].deal
+        return self._event.form(deal) if last is None or out_of_place else forms[last]
+
+    def _follow(self, had: Mapping[PlayKey, Laid]) -> frozenset[int]:
+        """Lay plays anew, and let counts and ledger follow; give the deals that this may have changed."""
+        deals: set[int] = set()
+        for key, before in had.items():
+            now = self._lay(key)
+            if key in self._ruled or now != self._lay(key, ruled=False):
+                self._ruled[key] = now
+            self._count(before, now)
+            self._exchange(before.scored(), now.scored())
+            deals |= {before.deal, now.deal}
+        self.teams.follow(self._ledger, deals)
+        return frozenset(deals)
+
+    def _load_ruled(self, keys: Iterable[PlayKey]) -> None:
+        for key in list(keys):
+            before = self.play(key)
+            self._ruled[key] = self._lay(key)
+            self._count(before, self._ruled[key])
+
+    def _count(self, before: Laid, now: Laid) -> None:
+        for one, sign in ((before, -1), (now, 1)):
+            self._expected[one.deal] += sign
+            self._of_deal[one.deal] += sign * one.settled
+            self._at_table[one.table] += sign * one.settled
+
+    def _exchange(self, had: ScoredPlay | None, now: ScoredPlay | None) -> None:
+        if had is not None and (now is None or now.key != had.key):
+            self._ledger = self._ledger.without(had)
+        if now is not None and now != had:
+            self._ledger = self._ledger.with_play(now)
+
+    def _touched(self, entry: Entry) -> list[PlayKey]:
+        """Give the plays that a ruling is about."""
+        subject = self.book.subject(entry)
+        if isinstance(subject, tuple):
+            return [subject]
+        if isinstance(subject, int):
+            return self.plays_with(subject)
+        return []
+
+    # ---- what is asked ----------------------------------------------------------------------
 
     @property
     def profile(self) -> Profile:
@@ -61,9 +213,49 @@ class Room:
         return self._event.profile
 
     @property
+    def plays_in(self) -> int:
+        """How many plays have a result, or a ruling in its place."""
+        return self._at_table.total()
+
+    @property
     def final(self) -> bool:
-        """Whether every play has its result."""
-        return len(self.results) == len(self._event.plan.plays)
+        """Whether every play has its result, or a ruling in its place."""
+        return self.plays_in == len(self._event.plan.plays)
+
+    def is_final(self, now: int) -> bool:
+        """Whether the standings are final: every play is settled, and the correction period, if there is one, over."""
+        return self.final and (self.book.deadline is None or now > self.book.deadline)
+
+    def last_word(self, subject: Subject) -> str | None:
+        """Give the id of what was said last on something: a ruling or, of a play, its result."""
+        last = self.book.last(subject)
+        result = self.results.get(subject) if isinstance(subject, tuple) else None
+        entered_since = last and result and isinstance(last.decision, Reopen) and last.number < result.seq
+        if last is None or entered_since:
+            return result.id if result else None
+        return last.id
+
+    def replanned(self, table: int) -> dict[int, int]:
+        """Give the rounds of a table in which it is to play another deal than was planned, and which."""
+        here = ((key, laid) for key, laid in self._ruled.items() if key[0] == table)
+        # A table refuses a plan that tells its past otherwise than it was.
+        now = {key[1]: result_of(self.results[key]).deal if laid.result else laid.deal for key, laid in here}
+        return {round_: deal for round_, deal in now.items() if deal != self._event.bookings[table, round_].deal}
+
+    def recorded(self, table: int) -> tuple[int, ...]:
+        """Give the rounds of which a table has nothing more to enter."""
+        rounds = {round_ for at, round_ in self.results if at == table}
+        ruled = {key[1]: laid.settled for key, laid in self._ruled.items() if key[0] == table}
+        return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
+
+    def plays_with(self, deal: int) -> list[PlayKey]:
+        """Give the plays in which a deal was played, or is to be."""
+        ruled = [key for key, laid in self._ruled.items() if laid.deal == deal]
+        return ruled + [key for key in self._event.plays_with(deal) if key not in self._ruled]
+
+    def expected(self, deal: int) -> int:
+        """How many plays a deal is to have."""
+        return self._expected[deal]
 
     def plays_of(self, deal: int) -> int:
         """How many results a deal has."""
@@ -75,7 +267,29 @@ class Room:
 
     def complete(self, deal: int) -> bool:
         """Whether every table has played the deal."""
-        return self.plays_of(deal) == self._event.expected[deal]
+        return self.plays_of(deal) == self.expected(deal)
+
+    def known(self) -> list[PlayKey]:
+        """Give the plays of which something was said or ruled."""
+        return [*self.results, *(key for key in self._ruled if key not in self.results)]
+
+    def out_of_place(self) -> list[Laid]:
+        """Give the plays in which another deal was played than planned, or by other players."""
+        ruled = self._ruled.items()
+        planned = {key: set(self._event.bookings[key].players.values()) for key, _ in ruled}
+        return [laid for key, laid in ruled if laid.deal != laid.planned or set(laid.players.values()) != planned[key]]
+
+    def newest_first(self) -> Iterator[PlayKey]:
+        """Give the plays that have a result, or a ruling in its place, by when it came."""
+        yield from (key for key, laid in reversed(self._ruled.items()) if laid.settled and key not in self.results)
+        yield from reversed(self.results)
+
+    def key_of(self, play: ScoredPlay) -> PlayKey:
+        """Give table and round of a scored play."""
+        table = table_of(play)
+        if play.table != table:
+            return table, play.table // APART
+        return next(key for key in self._event.plays_with(play.deal) if key[0] == table)
 
     def groups(self) -> tuple[Group, ...]:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
@@ -85,25 +299,13 @@ class Room:
         """Rank all players of the event."""
         return individual.standings(self._ledger)
 
-    def _scored(self, key: PlayKey, message: LogMessage) -> ScoredPlay:
-        result = _result(message)
-        return ScoredPlay(
-            deal=result.deal,
-            table=message.table,
-            players=result.players,
-            points=result.points,
-            fines={seat: fine.imp for seat, fine in result.fines.items()},
-            form=self._form(key, message),
-        )
-
-    def _form(self, key: PlayKey, result: LogMessage) -> str:
-        """Give the table's last word on how the tiles lay, before the result: what is said after it changes no IMP."""
-        forms = self._forms.get(key, {})
-        last = max((seq for seq in forms if seq < result.seq), default=None)
-        return self._event.form(result.fact.deal) if last is None else forms[last]
+    def team_standings(self) -> Ranking:
+        """Rank all teams of the event, by the deals that all of them have played."""
+        return self.teams.standings(self.adjustments())
 
 
-def _result(message: LogMessage) -> Result:
+def result_of(message: LogMessage) -> Result:
+    """Give the result in a message. Raises TypeError where it is none."""
     if not isinstance(message.fact, Result):
         raise TypeError(f"not a result: {message.id}")
     return message.fact

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from broker.contract.messages import LogMessage, Overridden, Result, Seated
 from broker.contract.words import PlayerId, Seat
@@ -44,10 +45,15 @@ class Seatings:
         own = self._counted.get(key, (deal, frozenset()))[1]
         return tuple(sorted(one for one in players if had[one] - (one in own) > 0))
 
-    def to_come(self, event: Event, table: int) -> dict[int, tuple[PlayerId, ...]]:
+    def to_come(
+        self, event: Event, table: int, replanned: Mapping[int, int] = MappingProxyType({})
+    ) -> dict[int, tuple[PlayerId, ...]]:
         """Name, by round, who is to play at a table what they have played already; rounds with a result are over."""
-        coming = (one for one in event.plays_at(table) if (table, one.round) not in self._counted)
-        found = {one.round: self.repeating((table, one.round), one.deal, one.players.values()) for one in coming}
+        coming = [one for one in event.plays_at(table) if (table, one.round) not in self._counted]
+        deals = {one.round: replanned.get(one.round, one.deal) for one in coming}
+        found = {
+            one.round: self.repeating((table, one.round), deals[one.round], one.players.values()) for one in coming
+        }
         return {round_: players for round_, players in found.items() if players}
 
 

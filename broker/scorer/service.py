@@ -8,22 +8,29 @@ import queue
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from broker.contract import topics
 from broker.contract.link import Address, Incoming, Link, LinkChanged
-from broker.contract.messages import LogMessage, Restored, Result, TableState
+from broker.contract.messages import LogMessage, Restored, Result, Ruled, Ruling, TableState
 from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.event import Event
+from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
 from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import view_of
 from broker.scorer.room import Room
+from broker.scorer.rulings.asked import Asked, wait
+from broker.scorer.rulings.rulings import Rulings
 from broker.scorer.standings import rows, write_csv
 from broker.scorer.view import View, ViewFeed
 from broker.store.backup.watch import Report
 from broker.store.journal import Journal, RefusedRow
+
+T = TypeVar("T")
 
 log = logging.getLogger("homologue.scorer")
 
@@ -38,12 +45,13 @@ class Scorer:
 
     def __init__(self, event: Event, journal: Journal, folder: Path, clock: Callable[[], int]) -> None:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
-        self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
         self._intake = Intake(event, taken, journal.refused())
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
+        self._health = HealthWatch()
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -53,6 +61,7 @@ class Scorer:
         self._version = 0
         self.feed = ViewFeed(self._view())
         self._link: Link | None = None
+        self.rulings = Rulings(event, self._room, journal, self._intake, clock, self._ruled)
         self._write_standings()
 
     def connect(self, address: Address) -> None:
@@ -70,6 +79,12 @@ class Scorer:
         """Tell the arbiters how copies of the event are doing. From any thread."""
         text = f"backup: {report.text}"
         self._queue.put(Concern("backup_resumed", text) if report.well else Concern("backup_failed", text))
+
+    def ask(self, work: Callable[[], T]) -> T:
+        """Have something done by the scorer's thread, and wait for it. From any other thread. Raises ScorerBusy."""
+        asked = Asked(work)
+        self._queue.put(asked)
+        return wait(asked)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
         """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
@@ -90,6 +105,7 @@ class Scorer:
         try:
             batch = [self._queue.get(timeout=timeout)]
         except queue.Empty:
+            self._end_corrections()
             return
         while len(batch) < MOST_AT_ONCE and not self._queue.empty():
             batch.append(self._queue.get())
@@ -98,8 +114,17 @@ class Scorer:
                 self._link_changed(change)
         self._concerned.extend(one for one in batch if isinstance(one, Concern))
         self._take([one for one in batch if isinstance(one, Incoming)])
+        for one in batch:
+            if isinstance(one, Asked):
+                one.do()
         self._alert(self._clock())
         self._show()
+
+    def _end_corrections(self) -> None:
+        """Say what is final now that the correction period has ended: nothing else may happen to say it by."""
+        if self._room.is_final(self._clock()) != self.feed.current.final:
+            self._tell_standings()
+            self._show()
 
     def _link_changed(self, change: LinkChanged) -> None:
         """Say everything again on every connection: a broker that lost its store has it back at once."""
@@ -113,7 +138,7 @@ class Scorer:
                 self._assign(table)
             for deal in self._event.expected:
                 self._say(self._speaker.traveller(self._room, deal, self._height))
-            self._say(self._speaker.standings(self._room, self._height))
+            self._say(self._speaker.standings(self._room, self._height, self._clock()))
 
     def _take(self, batch: list[Incoming]) -> None:
         if not batch:
@@ -132,6 +157,7 @@ class Scorer:
             if self._watch.is_hello(verdict.message):
                 self._greeting.add(verdict.message.table)
             self._concerned.extend(self._watch.hear(verdict.message))
+            self._health.hear(self._watch.states[verdict.message.table])
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
             place = topics.parse(one.topic)
@@ -146,36 +172,55 @@ class Scorer:
     def _answer(self, verdicts: list[Verdict]) -> None:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
         new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
-        for message in new:
-            self._room.apply(message)
+        deals = {deal for message in new for deal in self._room.apply(message)}
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
             self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever says hello is answered.
-        for table in sorted({message.table for message in new if isinstance(message.fact, Result)} | self._greeting):
+        for table in sorted(
+            {message.table for message in new if isinstance(message.fact, Result | Ruled)} | self._greeting
+        ):
             self._assign(table)
         self._greeting.clear()
-        self._tell_scores({message.fact.deal for message in new if isinstance(message.fact, Restored | Result)})
+        self._tell_scores(deals)
         for message in new:
             self._concerned.extend(self._concerns_of(message))
 
     def _alert(self, now: int) -> None:
-        for concern in self._alerts.add(self._concerned, now):
+        told = self._alerts.add((*self._concerned, *self._health.concerns()), now)
+        for concern in told:
             self._say(self._speaker.alert(concern, now, self._height))
+        self._health.told(told)
         self._concerned.clear()
 
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
-        recorded = tuple(sorted(round_ for at, round_ in self._room.results if at == table))
-        repeats = self._room.seatings.to_come(self._event, table)
-        self._say(self._speaker.assignment(table, recorded, self._height, repeats))
+        replanned = self._room.replanned(table)
+        repeats = self._room.seatings.to_come(self._event, table, replanned)
+        recorded = self._room.recorded(table)
+        self._say(self._speaker.assignment(table, recorded, self._height, repeats, replanned))
+
+    def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
+        """What follows from a ruling of the desk once it is safe."""
+        self._height = self._journal.height
+        self._intake.rule(ruling)
+        self._say(self._speaker.ruling(ruling))
+        root = self._room.book.root(self._room.book.entries[ruling.id])
+        if root.table is not None:
+            self._assign(root.table)
+        self._tell_scores(set(deals))
+        if not deals:  # IMPs beside all plays, or the end of the correction period
+            self._tell_standings()
 
     def _tell_scores(self, deals: set[int]) -> None:
         for deal in sorted(deals):
             self._say(self._speaker.traveller(self._room, deal, self._height))
         if deals:
-            self._say(self._speaker.standings(self._room, self._height))
-            self._write_standings()
+            self._tell_standings()
+
+    def _tell_standings(self) -> None:
+        self._say(self._speaker.standings(self._room, self._height, self._clock()))
+        self._write_standings()
 
     def _write_standings(self) -> None:
         """Write the file anew. It is made from the store: that it cannot be written is no reason to stop."""
@@ -206,7 +251,7 @@ class Scorer:
         self.feed.publish(self._view())
 
     def _view(self) -> View:
-        return view_of(
+        view = view_of(
             self._event,
             self._room,
             self._intake,
@@ -215,6 +260,7 @@ class Scorer:
             version=self._version,
             connected=self._connected,
         )
+        return replace(view, final=self._room.is_final(self._clock()))
 
 
 def _concern(topic: str, place: topics.Place | None, verdict: Verdict) -> Concern:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from broker.contract.messages import Player, Standing
+from broker.contract.messages import Player, Standing, TeamStanding
 from broker.scorer import cells
 from broker.scorer.cells import decimal
 from broker.scoring.ranking import Ranked
@@ -25,6 +25,14 @@ def rows(ranked: Iterable[Ranked], players: dict[str, Player]) -> tuple[Standing
             fines=line.fines,
             plays=line.plays,
         )
+        for line in ranked
+    )
+
+
+def team_rows(ranked: Iterable[Ranked]) -> tuple[TeamStanding, ...]:
+    """Give the lines of the teams' standings."""
+    return tuple(
+        TeamStanding(place=line.place, team=line.name, imp=written(line.imp), fines=line.fines, deals=line.plays)
         for line in ranked
     )
 

@@ -5,11 +5,13 @@ from contextlib import closing
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from broker.contract.messages import LogMessage, Result
 from broker.scorer.event import Event, open_event
 from broker.scorer.folder import DealRecord, HandRecord, read_deals, read_hands
 from broker.scorer.room import Room
+from broker.scorer.rulings.laying import Laid
 from broker.store.journal import decoded
 from broker.store.opened import open_reader
 
@@ -24,14 +26,27 @@ class Stored(Struct, frozen=True):
     """By round and table."""
 
     def results(self) -> Iterator[tuple[LogMessage, Result]]:
-        """Give all results, by round and table."""
-        for _, message in sorted(self.room.results.items(), key=lambda item: (item[0][1], item[0][0])):
-            if isinstance(message.fact, Result):
-                yield message, message.fact
+        """Give all results as they count, by round and table: not those of plays that are void or adjusted."""
+        for key, message in sorted(self.room.results.items(), key=lambda item: (item[0][1], item[0][0])):
+            laid = self.room.play(key)
+            if isinstance(message.fact, Result) and laid.points is not None and laid.win is not None:
+                yield message, _as_it_counts(message.fact, laid) if laid.rulings else message.fact
 
     def embargoed(self, deal: int) -> bool:
         """Say whether a table has the deal still to play."""
         return not self.room.complete(deal)
+
+
+def _as_it_counts(result: Result, laid: Laid) -> Result:
+    return replace(
+        result,
+        deal=laid.deal,
+        players=dict(laid.players),
+        win=laid.win,
+        winners=dict(laid.winners),
+        discarder=laid.discarder,
+        points=dict(laid.points or {}),
+    )
 
 
 def open_stored(folder: Path) -> Stored:

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from broker.contract.messages import Standing
+from broker.contract.messages import Standing, TeamStanding
 from broker.contract.words import Imp, Lifecycle, PublicState, Seat, WinKind
 
 
@@ -52,10 +52,23 @@ class PlayView(Struct, frozen=True):
     table: int
     round: int
     deal: int
-    win: WinKind
+    win: WinKind | None
+    """None for a play that has no result but a ruling."""
     discarder: Seat | None
     seats: dict[Seat, SeatView]
     provisional: bool
+    ruled: tuple[str, ...] = ()
+    """Kinds of the rulings that count here, oldest first."""
+    counts: bool = True
+    """Whether its points count: not those of a play that is void, adjusted or reopened."""
+
+
+class BesideView(Struct, frozen=True):
+    """IMPs that a ruling gave or took beside all plays; `imp` is what remains after the `fine`."""
+
+    player: str
+    imp: int
+    fine: int
 
 
 class AlertView(Struct, frozen=True):
@@ -85,6 +98,13 @@ class View(Struct, frozen=True):
     standings: tuple[Standing, ...]
     alerts: tuple[AlertView, ...]
     """Newest first, the last hundred."""
+    beside: tuple[BesideView, ...] = ()
+    teams: tuple[TeamStanding, ...] = ()
+    """In a team event, by the deals that all teams have played."""
+    deals_left_out: tuple[int, ...] = ()
+    """Deals that count for no team until an arbiter has ruled who sat where."""
+    corrections_until: int | None = None
+    """When the correction period ends (ms since 1970), if that was said; until then nothing is final."""
 
 
 class ViewFeed:

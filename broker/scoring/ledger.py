@@ -47,6 +47,11 @@ class Ledger:
         """All comparison groups, by deal, section and form."""
         return tuple(self.rows[key].group for key in sorted(self.rows))
 
+    def plays_of(self, deal: int) -> list[ScoredPlay]:
+        """Give all plays of a deal, in whatever section and form, those without points too."""
+        compared = [play for key, row in self.rows.items() if key[0] == deal for play in row.group.members]
+        return compared + [play for key, play in self.unplayed.items() if key[0] == deal]
+
     def with_play(self, play: ScoredPlay) -> "Ledger":
         """Add one play, or put it in the place of the one of its `key`."""
         entries = self.entries.with_names(play.entries)
@@ -65,6 +70,18 @@ class Ledger:
             _exchange(totals, rows, play.group, with_it)
         totals.rule(play, entries, 1)
         return replace(self, entries=entries, totals=totals, rows=rows, unplayed=unplayed)
+
+    def without(self, play: ScoredPlay) -> "Ledger":
+        """Take out the play of this `key`, if there is one."""
+        had = self._had(play)
+        if had is None:
+            return self
+        totals = self.totals.resized(len(self.entries.number))
+        rows, unplayed = dict(self.rows), dict(self.unplayed)
+        totals.rule(had, self.entries, -1)
+        if unplayed.pop(had.key, None) is None:
+            _exchange(totals, rows, had.group, rows[had.group].without(had.table))
+        return replace(self, totals=totals, rows=rows, unplayed=unplayed)
 
     def with_adjustments(self, adjustments: Iterable[Adjustment]) -> "Ledger":
         """Add IMPs that belong to no play."""

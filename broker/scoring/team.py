@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,21 +35,56 @@ def standings(
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """
     entries = Entries().with_names(teams)
-    totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
     played = []
     for deal, found in _by_deal(plays, teams):
         if not (gaps := missing(found)):
-            played.append(found)
-            _add(totals, entries, found, profile)
+            played.append(of_deal(found, entries, profile))
         elif not provisional:
             raise RuleError("team_incomplete", f"deal {deal}: nobody of {gaps[0][0]} sits at {gaps[0][1]}")
+    return ranked(
+        played, entries, profile, previous=previous, adjustments=adjustments, without_standing=without_standing
+    )
+
+
+class PlayedDeal(NamedTuple):
+    """One deal that all teams have played: who sat where, and what each team has of it."""
+
+    lineups: Mapping[str, Lineup]
+    totals: Totals
+
+
+def of_deal(found: Mapping[str, Lineup], entries: Entries, profile: Comparison) -> PlayedDeal:
+    """Compare the teams in one deal, in which none is missing."""
+    totals = _nothing(entries, profile)
+    _add(totals, entries, found, profile)
+    return PlayedDeal(found, totals)
+
+
+def ranked(
+    played: Iterable[PlayedDeal],
+    entries: Entries,
+    profile: Comparison,
+    *,
+    previous: Places | None = None,
+    adjustments: Iterable[Adjustment] = (),
+    without_standing: Collection[str] = (),
+) -> Ranking:
+    """Rank the teams (`entries`) by deals that were compared before."""
+    listed, totals = list(played), _nothing(entries, profile)
+    for one in listed:
+        for whole, part in zip(totals.columns, one.totals.columns, strict=True):
+            np.add(whole, part, out=whole)
     totals.adjust(adjustments, entries)
-    direct: TieBreaker = partial(_direct_comparison, played, entries, profile)
+    direct: TieBreaker = partial(_direct_comparison, [one.lineups for one in listed], entries, profile)
     chain = [
         direct if name == "direct_comparison" else simple_breaker(name, entries, totals, previous or {})
         for name in profile.ties.chain.value
     ]
     return rank(entries, totals, chain, without_standing)
+
+
+def _nothing(entries: Entries, profile: Comparison) -> Totals:
+    return Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
 
 
 def _by_deal(plays: Iterable[ScoredPlay], teams: Teams) -> list[tuple[int, dict[str, Lineup]]]:
@@ -70,7 +106,7 @@ def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile:
             totals.fines[number] += play.fines.get(seat, 0)
 
 
-def _direct_comparison(played: list[dict[str, Lineup]], entries: Entries, profile: Comparison, tied: Whole) -> Whole:
+def _direct_comparison(played: list[Mapping[str, Lineup]], entries: Entries, profile: Comparison, tied: Whole) -> Whole:
     """Give the IMPs won against the other tied teams, deal by deal."""
     names = [entries.names[number] for number in tied.tolist()]
     return np.array(

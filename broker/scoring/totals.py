@@ -35,7 +35,12 @@ class Totals:
     def resized(self, size: int) -> "Totals":
         """Give a copy for more entries, or for as many."""
         more = (0, size - len(self.imp))
-        return Totals(*(np.pad(column, more) for column in (self.imp, self.fines, self.plays, self.points)))
+        return Totals(*(np.pad(column, more) for column in self.columns))
+
+    @property
+    def columns(self) -> tuple[Imps, Whole, Whole, Whole]:
+        """All four, in the order in which they are made."""
+        return self.imp, self.fines, self.plays, self.points
 
     def count(self, row: Row, sign: int) -> None:
         """Add what a comparison group gives, or (sign -1) take it off."""

@@ -5,11 +5,11 @@ All else is derived. The laws are tests that every store passes: tests/broker/st
 
 import hashlib
 from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from broker.contract.messages import LogMessage
+from broker.contract.messages import LogMessage, Ruling
 from broker.contract.wire import Refused, decode
 from broker.store.errors import StoreBroken
 
@@ -20,6 +20,12 @@ MOST_REFUSALS: Final = 1_000
 
 MOST_BYTES: Final = 16_384
 """Of a refused message's body."""
+
+DESK: Final = 0
+"""The desk's number where a table's stands: its rulings have an order of their own."""
+
+Kept = LogMessage | Ruling
+"""What is accepted: facts of the tables, and rulings from the desk."""
 
 Entry = tuple[int, bytes]
 """When a message was taken (wall clock, ms since 1970), and its body as it is on the wire."""
@@ -65,13 +71,13 @@ class Journal(Reader, Protocol):
     def commit(self) -> AbstractContextManager[None]:
         """Write a batch as one: all of it is durable at the end, or none. Raises StoreBroken, StoreLost."""
 
-    def append(self, message: LogMessage, received_at: int) -> None:
+    def append(self, message: Kept, received_at: int) -> None:
         """Add one accepted message. Inside `commit` only."""
 
     def refuse(self, row: RefusedRow) -> bool:
         """Keep one refused message; the same refusal of the same fact is kept once. Tell whether it is a new one."""
 
-    def messages(self) -> Iterator[LogMessage]:
+    def messages(self) -> Iterator[Kept]:
         """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
 
     def check(self) -> None:
@@ -81,19 +87,26 @@ class Journal(Reader, Protocol):
         """
 
 
-def decoded(entries: Generator[Entry, None, None]) -> Iterator[LogMessage]:
+def numbered(message: Kept) -> tuple[int, int]:
+    """Give whose message it is, and which of theirs: each pair is in a journal once."""
+    return (DESK, message.number) if isinstance(message, Ruling) else (message.table, message.seq)
+
+
+def decoded(entries: Generator[Entry, None, None]) -> Iterator[Kept]:
     """Give the messages of a journal. Raises StoreBroken."""
     with closing(entries):  # else it would end whenever the interpreter likes, maybe after its connection
         for _, body in entries:
             yield message_of(body)
 
 
-def message_of(body: bytes) -> LogMessage:
-    """Give what is stored as a message. Raises StoreBroken."""
+def message_of(body: bytes) -> Kept:
+    """Give what is stored as a message: nearly always a fact. Raises StoreBroken."""
     try:
         return decode(LogMessage, body)
-    except Refused as error:
-        raise StoreBroken(f"the journal holds what is no message: {error.text}") from None
+    except Refused as no_fact:
+        with suppress(Refused):
+            return decode(Ruling, body)
+        raise StoreBroken(f"the journal holds what is no message: {no_fact.text}") from None
 
 
 def fingerprint(reader: Reader) -> str:

@@ -6,11 +6,10 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from broker.contract.messages import LogMessage
 from broker.contract.wire import encode
 from broker.store import postgresql_schema
 from broker.store.errors import StoreBroken, StoreError
-from broker.store.journal import MOST_BYTES, MOST_REFUSALS, VERSION, Entry, RefusedRow, decoded
+from broker.store.journal import MOST_BYTES, MOST_REFUSALS, VERSION, Entry, Kept, RefusedRow, decoded, numbered
 from broker.store.lease import Lease
 from broker.store.postgresql_link import connect, told
 from broker.store.postgresql_reading import entries_in, refused_in
@@ -59,7 +58,7 @@ class PostgresJournal:
             dict(self._connection.execute(counted, (self._event,)).fetchall())
         )
         self._height = self._count()
-        self._batch: list[tuple[LogMessage, int]] = []
+        self._batch: list[tuple[Kept, int]] = []
 
     def _count(self) -> int:
         highest = "SELECT coalesce(max(height), 0) FROM homologue.journal WHERE event = %s"
@@ -89,7 +88,7 @@ class PostgresJournal:
             return
         with self._connection.cursor().copy(APPEND) as rows:
             for height, (message, received_at) in enumerate(self._batch, self._height + 1):
-                told_by = (message.table, message.seq, message.id)
+                told_by = (*numbered(message), message.id)
                 rows.write_row((self._event, height, received_at, *told_by, encode(message)))
         self._height += len(self._batch)
         self._batch.clear()
@@ -99,7 +98,7 @@ class PostgresJournal:
         """How many messages are in the journal."""
         return self._height
 
-    def append(self, message: LogMessage, received_at: int) -> None:
+    def append(self, message: Kept, received_at: int) -> None:
         """Add one accepted message."""
         self._batch.append((message, received_at))
         if len(self._batch) == AT_ONCE:
@@ -116,7 +115,7 @@ class PostgresJournal:
             self._connection.execute(REFUSE, (self._event, *about, body))
         return True
 
-    def messages(self) -> Iterator[LogMessage]:
+    def messages(self) -> Iterator[Kept]:
         """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
         return decoded(self.entries())
 

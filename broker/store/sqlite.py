@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from broker.contract.messages import LogMessage
 from broker.contract.wire import encode
 from broker.store.errors import StoreBroken, StoreInUse
-from broker.store.journal import MOST_BYTES, MOST_REFUSALS, VERSION, Entry, RefusedRow, decoded
+from broker.store.journal import MOST_BYTES, MOST_REFUSALS, VERSION, Entry, Kept, RefusedRow, decoded, numbered
 from broker.store.sqlite_reading import entries_in, refused_in
 
 SCHEMA: Final = """
@@ -102,9 +101,9 @@ class SqliteJournal:
         (height,) = self._store.execute("SELECT coalesce(max(height), 0) FROM journal").fetchone()
         return int(height)
 
-    def append(self, message: LogMessage, received_at: int) -> None:
+    def append(self, message: Kept, received_at: int) -> None:
         """Add one accepted message."""
-        row = (received_at, message.table, message.seq, message.id, encode(message))
+        row = (received_at, *numbered(message), message.id, encode(message))
         self._store.execute("INSERT INTO journal (received_at, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?)", row)
 
     def refuse(self, row: RefusedRow) -> bool:
@@ -120,7 +119,7 @@ class SqliteJournal:
             )
         return True
 
-    def messages(self) -> Iterator[LogMessage]:
+    def messages(self) -> Iterator[Kept]:
         """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
         return decoded(self.entries())
 

@@ -22,8 +22,8 @@ PART: Final = "buttons"
 SILENT_NS: Final = 1_500 * MS
 """A box says something every 100 ms. With the pause between two looks this is told well within 2 s."""
 
-QUERY_NS: Final = 500 * MS
-"""Between two queries of the time."""
+QUERY_NS: Final = 250 * MS
+"""Between two queries of the time: what it is known to grows by 0.2 ms meanwhile (`clock.DOUBT`)."""
 
 FIRST_QUERY_NS: Final = 50 * MS
 """The same until the clock is ready, where no answer comes; an answer is followed by the next query at once."""

@@ -40,8 +40,8 @@ class Session:
         self._presses = Presses()
         self._down: dict[Seat, int] = {}
         """Who presses, and since when on our clock."""
-        self._stuck: set[str] = set()
-        """Which parts were told to be stuck."""
+        self._ill: set[str] = set()
+        """Which parts were told to be unwell."""
         self._latest = (0, 0)
         """The latest press that was told, by the box's clock and by ours."""
 
@@ -78,10 +78,10 @@ class Session:
     def let_go(self, now: int) -> list[Told]:
         """Go on with open contacts, at the end too: no press is made up, and nobody holds a button for ever."""
         told: list[Told] = [Released(seat, now) for seat in self._down]
-        told += [Health(part, None) for part in sorted(self._stuck)]
+        told += [Health(part, None) for part in sorted(self._ill)]
         self._presses = Presses()
         self._down.clear()
-        self._stuck.clear()
+        self._ill.clear()
         return told
 
     def _resume(self, first: int) -> list[Told]:
@@ -116,7 +116,7 @@ class Session:
                 case TooShort(at=at):
                     reports.append(replace(outcome, at=self.clock.to_ns(at // NS_PER_US)))
                 case Health(part, code):
-                    (self._stuck.add if code else self._stuck.discard)(part)
+                    (self._ill.add if code else self._ill.discard)(part)
                     reports.append(outcome)
         return reports
 

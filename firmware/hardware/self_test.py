@@ -78,7 +78,7 @@ class SelfTest:
         return []
 
     def _health(self, part: str, code: str | None, text: str) -> list[Remark]:
-        was_ill, other = part in self._ill, part.removeprefix("button-")
+        was_ill, other = part in self._ill, part.removeprefix("button-").removeprefix("contact-")
         (self._ill.add if code else self._ill.discard)(part)
         if self.asked is None:
             return []

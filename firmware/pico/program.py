@@ -35,7 +35,7 @@ NAME_US = 250_000
 """Between two `B`."""
 
 DEAF_US = 3_000_000
-"""The table asks for the time twice a second. After this without a word its lamps go out."""
+"""The table asks for the time four times a second. After this without a word its lamps go out."""
 
 BURST = 8
 """Edges in one turn, so that a turn stays short."""
@@ -55,11 +55,15 @@ class Program:
         self._beat_at, self._named_at = -HEARTBEAT_US, -NAME_US
 
     def turn(self) -> None:
-        """Do what there is to do."""
-        now = self._clock.now(self._edges.ticks_us())
-        self._collect(now)
+        """Do what there is to do.
+
+        Reading waits for a millisecond where nothing comes, so it is done first: a heartbeat that told the time from
+        before it would let the table know of a press that much later.
+        """
         for kind, numbers in self._splitter.feed(self._line.read()):
             self._hear(kind, numbers)
+        now = self._clock.now(self._edges.ticks_us())
+        self._collect(now)
         self._say_edges()
         self._beat(now)
         if now - self._heard_at > DEAF_US:

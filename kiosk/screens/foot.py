@@ -14,6 +14,8 @@ MOST_LETTERS: Final = 48
 
 def standing(words: Words, shown: Shown) -> Iterator[Said]:
     """Give the lines, from above."""
+    if shown.calling:
+        yield Said(words("calling"), 0.05, style.ATTENTION)
     line = shown.line
     wrong = [words("refused", count=line.refused)] if line.refused else []
     wrong.extend(line.health)
@@ -24,8 +26,6 @@ def standing(words: Words, shown: Shown) -> Iterator[Said]:
     yield Said(" · ".join(connection), 0.042, colour)
     if wrong:
         yield Said(_shortened(words, wrong), 0.042, colour)
-    if shown.calling:
-        yield Said(words("calling"), 0.042, style.ATTENTION)
 
 
 def today(shown: Shown) -> Iterator[Said]:

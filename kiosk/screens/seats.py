@@ -25,12 +25,14 @@ class SeatBox:
         self._words, self._pen, self._height = words, pen, height
         self._thick = max(3, round(height * 0.008))
 
-    def draw(self, surface: pygame.Surface, shown: Shown, seat: Seat, box: pygame.Rect) -> None:
-        """Draw who sits there from above, and what became of it from below."""
+    def draw(self, surface: pygame.Surface, shown: Shown, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
+        """Draw who sits there from above, and what became of it from below; in a small box without the wind."""
         self._frame(surface, shown, seat, box)
         padding = round(self._height * 0.016)
         inside = box.inflate(-2 * padding - self._thick, -2 * padding)
         who = [*self._who(shown, seat, inside.width)]
+        if not small:
+            who.append(self._wind(shown, seat, inside.width))
         lines = self._pen.fit([*who, *self._what(shown, seat)], inside.width, inside.height)
         self._write(surface, lines[: len(who)], inside, inside.top)
         what = lines[len(who) :]
@@ -58,11 +60,13 @@ class SeatBox:
         pygame.draw.lines(surface, style.GOOD, closed=False, points=points, width=self._thick)
 
     def _who(self, shown: Shown, seat: Seat, width: int) -> Iterator[Said]:
-        winds = {wind: self._words("seat_wind", wind=self._words.seat(wind)) for wind in SEATS}
         yield Said(self._words.seat(seat), 0.085, style.TEXT)
         for part in self._pen.in_two(shown.players[seat], 0.052, width):
             yield Said(part, 0.052, style.TEXT)
-        yield Said(winds[shown.winds[seat]], self._pen.share(winds.values(), 0.05, width), style.QUIET)
+
+    def _wind(self, shown: Shown, seat: Seat, width: int) -> Said:
+        winds = {wind: self._words("seat_wind", wind=self._words.seat(wind)) for wind in SEATS}
+        return Said(winds[shown.winds[seat]], self._pen.share(winds.values(), 0.05, width), style.QUIET)
 
     def _what(self, shown: Shown, seat: Seat) -> Iterator[Said]:
         form = shown.form

@@ -14,8 +14,8 @@ from kiosk.table.state import Check, Phase, Table
 QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
 """Where nothing may be seen of a press."""
 
-OF_A_SEAT: Final = "button-"
-"""How the health of one seat's button is named."""
+OF_A_SEAT: Final = ("button-", "contact-", "press-")
+"""How the health of one seat's button is named, of its contact, and of a press of it that was told late."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class TableScreen:
         self._layout = Layout(size, look.hand)
         self._pen = pen or Pen(words.language, size, look.larger)
         self._seat = SeatBox(words, self._pen, size[1])
-        self._buttons = Buttons(words, self._pen)
+        self._buttons = Buttons(words, self._pen, size[1])
 
     def targets(self, shown: Shown) -> tuple[Target, ...]:
         """Give what may be touched."""
@@ -55,7 +55,7 @@ class TableScreen:
         self._middle(surface, shown, now)
         if shown.players and now.seats:
             for seat, box in zip(SEATS, self._layout.seats(panel=bool(now.panel)), strict=True):
-                self._seat.draw(surface, shown, seat, box)
+                self._seat.draw(surface, shown, seat, box, small=bool(now.panel))
         self._foot(surface, shown)
         for target in self._targets(now, shown):
             self._buttons.draw(surface, target, pressed=target == pressed)

@@ -1,6 +1,6 @@
 """What a finger may touch: a rectangle, the key that it is, what is written on it."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import pygame
 
@@ -8,6 +8,9 @@ from kiosk.screens import style
 from kiosk.screens.middle import Tone
 from kiosk.screens.pen import Pen, Said
 from kiosk.screens.words import Words
+
+LARGEST: Final = 0.1
+"""Of letters on a button, as a share of the screen's height."""
 
 
 class Target(NamedTuple):
@@ -22,8 +25,8 @@ class Target(NamedTuple):
 class Buttons:
     """Draws targets."""
 
-    def __init__(self, words: Words, pen: Pen) -> None:
-        self._words, self._pen = words, pen
+    def __init__(self, words: Words, pen: Pen, height: int) -> None:
+        self._words, self._pen, self._height = words, pen, height
 
     def draw(self, surface: pygame.Surface, target: Target, *, pressed: bool) -> None:
         """Draw one: filled where it is strong, and the other way round while a finger is on it."""
@@ -37,7 +40,8 @@ class Buttons:
     def _label(self, surface: pygame.Surface, target: Target, ink: style.Colour) -> None:
         hint = self._key(target)
         inside = target.box.inflate(-target.box.height // 4, -target.box.height // 8)
-        lines = [Said(target.label, 0.06, ink), *([Said(hint, style.SMALLEST, ink)] if hint else [])]
+        share = min(LARGEST, target.box.height / 2 / self._height)
+        lines = [Said(target.label, share, ink), *([Said(hint, style.SMALLEST, ink)] if hint else [])]
         fitted = self._pen.fit(lines, inside.width, inside.height)
         y = inside.top + (inside.height - self._pen.high(fitted, inside.width)) // 2
         for line in fitted:

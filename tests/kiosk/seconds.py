@@ -75,6 +75,13 @@ def stuck(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
     return {**hold(seat, tick), tick + 25: (Health(f"button-{seat}", "button_stuck"),)}
 
 
+def chattering(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
+    """Press a button whose contact is found to chatter by it."""
+    at = tick * TICK
+    chatters = Health(f"contact-{seat}", "button_chatters")
+    return {tick: (chatters, Pressed(seat, at), Released(seat, at + 60 * MS))}
+
+
 def together(*hands: Hands) -> Hands:
     """Do all of this."""
     ticks = sorted({tick for one in hands for tick in one})

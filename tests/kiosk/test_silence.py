@@ -30,7 +30,20 @@ from kiosk.screens.words import Words
 from kiosk.table.events import ButtonHeld, ButtonPressed, PlayEndedDrawn
 from kiosk.table.state import Phase
 from tests.kiosk.connected import Table, begin, connected
-from tests.kiosk.seconds import FIRST, MINUTE, TICK, TICKS, Frame, Hands, hold, stuck, tap, together, watching
+from tests.kiosk.seconds import (
+    FIRST,
+    MINUTE,
+    TICK,
+    TICKS,
+    Frame,
+    Hands,
+    chattering,
+    hold,
+    stuck,
+    tap,
+    together,
+    watching,
+)
 from tests.kiosk.tables import EVENT, MS, TABLE, S, sitting_in
 
 ROOT: Final = Path(__file__).parents[2]
@@ -45,6 +58,7 @@ HANDS: Final[Mapping[str, Hands]] = {
     "a call beside a hu": together(hold("south", FIRST), tap("east", FIRST + 3)),
     "four calls": together(*(hold(seat, FIRST + at) for at, seat in enumerate(SEATS))),
     "a finger that stays": stuck("east", FIRST),
+    "a contact that chatters": chattering("east", FIRST),
 }
 
 KEYS: Final[Mapping[str, Mapping[int, str]]] = {
@@ -210,7 +224,7 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
     # One message a state, one a fact: the presses have none. (Waiting may be said twice: at the connection too.)
     said = [what for what in table.said("Declared", "declared") if what != "waiting"]
     assert sorted(said) == sorted(
-        ["restoring", "Restored", "confirming", "Confirmed", "playing", "Declared", "declared"]
+        ["restoring", "Restored", "seating", "Seated", "confirming", "Confirmed", "playing", "Declared", "declared"]
     )
 
 

@@ -1,7 +1,7 @@
 """A document back into an event's folder, that a scorer can be started on."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -9,8 +9,8 @@ import msgspec
 import tomli_w
 
 from broker.contract import topics
-from broker.contract.messages import LogMessage, Player
-from broker.contract.wire import encode
+from broker.contract.messages import LogMessage, Player, Ruling
+from broker.contract.wire import Refused, decode, encode
 from broker.credentials import write_private
 from broker.organiser.deals.committed import COMMITMENT
 from broker.organiser.deals.files import decode_json
@@ -20,6 +20,7 @@ from broker.rules.errors import RuleError
 from broker.scorer.event import EVENT, PROFILE, Event
 from broker.scorer.folder import write_deals, write_hands, write_registry
 from broker.scorer.intake import Intake
+from broker.store.journal import Kept
 from broker.store.opened import open_journal
 
 LARGEST: Final = 512 * 2**20
@@ -55,16 +56,29 @@ def restore(made: Document, folder: Path) -> int:
     return len(messages)
 
 
-def _judged(made: Document, event: Event) -> Iterator[tuple[int, LogMessage]]:
+def _judged(made: Document, event: Event) -> Iterator[tuple[int, Kept]]:
     """Give the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
     intake = Intake(event, ())
     for at, entry in enumerate(made.journal, 1):
-        message = decode_json(entry.message, LogMessage, f"journal, message {at}")
+        message = _message(entry.message, f"journal, message {at}")
+        if isinstance(message, Ruling):
+            if intake.has(message.id) or message.event != event.name:
+                raise RuleError("journal_refused", f"message {at}: a ruling of another event, or there twice")
+            intake.rule(message)
+            yield entry.received_at, message
+            continue
         verdict = intake.judge(topics.LOG.at(event.name, table=message.table), encode(message))
         if verdict.code or not verdict.new:
             raise RuleError("journal_refused", f"message {at}: {verdict.code or 'it is there twice'}: {verdict.text}")
         intake.take(message)
         yield entry.received_at, message
+
+
+def _message(raw: msgspec.Raw, where: str) -> Kept:
+    """Read a ruling of the desk, or a fact. Raises RuleError for what is neither."""
+    with suppress(Refused):
+        return decode(Ruling, bytes(raw))
+    return decode_json(raw, LogMessage, where)
 
 
 def _write_files(made: Document, folder: Path) -> None:

@@ -7,13 +7,14 @@ from typing import Any, Final
 
 import msgspec
 
-from broker.contract.messages import Result
+from broker.contract.messages import Ruling
 from broker.organiser.deals.committed import COMMITMENT
 from broker.organiser.deals.files import read_json
 from broker.organiser.events.listed import FURTHER, PLAYERS, read_players
 from broker.records.whole.document import ComparedGroup, Document, Entry, Person, ScoredSeat, TravellerPlay
 from broker.scorer import standings
 from broker.scorer.folder import read_registry
+from broker.scorer.room import Room
 from broker.scorer.stored import Stored
 from broker.scoring.compare import Compared, Group
 from broker.scoring.written import written
@@ -75,31 +76,32 @@ def _journal(folder: Path, stored: Stored, *, everything: bool) -> Iterator[Entr
     """Give what was taken; what is said of a deal under embargo tells how its plays went, or that they went on."""
     with closing(open_reader(folder, stored.event.name)) as journal, closing(journal.entries()) as entries:
         for received_at, body in entries:
-            if everything or not stored.embargoed(message_of(body).fact.deal):
+            message = message_of(body)
+            deal = message.deal if isinstance(message, Ruling) else message.fact.deal
+            if everything or (deal is not None and not stored.embargoed(deal)):
                 yield Entry(received_at, msgspec.Raw(body))
 
 
 def _groups(stored: Stored, *, everything: bool) -> Iterator[ComparedGroup]:
-    rounds = {(message.table, fact.deal): fact.round for message, fact in stored.results() if isinstance(fact, Result)}
     for group in stored.room.groups():
         if everything or not stored.embargoed(group.deal):
-            yield _group(group, rounds)
+            yield _group(group, stored.room)
 
 
-def _group(group: Group, rounds: dict[tuple[int, int], int]) -> ComparedGroup:
+def _group(group: Group, room: Room) -> ComparedGroup:
     return ComparedGroup(
         deal=group.deal,
         form=group.form,
         datum={seat: str(datum) for seat, datum in group.datum.items()},
-        plays=tuple(_play(one, rounds.get((one.play.table, one.play.deal))) for one in group.plays),
+        plays=tuple(_play(one, room.key_of(one.play)) for one in group.plays),
     )
 
 
-def _play(one: Compared, round_: int | None) -> TravellerPlay:
+def _play(one: Compared, key: tuple[int, int]) -> TravellerPlay:
     play, points = one.play, one.play.points or {}
     return TravellerPlay(
-        table=play.table,
-        round=round_,
+        table=key[0],
+        round=key[1],
         seats={
             seat: ScoredSeat(
                 player, points[seat], written(one.imp[seat]), play.fines.get(seat, 0), play.awards.get(seat, 0)

@@ -50,7 +50,7 @@ def delays(chance: random.Random) -> tuple[float, float]:
 
 
 def live(
-    days: float, *, every_s: float = 0.5, ppm: float = 60, swing_ppm: float = 5, pull_ppm: float = 100, seed: int = 1
+    days: float, *, every_s: float = 0.25, ppm: float = 60, swing_ppm: float = 5, pull_ppm: float = 500, seed: int = 1
 ) -> Worst:
     """Send queries for so long; look at the mapping after each one, and just before the next."""
     chance, crystal, clock = random.Random(seed), Crystal(ppm, swing_ppm, pull_ppm), BoxClock()

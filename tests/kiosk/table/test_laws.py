@@ -20,7 +20,7 @@ FEWER = settings(max_examples=60)  # each is a day of 30 to 90 events
 
 LETTER = {Restored: "r", Seated: "s", Overridden: "o", Confirmed: "c", Declared: "d", Result: "R"}
 
-PLAY = re.compile(r"o*(r(s(c(d*R?)?)?)?)?")
+PLAY = re.compile(r"o*(r(s+(c(d*R?)?)?)?)?")
 
 
 def facts_by_play(steps: list[Step]) -> dict[int, list[Fact]]:

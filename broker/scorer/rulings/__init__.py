@@ -1,0 +1,1 @@
+"""Rulings: what arbiters have decided, laid over what the tables said. Pure, but for `asked.py`."""

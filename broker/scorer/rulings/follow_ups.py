@@ -1,0 +1,98 @@
+"""What follows in later rounds when another deal was played than planned, or by others: never done by themselves.
+
+Who has played a deal knows it. So a play to come in which somebody would meet a deal again is named, with what an
+arbiter may do: let the table play a deal that nobody there knows, give something in its place, or leave it out.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from broker.contract.rulings import Adjusted, DealPlayed, Void
+from broker.contract.words import Fault
+from broker.scorer.event import Event
+from broker.scorer.room import Room
+from broker.scorer.rulings.laying import Laid
+
+Proposal = DealPlayed | Adjusted | Void
+
+
+class FollowUp(Struct, frozen=True):
+    """A play to come that cannot be played as it is planned."""
+
+    table: int
+    round: int
+    deal: int
+    again: tuple[str, ...]
+    """Players who have played this deal before."""
+    proposals: tuple[Proposal, ...]
+    """The best first."""
+
+
+class Missed(Struct, frozen=True):
+    """A deal that some will not play, as another was played in its place."""
+
+    table: int
+    round: int
+    deal: int
+    players: tuple[str, ...]
+
+
+def missed(room: Room) -> tuple[Missed, ...]:
+    """Name the deals that were not played where they were planned, and who has not played them."""
+    return tuple(
+        Missed(laid.table, laid.round, laid.planned, tuple(sorted(laid.players.values())))
+        for laid in room.out_of_place()
+        if laid.deal != laid.planned
+    )
+
+
+def follow_ups(event: Event, room: Room) -> tuple[FollowUp, ...]:
+    """Name every play to come in which somebody would meet a deal again, by rounds."""
+    wrong = room.out_of_place()
+    spare = sorted({laid.planned for laid in wrong if laid.deal != laid.planned})
+    known = _players_of(room, {laid.deal for laid in wrong} | set(spare))
+    found = []
+    for deal in sorted({laid.deal for laid in wrong}):
+        for key in room.plays_with(deal):
+            laid = room.play(key)
+            again = sorted(known[deal].played & set(laid.players.values()))
+            if not laid.settled and again:
+                found.append(_follow_up(event, laid, again, [one for one in spare if known[one].free(laid)]))
+    return tuple(sorted(found, key=lambda one: (one.round, one.table)))
+
+
+class _Known:
+    """Who has played a deal, and who is to play it, and where."""
+
+    def __init__(self, plays: Iterable[Laid]) -> None:
+        self.played: set[str] = set()
+        self._to_come: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+        for laid in plays:
+            for player in laid.players.values():
+                if laid.settled:
+                    self.played.add(player)
+                else:
+                    self._to_come[player].add((laid.table, laid.round))
+
+    def free(self, laid: Laid) -> bool:
+        """Say whether nobody at a table knows the deal, or is to play it elsewhere."""
+        here = (laid.table, laid.round)
+        return all(one not in self.played and self._to_come[one] <= {here} for one in laid.players.values())
+
+
+def _players_of(room: Room, deals: Iterable[int]) -> dict[int, _Known]:
+    return {deal: _Known(room.play(key) for key in room.plays_with(deal)) for deal in deals}
+
+
+def _follow_up(event: Event, laid: Laid, again: list[str], spare: list[int]) -> FollowUp:
+    faults: dict[str, Fault] = {one: "own" if one in again else "others" for one in laid.players.values()}
+    instead = [DealPlayed(played=deal, result=None) for deal in spare if deal in event.expected]
+    proposals: tuple[Proposal, ...] = (
+        *instead,
+        Adjusted(gives=dict(faults)),
+        Adjusted(gives=dict.fromkeys(faults, "nobody")),
+        Void(),
+    )
+    return FollowUp(laid.table, laid.round, laid.deal, tuple(again), proposals)

@@ -1,0 +1,142 @@
+"""Whether a ruling may be given: everything that a form, or a second arbiter, can get wrong is refused by code."""
+
+from collections import Counter
+
+from broker.contract.rulings import (
+    OF_A_DEAL,
+    OF_A_PLAY,
+    OF_THE_EVENT,
+    Adjusted,
+    Award,
+    Correct,
+    Deadline,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    Reopen,
+    SeatsPlayed,
+    Undo,
+    named,
+)
+from broker.contract.wire import Refused
+from broker.contract.words import SEATS
+from broker.rules.errors import RuleError
+from broker.rules.points import Outcome, points
+from broker.scorer.event import Event
+from broker.scorer.room import Room
+from broker.scorer.rulings.entry import DEADLINE, Author, Draft, Subject
+from broker.scorer.rulings.laying import Laid
+
+HEAD = "head_arbiter"
+
+
+def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> None:
+    """Judge a ruling as it is about to be given. `now` in ms since 1970.
+
+    Raises Refused with one of the codes `bad_ruling`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
+    `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
+    `impossible_result`, `wrong_points`.
+    """
+    _check_right(room, draft, author, now)
+    subject = _subject(event, room, draft)
+    last = room.last_word(subject)
+    if last != draft.after:
+        raise Refused("ruling_conflict", "something was entered or ruled here since this form was opened: look again")
+    if unknown := sorted(set(named(draft.decision)) - set(event.players)):
+        raise Refused("nobody_of_event", f"nobody of this event is {', '.join(unknown)}")
+    if isinstance(subject, tuple):
+        _check_play(event, room.play(subject), draft)
+    elif isinstance(draft.decision, Fouled):
+        _check_groups(room, draft.decision, draft.deal or 0)
+
+
+def _check_right(room: Room, draft: Draft, author: Author, now: int) -> None:
+    if author.role == HEAD:
+        return
+    if isinstance(draft.decision, Deadline):
+        raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected")
+    if room.book.deadline is not None and now > room.book.deadline:
+        raise Refused("corrections_closed", "the correction period is over: the head arbiter alone rules now")
+    if isinstance(draft.decision, Undo):
+        target = room.book.entries.get(draft.decision.ruling)
+        if target is not None and target.role == HEAD:
+            raise Refused("head_arbiter_only", "what the head arbiter has ruled, the head arbiter alone takes back")
+
+
+def _subject(event: Event, room: Room, draft: Draft) -> Subject:
+    """Give what a ruling is about, once that is something that there is."""
+    decision, place = draft.decision, (draft.table, draft.round)
+    if isinstance(decision, Reopen):
+        raise Refused("reopen_at_table", "a play is reopened at its table; here it can be corrected")
+    if isinstance(decision, Undo):
+        target = room.book.entries.get(decision.ruling)
+        if target is None or not room.book.counts(decision.ruling):
+            raise Refused("nothing_to_undo", "there is no such ruling, or it counts no longer")
+        return room.book.subject(target)
+    of_play = isinstance(decision, OF_A_PLAY) or (isinstance(decision, Award | FineRuled) and place != (None, None))
+    of_deal = isinstance(decision, OF_A_DEAL)
+    if (None in place) is of_play or (of_deal and draft.deal is None) or (not of_deal and None in place and draft.deal):
+        raise Refused("bad_ruling", "it is not said what this ruling is about")
+    if of_play:
+        return _play(event, room, draft)
+    if of_deal:
+        return _deal(event, draft.deal or 0)
+    return DEADLINE if isinstance(decision, OF_THE_EVENT) else draft.id
+
+
+def _play(event: Event, room: Room, draft: Draft) -> Subject:
+    key = (draft.table or 0, draft.round or 0)
+    if key not in event.bookings or draft.deal not in {None, room.play(key).deal}:
+        raise Refused("unknown_play", f"table {key[0]} has no such play in round {key[1]}")
+    return key
+
+
+def _deal(event: Event, deal: int) -> Subject:
+    if deal not in event.expected:
+        raise Refused("unknown_deal", f"there is no deal {deal} in this event")
+    return deal
+
+
+def _check_play(event: Event, laid: Laid, draft: Draft) -> None:
+    decision, here = draft.decision, set(laid.players.values())
+    match decision:
+        case Correct():
+            _check_outcome(event, laid, decision)
+        case Adjusted() if set(decision.gives) != here:
+            raise Refused("bad_ruling", "an adjusted play gives something, or nothing, to each of its four players")
+        case Award() | FineRuled() if not set(named(decision)) <= here:
+            raise Refused("bad_ruling", "these are not players of this play")
+        case SeatsPlayed():
+            _check_seats(laid, decision)
+        case DealPlayed():
+            if decision.played not in event.expected:
+                raise Refused("unknown_deal", f"there is no deal {decision.played} in this event")
+            if decision.played == laid.deal or decision.result != laid.result:
+                raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered anew")
+
+
+def _check_outcome(event: Event, laid: Laid, decision: Correct) -> None:
+    if decision.replaces != laid.source:
+        raise Refused("ruling_conflict", "the outcome that this was to replace counts no longer")
+    try:
+        outcome = Outcome(decision.win, decision.winners, decision.discarder)
+        right = points(outcome, event.profile.payments)
+    except RuleError as error:
+        raise Refused("impossible_result", error.text) from None
+    if right != decision.points:
+        raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
+
+
+def _check_seats(laid: Laid, decision: SeatsPlayed) -> None:
+    if set(decision.players) != set(SEATS) or len(set(decision.players.values())) != len(SEATS):
+        raise Refused("bad_ruling", "four players sit at a table, one a seat")
+    left_out = {*laid.awards, *laid.fines, *laid.instead} - set(decision.players.values())
+    if left_out:
+        raise Refused("bad_ruling", f"what {', '.join(sorted(left_out))} got or paid here is to be taken back first")
+
+
+def _check_groups(room: Room, decision: Fouled, deal: int) -> None:
+    tables = Counter(table for group in decision.groups for table in group)
+    known = {table for table, _ in room.plays_with(deal)}
+    if tables.keys() - known or max(tables.values()) > 1:
+        raise Refused("bad_ruling", f"each group is of tables that play deal {deal}, and none is in two")

@@ -1,0 +1,193 @@
+"""A play as it counts: the table's result with every ruling laid over it, in the order in which they were given."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.contract.messages import LogMessage, Result
+from broker.contract.rulings import (
+    Adjusted,
+    Award,
+    Correct,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    Given,
+    Reopen,
+    SeatsPlayed,
+    Void,
+)
+from broker.contract.words import Seat, WinKind
+from broker.rules.profile import Awards
+from broker.scorer.rulings.entry import Entry
+from broker.scoring.plays import Adjustment, ScoredPlay
+
+APART = 1000
+"""More than any table has: see `Laid.line`."""
+
+
+class Laid(Struct, frozen=True, kw_only=True):
+    """One play with its rulings. Without `points` it is in no datum: still to come, void, or adjusted."""
+
+    table: int
+    round: int
+    planned: int
+    """The deal that the movement has here."""
+    deal: int
+    """The deal that was played, or is to be."""
+    players: Mapping[Seat, str]
+    result: str | None = None
+    """Id of the result that the table entered."""
+    source: str | None = None
+    """Id of what its outcome comes from: the result, or a ruling in its place."""
+    win: WinKind | None = None
+    winners: Mapping[Seat, int] = {}
+    discarder: Seat | None = None
+    points: Mapping[Seat, int] | None = None
+    settled: bool = False
+    """Whether there is nothing more to come."""
+    instead: Mapping[str, int] = {}
+    """What each player is given in the place of points."""
+    awards: Mapping[str, int] = {}
+    fines: Mapping[str, int] = {}
+    form: str | None = None
+    rulings: tuple[str, ...] = ()
+    """Ids of the rulings that count here, oldest first."""
+
+    @property
+    def line(self) -> int:
+        """The number under which scoring knows the play.
+
+        Scoring lets a table play a deal once. A table that played another deal than it was planned to may meet that
+        deal again where it is planned; then both are plays of this deal, so the one out of place has a number apart.
+        """
+        return self.table if self.deal == self.planned else self.table + APART * self.round
+
+    def scored(self) -> ScoredPlay | None:
+        """Give the play as scoring takes it; None where nothing is to be counted yet."""
+        awarded = _together(self.instead, self.awards)
+        if not self.settled and not awarded and not self.fines:
+            return None
+        return ScoredPlay(
+            deal=self.deal,
+            table=self.line,
+            players=self.players,
+            points=self.points,
+            fines=_by_seat(self.fines, self.players),
+            awards=_by_seat(awarded, self.players),
+            form=self.form,
+        )
+
+
+def table_of(play: ScoredPlay) -> int:
+    """Give the table at which a scored play was played (`Laid.line`)."""
+    return play.table % APART
+
+
+def lay(begun: Laid, result: LogMessage | None, entries: Iterable[Entry], awards: Awards) -> Laid:
+    """Lay rulings over a play. `begun` is as it was planned, `awards` what the profile gives by fault."""
+    laid = _entered(begun, result)
+    for entry in entries:
+        laid = _one(laid, entry, result, awards)
+    return laid
+
+
+def _entered(begun: Laid, message: LogMessage | None) -> Laid:
+    if message is None or not isinstance(message.fact, Result):
+        return begun
+    result = message.fact
+    return replace(
+        begun,
+        players=result.players,
+        deal=result.deal,
+        result=message.id,
+        source=message.id,
+        win=result.win,
+        winners=result.winners,
+        discarder=result.discarder,
+        points=result.points,
+        settled=True,
+        fines={result.players[seat]: fine.imp for seat, fine in result.fines.items()},
+    )
+
+
+def _one(laid: Laid, entry: Entry, result: LogMessage | None, awards: Awards) -> Laid:
+    decision = entry.decision
+    match decision:
+        case Correct():
+            laid = _corrected(laid, entry, decision)
+        case Void() | Adjusted():
+            given = decision.gives if isinstance(decision, Adjusted) else {}
+            laid = _without_points(laid, entry, {one: imp_of(gift, awards) for one, gift in given.items()})
+        case Reopen():
+            laid = _reopened(laid, entry, result)
+        case Award():
+            gifts = {one: imp_of(gift, awards) for one, gift in decision.gives.items()}
+            laid = replace(laid, awards=_together(laid.awards, gifts))
+        case FineRuled():
+            laid = replace(laid, fines=_together(laid.fines, decision.takes))
+        case SeatsPlayed():
+            laid = replace(laid, players=decision.players)
+        case DealPlayed() if decision.result == laid.result:
+            # Else the table has played since, and its new result says which deal it was.
+            laid = replace(laid, deal=decision.played)
+    return replace(laid, rulings=(*laid.rulings, entry.id))
+
+
+def _corrected(laid: Laid, entry: Entry, now: Correct) -> Laid:
+    outcome = replace(laid, win=now.win, winners=now.winners, discarder=now.discarder, points=now.points)
+    return replace(outcome, source=entry.id, settled=True, instead={})
+
+
+def _without_points(laid: Laid, entry: Entry, instead: Mapping[str, int]) -> Laid:
+    return replace(laid, source=entry.id, points=None, settled=True, instead=instead)
+
+
+def _reopened(laid: Laid, entry: Entry, result: LogMessage | None) -> Laid:
+    """Take back what came before; a result that the table entered afterwards stays."""
+    if result is None:
+        return replace(laid, source=None, points=None, settled=False, instead={})
+    if entry.at_table and result.seq > entry.number:
+        return replace(_entered(laid, result), instead={}, fines=laid.fines)
+    entered = _entered(laid, result)
+    fines = _together(laid.fines, {player: -imp for player, imp in entered.fines.items()})
+    outcome = replace(laid, win=None, winners={}, discarder=None, points=None, source=None)
+    return replace(outcome, settled=False, instead={}, fines={one: imp for one, imp in fines.items() if imp})
+
+
+def imp_of(gift: Given, awards: Awards) -> int:
+    """Give the IMPs of an award: freely said, or what the profile has for that fault."""
+    if isinstance(gift, int):
+        return gift
+    return {"nobody": awards.nobody, "others": awards.others, "own": awards.own}[gift].value
+
+
+def form_of(table: int, restored: str | None, entries: Sequence[Entry]) -> str | None:
+    """Give the form that a table's play of a deal is compared in: the last ruling on the deal that names the table."""
+    for entry in reversed(entries):
+        if isinstance(entry.decision, Fouled):
+            for number, group in enumerate(entry.decision.groups):
+                if table in group:
+                    return hashlib.sha256(f"{entry.id} {number}".encode()).hexdigest()
+    return restored
+
+
+def adjustments(entries: Iterable[Entry], awards: Awards) -> list[Adjustment]:
+    """Give the IMPs that belong to no play."""
+    found = []
+    for entry in entries:
+        if isinstance(entry.decision, Award):
+            found += [Adjustment(one, imp_of(gift, awards)) for one, gift in entry.decision.gives.items()]
+        elif isinstance(entry.decision, FineRuled):
+            found += [Adjustment(one, fine=imp) for one, imp in entry.decision.takes.items()]
+    return found
+
+
+def _together(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+
+
+def _by_seat(imps: Mapping[str, int], players: Mapping[Seat, str]) -> dict[Seat, int]:
+    return {seat: imps[player] for seat, player in players.items() if player in imps}

@@ -1,0 +1,51 @@
+"""The teams of an event, deal by deal: a play that changes has its own deal compared anew and no other."""
+
+from collections.abc import Iterable, Mapping
+
+from broker.rules.errors import RuleError
+from broker.rules.profile import Comparison
+from broker.scoring.entries import Entries
+from broker.scoring.ledger import Ledger
+from broker.scoring.lineups import lineups, missing, team_of_players
+from broker.scoring.plays import Adjustment
+from broker.scoring.ranking import Ranking
+from broker.scoring.team import PlayedDeal, of_deal, ranked
+
+Teams = Mapping[str, tuple[str, ...]]
+
+
+class TeamRoom:
+    """What the teams have of each deal that all of them have played."""
+
+    def __init__(self, teams: Teams, profile: Comparison) -> None:
+        self._teams, self._profile = teams, profile
+        self._entries = Entries().with_names(teams)
+        self._team_of = team_of_players(teams)
+        self._played: dict[int, PlayedDeal] = {}
+        self.left_out: frozenset[int] = frozenset()
+        """Deals in which a team sat twice at a wind: they are compared when an arbiter has ruled who sat where."""
+
+    def fork(self) -> "TeamRoom":
+        """Give another that goes on from here by itself."""
+        new = TeamRoom(self._teams, self._profile)
+        new._played, new.left_out = dict(self._played), self.left_out
+        return new
+
+    def follow(self, ledger: Ledger, deals: Iterable[int]) -> None:
+        """Compare some deals anew."""
+        for deal in deals if self._teams else ():
+            self._played.pop(deal, None)
+            self.left_out -= {deal}
+            try:
+                found = lineups(deal, ledger.plays_of(deal), self._teams)
+            except RuleError:
+                self.left_out |= {deal}
+                continue
+            if not missing(found):
+                self._played[deal] = of_deal(found, self._entries, self._profile)
+
+    def standings(self, beside: Iterable[Adjustment]) -> Ranking:
+        """Rank the teams. `beside`: players' IMPs that belong to no play; they are their teams'."""
+        of_teams = (one._replace(name=self._team_of[one.name]) for one in beside if one.name in self._team_of)
+        played = (one for _, one in sorted(self._played.items()))
+        return ranked(played, self._entries, self._profile, adjustments=of_teams)

@@ -1,0 +1,80 @@
+"""Rulings on the small event, as short as a test wants to write them."""
+
+from typing import Final
+
+from broker.contract.messages import LogMessage, Ruling
+from broker.contract.rulings import AnyDecision, Correct, Deadline, Fouled, Undo
+from broker.rules.points import Outcome, points
+from broker.rules.profile_files import load
+from broker.scorer.room import Room
+from broker.scorer.rulings.entry import Author, Draft
+from tests.broker.scorer.small import NAME, event, whole_event
+
+HEAD: Final = Author("Hélène Roy", "helene", "head_arbiter")
+TABLE: Final = Author("Tao Lin", "tao", "table_arbiter")
+
+AT: Final = 1_800_000_000_000
+
+
+def room_of(messages: list[LogMessage] | None = None) -> Room:
+    """Give a room in which the whole event was played, or only this."""
+    room = Room(event())
+    room.load(whole_event() if messages is None else messages)
+    return room
+
+
+def correct(outcome: Outcome, replaces: str | None) -> Correct:
+    """Give a correction with the right points."""
+    paid = points(outcome, load("oedmc-2020").payments)
+    winners = dict(outcome.winners)
+    return Correct(replaces=replaces, win=outcome.win, winners=winners, discarder=outcome.discarder, points=paid)
+
+
+def draft(room: Room, decision: AnyDecision, play: tuple[int, int] | None = None, **more: object) -> Draft:
+    """Give a ruling as an arbiter who has looked just now would give it."""
+    where = dict(zip(("table", "round"), play, strict=True)) if play else {}
+    said: dict[str, object] = {
+        "id": f"ruling-{len(room.book.entries):04}",
+        "reason": "seen by the arbiter",
+        **where,
+        **more,
+    }
+    return Draft(decision=decision, after=more.pop("after", _last(room, decision, play, said)), **said)  # type: ignore[arg-type]
+
+
+def _last(room: Room, decision: AnyDecision, play: tuple[int, int] | None, said: dict[str, object]) -> str | None:
+    said.pop("after", None)
+    if isinstance(decision, Undo):
+        return room.last_word(room.book.subject(room.book.entries[decision.ruling]))
+    if isinstance(decision, Deadline):
+        return room.last_word("deadline")
+    if isinstance(decision, Fouled):
+        return room.last_word(int(str(said["deal"])))
+    return room.last_word(play) if play else None
+
+
+def ruling(room: Room, decision: AnyDecision, play: tuple[int, int] | None = None, deal: int | None = None) -> Ruling:
+    """Give a ruling as it is stored."""
+    number = 1 + len(room.book.entries)
+    return Ruling(
+        id=f"ruling-{number:04}",
+        event=NAME,
+        number=number,
+        after=None,
+        table=play[0] if play else None,
+        round=play[1] if play else None,
+        deal=deal,
+        decision=decision,
+        author=HEAD.name,
+        account=HEAD.account,
+        role=HEAD.role,
+        reason="seen by the arbiter",
+        at=AT,
+    )
+
+
+def told(room: Room) -> object:
+    """Give everything that a room says."""
+    counts = [(room.complete(deal), room.expected(deal), room.plays_of(deal)) for deal in event().expected]
+    groups = [(group.members, group.points.tolist()) for group in room.groups()]
+    return groups, list(room.standings()), counts, [room.plays_at(table) for table in event().tables], room.final

@@ -1,0 +1,219 @@
+"""Rulings from the desk: stored before they are told, once each, never over one that its author has not seen."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from broker.contract.messages import LogMessage, Ruling
+from broker.contract.rulings import (
+    Adjusted,
+    Award,
+    Deadline,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    Reopen,
+    SeatsPlayed,
+    Undo,
+    Void,
+)
+from broker.contract.wire import Refused
+from broker.rules.points import Outcome
+from broker.scorer.rulings.entry import Author, Draft
+from broker.scorer.stored import open_stored
+from broker.store.address import STORE
+from broker.store.errors import StoreBroken
+from broker.store.journal import copy
+from broker.store.sqlite import SqliteJournal
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.hall import NOW, Hall, make_hall
+from tests.broker.scorer.rulings.ruled import HEAD, TABLE, correct, draft, told
+from tests.broker.scorer.small import OUTCOMES, event, whole_event
+
+PLAY = (1, 2)
+HERE = event().bookings[PLAY]
+
+
+@pytest.fixture
+def played(hall: Hall) -> Hall:
+    """Give a hall in which the whole event was played."""
+    hall.hear(*whole_event())
+    hall.ear.forget()
+    return hall
+
+
+def give(hall: Hall, one: Draft, author: Author = HEAD) -> Any:  # noqa: ANN401 - an entry
+    """Rule, as the scorer's thread does."""
+    return hall.scorer.rulings.give(one, author)
+
+
+def refusal(hall: Hall, one: Draft, author: Author = HEAD) -> str:
+    """Give the code with which a ruling is refused, when it is looked at and when it is given; nothing is stored."""
+    height = hall.journal.height
+    with pytest.raises(Refused) as looked:
+        hall.scorer.rulings.effects(one, author)
+    with pytest.raises(Refused) as given:
+        give(hall, one, author)
+    assert (looked.value.code, hall.journal.height) == (given.value.code, height)
+    return given.value.code
+
+
+def test_a_ruling_is_told_once_it_is_stored_and_a_restart_comes_to_the_same(played: Hall) -> None:
+    room = played.scorer._room
+    one = draft(room, Void(), PLAY)
+    entry = give(played, one)
+    assert [type(message) for message in played.journal.messages()][-1] is Ruling
+    assert played.ear.story[0] == "hm/cup/ruling"
+    assert {f"hm/cup/traveller/{HERE.deal}", "hm/cup/standings", "hm/cup/assignment/1"} <= set(played.ear.story)
+    assert (entry.author, entry.at, entry.kind) == (HEAD.name, NOW, "void")
+    again = make_hall(played.folder, played.journal)
+    assert told(again.scorer._room) == told(room)
+    assert again.scorer.rulings.history() == played.scorer.rulings.history()
+
+
+def test_the_file_of_standings_follows(played: Hall) -> None:
+    player = HERE.players["east"]
+    before = (played.folder / "standings.csv").read_text(encoding="utf-8")
+    give(played, draft(played.scorer._room, FineRuled(takes={player: 99})))
+    after = (played.folder / "standings.csv").read_text(encoding="utf-8")
+    assert before != after
+    assert next(line for line in after.splitlines() if f",{player}," in line).split(",")[4] == "99"
+
+
+def test_of_two_who_rule_on_one_play_the_second_sees_a_conflict(played: Hall) -> None:
+    room = played.scorer._room
+    first, second = draft(room, Void(), PLAY), replace(draft(room, Void(), PLAY), id="ruling-other")
+    give(played, first)
+    assert refusal(played, second, TABLE) == "ruling_conflict"
+    give(played, replace(second, after=first.id), TABLE)
+
+
+def test_what_is_sent_twice_is_given_once_and_an_id_is_nobody_elses(played: Hall) -> None:
+    one = draft(played.scorer._room, FineRuled(takes={HERE.players["east"]: 4}))
+    assert give(played, one) == give(played, one)
+    assert len(played.scorer.rulings.history()) == 1
+    with pytest.raises(Refused, match="id_reused"):
+        give(played, one, TABLE)
+    assert refusal(played, replace(one, id=whole_event()[0].id)) == "id_reused"
+
+
+def test_where_the_store_fails_nothing_was_ruled(played: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    room, before = played.scorer._room, told(played.scorer._room)
+    monkeypatch.setattr(played.journal, "append", lambda *_: played.journal._store.execute("INSERT INTO nowhere"))
+    with pytest.raises(StoreBroken):
+        give(played, draft(room, Void(), PLAY))
+    assert (told(room), played.scorer.rulings.history(), played.ear.story) == (before, (), [])
+
+
+def test_a_copy_of_the_journal_and_a_reader_have_the_rulings_too(played: Hall, tmp_path: Path) -> None:
+    give(played, draft(played.scorer._room, Void(), PLAY))
+    folder = event_folder(tmp_path / "over", [])
+    other = SqliteJournal(folder / STORE, "cup")
+    assert copy(played.journal, other) == played.journal.height
+    other.close()
+    assert told(open_stored(folder).room) == told(played.scorer._room)
+
+
+def test_the_effects_name_everybody_who_moves_and_nobody_else(played: Hall) -> None:
+    room = played.scorer._room
+    one = draft(room, correct(Outcome("self_drawn", {"north": 60}), room.results[PLAY].id), PLAY)
+    before = {line.name: line for line in room.standings()}
+    effects = played.scorer.rulings.effects(one, HEAD)
+    assert told(room) == told(make_hall(played.folder, played.journal).scorer._room)
+    give(played, one)
+    after = {line.name: line for line in room.standings()}
+    moved = {name for name in before if (before[name].imp, before[name].place) != (after[name].imp, after[name].place)}
+    assert {line.name for line in effects.players} == moved
+    for line in effects.players:
+        assert (line.place_before, line.place_after) == (before[line.name].place, after[line.name].place)
+        assert (line.imp_before, line.imp_after) == (before[line.name].imp, after[line.name].imp)
+    assert {play.deal for play in effects.plays} == {HERE.deal}
+
+
+def test_after_the_correction_period_the_head_arbiter_alone_rules_and_until_then_nothing_is_final(hall: Hall) -> None:
+    hall.hear(*whole_event())
+    room = hall.scorer._room
+    give(hall, draft(room, Deadline(at=NOW)))
+    hall.scorer.step(timeout=0)
+    assert (hall.ear.told("standings")["final"], hall.scorer.feed.current.final) == (False, False)
+    give(hall, draft(room, Void(), PLAY), TABLE)
+    hall.scorer._clock = lambda: NOW + 1
+    hall.scorer.rulings._clock = lambda: NOW + 1
+    hall.scorer.step(timeout=0)
+    assert (hall.ear.told("standings")["final"], hall.scorer.feed.current.final) == (True, True)
+    assert refusal(hall, draft(room, Void(), (2, 2)), TABLE) == "corrections_closed"
+    give(hall, draft(room, Void(), (2, 2)), HEAD)
+
+
+def test_what_the_head_arbiter_ruled_a_table_arbiter_does_not_take_back(played: Hall) -> None:
+    room = played.scorer._room
+    one = give(played, draft(room, Void(), PLAY))
+    assert refusal(played, draft(room, Undo(ruling=one.id)), TABLE) == "head_arbiter_only"
+    assert refusal(played, draft(room, Deadline(at=NOW)), TABLE) == "head_arbiter_only"
+    give(played, draft(room, Undo(ruling=one.id)))
+    assert refusal(played, draft(room, Undo(ruling=one.id))) == "nothing_to_undo"
+
+
+EAST, SOUTH = HERE.players["east"], HERE.players["south"]
+STRANGER = next(player for player in event().players if player not in HERE.players.values())
+
+
+@pytest.mark.parametrize(
+    ("decision", "where", "code"),
+    [
+        (Void(), {}, "bad_ruling"),
+        (Void(), {"table": 1}, "bad_ruling"),
+        (Void(), {"table": 1, "round": 99}, "unknown_play"),
+        (Void(), {"table": 99, "round": 1}, "unknown_play"),
+        (Void(), {"table": 1, "round": 2, "deal": HERE.deal % 4 + 1}, "unknown_play"),
+        (Fouled(groups=((1,), (2,))), {}, "bad_ruling"),
+        (Fouled(groups=((1,), (2,))), {"deal": 99}, "unknown_deal"),
+        (Fouled(groups=((1, 2), (2,))), {"deal": 1}, "bad_ruling"),
+        (Fouled(groups=((1, 9),)), {"deal": 1}, "bad_ruling"),
+        (Award(gives={"p99": 3}), {}, "nobody_of_event"),
+        (Award(gives={STRANGER: 3}), {"table": 1, "round": 2}, "bad_ruling"),
+        (Adjusted(gives={EAST: 3}), {"table": 1, "round": 2}, "bad_ruling"),
+        (SeatsPlayed(players={"east": EAST}), {"table": 1, "round": 2}, "bad_ruling"),
+        (SeatsPlayed(players=dict.fromkeys(HERE.players, EAST)), {"table": 1, "round": 2}, "bad_ruling"),
+        (DealPlayed(played=99, result=None), {"table": 1, "round": 2}, "unknown_deal"),
+        (DealPlayed(played=1, result=None), {"table": 1, "round": 2}, "ruling_conflict"),
+        (correct(OUTCOMES[1], "a-result-that-is-not"), {"table": 1, "round": 2}, "ruling_conflict"),
+        (Reopen(), {"table": 1, "round": 2}, "reopen_at_table"),
+        (Undo(ruling="no-such-ruling"), {}, "nothing_to_undo"),
+        (Deadline(at=NOW), {"table": 1, "round": 2}, "bad_ruling"),
+    ],
+)
+def test_what_cannot_be_ruled_is_refused_by_code(played: Hall, decision: Any, where: Any, code: str) -> None:  # noqa: ANN401 - any form
+    room = played.scorer._room
+    after = room.last_word(PLAY) if (where.get("table"), where.get("round")) == PLAY else None
+    one = Draft(id="ruling-bad-1", after=after, decision=decision, reason="because", **where)
+    assert refusal(played, one) == code
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"points": {"east": 1, "south": 0, "west": 0, "north": 0}}, "wrong_points"),
+        ({"win": "draw"}, "impossible_result"),
+    ],
+)
+def test_a_correction_is_held_to_the_rules(played: Hall, change: Any, code: str) -> None:  # noqa: ANN401 - fields
+    room = played.scorer._room
+    right = correct(OUTCOMES[1], room.results[PLAY].id)
+    assert refusal(played, draft(room, replace(right, **change), PLAY)) == code
+
+
+def test_a_deal_put_in_the_place_of_another_is_what_the_table_is_told_to_play_and_may_play(hall: Hall) -> None:
+    room = hall.scorer._room
+    other = HERE.deal % 4 + 1
+    give(hall, draft(room, DealPlayed(played=other, result=None), PLAY))
+    assigned = {play["round"]: play["deal"] for play in hall.ear.told("assignment/1")["plays"]}
+    assert assigned == {round_: event().bookings[1, round_].deal for round_ in range(1, 5)} | {2: other}
+    (first,) = [one for one in whole_event() if one.table == 1 and one.id.endswith("-1")]
+    told_of = replace(first, fact=replace(first.fact, round=2, deal=other))
+    hall.hear(told_of)
+    assert isinstance(told_of, LogMessage)
+    assert hall.journal.height == 2
+    assert make_hall(hall.folder, hall.journal).scorer._room.replanned(1) == {2: other}

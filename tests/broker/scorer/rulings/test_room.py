@@ -1,0 +1,218 @@
+"""What counts follows every ruling, exactly, and the deals that it touches alone are compared anew."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.contract.messages import Ruled, Ruling
+from broker.contract.rulings import (
+    Adjusted,
+    AnyDecision,
+    Award,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    Reopen,
+    SeatsPlayed,
+    Undo,
+    Void,
+)
+from broker.rules.points import Outcome
+from broker.scorer.room import Room
+from tests.broker.contract.laws import FEW
+from tests.broker.scorer.rulings.ruled import correct, room_of, ruling, told
+from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event
+
+PLAY = (1, 2)
+HERE = event().bookings[PLAY]
+EAST, SOUTH, WEST, NORTH = (HERE.players[seat] for seat in ("east", "south", "west", "north"))
+
+
+def total(room: Room, player: str) -> Fraction:
+    """Give a player's IMPs."""
+    return next(Fraction(line.imp) for line in room.standings() if line.name == player)
+
+
+def imp(room: Room, play: tuple[int, int], seat: str) -> Fraction:
+    """Give what a seat won in a play, before fines and awards."""
+    plays = (one for group in room.groups() for one in group.plays)
+    return next(Fraction(one.imp[seat]) for one in plays if room.key_of(one.play) == play)  # type: ignore[index]
+
+
+@st.composite
+def sequences(draw: st.DrawFn) -> list[tuple[AnyDecision, tuple[int, int] | None, int | None]]:
+    """Give any rulings on any plays, in any order, some of them taking others back."""
+    found: list[tuple[AnyDecision, tuple[int, int] | None, int | None]] = []
+    for number in range(1, draw(st.integers(1, 8)) + 1):
+        play = draw(st.sampled_from(sorted(event().bookings)))
+        players = event().bookings[play].players
+        kind = draw(st.integers(0, 8 if number > 1 else 7))
+        swapped = {**players, "east": players["west"], "west": players["east"]}
+        tables = draw(st.permutations(event().tables))
+        of_play: list[AnyDecision] = [
+            correct(draw(st.sampled_from(OUTCOMES)), None),
+            Void(),
+            Adjusted(gives=dict.fromkeys(players.values(), draw(st.sampled_from(["own", "others", 7])))),
+            Award(gives={players["south"]: draw(st.integers(-9, 9))}),
+            FineRuled(takes={players["north"]: draw(st.integers(1, 9))}),
+            SeatsPlayed(players=swapped),
+            DealPlayed(played=draw(st.integers(1, 4)), result=f"t{play[0]}-fact-{draw(st.integers(1, 20))}"),
+        ]
+        if kind < len(of_play):
+            found.append((of_play[kind], play, None))
+        elif kind == len(of_play):
+            cut = draw(st.integers(1, 3))
+            found.append((Fouled(groups=(tuple(tables[:cut]), tuple(tables[cut:]))), None, draw(st.integers(1, 4))))
+        else:
+            found.append((Undo(ruling=f"ruling-{draw(st.integers(1, number - 1)):04}"), None, None))
+    return found
+
+
+@given(sequences())
+@FEW
+def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[tuple[AnyDecision, None, None]]) -> None:
+    room, stored = room_of(), []
+    for one in said:
+        stored.append(ruling(room, *one))
+        room.apply(stored[-1])
+    again = Room(event())
+    again.load([*whole_event(), *stored])
+    before = Room(event())
+    before.load([*stored, *whole_event()])
+    assert told(room) == told(again) == told(before)
+
+
+@given(sequences())
+@FEW
+def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[tuple[AnyDecision, None, None]]) -> None:
+    room = room_of()
+    for one in said:
+        room.apply(ruling(room, *one))
+    for entry in reversed(list(room.book.entries.values())):
+        if room.book.counts(entry.id) and not isinstance(entry.decision, Undo):
+            room.apply(ruling(room, Undo(ruling=entry.id)))
+    assert told(room) == told(room_of())
+
+
+@given(sequences())
+@FEW
+def test_what_is_tried_in_a_fork_changes_nothing(said: list[tuple[AnyDecision, None, None]]) -> None:
+    room = room_of()
+    for one in said:
+        fork = room.fork()
+        fork.apply(ruling(room, *one))
+    assert told(room) == told(room_of())
+
+
+def test_a_correction_takes_the_place_of_the_result_and_keeps_its_fines() -> None:
+    room, right = room_of(), room_of()
+    outcome = Outcome("self_drawn", {"north": 30})
+    corrected = ruling(room, correct(outcome, room.results[PLAY].id), PLAY)
+    assert room.apply(corrected) == {HERE.deal}
+    message = right.results[PLAY]
+    others = [one for one in whole_event() if one.id != message.id]
+    fresh = Room(event())
+    fresh.load([*others, fact(1, message.seq, result(1, 2, outcome))])
+    assert told(room) == told(fresh)
+    assert (room.play(PLAY).source, room.results[PLAY]) == (corrected.id, message)
+
+
+def test_a_void_play_is_in_no_datum_and_counts_as_played() -> None:
+    room = room_of()
+    room.apply(ruling(room, Void(), PLAY))
+    compared = [room.key_of(one) for group in room.groups() for one in group.members if group.deal == HERE.deal]
+    assert sorted(compared) == sorted(key for key in event().plays_with(HERE.deal) if key != PLAY)
+    assert (room.final, room.complete(HERE.deal)) == (True, True)
+
+
+def test_an_adjusted_play_gives_each_player_what_the_profile_has_for_the_fault_or_what_was_said() -> None:
+    void, adjusted = room_of(), room_of()
+    void.apply(ruling(void, Void(), PLAY))
+    gives = {EAST: "own", SOUTH: "others", WEST: "nobody", NORTH: 5}
+    adjusted.apply(ruling(adjusted, Adjusted(gives=gives), PLAY))  # type: ignore[arg-type] # words of the vocabulary
+    assert [total(adjusted, one) - total(void, one) for one in (EAST, SOUTH, WEST, NORTH)] == [-3, 3, 0, 5]
+
+
+@pytest.mark.parametrize("play", [PLAY, None])
+def test_awards_and_fines_move_those_whom_they_name_and_no_datum(play: tuple[int, int] | None) -> None:
+    room, before = room_of(), room_of()
+    room.apply(ruling(room, Award(gives={EAST: 3}), play))
+    room.apply(ruling(room, FineRuled(takes={EAST: 8, WEST: 4}), play))
+    moved = {line.name: total(room, line.name) - total(before, line.name) for line in before.standings()}
+    assert {name: by for name, by in moved.items() if by} == {EAST: -5, WEST: -4}
+    assert [line.fines for line in room.standings() if line.name == WEST] == [
+        4 + line.fines for line in before.standings() if line.name == WEST
+    ]
+    assert [group.datum for group in room.groups()] == [group.datum for group in before.groups()]
+
+
+@pytest.mark.parametrize("groups", [((1,), (2,), (3,), (4,)), ((1, 2), (3, 4)), ((1, 4), (2,), (3,)), ((1, 2, 3, 4),)])
+def test_a_fouled_deal_has_as_many_groups_as_were_ruled(groups: tuple[tuple[int, ...], ...]) -> None:
+    room = room_of()
+    room.apply(ruling(room, Fouled(groups=groups), deal=HERE.deal))
+    found = [tuple(one.table for one in group.members) for group in room.groups() if group.deal == HERE.deal]
+    assert sorted(found) == sorted(groups)
+    for group in room.groups():
+        if group.deal == HERE.deal:
+            assert group.datum["east"] == Fraction(sum(group.points[:, 0].tolist()), len(group.members))
+
+
+def test_seats_as_they_were_played_swap_what_the_two_players_have() -> None:
+    room = room_of()
+    before = imp(room, PLAY, "east"), imp(room, PLAY, "west"), total(room, EAST), total(room, WEST)
+    room.apply(ruling(room, SeatsPlayed(players={**HERE.players, "east": WEST, "west": EAST}), PLAY))
+    by = before[1] - before[0]
+    assert (total(room, EAST), total(room, WEST)) == (before[2] + by, before[3] - by)
+
+
+def test_another_deal_played_is_compared_there_and_the_planned_one_is_a_play_short() -> None:
+    room = room_of()
+    other = HERE.deal % 4 + 1
+    room.apply(ruling(room, DealPlayed(played=other, result=room.results[PLAY].id), PLAY))
+    plays = {group.deal: 0 for group in room.groups()}
+    for group in room.groups():
+        plays[group.deal] += len(group.members)
+    assert (plays[HERE.deal], plays[other]) == (3, 5)
+    assert (room.expected(HERE.deal), room.expected(other), room.complete(other)) == (3, 5, True)
+    assert sorted(room.key_of(one) for group in room.groups() for one in group.members) == sorted(event().bookings)
+
+
+def test_a_reopened_play_waits_for_its_second_result_in_whatever_order_they_come() -> None:
+    first = [one for one in whole_event() if one.table == 1]
+    seq = len(first)
+    round_ = 4
+    ruled = Ruled(
+        round=round_,
+        deal=event().bookings[1, round_].deal,
+        decision=Reopen(),
+        author="A",
+        role="head_arbiter",
+        reason="R",
+    )
+    reopened, second = fact(1, seq + 1, ruled), fact(1, seq + 2, result(1, round_, OUTCOMES[2]))
+    room = room_of(first)
+    room.apply(reopened)
+    assert (room.play((1, round_)).settled, room.recorded(1)) == (False, (1, 2, 3))
+    room.apply(second)
+    swapped = room_of(first)
+    swapped.apply(second)
+    assert swapped.play((1, round_)).result == first[-1].id
+    swapped.apply(reopened)
+    assert told(room) == told(swapped) == told(room_of([*first, reopened, second]))
+    assert (room.play((1, round_)).result, room.recorded(1)) == (second.id, (1, 2, 3, 4))
+
+
+def test_an_undo_is_undone() -> None:
+    room, void = room_of(), room_of()
+    first = ruling(room, Void(), PLAY)
+    for one in (room, void):
+        one.apply(first)
+    for _ in range(3):
+        last = next(reversed(room.book.entries))
+        room.apply(ruling(room, Undo(ruling=last)))
+    assert told(room) == told(room_of())
+    room.apply(ruling(room, Undo(ruling=next(reversed(room.book.entries)))))
+    assert told(room) == told(void)
+    assert isinstance(first, Ruling)

@@ -1,0 +1,35 @@
+"""The box turn by turn, in CPython: what it says is as new as it can be."""
+
+from firmware.box.codec import Splitter
+from firmware.pico.assembly import assemble
+from firmware.twins.board import Board
+
+WAIT_US = 1000
+"""Reading waits for so long where nothing comes."""
+
+
+class Waiting:
+    """A cable on which nothing comes, and the time that passes while it is waited for."""
+
+    def __init__(self) -> None:
+        self.us = 0
+        self._said = Splitter()
+        self.beats: list[tuple[int, int]] = []
+        """The time that a heartbeat told, and when it was sent."""
+
+    def read(self) -> bytes:
+        self.us += WAIT_US
+        return b""
+
+    def write(self, frame: bytes) -> bool:
+        self.beats += [(numbers[-1], self.us) for kind, numbers in self._said.feed(frame) if kind == "H"]
+        return True
+
+
+def test_a_heartbeat_tells_the_time_at_which_it_is_sent_and_not_that_before_the_waiting() -> None:
+    line = Waiting()
+    program = assemble(Board(), lambda: line.us, line, 1)
+    for _ in range(300):
+        program.turn()
+    assert [told for told, _ in line.beats] == [sent for _, sent in line.beats]
+    assert len(line.beats) > 1
