@@ -26,11 +26,13 @@ from broker.desk.orders import DeskLink
 from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
 from broker.organiser.events import setup_page
+from broker.organiser.paper import paper_page
 from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
 from broker.records import exports_page
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
+from broker.scorer.folder import read_deals
 from broker.scorer.service import Scorer
 from broker.store.address import place_of
 from broker.store.backup.worker import BackupWorker
@@ -119,7 +121,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 door=door,
                 tls=tls,
                 orders=line.orders,
-                annexes=_annexes(event, checked),
+                annexes=_annexes(event, checked, work),
             )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
@@ -132,9 +134,14 @@ def scorer(  # noqa: PLR0913 - one parameter an option
         sys.exit(1)
 
 
-def _annexes(folder: Path, event: Event) -> tuple[Annex, ...]:
+def _annexes(folder: Path, event: Event, work: Scorer) -> tuple[Annex, ...]:
     """Give the pages of other rooms that the desk has during an event."""
-    return (carriers_page.annex(event), exports_page.annex(folder), setup_page.annex(folder))
+    return (
+        carriers_page.annex(event),
+        paper_page.annex(event, read_deals(folder), work),
+        exports_page.annex(folder),
+        setup_page.annex(folder),
+    )
 
 
 def _wall_clock() -> int:

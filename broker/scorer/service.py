@@ -24,6 +24,7 @@ from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import view_of
 from broker.scorer.room import Room
 from broker.scorer.rulings.asked import Asked, wait
+from broker.scorer.rulings.on_paper import on_paper
 from broker.scorer.rulings.rulings import Rulings
 from broker.scorer.standings import rows, write_csv
 from broker.scorer.view import View, ViewFeed
@@ -240,6 +241,9 @@ class Scorer:
         if isinstance(fact, Restored) and not fact.verified:
             text = f"table {table}: deal {fact.deal} was restored without verification"
             yield Concern("unverified", text, table, about=message.seq)
+        if isinstance(fact, Result) and on_paper(self._room, message):
+            text = f"table {table}: round {fact.round} was keyed from paper, and the table has entered another result"
+            yield Concern("paper_differs", text, table, about=message.seq)
         yield from seating.concerns(self._event, self._room.seatings, message)
 
     def _say(self, message: Outgoing) -> None:
