@@ -23,6 +23,8 @@ from broker.desk import carriers_page
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.orders import DeskLink
+from broker.desk.rulings import page as rulings_page
+from broker.desk.rulings.bench import Bench
 from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
 from broker.organiser.events import setup_page
@@ -121,7 +123,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 door=door,
                 tls=tls,
                 orders=line.orders,
-                annexes=_annexes(event, checked, work),
+                annexes=_annexes(event, checked, work, door),
             )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")
@@ -134,9 +136,10 @@ def scorer(  # noqa: PLR0913 - one parameter an option
         sys.exit(1)
 
 
-def _annexes(folder: Path, event: Event, work: Scorer) -> tuple[Annex, ...]:
+def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Annex, ...]:
     """Give the pages of other rooms that the desk has during an event."""
     return (
+        rulings_page.annex(Bench(event, work, door)),
         carriers_page.annex(event),
         paper_page.annex(event, read_deals(folder), work),
         exports_page.annex(folder),

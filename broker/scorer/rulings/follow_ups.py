@@ -5,12 +5,12 @@ arbiter may do: let the table play a deal that nobody there knows, give somethin
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from broker.contract.rulings import Adjusted, DealPlayed, Void
-from broker.contract.words import Fault
+from broker.contract.words import Fault, Seat
 from broker.scorer.event import Event
 from broker.scorer.room import Room
 from broker.scorer.rulings.laying import Laid
@@ -24,6 +24,7 @@ class FollowUp(Struct, frozen=True):
     table: int
     round: int
     deal: int
+    seats: Mapping[Seat, str]
     again: tuple[str, ...]
     """Players who have played this deal before."""
     proposals: tuple[Proposal, ...]
@@ -95,4 +96,4 @@ def _follow_up(event: Event, laid: Laid, again: list[str], spare: list[int]) -> 
         Adjusted(gives=dict.fromkeys(faults, "nobody")),
         Void(),
     )
-    return FollowUp(laid.table, laid.round, laid.deal, tuple(again), proposals)
+    return FollowUp(laid.table, laid.round, laid.deal, laid.players, tuple(again), proposals)

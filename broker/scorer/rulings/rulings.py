@@ -40,6 +40,10 @@ class Rulings:
         """Give everything that was ruled, oldest first."""
         return tuple(self.room.book.entries.values())
 
+    def now(self) -> int:
+        """Give the scorer's wall clock, ms since 1970: by it the correction period ends."""
+        return self._clock()
+
     def effects(self, draft: Draft, author: Author) -> Effects:
         """Say what a ruling would move. Raises Refused, as `give` would."""
         ruling, after = self._judged(draft, author), self.room.fork()

@@ -1,5 +1,6 @@
 """Rulings from the desk: stored before they are told, once each, never over one that its author has not seen."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from broker.store.errors import StoreBroken
 from broker.store.journal import copy
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.folders import event_folder
-from tests.broker.scorer.hall import NOW, Hall, make_hall
+from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.rulings.ruled import HEAD, TABLE, correct, draft, told
 from tests.broker.scorer.small import OUTCOMES, event, whole_event
 
@@ -42,6 +43,16 @@ def played(hall: Hall) -> Hall:
     hall.hear(*whole_event())
     hall.ear.forget()
     return hall
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    """Give such a hall in which nothing is ever ruled."""
+    folder = tmp_path_factory.mktemp("untouched")
+    with open_journal(folder) as journal:
+        hall = make_hall(folder, journal)
+        hall.hear(*whole_event())
+        yield hall
 
 
 def give(hall: Hall, one: Draft, author: Author = HEAD) -> Any:  # noqa: ANN401 - an entry
@@ -185,11 +196,11 @@ STRANGER = next(player for player in event().players if player not in HERE.playe
         (Deadline(at=NOW), {"table": 1, "round": 2}, "bad_ruling"),
     ],
 )
-def test_what_cannot_be_ruled_is_refused_by_code(played: Hall, decision: Any, where: Any, code: str) -> None:  # noqa: ANN401 - any form
-    room = played.scorer._room
+def test_what_cannot_be_ruled_is_refused_by_code(untouched: Hall, decision: Any, where: Any, code: str) -> None:  # noqa: ANN401 - any form
+    room = untouched.scorer._room
     after = room.last_word(PLAY) if (where.get("table"), where.get("round")) == PLAY else None
     one = Draft(id="ruling-bad-1", after=after, decision=decision, reason="because", **where)
-    assert refusal(played, one) == code
+    assert refusal(untouched, one) == code
 
 
 @pytest.mark.parametrize(
@@ -199,10 +210,10 @@ def test_what_cannot_be_ruled_is_refused_by_code(played: Hall, decision: Any, wh
         ({"win": "draw"}, "impossible_result"),
     ],
 )
-def test_a_correction_is_held_to_the_rules(played: Hall, change: Any, code: str) -> None:  # noqa: ANN401 - fields
-    room = played.scorer._room
+def test_a_correction_is_held_to_the_rules(untouched: Hall, change: Any, code: str) -> None:  # noqa: ANN401 - fields
+    room = untouched.scorer._room
     right = correct(OUTCOMES[1], room.results[PLAY].id)
-    assert refusal(played, draft(room, replace(right, **change), PLAY)) == code
+    assert refusal(untouched, draft(room, replace(right, **change), PLAY)) == code
 
 
 def test_a_deal_put_in_the_place_of_another_is_what_the_table_is_told_to_play_and_may_play(hall: Hall) -> None:

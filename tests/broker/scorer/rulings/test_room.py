@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.contract.messages import Ruled, Ruling
@@ -21,10 +21,11 @@ from broker.contract.rulings import (
 )
 from broker.rules.points import Outcome
 from broker.scorer.room import Room
-from tests.broker.contract.laws import FEW
+from tests.broker.contract.laws import LAW
 from tests.broker.scorer.rulings.ruled import correct, room_of, ruling, told
 from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event
 
+FEWER = settings(LAW, max_examples=15)
 PLAY = (1, 2)
 HERE = event().bookings[PLAY]
 EAST, SOUTH, WEST, NORTH = (HERE.players[seat] for seat in ("east", "south", "west", "north"))
@@ -71,7 +72,7 @@ def sequences(draw: st.DrawFn) -> list[tuple[AnyDecision, tuple[int, int] | None
 
 
 @given(sequences())
-@FEW
+@FEWER
 def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[tuple[AnyDecision, None, None]]) -> None:
     room, stored = room_of(), []
     for one in said:
@@ -85,7 +86,7 @@ def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[tuple
 
 
 @given(sequences())
-@FEW
+@FEWER
 def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[tuple[AnyDecision, None, None]]) -> None:
     room = room_of()
     for one in said:
@@ -97,7 +98,7 @@ def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[tuple[AnyDecis
 
 
 @given(sequences())
-@FEW
+@FEWER
 def test_what_is_tried_in_a_fork_changes_nothing(said: list[tuple[AnyDecision, None, None]]) -> None:
     room = room_of()
     for one in said:

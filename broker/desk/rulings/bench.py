@@ -1,0 +1,52 @@
+"""Between the desk's pages and the scorer's thread: a ruling is given with its note in the audit log, or not at all."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from broker.people.accounts import Account
+from broker.people.door import Door
+from broker.scorer.event import Event
+from broker.scorer.rulings.entry import Author, Draft, Entry
+from broker.scorer.rulings.rulings import Rulings
+
+T = TypeVar("T")
+
+NOTED = "ruling_given"
+
+
+class Thread(Protocol):
+    """What is needed of a scorer."""
+
+    rulings: Rulings
+
+    def ask(self, work: Callable[[], T]) -> T:
+        """Have something done between two batches. Raises ScorerBusy."""
+
+
+class Bench:
+    """Where arbiters rule."""
+
+    def __init__(self, event: Event, scorer: Thread, door: Door) -> None:
+        self.event, self._scorer, self._door = event, scorer, door
+
+    def look(self, work: Callable[[Rulings], T]) -> T:
+        """Ask for something that changes nothing. Raises ScorerBusy, Refused."""
+        return self._scorer.ask(lambda: work(self._scorer.rulings))
+
+    def give(self, draft: Draft, account: Account, address: str) -> Entry:
+        """Give a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
+
+        The note is written first and committed last: where the ruling is refused, there is no note of one. Where this
+        machine stops between the two commits, `note_missing` writes the note at the next start.
+        """
+        author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # who may rule is an arbiter
+        with self._door.store.commit():
+            self._door.audit.note(self._door.clock(), account.name, NOTED, draft.id, draft.reason, address=address)
+            return self._scorer.ask(lambda: self._scorer.rulings.give(draft, author))
+
+    def note_missing(self) -> None:
+        """Write the notes of rulings that are in the journal and not in the audit log."""
+        noted = {entry.about for entry in self._door.audit.entries() if entry.action == NOTED}
+        for one in self._scorer.rulings.history():
+            if not one.at_table and one.id not in noted:
+                self._door.audit.note(one.at, one.account, NOTED, one.id, f"{one.reason} (noted at a later start)")

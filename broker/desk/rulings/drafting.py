@@ -1,0 +1,133 @@
+"""A form of a ruling as somebody filled it in, read into a draft. Pure; every mistake is refused by code."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import ValidationError
+
+from broker.contract.rulings import (
+    Adjusted,
+    AnyDecision,
+    Award,
+    Correct,
+    Deadline,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    SeatsPlayed,
+    Undo,
+    Void,
+)
+from broker.contract.wire import Refused
+from broker.contract.words import SEATS
+from broker.rules.errors import RuleError
+from broker.rules.points import Outcome, points
+from broker.rules.profile import Payments
+from broker.scorer.rulings.entry import Draft
+from broker.scorer.rulings.laying import Laid
+
+Form = Mapping[str, str]
+
+NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
+RANGE: Final = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3}))?")
+MINUTE_MS: Final = 60_000
+
+OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
+OF_EVENT: Final = ("award", "fine", "deadline")
+
+
+def number(form: Form, field: str) -> int | None:
+    """Give a whole number; None where the field is empty. Raises Refused `bad_ruling`."""
+    text = form.get(field, "").strip().replace("\N{MINUS SIGN}", "-").removeprefix("+")
+    if not text:
+        return None
+    if not NUMBER.fullmatch(text):
+        raise Refused("bad_ruling", f"{text[:20]!r} is no whole number")
+    return int(text)
+
+
+def draft_of(form: Form, laid: Laid | None, payments: Payments, now: int) -> Draft:
+    """Give the ruling of a form. `laid`: the play as it counts now. Raises Refused."""
+    decisions: dict[str, Callable[[], AnyDecision]] = {
+        "void": Void,
+        "adjusted": lambda: Adjusted(gives=_gifts(form, laid)),
+        "award": lambda: Award(gives=_gifts(form, laid)),
+        "fine": lambda: FineRuled(takes=_fines(form, laid)),
+        "fouled": lambda: Fouled(groups=groups(form.get("groups", ""))),
+        "deadline": lambda: Deadline(at=now + (number(form, "minutes") or 0) * MINUTE_MS),
+        "undo": lambda: Undo(ruling=form.get("undo", "")),
+    }
+    if laid is not None:
+        decisions["correct"] = lambda: _correct(form, payments)
+        decisions["seats_played"] = lambda: SeatsPlayed(players={seat: form.get(f"seat-{seat}", "") for seat in SEATS})
+        decisions["deal_played"] = lambda: DealPlayed(played=number(form, "played") or 0, result=laid.result)
+    make = decisions.get(form.get("kind", ""))
+    if make is None:
+        raise Refused("bad_ruling", "the form does not say what is to be ruled")
+    said: dict[str, Any] = {
+        "id": form.get("id", ""),
+        "after": form.get("after") or None,
+        "table": laid.table if laid else None,
+        "round": laid.round if laid else None,
+        "deal": number(form, "deal"),
+        "decision": msgspec.to_builtins(make()),
+        "reason": " ".join(form.get("reason", "").split()),
+    }
+    try:
+        return msgspec.convert(said, Draft)
+    except ValidationError as error:
+        raise Refused("bad_ruling", str(error)[:300]) from None
+
+
+def _correct(form: Form, payments: Payments) -> Correct:
+    win, discarder = form.get("win", ""), form.get("discarder") or None
+    winners = {seat: value for seat in SEATS if (value := number(form, f"hv-{seat}")) is not None}
+    if win not in {"discard", "self_drawn", "draw"} or discarder not in {None, *SEATS}:
+        raise Refused("bad_ruling", "the form does not say how the play ended")
+    try:
+        paid = points(Outcome(win, winners, discarder), payments)  # type: ignore[arg-type] # looked at above
+    except RuleError as error:
+        raise Refused("impossible_result", error.text) from None
+    replaces = form.get("replaces") or None
+    return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points=paid)  # type: ignore[arg-type]
+
+
+def _players(form: Form, laid: Laid | None) -> dict[str, str]:
+    """Give the players whom fields are of, by the field's ending: four seats, or the one who is named."""
+    return (
+        {str(seat): player for seat, player in laid.players.items()}
+        if laid
+        else {"player": form.get("player", "").strip()}
+    )
+
+
+def _gifts(form: Form, laid: Laid | None) -> dict[str, Any]:
+    gifts: dict[str, Any] = {}
+    for field, player in _players(form, laid).items():
+        imp, word = number(form, f"imp-{field}"), form.get(f"fault-{field}", "")
+        if imp is not None or word:
+            gifts[player] = word if imp is None else imp
+    return gifts
+
+
+def _fines(form: Form, laid: Laid | None) -> dict[str, int]:
+    found = {player: number(form, f"fine-{field}") for field, player in _players(form, laid).items()}
+    return {player: fine for player, fine in found.items() if fine}
+
+
+def groups(text: str) -> tuple[tuple[int, ...], ...]:
+    """Read groups of tables: a line a group, `1 2 5-9`. Raises Refused `bad_ruling`."""
+    return tuple(_group(line) for line in text.splitlines() if line.strip())
+
+
+def _group(line: str) -> tuple[int, ...]:
+    tables: list[int] = []
+    for word in re.split(r"[\s,;、]+", line.strip()):
+        found = RANGE.fullmatch(word)
+        if not found:
+            raise Refused("bad_ruling", f"{word[:20]!r} is no table, nor a range of tables as 5-9")
+        first = int(found[1])
+        tables.extend(range(first, int(found[2] or first) + 1))
+    return tuple(tables)

@@ -1,0 +1,206 @@
+"""The pages on which arbiters rule: the history, a new ruling, and whom it would move."""
+
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from broker.contract.wire import Refused
+from broker.desk.access import Access, Way, address, visitor_of
+from broker.desk.annex import Annex
+from broker.desk.errors import DeskError
+from broker.desk.forms import Form, read_form
+from broker.desk.forms_page import render
+from broker.desk.rulings import listed
+from broker.desk.rulings.bench import Bench
+from broker.desk.rulings.drafting import OF_EVENT, OF_PLAY, draft_of, number
+from broker.desk.rulings.what_if_page import WhatIfPage
+from broker.people.accounts import Account
+from broker.people.errors import PeopleError
+from broker.scorer.errors import ScorerError
+from broker.scorer.rulings.effects import Effects
+from broker.scorer.rulings.entry import DEADLINE, Author, Draft, Subject
+from broker.scorer.rulings.follow_ups import follow_ups, missed
+from broker.scorer.rulings.rulings import Rulings
+
+SHOWN: Final = 200
+LONGEST: Final = 2000
+PLAY: Final = re.compile(r"([1-9][0-9]{0,2})-([1-9][0-9]{0,2})")
+REFUSALS: Final = (Refused, ScorerError, PeopleError, DeskError)
+BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+def annex(bench: Bench) -> Annex:
+    """Give the desk its pages of rulings, and the audit log the notes that it lacks."""
+    bench.note_missing()
+
+    def routes(access: Access, _feed: object) -> Sequence[Route]:
+        return [*RulingsPage(access, bench).routes(), *WhatIfPage(access, bench).routes()]
+
+    return Annex(routes, (Way("/rulings", "rulings", "see_room"), Way("/what-if", "what_if", "see_room")))
+
+
+class RulingsPage:
+    """Answers arbiters."""
+
+    def __init__(self, access: Access, bench: Bench) -> None:
+        self._access, self._bench = access, bench
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/rulings", self.show, "see_room"),
+            self._access.route("/rulings.csv", self.as_csv, "see_room"),
+            self._access.route("/rulings.json", self.as_json, "see_room"),
+            self._access.route("/rulings/new", self.new, "rule"),
+            self._access.route("/rulings/new", self.rule, "rule", ("POST",)),
+        ]
+
+    # ---- the history ------------------------------------------------------------------------
+
+    async def show(self, request: Request) -> Response:
+        """Show what was ruled, newest first, and what follows from it."""
+        return await run_in_threadpool(self._history, request)
+
+    def _history(self, request: Request) -> Response:
+        wishes = dict.fromkeys(listed.TESTS, "") | dict(request.query_params)
+        event = self._bench.event
+
+        def look(rulings: Rulings) -> dict[str, object]:
+            room = rulings.room
+            return {
+                "lines": listed.filtered(listed.lines(room.book), wishes),
+                "deadline": room.book.deadline,
+                "missed": missed(room),
+                "follow": follow_ups(event, room),
+                "left_out": sorted(room.teams.left_out),
+            }
+
+        values = self._bench.look(look) | {"wishes": wishes, "players": event.players, "most": SHOWN}
+        values["kinds"] = (*OF_PLAY, "fouled", "deadline", "undo")
+        done = "ruling_published" if "done" in wishes else ""
+        return render(request, "rulings.html", "rulings", visitor_of(request), done=done, values=values)
+
+    async def as_csv(self, request: Request) -> Response:
+        """Give the history for spreadsheets."""
+        found = await run_in_threadpool(self._filtered, request)
+        return _file(BYTE_ORDER_MARK + listed.csv(found), "text/csv", "rulings.csv")
+
+    async def as_json(self, request: Request) -> Response:
+        """Give the history for programs."""
+        found = await run_in_threadpool(self._filtered, request)
+        return _file(listed.json(found).decode(), "application/json", "rulings.json")
+
+    def _filtered(self, request: Request) -> list[listed.Line]:
+        wishes = dict(request.query_params)
+        return self._bench.look(lambda rulings: listed.filtered(listed.lines(rulings.room.book), wishes))
+
+    # ---- a new ruling -----------------------------------------------------------------------
+
+    async def new(self, request: Request) -> Response:
+        """Show the form: of a play, of a deal, of an undo, or where one chooses among them."""
+        return await run_in_threadpool(self._form, request, dict(request.query_params))
+
+    async def rule(self, request: Request) -> Response:
+        """Show whom a ruling would move, or publish it."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request))
+            return await run_in_threadpool(self._ruled, request, form)
+        except REFUSALS as error:
+            return await run_in_threadpool(self._form, request, form, error)
+
+    def _ruled(self, request: Request, form: Form) -> Response:
+        draft, account = self._draft(form), _account(request)
+        if form.get("action") != "publish":
+            author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # an arbiter: may rule
+            effects = self._bench.look(lambda rulings: rulings.effects(draft, author))
+            return self._preview(request, form, draft, effects)
+        self._bench.give(draft, account, address(request))
+        language = request.query_params.get("lang", "")
+        return RedirectResponse(f"/rulings?done={draft.id}&lang={language[:5]}", status_code=303)
+
+    def _draft(self, form: Form) -> Draft:
+        event = self._bench.event
+        key = play_of(form)
+        laid = self._bench.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
+        if key and laid is None:
+            raise Refused("unknown_play", f"table {key[0]} has no such play in round {key[1]}")
+        now = self._bench.look(lambda rulings: rulings.now())
+        return draft_of(form, laid, event.profile.payments, now)
+
+    def _preview(self, request: Request, form: Form, draft: Draft, effects: Effects) -> Response:
+        kept = {name: value for name, value in form.items() if name not in {"form", "action"}}
+        values = {"kept": kept, "draft": draft, "effects": effects, "players": self._bench.event.players}
+        return render(request, "ruling_effects.html", "ruling_effects", visitor_of(request), values=values)
+
+    def _form(self, request: Request, form: Mapping[str, str], error: Exception | None = None) -> Response:
+        event, key = self._bench.event, play_of(form)
+        filled = {name: value[:LONGEST] for name, value in form.items()}
+
+        def look(rulings: Rulings) -> dict[str, Any]:
+            room, book = rulings.room, rulings.room.book
+            laid = room.play(key) if key in event.bookings else None
+            undo = book.entries.get(form.get("undo", ""))
+            deal = _number_or_none(form, "deal") if laid is None and undo is None else None
+            deal = deal if deal in event.expected else None
+            kind = form.get("kind", "")
+            subject: Subject | None = key if laid else deal or (DEADLINE if kind == "deadline" else None)
+            if undo is not None:
+                subject = book.subject(undo)
+            entries = book.all_of(subject) if subject is not None else []
+            return {
+                "laid": laid,
+                "undo": undo,
+                "deal": deal,
+                "after": room.last_word(subject) if subject is not None else None,
+                "entered": room.results.get(key) if key else None,
+                "entries": [(entry, book.counts(entry.id)) for entry in entries],
+                "deadline": book.deadline,
+                "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
+            }
+
+        values = self._bench.look(look)
+        kinds = OF_PLAY if values["laid"] else ("fouled",) if values["deal"] else OF_EVENT
+        kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
+        values |= {
+            "filled": filled,
+            "kinds": kinds,
+            "kind": kind or (kinds[0] if values["deal"] else None),
+            "id": f"ruling-{uuid.uuid4().hex}",
+            "players": event.players,
+            "plays": sorted(event.bookings),
+            "deals": sorted(event.expected),
+            "awards": event.profile.awards,
+            "fines": event.profile.false_hu.fines.value,
+        }
+        return render(request, "ruling_new.html", "ruling_new", visitor_of(request), error=error, values=values)
+
+
+def play_of(form: Mapping[str, str]) -> tuple[int, int] | None:
+    """Give the play that an address or a form is about: `play=3-2` is table 3, round 2."""
+    found = PLAY.fullmatch(form.get("play", "").strip())
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _number_or_none(form: Mapping[str, str], field: str) -> int | None:
+    try:
+        return number(form, field)
+    except Refused:
+        return None
+
+
+def _account(request: Request) -> Account:
+    session = visitor_of(request).session
+    if session is None:
+        raise TypeError("a route that asks for `rule` lets nobody in without a session")
+    return session.account
+
+
+def _file(text: str, kind: str, name: str) -> Response:
+    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

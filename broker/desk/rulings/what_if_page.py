@@ -1,0 +1,76 @@
+"""The page on which an event is counted under other rules. Nothing of it is stored, and players do not see it."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.contract.wire import Refused
+from broker.desk.access import Access, visitor_of
+from broker.desk.forms_page import render
+from broker.desk.rulings.bench import Bench
+from broker.rules.errors import RuleError
+from broker.rules.profile import Profile
+from broker.rules.profile_files import load, shipped
+from broker.scorer.rulings.what_if import CHOICES, WhatIf, changed, what_if
+
+OWN: Final = ""
+"""The event's own profile."""
+
+
+class WhatIfPage:
+    """Answers arbiters."""
+
+    def __init__(self, access: Access, bench: Bench) -> None:
+        self._access, self._bench = access, bench
+        self._turn = threading.Lock()
+        """One at a time: the whole event is counted again."""
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [self._access.route("/what-if", self.show, "see_room")]
+
+    async def show(self, request: Request) -> Response:
+        """Show who would change place."""
+        return await run_in_threadpool(self._show, request)
+
+    def _show(self, request: Request) -> Response:
+        event, wishes, error = self._bench.event, dict(request.query_params), None
+        found: WhatIf | None = None
+        try:
+            found = self._counted(wishes) if "profile" in wishes else None
+        except (RuleError, Refused) as refusal:
+            error = refusal
+        values = {
+            "found": found,
+            "wishes": {"profile": ""} | wishes,
+            "choices": CHOICES,
+            "now": _now(event.profile),
+            "profiles": shipped(),
+            "own": event.profile.id,
+            "players": event.players,
+        }
+        return render(request, "what_if.html", "what_if", visitor_of(request), error=error, values=values)
+
+    def _counted(self, wishes: Mapping[str, str]) -> WhatIf:
+        event = self._bench.event
+        base = event.profile if wishes["profile"] in {OWN, event.profile.id} else load(wishes["profile"])
+        asked = {name: wishes[name] for name in CHOICES if wishes.get(name)}
+        if any(value not in CHOICES[name] for name, value in asked.items()):
+            raise Refused("bad_ruling", "there is no such setting")
+        with self._turn:
+            room = self._bench.look(lambda rulings: rulings.room.fork())
+            return what_if(room, changed(base, asked), event.players, event.plan.teams)
+
+
+def _now(profile: Profile) -> dict[str, str]:
+    return {
+        "method": profile.imp.method.value,
+        "own_score": profile.datum.own_score.value,
+        "gap": profile.imp.gap.value,
+        "rounding": profile.datum.rounding.value,
+    }

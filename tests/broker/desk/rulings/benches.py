@@ -1,0 +1,76 @@
+"""A desk at which can be ruled: a real scorer in its own thread, a real store, a door with an account a role."""
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from broker.contract.messages import LogMessage
+from broker.desk.rulings.bench import Bench
+from broker.desk.rulings.page import annex
+from broker.desk.server import DeskServer
+from broker.people.accounts import By
+from broker.people.door import Door
+from broker.people.roles import ROLES
+from broker.scorer.event import open_event
+from broker.scorer.service import Scorer
+from broker.store.address import STORE
+from broker.store.sqlite import SqliteJournal
+from tests.broker.desk.test_access import token_of
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.small import NAME
+
+NOW: Final = 1_800_000_000_000
+HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+
+
+class Ruled:
+    """A desk, its scorer, and what they keep."""
+
+    def __init__(self, folder: Path) -> None:
+        self.door, self.journal, self.now = Door(folder, lambda: NOW), SqliteJournal(folder / STORE, NAME), NOW
+        self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
+        self.bench = Bench(open_event(folder), self.scorer, self.door)
+        self.server = DeskServer(self.scorer.feed, port=0, door=self.door, annexes=(annex(self.bench),))
+
+    @property
+    def kinds(self) -> list[tuple[str, bool]]:
+        """Give what was ruled, and whether it counts."""
+        book = self.scorer.rulings.room.book
+        return [(entry.kind, book.counts(entry.id)) for entry in book.entries.values()]
+
+
+@contextmanager
+def ruling_desk(folder: Path, said: list[LogMessage] | None = None) -> Iterator[Ruled]:
+    """Serve the small event, in which this was said: all, unless told otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        made, stop = Ruled(event_folder(folder, said)), threading.Event()
+        for role in ROLES:
+            made.door.accounts.add(role, f"A {role}", role, PASSWORD, By("test"))
+        thread = threading.Thread(target=made.scorer.run, args=(stop,))
+        thread.start()
+        with made.server:
+            yield made
+        stop.set()
+        thread.join()
+        made.journal.close()
+        made.door.close()
+
+
+def opened(client: httpx.Client, address: str) -> dict[str, str]:
+    """Open a form; give its hidden fields."""
+    page = client.get(address).text
+    fields = dict(HIDDEN.findall(page[page.index('id="ruling"') :]))
+    return fields | {"form": token_of(client, address), "reason": "seen by the arbiter"}
+
+
+def publish(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
+    """Publish a form."""
+    return client.post("/rulings/new", data=fields | {"action": "publish"})

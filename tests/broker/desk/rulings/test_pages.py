@@ -1,0 +1,220 @@
+"""Rulings at the desk over plain HTTP: every kind, every right, every refusal, and both ways out of the history."""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from broker.desk.rulings.bench import NOTED
+from broker.desk.rulings.drafting import groups
+from tests.broker.desk.rulings.benches import NOW, Ruled, opened, publish, ruling_desk
+from tests.broker.desk.test_access import HOSTILE, logged_in
+from tests.broker.scorer.folders import until_round
+from tests.broker.scorer.small import event
+
+PLAY = "1-2"
+HERE = event().bookings[1, 2]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Ruled]:
+    with ruling_desk(tmp_path / "cup") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
+    """Give a desk at which whatever is ruled is taken back again."""
+    with ruling_desk(tmp_path_factory.mktemp("busy") / "cup") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
+    """Give a desk at which nothing is ever ruled."""
+    with ruling_desk(tmp_path_factory.mktemp("looked-at") / "cup") as made:
+        yield made
+
+
+KINDS = {
+    "correct": {"win": "self_drawn", "hv-north": "30", "discarder": ""},
+    "void": {},
+    "adjusted": {"fault-east": "own", "fault-south": "others", "fault-west": "nobody", "imp-north": "-5"},
+    "award": {"imp-east": "3"},
+    "fine": {"fine-west": "8"},
+    "seats_played": {"seat-east": HERE.players["west"], "seat-west": HERE.players["east"]}
+    | {f"seat-{seat}": HERE.players[seat] for seat in ("south", "north")},  # type: ignore[index]
+    "deal_played": {"played": str(HERE.deal % 4 + 1)},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_looked_at_before_anything_happens_then_published_and_taken_back(busy: Ruled, kind: str) -> None:
+    count = len(busy.kinds)
+    with logged_in(busy.server, "table_arbiter") as client:
+        before = client.get("/standings.csv").text
+        fields = opened(client, f"/rulings/new?play={PLAY}&kind={kind}") | KINDS[kind]
+        looked = client.post("/rulings/new", data=fields | {"action": "look"})
+        assert (looked.status_code, busy.kinds[count:], client.get("/standings.csv").text) == (200, [], before)
+        assert 'value="publish"' in looked.text
+        assert publish(client, fields).status_code == 303
+        assert busy.kinds[count:] == [(kind, True)]
+        moved = client.get("/standings.csv").text != before
+        undo = opened(client, f"/rulings/new?undo={fields['id']}")
+        assert publish(client, undo).status_code == 303
+        assert (client.get("/standings.csv").text, busy.kinds[count:]) == (before, [(kind, False), ("undo", True)])
+        assert client.get("/rulings").status_code == 200
+    assert moved
+
+
+def test_a_deal_is_fouled_in_groups_and_imps_are_given_beside_all_plays(desk: Ruled) -> None:
+    with logged_in(desk.server, "head_arbiter") as client:
+        assert publish(client, opened(client, "/rulings/new?deal=2") | {"groups": "1-2\n3, 4"}).status_code == 303
+        beside = opened(client, "/rulings/new?kind=award") | {"player": "p07", "imp-player": "-3"}
+        assert publish(client, beside).status_code == 303
+        assert publish(client, opened(client, "/rulings/new?kind=deadline") | {"minutes": "30"}).status_code == 303
+        page = client.get("/rulings").text
+    assert desk.kinds == [("fouled", True), ("award", True), ("deadline", True)]
+    assert desk.scorer.rulings.room.book.deadline == NOW + 30 * 60_000
+    assert "1 2 | 3 4" in page
+
+
+def test_a_ruling_is_in_the_audit_log_and_one_that_was_refused_is_not(desk: Ruled) -> None:
+    with logged_in(desk.server, "table_arbiter") as client:
+        fields = opened(client, f"/rulings/new?play={PLAY}&kind=void")
+        again = fields | {"id": "another-ruling-id"}
+        publish(client, fields)
+        assert "ruling_conflict" in publish(client, again).text
+        assert publish(client, fields).status_code == 303  # the same form twice is one ruling
+    noted = [entry.about for entry in desk.door.audit.checked() if entry.action == NOTED]
+    assert (set(noted), desk.kinds) == ({fields["id"]}, [("void", True)])
+
+
+def test_a_note_that_was_lost_with_the_machine_is_written_at_the_next_start(desk: Ruled) -> None:
+    with logged_in(desk.server, "table_arbiter") as client:
+        publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
+    count = len(list(desk.door.audit.entries()))
+    desk.bench.note_missing()
+    assert len(list(desk.door.audit.entries())) == count
+    with desk.door.store.commit() as sql:
+        sql.execute("DROP TRIGGER audit_is_never_shortened")
+        sql.execute("DELETE FROM audit WHERE action = ?", (NOTED,))
+    desk.bench.note_missing()
+    assert [entry.who for entry in desk.door.audit.entries() if entry.action == NOTED] == ["table_arbiter"]
+
+
+def test_after_the_correction_period_a_table_arbiter_is_refused_by_code(desk: Ruled) -> None:
+    with logged_in(desk.server, "head_arbiter") as client:
+        publish(client, opened(client, "/rulings/new?kind=deadline") | {"minutes": "0"})
+    desk.now += 1
+    with logged_in(desk.server, "table_arbiter") as client:
+        answer = publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
+    assert "corrections_closed" in answer.text
+    assert desk.kinds == [("deadline", True)]
+
+
+@pytest.mark.parametrize("role", ["organiser", "display"])
+def test_who_is_no_arbiter_neither_reads_nor_rules(looked_at: Ruled, role: str) -> None:
+    with logged_in(looked_at.server, role) as client:
+        paths = ("/rulings", "/rulings.csv", "/rulings.json", f"/rulings/new?play={PLAY}", "/what-if?profile=mcr")
+        assert {client.get(path).status_code for path in paths} == {403}
+        assert client.post("/rulings/new", data={"kind": "void", "play": PLAY}).status_code == 403
+    assert looked_at.kinds == []
+
+
+def test_a_stolen_session_and_a_foreign_form_rule_nothing(looked_at: Ruled) -> None:
+    with logged_in(looked_at.server, "head_arbiter") as client:
+        fields = opened(client, f"/rulings/new?play={PLAY}&kind=void")
+        foreign = client.post(
+            "/rulings/new", data=fields | {"action": "publish"}, headers={"Origin": "http://elsewhere.example"}
+        )
+        forged = publish(client, fields | {"form": "0" * 43})
+        moved = client.post(
+            "/rulings/new", data=fields | {"action": "publish"}, headers={"User-Agent": "another browser"}
+        )
+    assert [answer.status_code for answer in (foreign, forged, moved)] == [403, 403, 401]
+    assert looked_at.kinds == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"kind": "correct", "win": "discard", "hv-east": "12", "discarder": "east"}, "impossible_result"),
+        ({"kind": "correct", "win": "lost"}, "bad_ruling"),
+        ({"kind": "fine", "fine-east": "a lot"}, "bad_ruling"),
+        ({"kind": "fine"}, "bad_ruling"),
+        ({"kind": "void", "reason": " "}, "bad_ruling"),
+        ({"kind": "void", "id": "<script>"}, "bad_ruling"),
+        ({"kind": "void", "play": "9-9"}, "unknown_play"),
+        ({"kind": "conquest"}, "bad_ruling"),
+        ({"kind": "deadline", "minutes": "-99999999"}, "bad_ruling"),
+    ],
+)
+def test_what_is_filled_in_wrongly_is_refused_by_code_and_the_form_stays(
+    looked_at: Ruled, fields: dict[str, str], code: str
+) -> None:
+    with logged_in(looked_at.server, "head_arbiter") as client:
+        answer = publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void") | fields)
+    assert f"<code>{code}</code>" in answer.text
+    assert looked_at.kinds == []
+
+
+@given(st.dictionaries(st.sampled_from([*KINDS["adjusted"], "kind", "play", "undo", "deal", "groups", "id"]), HOSTILE))
+@settings(max_examples=5, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_in_the_form_it_is_refused_and_never_repeated_as_html(
+    looked_at: Ruled, fields: dict[str, str]
+) -> None:
+    with logged_in(looked_at.server, "head_arbiter") as client:
+        answer = publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=award") | fields)
+    assert answer.status_code == 400
+    assert "<script" not in answer.text
+    assert looked_at.kinds == []
+
+
+def test_the_history_is_filtered_and_leaves_as_csv_and_json(desk: Ruled) -> None:
+    with logged_in(desk.server, "head_arbiter") as client:
+        publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void") | {"reason": '=HYPERLINK("x")'})
+        publish(client, opened(client, "/rulings/new?play=2-2&kind=fine") | {"fine-east": "4"})
+        rows = list(csv.DictReader(io.StringIO(client.get("/rulings.csv").text.removeprefix("\ufeff"))))
+        told = client.get(f"/rulings.json?play={PLAY}").json()["rulings"]
+        fined = client.get("/rulings?kind=fine").text
+    assert [(row["kind"], row["table"], row["counts"]) for row in rows] == [("void", "1", "yes"), ("fine", "2", "yes")]
+    assert not rows[0]["reason"].startswith("=")
+    assert [(row["decision"]["kind"], row["account"]) for row in told] == [("void", "head_arbiter")]
+    assert fined.count('<li class="note"') == 1
+
+
+def test_another_deal_played_brings_proposals_for_later_rounds_a_click_each(tmp_path: Path) -> None:
+    later = event().bookings[1, 3]
+    with ruling_desk(tmp_path / "cup", until_round(2)) as desk, logged_in(desk.server, "table_arbiter") as client:
+        fields = opened(client, f"/rulings/new?play={PLAY}&kind=deal_played") | {"played": str(later.deal)}
+        publish(client, fields)
+        page = client.get("/rulings?lang=en").text
+        adjusted = page[page.index("kind=adjusted") :]
+        address = page[: page.index("kind=adjusted")].rpartition('href="')[2] + adjusted[: adjusted.index('"')]
+        proposed = opened(client, address.replace("&amp;", "&"))
+        html = client.get(address.replace("&amp;", "&")).text
+    assert f"deal {later.deal} is known to" in page
+    assert proposed["kind"] == "adjusted"
+    assert 'value="own" selected' in html
+
+
+def test_what_if_tells_who_would_change_place_and_publishes_nothing(looked_at: Ruled) -> None:
+    with logged_in(looked_at.server, "table_arbiter") as client:
+        before = client.get("/standings.csv").text
+        same = client.get("/what-if?profile=&lang=en").text
+        other = client.get("/what-if?profile=mcr&method=cross&lang=en").text
+        refused = client.get("/what-if?profile=nothing&lang=en")
+        assert client.get("/standings.csv").text == before
+    assert "Who would move: 0 of 16" in same
+    assert "Who would move: 16 of 16" in other
+    assert "unknown_profile" in refused.text
+
+
+@pytest.mark.parametrize(("text", "found"), [("1 2\n\n5-7", ((1, 2), (5, 6, 7))), ("3、4;9", ((3, 4, 9),)), ("", ())])
+def test_groups_are_read_a_line_each(text: str, found: tuple[tuple[int, ...], ...]) -> None:
+    assert groups(text) == found
