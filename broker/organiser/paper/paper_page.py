@@ -15,16 +15,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.contract.words import SEATS, RulerRole
-from broker.desk.access import Access, Way, visitor_of
+from broker.desk.access import Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError, FormMalformed
 from broker.desk.forms import Form, read_form
 from broker.desk.forms_page import language, render
+from broker.desk.rulings.bench import NOTED
 from broker.organiser.deals.files import flat
 from broker.organiser.paper.blank import blanks, pdf
 from broker.organiser.paper.command import chosen
 from broker.organiser.paper.keyed import NEEDED, OPTIONAL, Sheet, keyed_of, read_sheets, sheet_of
-from broker.organiser.paper.taking import Told, take_all
+from broker.organiser.paper.taking import REASON, Told, take_all
 from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
 from broker.scorer.errors import ScorerError
@@ -35,7 +36,7 @@ from broker.scorer.rulings.rulings import Rulings
 from broker.scorer.view import ViewFeed
 from broker.store.errors import StoreError
 
-WHO: Final = "give_orders"
+WHO: Final = "rule"
 LARGEST: Final = 2**20
 SHOWN: Final = 200
 FIELDS: Final = (*NEEDED, *OPTIONAL)
@@ -126,11 +127,24 @@ class PaperPage:
     def _take(self, request: Request, sheets: Sequence[Sheet]) -> list[Told]:
         session = visitor_of(request).session
         if session is None or session.account.role not in {"head_arbiter", "table_arbiter"}:
-            raise TypeError("a route that asks for `give_orders` lets only arbiters in")
+            raise TypeError("a route that asks for `rule` lets only arbiters in")
         account = session.account
         role: RulerRole = "head_arbiter" if account.role == "head_arbiter" else "table_arbiter"
         author = Author(account.full, account.name, role)
-        return self._scorer.ask(lambda: take_all(self._scorer.rulings, sheets, author))
+        told, given = self._scorer.ask(lambda: self._taken(sheets, author))
+        # In the journal by now. Where this machine stops here, the desk's next start writes the notes.
+        if self._access.door is not None:
+            with self._access.door.store.commit():
+                for id_ in given:
+                    self._access.door.audit.note(
+                        self._access.door.clock(), account.name, NOTED, id_, REASON, address=address(request)
+                    )
+        return told
+
+    def _taken(self, sheets: Sequence[Sheet], author: Author) -> tuple[list[Told], list[str]]:
+        before = len(self._scorer.rulings.history())
+        told = take_all(self._scorer.rulings, sheets, author)
+        return told, [entry.id for entry in self._scorer.rulings.history()[before:]]
 
     def _page(
         self, request: Request, form: Form, more: dict[str, object] | None = None, error: Exception | None = None

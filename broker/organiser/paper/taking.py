@@ -7,7 +7,7 @@ told and rules.
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -17,6 +17,8 @@ from broker.organiser.paper.keyed import Sheet, same_outcome
 from broker.rules.errors import RuleError
 from broker.scorer.rulings.entry import Author, Draft
 from broker.scorer.rulings.rulings import Rulings
+
+REASON: Final = "paper sheet"
 
 Taken = Literal["taken", "there_already"]
 
@@ -73,7 +75,7 @@ def _give(rulings: Rulings, sheet: Sheet, author: Author, decisions: Iterable[Co
             round=sheet.keyed.round,
             deal=sheet.keyed.deal,
             decision=decision,
-            reason="paper sheet",
+            reason=REASON,
         )
         try:
             rulings.give(draft, author)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from broker.desk.orders import OrderDesk
 from broker.desk.server import DeskServer
 from broker.organiser.deals.files import flat
 from broker.organiser.paper.keyed import NEEDED, Sheet, keyed_of, read_sheets, sheet_of
@@ -25,7 +24,6 @@ from broker.scorer.stored import open_stored
 from broker.store.address import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.broker.desk.test_access import logged_in, token_of
-from tests.broker.desk.test_orders import Ear
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder
@@ -156,8 +154,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
         work = threading.Thread(target=scorer.run, args=(stop,))
         work.start()
         pages = (annex(event(), small.deals(), scorer),)
-        orders = OrderDesk(small.NAME, door, Ear())
-        with DeskServer(scorer.feed, port=0, door=door, orders=orders, annexes=pages) as server:
+        with DeskServer(scorer.feed, port=0, door=door, annexes=pages) as server:
             yield server
         stop.set()
         work.join()
@@ -175,13 +172,16 @@ def send(client: httpx.Client, **data: str) -> httpx.Response:
     return client.post("/paper", data={"form": token_of(client, "/paper"), **data})
 
 
-def test_a_sheet_is_kept_after_a_second_look_and_not_before(client: httpx.Client) -> None:
+def test_a_sheet_is_kept_after_a_second_look_and_not_before(desk: DeskServer, client: httpx.Client) -> None:
     looked = send(client, action="look", **SAYS)
     assert ("A second look" in looked.text, "+42" in looked.text) == (True, True)
     assert 'action" value="look"' in looked.text
     kept = send(client, action="keep", **SAYS)
     assert "kept; it counts now" in kept.text
     assert "is there already" in send(client, action="keep", **SAYS).text
+    with logged_in(desk, "head_arbiter") as head:
+        log = head.get("/audit.csv").text
+    assert log.count("ruling_given") == 1
 
 
 def test_sheets_are_printed_from_the_desk(client: httpx.Client) -> None:
