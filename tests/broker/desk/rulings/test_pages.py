@@ -47,7 +47,7 @@ KINDS = {
     "award": {"imp-east": "3"},
     "fine": {"fine-west": "8"},
     "seats_played": {"seat-east": HERE.players["west"], "seat-west": HERE.players["east"]}
-    | {f"seat-{seat}": HERE.players[seat] for seat in ("south", "north")},  # type: ignore[index]
+    | {f"seat-{seat}": HERE.players[seat] for seat in ("south", "north")},
     "deal_played": {"played": str(HERE.deal % 4 + 1)},
 }
 

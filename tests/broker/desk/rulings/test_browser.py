@@ -1,0 +1,59 @@
+"""Ruling in a real browser: chosen, looked at, published and taken back; a second browser at the same time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.broker.desk.rulings.benches import Ruled, ruling_desk
+from tests.broker.people.conftest import PASSWORD
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Ruled]:
+    with ruling_desk(tmp_path / "cup") as made:
+        yield made
+
+
+def log_in(browser: Browser, desk: Ruled, name: str) -> Page:
+    """Log in with a browser of one's own."""
+    context = browser.new_context(locale="en-GB")
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    page.goto(f"{desk.server.url}login")
+    page.get_by_label("Login name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.locator(".ways")).to_be_visible()
+    return page
+
+
+def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled(browser: Browser, desk: Ruled) -> None:
+    first, second = log_in(browser, desk, "head_arbiter"), log_in(browser, desk, "table_arbiter")
+    for page in (first, second):
+        page.goto(f"{desk.server.url}rulings/new?play=1-2")
+    first.get_by_role("link", name="Correction").click()
+    first.get_by_label("Self-drawn").check()
+    first.locator("[name=hv-south]").fill("")
+    first.locator("[name=hv-north]").fill("30")
+    first.get_by_label("Who discarded").select_option("")
+    first.get_by_label("Reason").fill("The table had entered it upside down")
+    first.get_by_role("button", name="See whom it moves").click()
+    expect(first.get_by_role("heading", name="Players:")).to_be_visible()
+    assert desk.kinds == []
+    second.get_by_role("link", name="Void").click()
+    second.get_by_label("Reason").fill("A tile was face up")
+    second.get_by_role("button", name="See whom it moves").click()
+    first.get_by_role("button", name="Publish").click()
+    expect(first.locator("#rulings li")).to_contain_text("The table had entered it upside down")
+    second.get_by_role("button", name="Publish").click()
+    expect(second.locator("#problem")).to_contain_text("since you opened the form")
+    expect(second.get_by_role("heading", name="Ruled before")).to_be_visible()
+    assert desk.kinds == [("correct", True)]
+    first.get_by_role("link", name="Take back").click()
+    first.get_by_label("Reason").fill("It was right after all")
+    first.get_by_role("button", name="See whom it moves").click()
+    first.get_by_role("button", name="Publish").click()
+    expect(first.locator("#rulings li.off")).to_contain_text("upside down")
+    assert desk.kinds == [("correct", False), ("undo", True)]
