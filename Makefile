@@ -9,6 +9,9 @@ PIN := uv pip compile --quiet --upgrade --universal --generate-hashes --no-heade
 
 MICROPYTHON := tests/firmware/micropython/node_modules/.package-lock.json
 
+# Tests start hundreds of programs: what Python compiled for one of them, the next need not compile again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -45,10 +48,11 @@ test: ## install what the tests need, then linters, types, import rules and all 
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: bench
-bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players, riichi hands
+bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players, restoring, riichi hands
 	$(BIN)/python -m tests.benchmarks.scoring
 	$(BIN)/python -m tests.benchmarks.referee
 	$(BIN)/python -m tests.benchmarks.movement
+	$(BIN)/python -m tests.benchmarks.restoring
 	$(BIN)/python -m tests.benchmarks.riichi.speed
 	$(BIN)/python -m tests.benchmarks.riichi.agreement
 
@@ -66,6 +70,10 @@ bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-
 .PHONY: bench-hands
 bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
+
+.PHONY: bench-kiosk
+bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch to picture (PARTS="start idle camera touch")
+	$(BIN)/python -m tests.benchmarks.kiosk $(PARTS)
 
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules

@@ -22,6 +22,7 @@ from broker.credentials import Credentials
 from broker.desk import carriers_page
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
+from broker.desk.offer import Offer
 from broker.desk.orders import DeskLink
 from broker.desk.rulings import page as rulings_page
 from broker.desk.rulings.bench import Bench
@@ -70,6 +71,7 @@ ELSEWHERE = re.compile(rf"(?P<host>{HOST.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45
 @click.option("--desk-name", multiple=True, help="Further host name under which the page may be opened.")
 @click.option("--desk-certificate", type=FILE, help="TLS for the page [default: EVENT/desk.crt, if it is there].")
 @click.option("--desk-key", type=FILE, help="The certificate's key [default: EVENT/desk.key].")
+@click.option("--public", is_flag=True, help="Let everybody who reaches the page see what players may know.")
 @click.option("--ca", type=FILE, help="Certificate authority of a broker with TLS.")
 @click.option("--credentials", type=FILE, help="Passwords that the broker knows [default: EVENT/credentials.json].")
 @store_options
@@ -86,6 +88,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     desk_key: Path | None,
     ca: Path | None,
     credentials: Path | None,
+    public: bool,
     wishes: Wishes,
 ) -> None:
     """Take results in, keep them, and show the arbiter: EVENT is the event's folder."""
@@ -124,6 +127,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 tls=tls,
                 orders=line.orders,
                 annexes=_annexes(event, checked, work, door),
+                offer=Offer(lambda: work.moment, work.times, work.wire, open_public=public),
             )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")

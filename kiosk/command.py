@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -17,31 +18,49 @@ from firmware.errors import FirmwareError
 from firmware.scanner_addresses import open_scanner
 from kiosk.config import Settings
 from kiosk.errors import JournalBroken, KioskError
-from kiosk.eyes import Eyes
+from kiosk.eyes import Eyes, picture_room
 from kiosk.journal import Journal, Whose
 from kiosk.program import Program, run
 from kiosk.round import Round
 from kiosk.screens.window import Window, type_key
 from kiosk.screens.words import Words
-from kiosk.twins.people import People
 from kiosk.twins.script import read_script
 from vision.errors import VisionError
-from vision.live.cameras import check_address, open_camera
-from vision.twins.world import TrayTwin
+
+if TYPE_CHECKING:
+    from kiosk.twins.people import People
+    from vision.twins.world import TrayTwin
+
+
+SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
 
 
 @click.command(short_help="Run one table.")
-@click.argument("config", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("config", type=click.Path(dir_okay=False, path_type=Path), required=False)
 @click.option("--picture", type=click.Path(path_type=Path), help="Keep the present screen as a PNG in this file.")
-def kiosk(config: Path, picture: Path | None) -> None:
-    """Run one table: CONFIG is its TOML file (see docs/installer.md)."""
+@click.option("--practice", is_flag=True, help="A table to practise at: no CONFIG, no hardware, no broker.")
+@click.option("--language", help="Of the practice table: en, fr, zh, or another that has a catalogue.")
+@click.option("--camera", help="Of the practice table: v4l2:/dev/video0, pictures:FOLDER; without it, simulated.")
+@click.option("--size", type=click.Choice(SIZES), help="Of the practice table's screen.")
+@click.option("--hand", type=click.Choice(["right", "left"]), help="Where the practice table's buttons are.")
+@click.option("--text", type=click.Choice(["normal", "large", "largest"]), help="Letters of the practice table.")
+def kiosk(config: Path | None, picture: Path | None, *, practice: bool, **chosen: Any) -> None:  # noqa: ANN401 - click's
+    """Run one table: CONFIG is its TOML file (see docs/installer.md), or --practice (see docs/practice.md)."""
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    if practice == (config is not None) or (chosen and not practice):
+        raise click.UsageError("give either CONFIG, or --practice and what is chosen for it")
     os.umask(0o077)  # the journal holds presses while a claim window is open
     logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
-        serve(Settings(config), stop, picture)
+        if config is not None:
+            serve(Settings(config), stop, picture)
+        else:
+            from kiosk.practice.session import practise  # noqa: PLC0415 - no table in an event needs it
+
+            practise(stop, **chosen)
     except (KioskError, FirmwareError, VisionError) as error:
         click.echo(f"homologue kiosk: {error.code}: {error}", err=True)
         sys.exit(1)
@@ -58,13 +77,18 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         opened.callback(journal.close)
         window = opened.enter_context(Window(config.screen, Words(config.language)))
         program = Program(settings, journal)
+        window.show(program.shown())  # before what takes long to load: somebody has switched this table on
         buttons = open_buttons(config.devices.buttons, program.tell)
         opened.enter_context(buttons.buttons)
         if config.devices.scanner:
             opened.enter_context(open_scanner(config.devices.scanner, program.tell))
+        from vision.live.cameras import check_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
+        from vision.twins.world import TrayTwin  # noqa: PLC0415 - as above
+
         trays = TrayTwin()
         check_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
-        eyes = Eyes(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns)
+        view = picture_room((config.screen.width, config.screen.height))
+        eyes = Eyes(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns, view)
         opened.callback(eyes.stop)
         people = _people(settings, buttons, trays)
         if people:
@@ -74,9 +98,11 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         run(program, stop, Round(program, window, eyes, buttons.buttons.show, stop, people, picture))
 
 
-def _people(settings: Settings, buttons: OpenedButtons, trays: TrayTwin) -> People | None:
+def _people(settings: Settings, buttons: OpenedButtons, trays: "TrayTwin") -> "People | None":
     devices = settings.config.devices
     if devices.people is None or buttons.fingers is None:
         return None
+    from kiosk.twins.people import People  # noqa: PLC0415 - simulated tables only
+
     script = read_script(settings.beside(devices.people))
     return People(script, buttons.fingers, trays, type_key, f"table {settings.config.table}")

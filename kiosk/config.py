@@ -12,6 +12,7 @@ from broker.contract.words import EventName, TableNo
 from firmware.errors import BadAddress
 from firmware.scanner_addresses import parse_scanner
 from kiosk.errors import BadConfiguration
+from kiosk.pin import Pin
 
 Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one for which there is a catalogue")]
 
@@ -60,6 +61,9 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     broker: BrokerSettings
     devices: Devices
     screen: Screen = Screen()
+    arbiter_pin_file: Annotated[
+        str, Meta(description="the hash of the arbiters' PIN; without the file there is none")
+    ] = "arbiter-pin"
     language: Language = "en"
 
 
@@ -99,6 +103,10 @@ class Settings:
     def folder(self) -> Path:
         """Where the table's journal is kept."""
         return self.beside(self.config.folder)
+
+    def pin(self) -> Pin:
+        """Give the arbiters' PIN. Raises BadConfiguration."""
+        return Pin(self.beside(self.config.arbiter_pin_file))
 
     def address(self) -> Address:
         """Give the broker's address with the password. Raises BadConfiguration."""

@@ -25,6 +25,12 @@ class DiskLow(KioskError, OSError):
     code = "disk_low"
 
 
+class JournalFull(KioskError, OSError):
+    """The journal's disk has no room. What happens is kept in mind until there is some; nothing more is shown."""
+
+    code = "journal_full"
+
+
 class JournalInUse(KioskError, OSError):
     """Another kiosk has this table's journal open."""
 

@@ -1,27 +1,34 @@
-"""The camera at the table: looks on a thread of its own while trays are being restored, and tells the loop."""
+"""The camera at the table: looks on a thread of its own while walls are being restored, and tells the loop."""
 
 import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from broker.contract.messages import PlannedPlay
-from broker.contract.words import SEATS, Seat
-from kiosk.table.events import Misplaced, TrayChecked
-from vision.errors import VisionError
-from vision.live.camera import Camera
-from vision.reader import read_picture
-from vision.reading import Fault, Reading
-from vision.verdict import compare
+from kiosk.sight import Sight
+from kiosk.table.events import TrayChecked
+
+if TYPE_CHECKING:
+    from vision.live.camera import Camera
 
 log = logging.getLogger("homologue.eyes")
 
-PAUSE_S: Final = 0.2
-"""Between two looks."""
+AGAIN_S: Final = 1.0
+"""Between two tries where looking has failed."""
 
-AGAIN_S: Final = 2.0
-"""Between two tries with a camera that fails."""
+HIGH: Final = 0.69
+"""Share of the screen's height that a picture of a heap has at most."""
+
+
+def picture_room(screen: tuple[int, int]) -> tuple[int, int]:
+    """Give how large a picture is shown at most on a screen of this size, pixels."""
+    return screen[0], round(HIGH * screen[1])
+
+
+VIEW: Final = picture_room((800, 480))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +38,30 @@ class CameraHealth:
     code: str | None
 
 
+Seen = TrayChecked | CameraHealth | Sight
+
+
 class Eyes:
-    """Looks at trays for one play at a time. `tell` is called on the eyes' own thread: it only queues."""
+    """Looks at tiles for one play at a time. `tell` is called on the eyes' own threads: it only queues."""
 
     def __init__(
-        self, camera: Callable[[], Camera], tell: Callable[[TrayChecked | CameraHealth], None], clock: Callable[[], int]
+        self,
+        camera: "Callable[[], Camera]",
+        tell: Callable[[Seen], None],
+        clock: Callable[[], int],
+        view: tuple[int, int] = VIEW,
     ) -> None:
-        self._camera, self._tell, self._clock = camera, tell, clock
+        self._camera, self._tell, self._clock, self._size = camera, tell, clock, view
         self._play: PlannedPlay | None = None
+        self._known = False
+        """Whether it was told once how the camera is."""
         self._wanted = threading.Event()
         self._stopped = threading.Event()
-        self._before: TrayChecked | None = None
         self._thread = threading.Thread(target=self._run, name="eyes", daemon=True)
 
     def start(self) -> None:
-        """Begin; nothing is looked at until `look_for`."""
+        """Begin: see whether there is a camera; nothing is looked at until `look_for`."""
+        self._wanted.set()
         self._thread.start()
 
     def stop(self) -> None:
@@ -53,66 +69,37 @@ class Eyes:
         self._stopped.set()
         self._wanted.set()
         if self._thread.is_alive():
-            self._thread.join(timeout=5)
+            self._thread.join(timeout=20)
 
     def look_for(self, play: PlannedPlay | None) -> None:
-        """Look at the trays of this play from now on, or at nothing."""
+        """Look at the tiles of this play from now on, or at nothing."""
         self._play = play
-        if play is None:
-            self._wanted.clear()
-        else:
+        if play is not None:
             self._wanted.set()
 
     def _run(self) -> None:
         while not self._stopped.is_set():
+            self._wanted.wait()
+            self._wanted.clear()
             try:
-                with self._camera() as camera:
-                    self._tell(CameraHealth(None))
-                    self._watch(camera)
-            except VisionError as error:
-                self._tell(CameraHealth(error.code))
-                self._stopped.wait(AGAIN_S)
+                self._look()
             except Exception:  # a picture that breaks the reader must not leave the table blind for good
                 log.exception("the eyes have failed; they try again")
                 self._tell(CameraHealth("camera_failed"))
                 self._stopped.wait(AGAIN_S)
+                self._wanted.set()
 
-    def _watch(self, camera: Camera) -> None:
-        while not self._stopped.is_set():
-            self._wanted.wait()
-            play = self._play
-            if play is not None and not self._stopped.is_set():
-                self._look(camera, play)
-            self._stopped.wait(PAUSE_S)
+    def _look(self) -> None:
+        """Look while there is something to look for: the camera is closed while tiles are played with."""
+        from kiosk.looking import look  # noqa: PLC0415 - OpenCV and networks: half a second, on this thread
 
-    def _look(self, camera: Camera, play: PlannedPlay) -> None:
-        """A right tray counts at once; a wrong one when two looks agree, for hands move while one looks."""
-        found = checked(read_picture(camera.frame()), play, self._clock())
-        steady = found is not None and self._before is not None and _same(found, self._before)
-        if found is not None and (steady or found.rows == play.order[found.seat]):
-            self._tell(found)
-        self._before = found
+        while not self._stopped.is_set() and ((play := self._play) is not None or not self._known):
+            look(self._camera, play, self._size, self._clock, self._news, partial(self._over, play))
 
+    def _over(self, play: PlannedPlay | None) -> bool:
+        """Say whether what is looked for is no longer asked for; without a play it is how the camera is."""
+        return self._stopped.is_set() or self._play != play or (play is None and self._known)
 
-def checked(reading: Reading, play: PlannedPlay, now: int) -> TrayChecked | None:
-    """Hold a reading against the play: which seat's tray it is, and what is wrong with it. None: no tray."""
-    read = {serial for row in reading.rows for serial in row if serial is not None}
-    if not read:
-        return None
-    seat = max(SEATS, key=lambda one: len(read & _serials(play, one)))
-    wrong = tuple(_misplaced(fault) for fault in compare(reading, play.order[seat], play.set))
-    return TrayChecked(at=now, seat=seat, rows=reading.rows, wrong=wrong)
-
-
-def _serials(play: PlannedPlay, seat: Seat) -> set[int]:
-    return {serial for row in play.order[seat] for serial in row}
-
-
-def _misplaced(fault: Fault) -> Misplaced:
-    return Misplaced(
-        kind=fault.type, row=fault.row, col=fault.col, expected=fault.expected, found=fault.found, other=fault.with_
-    )
-
-
-def _same(one: TrayChecked, other: TrayChecked) -> bool:
-    return (one.seat, one.rows, one.wrong) == (other.seat, other.rows, other.wrong)
+    def _news(self, seen: Seen) -> None:
+        self._known = self._known or isinstance(seen, CameraHealth)
+        self._tell(seen)

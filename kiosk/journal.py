@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ import msgspec
 
 from broker.contract.messages import Fact, LogMessage, Receipt, Result, Taken
 from broker.contract.wire import decode, encode
-from kiosk.errors import JournalBroken, JournalInUse
+from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 from kiosk.table.events import Event
 
 VERSION: Final = "4"
@@ -39,6 +39,9 @@ CREATE TABLE IF NOT EXISTS outbox (
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 """
 
+AN_EVENT: Final = 65_536
+"""Bytes: no event but a long plan takes more."""
+
 _EVENTS: Final = msgspec.json.Decoder(Event)
 
 
@@ -52,6 +55,11 @@ def boot_id() -> str:
         return BOOT.read_text(encoding="ascii").strip()
     except OSError:
         return ""
+
+
+def _full(error: Exception) -> bool:
+    """Say whether a write failed for want of room."""
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,8 @@ class Journal:
     def __init__(self, path: Path, whose: Whose) -> None:
         """Open or make it. Raises JournalInUse, JournalBroken."""
         self._whose, self._folder = whose, path.parent
+        self.tight = False
+        """Something could not be written for want of room, whatever the disk says of itself (a quota, for one)."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = path.with_suffix(".lock").open("w")
@@ -82,6 +92,8 @@ class Journal:
             self._open(path)
         except (sqlite3.DatabaseError, JournalBroken) as error:
             self.close()
+            if _full(error):
+                raise JournalFull(f"{path}: {error}") from None
             raise JournalBroken(f"{path}: {error}") from None
 
     def _open(self, path: Path) -> None:
@@ -114,6 +126,17 @@ class Journal:
     def _tell(self, key: str, value: str) -> None:
         self._store.execute("UPDATE about SET value = ? WHERE key = ?", (value, key))
 
+    @property
+    def draft(self) -> str:
+        """What was typed into a form that is not whole yet; it is no event before that."""
+        return self._about("draft", "")
+
+    @draft.setter
+    def draft(self, text: str) -> None:
+        with suppress(JournalFull), self._as_one():
+            self._about("draft", "")
+            self._tell("draft", text)
+
     def close(self) -> None:
         """Close it; may be called twice."""
         if hasattr(self, "_store"):
@@ -135,10 +158,19 @@ class Journal:
         try:
             yield
             self._store.execute("COMMIT")
-        except BaseException:
-            if self._store.in_transaction:  # some errors make sqlite roll back by itself
-                self._store.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            self._undo()
+            if _full(error):
+                self.tight = True
+                raise JournalFull(str(error)) from None
             raise
+        except BaseException:
+            self._undo()
+            raise
+
+    def _undo(self) -> None:
+        if self._store.in_transaction:  # some errors make sqlite roll back by itself
+            self._store.execute("ROLLBACK")
 
     @property
     def room(self) -> int:
@@ -147,6 +179,14 @@ class Journal:
             return shutil.disk_usage(self._folder).free
         except OSError:
             return 0
+
+    def try_room(self) -> None:
+        """Write as much as an event takes, and take it back. Raises JournalFull."""
+        with self._as_one():
+            self._about("room", "")
+            self._store.execute("UPDATE about SET value = hex(zeroblob(?)) WHERE key = 'room'", (AN_EVENT // 2,))
+            self._tell("room", "")
+        self.tight = False
 
     @property
     def empty(self) -> bool:
@@ -186,6 +226,35 @@ class Journal:
         query = "SELECT seq, code FROM outbox WHERE state = 'refused' AND code <> 'id_reused' ORDER BY seq"
         rows = self._store.execute(query)
         return tuple((int(seq), str(code)) for seq, code in rows)
+
+    def take_in(self, facts: Iterable[LogMessage]) -> int:
+        """Add facts of another device of this table, and give how many were new.
+
+        Each keeps its number where that is free here, so that no number stays missing; where another fact has it at
+        the scorer's, the receipt says so and it gets another.
+        """
+        with self._as_one():
+            return sum(self._take_in(fact) for fact in facts)
+
+    def _take_in(self, fact: LogMessage) -> bool:
+        known = "SELECT 1 FROM outbox WHERE id = ?"
+        if self._store.execute(known, (fact.id,)).fetchone():
+            return False
+        used = self._store.execute("SELECT 1 FROM outbox WHERE seq = ?", (fact.seq,)).fetchone()
+        seq = max(self.last_seq, self._upto) + 1 if used else fact.seq
+        row = (seq, fact.id, encode(msgspec.structs.replace(fact, seq=seq)))
+        self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
+        return True
+
+    def copy_to(self, path: Path) -> None:
+        """Write the whole journal into a file for another machine, whose clock is another. Raises JournalFull."""
+        with closing(sqlite3.connect(path)) as other:
+            try:
+                self._store.backup(other)
+                other.execute("UPDATE about SET value = '' WHERE key = 'boot'")
+                other.commit()
+            except sqlite3.OperationalError as error:
+                raise JournalFull(f"{path}: {error}") from None
 
     def results(self) -> frozenset[tuple[int, int]]:
         """Give round and deal of the results that were accepted here and that the scorer has, or is to have."""
@@ -244,7 +313,8 @@ class Journal:
 
     def reconsider(self) -> None:
         """Open again what was refused, but what cannot ever be taken: a plan may have been put right."""
-        self._store.execute(
-            "UPDATE outbox SET state = 'open', code = NULL "
-            "WHERE state = 'refused' AND code NOT IN ('already_recorded', 'id_reused')"
-        )
+        with self._as_one():
+            self._store.execute(
+                "UPDATE outbox SET state = 'open', code = NULL "
+                "WHERE state = 'refused' AND code NOT IN ('already_recorded', 'id_reused')"
+            )

@@ -1,41 +1,107 @@
-"""What keys do: each is an event of the table, or fills the form in."""
+"""What keys do: each is an event of the table, or fills in a form or the arbiter's panel."""
 
 from collections.abc import Callable
+from typing import Final, Protocol
 
 from broker.contract.words import WinKind
+from kiosk import panel as arbiters
 from kiosk.entry import Form, FoundFalse, Won, press
+from kiosk.panel import Closed, Decided, Panel, PinGiven
+from kiosk.rulings import event_of
+from kiosk.table.arbiter import AT_THE_TABLE, may_try
+from kiosk.table.errors import NotNow
 from kiosk.table.events import (
+    ArbiterAdmitted,
+    ArbiterLeft,
     CallToggled,
     Event,
     FalseHuRuled,
     NextDealCalled,
+    PinRefused,
     PlayEndedDrawn,
     ResultRefused,
     ValueEntered,
 )
 from kiosk.table.state import Phase, Table
 
+STAYS_NS: Final = 120_000_000_000
+"""An arbiter who has touched nothing for so long has gone."""
+
+
+class Pins(Protocol):
+    """What the keyboard needs of the arbiters' PIN."""
+
+    @property
+    def known(self) -> bool:
+        """Whether there is one."""
+
+    def right(self, pin: str) -> bool:
+        """Say whether this is it."""
+
+
+class NoPin:
+    """A table whose arbiters are let in by the desk alone."""
+
+    known = False
+
+    def right(self, _: str) -> bool:
+        """No PIN is right."""
+        return False
+
+
+class Drafts(Protocol):
+    """Keeps what was typed so far, so that no key is pressed twice after a power cut."""
+
+    draft: str
+
 
 class Keyboard:
     """One table's keyboard. `apply` gives the code with which the table refuses an event, or None."""
 
-    def __init__(self, apply: Callable[[Event], str | None]) -> None:
-        self._apply = apply
+    def __init__(
+        self, apply: Callable[[Event], str | None], pins: Pins | None = None, drafts: Drafts | None = None
+    ) -> None:
+        self._apply, self._pins, self._drafts = apply, pins or NoPin(), drafts
+        self._typed: tuple[str, ...] = ()
         self.form: Form | None = None
         """What is being filled in; there is a form while a declaration waits for its value."""
+        self.panel: Panel | None = None
+        """The arbiter's, while it is open."""
+        self._seen_at: int | None = None
+        """When an arbiter who is let in last touched something."""
         self.problem: str | None = None
         """Code of what was refused last."""
 
     def follow(self, state: Table) -> None:
         """Begin a form, or drop it, where the declarations have changed."""
+        if self.panel is not None and self.panel.ask != "pin":
+            self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if not declared:
             self.form = None
+            self._forget()
         elif self.form is None or self.form.declared != declared:
-            self.form = Form(declared, state.profile.false_hu.fines.value)
+            self._begin(Form(declared, state.profile.false_hu.fines.value))
+
+    def _renewed(self, panel: Panel, state: Table) -> Panel:
+        """Begin anew where something else can be ruled by now."""
+        return panel if panel.acts == arbiters.possible(state) else arbiters.opened(state)
+
+    def idle(self, state: Table, now: int) -> None:
+        """Let an arbiter go who has touched nothing for a while."""
+        if state.arbiter is None:
+            self._seen_at = None
+        elif self._seen_at is None:
+            self._seen_at = now
+        elif now >= self._seen_at + STAYS_NS:
+            self._seen_at, self.panel = None, None
+            self._apply(ArbiterLeft(at=now))
 
     def key(self, key: str, state: Table, now: int) -> None:
         """Take one key in."""
+        if self.panel is not None and key != "c":
+            self._rule(self.panel, key, state, now)
+            return
         plain: dict[tuple[Phase, str], Event] = {
             (Phase.PLAYING, "d"): PlayEndedDrawn(at=now),
             (Phase.CLAIMING, "d"): PlayEndedDrawn(at=now),
@@ -45,15 +111,84 @@ class Keyboard:
         if key == "c":
             seen = state.calling and not state.discreet
             self.problem = self._apply(CallToggled(at=now, open=not seen))
+        elif key == "a":
+            self._open(state)
         elif event := plain.get((state.phase, key)):
             self.problem = self._apply(event)
         elif self.form is not None:
-            self._fill(self.form, key, now)
+            self._fill(self.form, key, state, now)
 
-    def _fill(self, form: Form, key: str, now: int) -> None:
+    # ---- the form ---------------------------------------------------------------------------
+
+    def _begin(self, form: Form) -> None:
+        """Begin a form, with what was typed into it before a power cut."""
+        self._typed = ()
+        of, _, keys = self._drafts.draft.partition(":") if self._drafts else ("", "", "")
+        for key in keys.split() if of == ",".join(form.declared) else ():
+            filled = press(form, key)
+            if isinstance(filled, Form):
+                form, self._typed = filled, (*self._typed, key)
+        self.form = form
+
+    def _fill(self, form: Form, key: str, state: Table, now: int) -> None:
+        if key == "x" and self._pins.known and state.arbiter is None:
+            self.problem = "arbiter_needed"
+            return
         filled = press(form, key)
-        self.form = filled if isinstance(filled, Form) else None
+        if isinstance(filled, Form):
+            self._keep(filled, key)
+        else:
+            self.form, self._typed = None, ()
         self.problem = None if isinstance(filled, Form) else self._apply(_event(filled, now))
+
+    def _keep(self, form: Form, key: str) -> None:
+        if form != self.form and self._drafts:
+            self._typed = (*self._typed, key)
+            self._drafts.draft = f"{','.join(form.declared)}:{' '.join(self._typed)}"
+        self.form = form
+
+    def _forget(self) -> None:
+        """What was typed belongs to these declarations: neither a refused result nor the next play begins with it."""
+        if self._drafts and self._drafts.draft:
+            self._drafts.draft = ""
+
+    # ---- the arbiter's panel ----------------------------------------------------------------
+
+    def _open(self, state: Table) -> None:
+        self.problem = None
+        if state.arbiter is not None:
+            self.panel = arbiters.opened(state)
+        elif self._pins.known:
+            self.panel = Panel("pin")
+        else:
+            self.problem = "arbiter_needed"
+
+    def _rule(self, panel: Panel, key: str, state: Table, now: int) -> None:
+        self.problem, self._seen_at = None, None
+        match arbiters.press(panel, key):
+            case Panel() as further:
+                self.panel = further
+            case PinGiven(pin):
+                self.problem = self._try(pin, state, now)
+                self.panel = Panel("pin") if self.problem else Panel("act")
+            case Decided() as decided:
+                self.panel = None
+                self.problem = self._apply(event_of(decided, state, now))
+            case Closed():
+                self.panel = None
+                if state.arbiter is not None:
+                    self._apply(ArbiterLeft(at=now))
+
+    def _try(self, pin: str, state: Table, now: int) -> str | None:
+        """Let somebody in whose PIN is right; give the code where not."""
+        try:
+            may_try(state, now)
+        except NotNow as refusal:
+            return refusal.code
+        if self._pins.right(pin):
+            return self._apply(ArbiterAdmitted(at=now, by=AT_THE_TABLE))
+        self._apply(PinRefused(at=now))
+        return NotNow("pin_wrong").code
 
 
 def _event(filled: Won | FoundFalse, now: int) -> Event:

@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from broker.contract import topics
@@ -14,14 +15,18 @@ from broker.contract.messages import Assignment, Order, Receipt, TableState
 from broker.contract.wire import Refused, decode_at, encode
 from broker.contract.words import Lifecycle
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
+from kiosk import bench
+from kiosk.bench import Bench
 from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
-from kiosk.errors import DiskLow
-from kiosk.eyes import CameraHealth
+from kiosk.errors import JournalFull
+from kiosk.eyes import CameraHealth, Seen
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.screens.shown import QUIET, Line, Shown, shown
+from kiosk.sight import Sight
+from kiosk.stalled import Stalled, room_of
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -35,18 +40,22 @@ from kiosk.table.machine import BETWEEN
 from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.today import hours_and_minutes, version
 from kiosk.touch import Touch
-from kiosk.uplink import Uplink
+from kiosk.uplink import Uplink, Wire
 
 log = logging.getLogger("homologue.kiosk")
 
 DISK_EVERY_NS: Final = 30_000_000_000
+LOW_EVERY_NS: Final = 1_000_000_000
+"""How often the card is looked at, and how often where it has little room."""
 
-ENOUGH_ROOM: Final = 100_000_000
-"""Bytes: a day's journal takes less than one hundredth of it."""
-
+ROUNDS_A_SECOND: Final = 60
+"""Keys and touches are asked for so often: 16 ms of the 50 between a finger and the changed picture."""
 
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
+
+CAMERA_READS: Final = "camera_reads"
+"""The camera reads all of the tray, so nobody needs to vouch for it."""
 
 CONTACT: Final = "contact-"
 """How the health of one seat's contact is named: pulses come where a finger moves, so it waits for the play's end."""
@@ -54,7 +63,9 @@ CONTACT: Final = "contact-"
 BUTTONS: Final = "buttons"
 """The part of the health that is all four buttons'."""
 
-Item = Incoming | LinkChanged | TrayChecked | CameraHealth | Report
+CAMERA: Final = "camera"
+
+Item = Incoming | LinkChanged | Seen | Report
 """What other threads put on the queue."""
 
 
@@ -67,18 +78,21 @@ class Program:
         journal: Journal,
         clock: Callable[[], int] = time.monotonic_ns,
         time_of_day: Callable[[], str] = hours_and_minutes,
+        link: Callable[[Callable[[Incoming | LinkChanged], None]], Wire] | None = None,
     ) -> None:
+        """Take what stands in for the wire where there is none: it is given what to tell of."""
         self._config, self._journal, self._clock, self._time_of_day = settings.config, journal, clock, time_of_day
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
         self._core.restarted(clock())
-        self._link = self._make_link(settings)
+        self._link: Wire = link(self._queue.put) if link else self._make_link(settings)
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
-        self._keyboard, self._touch, self._closing = Keyboard(self._apply), Touch(), Closing()
+        self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
         self._health: dict[str, str] = {}
+        self._bench, self._bench_of = Bench(), self._core.state.play
         self._waiting: dict[str, str | None] = {}
         """What is known of contacts, and told when the play is over."""
         self._shown_at = self._core.state.since
@@ -87,6 +101,7 @@ class Program:
         """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
         self._look_at_disk = clock()
+        self._stalled = Stalled()
 
     def _make_link(self, settings: Settings) -> Link:
         name, table = self._config.event, self._config.table
@@ -105,7 +120,7 @@ class Program:
         """Take in what a device on the table reports; from the devices' threads."""
         self._queue.put(report)
 
-    def seen(self, item: TrayChecked | CameraHealth) -> None:
+    def seen(self, item: Seen) -> None:
         """Take in what the camera says; from the eyes' thread."""
         self._queue.put(item)
 
@@ -146,9 +161,12 @@ class Program:
             case LinkChanged():
                 self._link_changed(item)
             case CameraHealth(code=code):
-                self._healthy("camera", code)
+                self._healthy(CAMERA, code)
             case TrayChecked():
+                self._bench = bench.looked(self._bench)
                 self._apply(item)
+            case Sight():
+                self._bench = bench.saw(self._bench, item)
             case _:
                 self._reported(item)
 
@@ -164,7 +182,16 @@ class Program:
                 if part == BUTTONS:
                     self._closing.health(code, self._clock())
             case Scanned() | NotScanned():
-                pass  # nothing here asks for scans yet
+                self._scanned(report)
+
+    def _scanned(self, report: Scanned | NotScanned) -> None:
+        """Answer a scan while walls are restored; what is scanned at other times is nobody's question."""
+        play = self.state.play
+        if play is None or self.state.phase is not Phase.RESTORING:
+            return
+        self._bench, look = bench.complete(bench.scan(self._bench, report, play), play, self._clock())
+        if look is not None:
+            self._apply(look)
 
     def _touched(self, report: Pressed | Released | Held) -> None:
         """Take in what a finger does. Where one speaks that was in time, others may still be on their way."""
@@ -193,15 +220,21 @@ class Program:
 
     def _apply(self, event: Event) -> str | None:
         """Take one event in; give the code if it was not to be."""
+        if self._stalled.waiting:
+            return self._stalled.hold(event)
         before = self.state.public
         try:
             facts = self._core.apply(event)
         except NotNow as refusal:
             return refusal.code
+        except JournalFull:
+            return self._stalled.hold(event)
         if self.state.public != before:
             self._shown_at = self._clock()
             self._forget_told_late()
             self._tell_what_waited()
+        if self._bench_of != self.state.play:
+            self._bench, self._bench_of = Bench(), self.state.play
         self._uplink.send(facts, self._clock())
         return None
 
@@ -229,8 +262,7 @@ class Program:
             elif isinstance(message, Assignment):
                 self._plan_came(message)
             elif isinstance(message, Order):
-                given = Ordered(at=self._clock(), seq=message.seq, command=message.command, minutes=message.minutes)
-                self._apply(given)
+                self._apply(_given(message, self._clock()))
         incoming.acknowledge()
 
     def _plan_came(self, plan: Assignment) -> None:
@@ -252,6 +284,8 @@ class Program:
             self._uplink.reconnected(self._clock())
 
     def _due(self, now: int) -> None:
+        self._see_to_disk(now)
+        self._keyboard.idle(self.state, now)
         closes_at = self.state.closes_at
         if closes_at is not None and self._closing.may_close(closes_at, now, down=self.state.finger_down):
             self._apply(ClaimWindowElapsed(at=now))
@@ -259,9 +293,17 @@ class Program:
             self._assign(self._offered, now)
         if self._link.up and self._uplink.overdue(now):
             self._uplink.resend(now)
-        if now >= self._look_at_disk:
-            self._look_at_disk = now + DISK_EVERY_NS
-            self._healthy("disk", DiskLow.code if self._journal.room < ENOUGH_ROOM else None)
+
+    def _see_to_disk(self, now: int) -> None:
+        """Look at the card by the clock alone: what is said of it tells of no press. Then take in what waited."""
+        if now < self._look_at_disk:
+            return
+        code = room_of(self._journal)
+        self._look_at_disk = now + (DISK_EVERY_NS if code is None else LOW_EVERY_NS)
+        self._healthy("disk", code)
+        if code != JournalFull.code:
+            for event in self._stalled.taken():
+                self._apply(event)
 
     def _may_assign(self, offered: Assignment) -> bool:
         """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
@@ -286,7 +328,10 @@ class Program:
             )
             first = next(left, len(offered.plays))
             code = self._apply(Assigned(at=now, assignment=offered, first=first))
-            self._healthy("plan", code)
+            if code == JournalFull.code:
+                self._offered = offered
+            else:
+                self._healthy("plan", code)
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
@@ -296,8 +341,22 @@ class Program:
 
     def key(self, key: str) -> None:
         """Take one key in."""
-        self._keyboard.key(key, self.state, self._clock())
+        if not self._at_the_bench(key):
+            self._keyboard.key(key, self.state, self._clock())
         self._follow()
+
+    def _at_the_bench(self, key: str) -> bool:
+        """Do what a key does while walls are restored; say whether it does anything then."""
+        if self.state.phase is not Phase.RESTORING:
+            return False
+        does = bench.key(self._bench, key, self.state, self._clock())
+        if isinstance(does, Bench):
+            allowed = does.showing != "hand" or bench.may_tick(self.state, self._health.get(CAMERA))
+            self._bench = does if allowed else self._bench
+            self._keyboard.problem = None if allowed else CAMERA_READS
+        elif does is not None:
+            self._keyboard.problem = self._apply(does)
+        return does is not None
 
     # ---- what is seen and said --------------------------------------------------------------
 
@@ -307,7 +366,10 @@ class Program:
         line = Line(
             self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
         )
-        return shown(self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem)
+        now = shown(
+            self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
+        )
+        return in_restoring(now, self.state, self._bench)
 
     def _now(self) -> TableState:
         """What the table says of itself."""
@@ -339,16 +401,28 @@ class Program:
 
 
 def run(program: Program, stop: threading.Event, each_round: Callable[[], None]) -> None:
-    """Work until told to stop: 30 rounds a second, faster when something happens."""
+    """Work until told to stop: at least so many rounds a second, at once when a device or the network has something."""
     program.start()
     try:
         while not stop.is_set():
-            program.step(timeout=1 / 30)
+            program.step(timeout=1 / ROUNDS_A_SECOND)
             each_round()
     finally:
         program.stop()
 
 
+def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
+    """Add what is to be seen while walls are restored; nothing at other times."""
+    if state.play is None or state.phase is not Phase.RESTORING:
+        return now
+    return replace(now, work=state.work, order=state.play.order, bench=at_hand)
+
+
 def _content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
     return plan.store, plan.profile, plan.rules, plan.plays
+
+
+def _given(order: Order, now: int) -> Ordered:
+    """Give what an order is to the table."""
+    return Ordered(at=now, seq=order.seq, command=order.command, minutes=order.minutes, author=order.author)

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from firmware.reports import Lamp, Seat
 from kiosk.eyes import Eyes
@@ -15,7 +15,9 @@ from kiosk.screens.shown import Shown
 from kiosk.screens.window import QUIT, Window
 from kiosk.screens.words import Words
 from kiosk.table.state import Check, Phase, Table
-from kiosk.twins.people import People
+
+if TYPE_CHECKING:
+    from kiosk.twins.people import People
 
 log = logging.getLogger("homologue.kiosk")
 
@@ -32,12 +34,13 @@ class Round:
         eyes: Eyes,
         show_lamp: Callable[[Seat, Lamp], None],
         stop: threading.Event,
-        people: People | None = None,
+        people: "People | None" = None,
         picture: Path | None = None,
     ) -> None:
         self._program, self._window, self._eyes, self._people = program, window, eyes, people
         self._show_lamp, self._stop, self._picture = show_lamp, stop, picture
         self._seen: Table | None = None
+        self._shown: Shown | None = None
         self._log = Log()
 
     def __call__(self) -> None:
@@ -49,7 +52,9 @@ class Round:
                 self._program.key(key)
         self._look(self._program.state)
         shown = self._program.shown()
-        if self._window.show(shown):
+        self._window.show(shown)
+        if shown != self._shown:
+            self._shown = shown
             self._show(shown)
 
     def _look(self, state: Table) -> None:

@@ -1,6 +1,7 @@
 """From the outbox to the scorer: a fact is sent until the scorer's receipt names it."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from broker.contract import topics
 from broker.contract.messages import LogMessage, Receipt, TableState
 from broker.contract.wire import encode
+from kiosk.errors import JournalFull
 from kiosk.journal import Journal
 
 RESEND_NS: Final = 3_000_000_000
@@ -21,6 +23,23 @@ class Sender(Protocol):
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one message if connected."""
+
+
+class Wire(Sender, Protocol):
+    """What a table's program needs of a link."""
+
+    @property
+    def up(self) -> bool:
+        """Whether somebody listens."""
+
+    def start(self) -> None:
+        """Begin to connect."""
+
+    def stop(self) -> None:
+        """End; may be called twice."""
+
+    def flush(self, timeout_s: float) -> None:
+        """Wait until the last message is away."""
 
 
 class Uplink:
@@ -56,7 +75,8 @@ class Uplink:
 
     def reconnected(self, now: int) -> None:
         """Send all again that is not safe, what was refused as well: the scorer's plan may have been put right."""
-        self._journal.reconsider()
+        with suppress(JournalFull):  # what was refused is opened again at the next connection
+            self._journal.reconsider()
         self._count()
         self.resend(now)
 
@@ -68,7 +88,8 @@ class Uplink:
 
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
-        self._journal.settle(receipt)
+        with suppress(JournalFull):  # the scorer names it again when it is sent again
+            self._journal.settle(receipt)
         self._count()
 
     def _count(self) -> None:

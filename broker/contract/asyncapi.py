@@ -23,7 +23,7 @@ PAYLOAD_FORMAT: Final = "application/schema+json;version=draft-2020-12"
 
 PARAMETERS: Final = {
     "event": "Name of the event: lower-case letters, digits and hyphens, at most 32.",
-    "table": "Number of the table, 1 to 999.",
+    "table": "Number of the table, 1 to 9999.",
     "deal": "Number of the deal, 1 to 9999.",
 }
 

@@ -280,6 +280,10 @@ class Traveller(FromScorer, frozen=True, kw_only=True):
     plays: tuple[ComparedPlay, ...]
 
 
+class PublicTraveller(Traveller, frozen=True, kw_only=True):
+    """The same for everybody, said once all tables have played the deal."""
+
+
 class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One player's line."""
 
@@ -309,6 +313,10 @@ class Standings(FromScorer, frozen=True, kw_only=True):
     plays_expected: Count
     rows: tuple[Standing, ...]
     teams: tuple[TeamStanding, ...] = ()
+
+
+class PublicStandings(Standings, frozen=True, kw_only=True):
+    """Who leads by the deals that all their tables have played, for everybody."""
 
 
 class Ruling(Message, frozen=True, kw_only=True):
@@ -346,7 +354,7 @@ class Alert(FromScorer, frozen=True, kw_only=True):
 # ---- from the desk ------------------------------------------------------------------------------
 
 
-Command = Literal["clear_call", "pause", "resume", "extra_time"]
+Command = Literal["clear_call", "pause", "resume", "extra_time", "reopen", "admit"]
 
 
 class Order(Message, frozen=True, kw_only=True):

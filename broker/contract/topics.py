@@ -5,12 +5,13 @@ Broker permissions, the AsyncAPI document and the pages in docs/ are all made fr
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from broker.contract import messages
 
-Role = Literal["table", "scorer", "desk", "arbiter"]
-"""Who holds credentials: each table its own, the scorer, the desk, and read-only arbiters."""
+Role = Literal["table", "scorer", "desk", "arbiter", "display"]
+"""Who holds credentials: each table its own, the scorer, the desk, read-only arbiters, displays of what is public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         "scorer",
         ("desk", "arbiter"),
         retain=True,
-        limit=262_144,
+        limit=1_048_576,
         about="all plays of a deal side by side, for arbiters",
     ),
     Topic(
@@ -103,7 +104,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         "scorer",
         ("desk", "arbiter"),
         retain=True,
-        limit=262_144,
+        limit=1_048_576,
         about="places, provisional or final",
     ),
     Topic(
@@ -126,11 +127,31 @@ TOPICS: Final[tuple[Topic, ...]] = (
         limit=8192,
         about="conflicts, gaps, two devices on one table, refused messages, devices that are unwell or well again",
     ),
+    Topic(
+        "public_traveller",
+        "hm/{event}/public/deal/{deal}",
+        messages.PublicTraveller,
+        "scorer",
+        ("display", "arbiter"),
+        retain=True,
+        limit=1_048_576,
+        about="all plays of a deal side by side, once all its tables have played it",
+    ),
+    Topic(
+        "public_standings",
+        "hm/{event}/public/places",
+        messages.PublicStandings,
+        "scorer",
+        ("display", "arbiter"),
+        retain=True,
+        limit=1_048_576,
+        about="places after the deals that all their tables have played",
+    ),
 )
 
 BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS}
 
-STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, RULING, ALERT = TOPICS
+STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, RULING, ALERT, PUBLIC_TRAVELLER, PUBLIC_STANDINGS = TOPICS
 
 
 def root(event: str) -> str:
@@ -151,7 +172,7 @@ class Place:
 def _expression(topic: Topic) -> re.Pattern[str]:
     levels = {
         "event": r"(?P<event>[a-z0-9][a-z0-9-]{0,31})",
-        "table": r"(?P<table>[1-9][0-9]{0,2})",
+        "table": r"(?P<table>[1-9][0-9]{0,3})",
         "deal": r"(?P<deal>[1-9][0-9]{0,3})",
     }
     return re.compile(topic.pattern.format(**levels))
@@ -160,6 +181,7 @@ def _expression(topic: Topic) -> re.Pattern[str]:
 _EXPRESSIONS: Final = tuple((topic, _expression(topic)) for topic in TOPICS)
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> Place | None:
     """Read a topic apart; None where it is none of ours."""
     for topic, expression in _EXPRESSIONS:

@@ -21,6 +21,8 @@ SECURE_COOKIE: Final = "__Host-homologue"
 
 LONGEST_TOKEN: Final = 64
 
+LOOKING: Final[frozenset[Right]] = frozenset({"see_public", "see_room"})
+
 Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -41,25 +43,32 @@ class Visitor:
     form: str = ""
     """What every form of this session carries."""
     open_room: bool = False
+    open_public: bool = False
     withheld: frozenset[Right] = frozenset()
     """What nobody can do at this desk."""
     ways: tuple[Way, ...] = ()
     """Pages of other rooms at this desk."""
 
     def may(self, right: Right) -> bool:
-        """Say whether this visitor has a right. In an open room everybody may look, and nobody may do anything."""
+        """Say whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
+
+        Where the desk is `open_public` everybody may see what players may know.
+        """
         if right in self.withheld:
             return False
         if self.session is None:
-            return self.open_room and right in {"see_public", "see_room"}
+            return (self.open_room and right in LOOKING) or (self.open_public and right == "see_public")
         return self.session.account.may(right)
 
 
 class Access:
-    """Knows visitors. `open_room`: without any account everybody may look, as the desk's address is this machine's."""
+    """Knows visitors. `open_room`: without any account everybody may look, as the desk's address is this machine's.
 
-    def __init__(self, door: Door | None, *, open_room: bool) -> None:
-        self.door, self._open_room = door, open_room
+    `open_public`: who has not logged in may see what players may know.
+    """
+
+    def __init__(self, door: Door | None, *, open_room: bool, open_public: bool = False) -> None:
+        self.door, self._open_room, self._open_public = door, open_room, open_public
         self._withheld: frozenset[Right] = frozenset()
         self._ways: tuple[Way, ...] = ()
 
@@ -74,17 +83,18 @@ class Access:
     def visitor(self, request: Request) -> Visitor:
         """Say who asks."""
         if self.door is None:
-            return Visitor(open_room=self._open_room, ways=self._ways)
+            return Visitor(open_room=self._open_room, open_public=self._open_public, ways=self._ways)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.door.known(token, agent=agent(request), address=address(request)) if token else None
         if session:
             return Visitor(session, form_token(token), withheld=self._withheld, ways=self._ways)
-        return Visitor(open_room=self._open_room and not self.door.accounts.any(), ways=self._ways)
+        open_room = self._open_room and not self.door.accounts.any()
+        return Visitor(open_room=open_room, open_public=self._open_public, ways=self._ways)
 
     def goes_on(self, visitor: Visitor) -> bool:
         """Say whether a stream to this visitor may go on."""
         if visitor.session is None or self.door is None:
-            return self.door is None or not self.door.accounts.any()
+            return self.door is None or not visitor.open_room or not self.door.accounts.any()
         return self.door.goes_on(visitor.session)
 
     def route(self, path: str, answer: Answer, right: Right, methods: tuple[str, ...] = ("GET",)) -> Route:

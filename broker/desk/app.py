@@ -1,11 +1,10 @@
 """The desk's routes, each with the right that it asks for. What is read here changes nothing."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Final
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -16,20 +15,28 @@ from starlette.staticfiles import StaticFiles
 
 from broker.desk.access import Access, Visitor, refused, visitor_of
 from broker.desk.annex import Annex
+from broker.desk.display_page import DisplayPage
 from broker.desk.errors import DeskError
 from broker.desk.forms_page import language
+from broker.desk.grid_page import GridPage, WirePage
 from broker.desk.headers import Guarded
+from broker.desk.live_sheet import LiveSheets
 from broker.desk.login import Login
+from broker.desk.offer import NOTHING, Offer
 from broker.desk.orders import OrderDesk
 from broker.desk.orders_page import OrdersPage
 from broker.desk.page import Pages
 from broker.desk.people_page import PeoplePage
+from broker.desk.receipt_page import ReceiptPage
+from broker.desk.sheets import Sheets
+from broker.desk.sheets_page import SheetsPage
 from broker.desk.stream import Pace, Streams, event
 from broker.people.door import Door
 from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
 from broker.scorer.standings import as_csv
 from broker.scorer.view import View, ViewFeed
+from broker.scorer.view import as_json as written
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 BYTE_ORDER_MARK: Final = "\ufeff"
@@ -48,6 +55,7 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     open_room: bool = True,
     orders: OrderDesk | None = None,
     annexes: Sequence[Annex] = (),
+    offer: Offer = NOTHING,
 ) -> Starlette:
     """Make the desk's application.
 
@@ -56,8 +64,9 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     long as the `door` knows no account everybody who reaches the desk may look; without it nobody may. `annexes`: pages
     of other rooms, which may stand in the place of ours.
     """
-    access = Access(door, open_room=open_room)
-    desk = Desk(feed, streams or Streams(), pace or Pace(), access)
+    access = Access(door, open_room=open_room, open_public=offer.open_public)
+    streams, pace = streams or Streams(), pace or Pace()
+    desk = Desk(feed, streams, pace, access, Pages(sheets=offer.moments is not None, grids=offer.grids))
     if orders is None:
         access.withhold("give_orders")
     access.lead_to(way for annex in annexes for way in annex.ways)
@@ -68,6 +77,7 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
             *(OrdersPage(access, orders, feed).routes() if orders else ()),
+            *_sheets(feed, offer, access, LiveSheets(feed, access, streams, pace, grids=offer.grids), orders),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
         exception_handlers={DeskError: refused, PeopleError: refused, RuleError: refused},
@@ -78,15 +88,30 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     )
 
 
+def _sheets(
+    feed: ViewFeed, offer: Offer, access: Access, live: LiveSheets, orders: OrderDesk | None
+) -> Iterator[Route]:
+    """Give the routes of what is made from the plays."""
+    if offer.moments is None:
+        return
+    sheets = Sheets(offer.moments)
+    yield from SheetsPage(access, sheets, live).routes()
+    yield from ReceiptPage(sheets).routes()
+    yield from DisplayPage(feed, access, sheets).routes()
+    if offer.times and offer.wire:
+        yield from GridPage(feed, sheets, offer.times, orders).routes(live)
+        yield from WirePage(offer.wire).routes(live)
+
+
 class Desk:
     """Answers from the feed's newest view."""
 
-    def __init__(self, feed: ViewFeed, streams: Streams, pace: Pace, access: Access) -> None:
+    def __init__(self, feed: ViewFeed, streams: Streams, pace: Pace, access: Access, pages: Pages) -> None:
         self._feed = feed
         self._streams = streams
         self._pace = pace
         self._access = access
-        self._pages = Pages()
+        self._pages = pages
 
     def routes(self) -> Sequence[Route]:
         """Give the routes. Whether the desk is alive is told to everybody, and nothing else."""
@@ -112,7 +137,7 @@ class Desk:
         words, visitor = language(request), visitor_of(request)
 
         def as_json(view: View) -> bytes:
-            return event("view", view.version, msgspec.json.encode(self._pages.seen_by(view, visitor)).decode())
+            return event("view", view.version, written(self._pages.seen_by(view, visitor)).decode())
 
         def as_page(view: View) -> bytes:
             return event("page", view.version, self._pages.room(view, words, visitor))
@@ -123,7 +148,7 @@ class Desk:
 
     async def view(self, request: Request) -> Response:
         """The newest view, for other programs."""
-        return Response(msgspec.json.encode(self._seen(visitor_of(request))), media_type="application/json")
+        return Response(written(self._seen(visitor_of(request))), media_type="application/json")
 
     async def standings(self, request: Request) -> Response:
         """The standings as a file."""

@@ -47,6 +47,24 @@ class NotAllowed(DeskError, PermissionError):
     status = 403
 
 
+class SheetUnknown(DeskError, LookupError):
+    """There is no such deal, player, team or receipt."""
+
+    code = "sheet_unknown"
+    status = 404
+
+
+class TooManyMisses(DeskError, PermissionError):
+    """Somebody at this address has asked for too many receipts that do not exist."""
+
+    code = "too_many_misses"
+    status = 429
+
+    def __init__(self, wait_s: int) -> None:
+        super().__init__(f"too many codes that are none; the next is looked at in {wait_s} seconds")
+        self.wait_s = wait_s
+
+
 class FormForeign(DeskError, PermissionError):
     """A form that none of our own pages of this session has sent."""
 

@@ -12,7 +12,7 @@ from broker.contract.words import SEATS
 from broker.desk.access import Visitor
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
 from broker.desk.public import public
-from broker.desk.signs import SIGNS, shown
+from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
 from broker.scorer.view import View
 
 SHOWN_PLAYS: Final = 60
@@ -39,6 +39,17 @@ def time_tag(at: int, *, seconds: bool = False) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(timespec="milliseconds"), text)
 
 
+def day_time_tag(at: int) -> Markup:
+    """Write a day and a time (ms since 1970, UTC) in the server's zone, which it names: it may be read days later."""
+    moment = datetime.fromtimestamp(at / 1000, UTC).astimezone()
+    return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
+
+
+def fraction(number: int | str) -> str:
+    """Write an exact fraction as it is, with a true minus."""
+    return str(number).replace("-", "\N{MINUS SIGN}")
+
+
 @cache
 def environment() -> Environment:
     """Give what all pages of the desk are rendered with."""
@@ -50,10 +61,12 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(signed=signed, time_tag=time_tag)
+    made.filters.update(signed=signed, time_tag=time_tag, day_time_tag=day_time_tag, fraction=fraction)
     made.globals.update(
         seats=SEATS,
         signs=SIGNS,
+        stages=STAGES,
+        legend=LEGEND,
         shown=shown,
         shown_plays=SHOWN_PLAYS,
         shown_gaps=SHOWN_GAPS,
@@ -65,7 +78,9 @@ def environment() -> Environment:
 class Pages:
     """Renders views. A room is kept until the view changes: any number of readers cost one rendering a language."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, sheets: bool = False, grids: bool = False) -> None:
+        """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed."""
+        self._sheets, self._grids = sheets, grids
         self._public: tuple[View, View] | None = None
         self._rooms: dict[tuple[Language, bool, bool], tuple[View, Markup]] = {}
 
@@ -91,6 +106,9 @@ class Pages:
                 names=[(language, catalogues()[language]) for language in LANGUAGES],
                 now=now,
                 visitor=visitor,
+                sheets=self._sheets,
+                grids=self._grids,
+                log_in=visitor.open_public,
             )
         )
 
@@ -106,7 +124,13 @@ class Pages:
                 environment()
                 .get_template("room.html")
                 .render(
-                    view=view, say=words.say, calling=calling, arbiter=audience[1], commands=audience[2], words=words
+                    view=view,
+                    say=words.say,
+                    calling=calling,
+                    arbiter=audience[1],
+                    commands=audience[2],
+                    words=words,
+                    sheets=self._sheets,
                 )
             )
             kept = self._rooms[audience] = (view, Markup(html))  # noqa: S704 - the template's own escaped output

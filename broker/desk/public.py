@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -9,6 +10,9 @@ from broker.contract.messages import Standing
 from broker.contract.words import Imp
 from broker.scorer.view import PlayView, SeatView, TableView, View
 from broker.scoring.written import written
+
+TELLING: Final = ("declared", "accepting")
+"""States in which a table has an outcome, and lets it be seen in which way it came."""
 
 
 def public(view: View) -> View:
@@ -24,7 +28,9 @@ def public(view: View) -> View:
 
 
 def _table(table: TableView) -> TableView:
-    return replace(table, health={}, gaps=(), unsent=0, calling=False)
+    """Leave out what the arbiters alone know. That somebody has declared tells of a deal that is under embargo."""
+    state = "playing" if table.state in TELLING else table.state
+    return replace(table, health={}, gaps=(), unsent=0, calling=False, state=state)
 
 
 def _standings(view: View, plays: Iterable[PlayView]) -> tuple[Standing, ...]:
@@ -39,7 +45,7 @@ def _standings(view: View, plays: Iterable[PlayView]) -> tuple[Standing, ...]:
         totals[beside.player] += beside.imp
         fines[beside.player] += beside.fine
     names = {row.player: row.name for row in view.standings}
-    ordered = sorted(lines, key=lambda player: (-totals[player], names.get(player, player)))
+    ordered = sorted(lines, key=lambda player: (-totals[player], names.get(player, player), player))
     place: dict[Fraction, int] = {}
     for at, player in enumerate(ordered, 1):
         place.setdefault(totals[player], at)  # equal IMPs share a place

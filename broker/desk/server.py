@@ -16,6 +16,7 @@ import uvicorn
 from broker.desk.annex import Annex
 from broker.desk.app import LOOPBACK, create_app
 from broker.desk.errors import AddressRefused, CertificateRefused, PortTaken, StartFailed
+from broker.desk.offer import NOTHING, Offer
 from broker.desk.orders import OrderDesk
 from broker.desk.stream import Streams
 from broker.people.door import Door
@@ -61,6 +62,7 @@ class DeskServer:
         tls: Certificate | None = None,
         orders: OrderDesk | None = None,
         annexes: Sequence[Annex] = (),
+        offer: Offer = NOTHING,
     ) -> None:
         """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
 
@@ -71,6 +73,7 @@ class DeskServer:
         if tls:
             tls.check()
         self._door, self._tls, self._orders, self._annexes = door, tls, orders, annexes
+        self._offer = offer
         self._open_room = is_loopback(host) and not hosts
         self._feed = feed
         self._host = host
@@ -134,6 +137,7 @@ class DeskServer:
                 open_room=self._open_room,
                 orders=self._orders,
                 annexes=self._annexes,
+                offer=self._offer,
             ),
             ssl_certfile=self._tls.certificate if self._tls else None,
             ssl_keyfile=self._tls.key if self._tls else None,

@@ -35,6 +35,23 @@ SIGNS: Final[dict[Shown, Sign]] = {
 }
 
 
+Stage = Literal["in", "missing", "to_come", "offline_unsent"]
+"""What the grid says of a play, and of a table, beside a table's state."""
+
+STAGES: Final[dict[Stage, Sign]] = {
+    "in": Sign("tick", "green"),
+    "missing": Sign("warning", "red"),
+    "to_come": Sign("dot", "grey"),
+    "offline_unsent": Sign("hourglass", "red"),
+}
+
+
+LEGEND: Final[tuple[Shown | Stage, ...]] = (
+    "lost", "restoring", "playing", "declared", "accepting", "in", "missing", "offline_unsent",
+)  # fmt: skip
+"""What the grid explains at its foot."""
+
+
 def shown(table: TableView) -> Shown:
     """Give what a table's card says: its state, or why nothing is known of it now."""
     if table.lifecycle is None or table.lifecycle in {"init", "disconnected", "lost"}:

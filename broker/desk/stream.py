@@ -40,9 +40,19 @@ class Streams:
             waker.set()
 
     async def follow(
-        self, feed: ViewFeed, tell: Callable[[View], bytes], pace: Pace, goes_on: Callable[[], bool] = lambda: True
+        self,
+        feed: ViewFeed,
+        tell: Callable[[View], bytes | None],
+        pace: Pace,
+        goes_on: Callable[[], bool] = lambda: True,
+        *,
+        at_beats: bool = False,
     ) -> AsyncIterator[bytes]:
-        """Give the bytes of one reader's stream until the server ends, the reader goes, or may not read any more."""
+        """Give the bytes of one reader's stream until the server ends, the reader goes, or may not read any more.
+
+        `tell` gives None where a view changes nothing of what this reader looks at. `at_beats`: it is asked at each
+        heartbeat too, for what is not made anew at every change.
+        """
         changed = asyncio.Event()
         self._wakers.add(changed)
         # A task of its own follows the feed: cutting the feed's iterator short at a heartbeat would end it.
@@ -57,7 +67,8 @@ class Streams:
                 if not goes_on():
                     yield BYE
                     return
-                yield tell(feed.current) if fresh else BEAT
+                # A reader to whom a change brings nothing new still hears that the line stands.
+                yield (tell(feed.current) if fresh or at_beats else None) or BEAT
                 if fresh:
                     await pace.sleep(pace.gap_s)
         finally:

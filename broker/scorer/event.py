@@ -10,15 +10,19 @@ from copy import copy
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
+import numpy as np
 import tomli_w
 from msgspec import Meta, Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from broker.contract.messages import PlannedPlay, Player
 from broker.contract.words import (
+    SEATS,
+    Count,
     DealNo,
     EventName,
     Name,
@@ -27,6 +31,7 @@ from broker.contract.words import (
     RoundNo,
     Seat,
     TableNo,
+    Wind,
 )
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
@@ -72,6 +77,16 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     teams: dict[Name, Annotated[tuple[PlayerId, ...], Meta(min_length=4, max_length=99)]] = {}
     """In a team event: whose players are whose."""
     sessions: tuple[Session, ...] = ()
+    correction_minutes: Count = 0
+    """How long after a deal is complete its results can be objected to; 0: no period is set."""
+
+
+class Columns(NamedTuple):
+    """The plays of a plan; `players` is (plays, seats), the numbers of players in the event's list."""
+
+    deals: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    players: NDArray[np.int64]
 
 
 class Event:
@@ -91,6 +106,7 @@ class Event:
             self._orders = {number: _order(deal, registry) for number, deal in self._deals.items()}
         except RuleError as error:
             raise BadEvent(error.text) from None
+        self._forms = {number: form_hash(order) for number, order in self._orders.items()}
         self.players = {player.id: player for player in plan.players}
         self.bookings = {(play.table, play.round): play for play in plan.plays}
 
@@ -126,9 +142,52 @@ class Event:
         other.profile = profile
         return other
 
+    @cached_property
+    def rounds(self) -> Mapping[tuple[int, int], int]:
+        """In which round a deal is played at a table: by deal and table."""
+        return {(play.deal, play.table): play.round for play in self.plan.plays}
+
+    @cached_property
+    def rounds_at(self) -> Mapping[int, dict[int, int]]:
+        """Each table's rounds, with the deal that it plays in them."""
+        found: dict[int, dict[int, int]] = {table: {} for table in self.tables}
+        for play in self.plan.plays:
+            found[play.table][play.round] = play.deal
+        return found
+
+    @cached_property
+    def columns(self) -> Columns:
+        """All planned plays, as columns."""
+        number = {player: at for at, player in enumerate(self.players)}
+        plays = self.plan.plays
+        return Columns(
+            np.array([play.deal for play in plays], dtype=np.int64),
+            np.array([play.table for play in plays], dtype=np.int64),
+            np.array([[number[play.players[seat]] for seat in SEATS] for play in plays], dtype=np.int64).reshape(-1, 4),
+        )
+
+    @cached_property
+    def bookings_of(self) -> Mapping[str, tuple[Booking, ...]]:
+        """Every player's plays, by rounds."""
+        found: dict[str, list[Booking]] = {player: [] for player in self.players}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            for player in play.players.values():
+                found[player].append(play)
+        return {player: tuple(plays) for player, plays in found.items()}
+
+    def name_of(self, player: str) -> str:
+        """Give a player's name; of who is not in the list, the id."""
+        known = self.players.get(player)
+        return known.name if known else player
+
+    def winds(self, deal: int) -> tuple[Wind, Seat]:
+        """Give a deal's prevalent wind and dealer: both stand on its carrier."""
+        record = self._deals[deal]
+        return record.prevalent_wind, record.dealer
+
     def form(self, deal: int) -> str:
         """Hash of a deal's serials as they should lie."""
-        return form_hash(self._orders[deal])
+        return self._forms[deal]
 
     def plays_of(self, table: int, replanned: Mapping[int, int] = MappingProxyType({})) -> tuple[PlannedPlay, ...]:
         """What one table is to do, by rounds: serials, never a face. `replanned`: rounds that have another deal now."""

@@ -49,6 +49,23 @@ class TableBook:
     refused: list[Refusal] = field(default_factory=list)
     seen: dict[int, None] = field(default_factory=dict)
     """Numbers taken or seen again, the latest last."""
+    upto: int = 0
+    """The highest number that was taken."""
+    missing: set[int] = field(default_factory=set)
+    """Numbers below it that were not."""
+
+    def take(self, message: LogMessage) -> None:
+        """Remember a fact, for good."""
+        seq = message.seq
+        self.taken[seq] = message
+        if seq > self.upto:
+            if seq > self.upto + 1:
+                self.missing.update(range(self.upto + 1, seq))
+            self.upto = seq
+        else:
+            self.missing.discard(seq)
+        if self.refused:
+            self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
     def see(self, seq: int) -> None:
         """Move a number to the end of those that the next receipt names."""
@@ -61,14 +78,9 @@ class TableBook:
         """Name the facts that were taken, or seen again, last."""
         return tuple(Taken(seq=seq, id=self.taken[seq].id) for seq in self.seen)
 
-    @property
-    def upto(self) -> int:
-        """The highest sequence number that was taken."""
-        return max(self.taken, default=0)
-
     def gaps(self) -> tuple[int, ...]:
-        """What is missing below it."""
-        return tuple(seq for seq in range(1, self.upto) if seq not in self.taken)
+        """What is missing below the highest number that was taken."""
+        return tuple(sorted(self.missing))
 
 
 class Intake:
@@ -77,6 +89,7 @@ class Intake:
     def __init__(self, event: Event, taken: Iterable[Kept], refused: Iterable[RefusedRow] = ()) -> None:
         """Start from what is stored. Raises BadEvent where that is of another plan."""
         self._event = event
+        self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
         self._results: dict[tuple[int, int], int] = {}
@@ -94,12 +107,14 @@ class Intake:
                 raise BadEvent(
                     f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
                 )
-            self.take(message)
+            self._remember(message)
+        for book in self.books.values():
+            book.seen = dict.fromkeys([*book.taken][-MOST_LISTED:])
 
     def _fits(self, message: LogMessage) -> bool:
         """Say whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
         fact = message.fact
-        known = not isinstance(fact, Result) or all(one in self._event.players for one in fact.players.values())
+        known = not isinstance(fact, Result) or self._players.issuperset(fact.players.values())
         return self._has_deal(message.table, fact) and known
 
     def _has_deal(self, table: int, fact: Fact) -> bool:
@@ -120,10 +135,11 @@ class Intake:
 
     def take(self, message: LogMessage) -> None:
         """Remember a message that is (about to be) in the journal."""
-        book = self.books[message.table]
-        book.taken[message.seq] = message
-        book.see(message.seq)
-        book.refused = [kept for kept in book.refused if (kept.seq, kept.id) != (message.seq, message.id)]
+        self._remember(message)
+        self.books[message.table].see(message.seq)
+
+    def _remember(self, message: LogMessage) -> None:
+        self.books[message.table].take(message)
         self._ids.add(message.id)
         key = message.table, message.fact.round
         if isinstance(message.fact, Result):

@@ -12,6 +12,8 @@ from broker.contract.messages import (
     ComparedPlay,
     ComparedSeat,
     Message,
+    PublicStandings,
+    PublicTraveller,
     Receipt,
     Ruling,
     Standings,
@@ -22,8 +24,9 @@ from broker.contract.wire import encode
 from broker.scorer.alerts import Concern
 from broker.scorer.event import Event
 from broker.scorer.intake import TableBook
+from broker.scorer.moment import Moment
 from broker.scorer.room import Room
-from broker.scorer.standings import rows, team_rows
+from broker.scorer.standings import team_rows
 from broker.scoring.compare import Compared
 from broker.scoring.written import written
 
@@ -81,10 +84,10 @@ class Speaker:
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 
-    def traveller(self, room: Room, deal: int, seq: int) -> Outgoing:
-        """Put all plays of a deal side by side."""
-        compared = [one for group in room.groups() if group.deal == deal for one in group.plays]
-        message = Traveller(
+    def traveller(self, room: Room, deal: int, seq: int, kind: type[Traveller] = Traveller) -> Outgoing:
+        """Put all plays of a deal side by side, for arbiters or as the public copy."""
+        compared = [one for row in room.moment().by_deal.get(deal, ()) for one in row.group.plays]
+        message = kind(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
@@ -93,7 +96,8 @@ class Speaker:
             expected=room.expected(deal),
             plays=tuple(_compared(one, room) for one in sorted(compared, key=lambda one: one.play.table)),
         )
-        return self._at(topics.TRAVELLER, message, deal=deal)
+        topic = topics.PUBLIC_TRAVELLER if kind is PublicTraveller else topics.TRAVELLER
+        return self._at(topic, message, deal=deal)
 
     def standings(self, room: Room, seq: int, now: int) -> Outgoing:
         """Say who leads. `now` (ms since 1970) tells whether it is final."""
@@ -104,7 +108,7 @@ class Speaker:
             final=room.is_final(now),
             plays_in=room.plays_in,
             plays_expected=len(self._event.plan.plays),
-            rows=rows(room.standings(), self._event.players),
+            rows=room.moment().standings,
             teams=team_rows(room.team_standings()),
         )
         return self._at(topics.STANDINGS, message)
@@ -112,6 +116,19 @@ class Speaker:
     def ruling(self, ruling: Ruling) -> Outgoing:
         """Tell what an arbiter has ruled at the desk."""
         return self._at(topics.RULING, ruling)
+
+    def public_standings(self, open_part: Moment, seq: int) -> Outgoing:
+        """Say who leads by the deals that are under no embargo."""
+        message = PublicStandings(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            final=open_part.final,
+            plays_in=sum(self._event.expected[deal] for deal in open_part.complete),
+            plays_expected=len(self._event.plan.plays),
+            rows=open_part.standings,
+        )
+        return self._at(topics.PUBLIC_STANDINGS, message)
 
     def alert(self, concern: Concern, now: int, seq: int) -> Outgoing:
         """Tell the arbiters."""

@@ -6,6 +6,7 @@ said, in the order in which they were given; one changes the deals that it touch
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -13,12 +14,12 @@ from broker.contract.messages import LogMessage, Restored, Result, Ruled
 from broker.contract.rulings import Reopen
 from broker.rules.profile import Profile
 from broker.scorer.event import Event
+from broker.scorer.moment import Moment
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry, PlayKey, Subject, entry_of
 from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, table_of
 from broker.scorer.seating import Seatings
 from broker.scorer.teams import TeamRoom
-from broker.scoring import individual
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import Adjustment, ScoredPlay
@@ -39,12 +40,13 @@ class Room:
         self._expected = Counter(event.expected)
         self._of_deal: Counter[int] = Counter()
         self._at_table: Counter[int] = Counter()
-        self._forms: dict[PlayKey, dict[int, str]] = {}
-        """Of each play the forms that were restored, by the number of the fact."""
+        self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
+        """Of each play the forms that were restored, with the number of the fact."""
         self._later: dict[PlayKey, list[LogMessage]] = {}
         """Results of plays that have one, until it is heard that the table was reopened between the two."""
         self.seatings = Seatings()
         self._ledger = Ledger.of((), event.profile, event.players)
+        self._moment: Moment | None = None
         self.teams = TeamRoom(event.plan.teams, event.profile)
 
     def load(self, messages: Iterable[Kept]) -> None:
@@ -108,7 +110,7 @@ class Room:
         if isinstance(message.fact, Result):
             self._entered(key, message)
         elif isinstance(message.fact, Restored):
-            self._forms.setdefault(key, {})[message.seq] = message.fact.form
+            self._forms[key] = (*self._forms.get(key, ()), (message.seq, message.fact.form))
 
     def _entered(self, key: PlayKey, message: LogMessage) -> None:
         """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
@@ -160,10 +162,9 @@ class Room:
 
         It speaks of the planned deal: where another was played, that deal's own form is assumed.
         """
-        forms = self._forms.get(key, {})
-        last = max((seq for seq in forms if result is None or seq < result.seq), default=None)
+        told = [one for one in self._forms.get(key, ()) if result is None or one[0] < result.seq]
         out_of_place = deal != self._event.bookings[key].deal
-        return self._event.form(deal) if last is None or out_of_place else forms[last]
+        return self._event.form(deal) if not told or out_of_place else max(told)[1]
 
     def _follow(self, had: Mapping[PlayKey, Laid]) -> frozenset[int]:
         """Lay plays anew, and let counts and ledger follow; give the deals that this may have changed."""
@@ -291,13 +292,30 @@ class Room:
             return table, play.table // APART
         return next(key for key in self._event.plays_with(play.deal) if key[0] == table)
 
+    def moment(self) -> Moment:
+        """Give all plays as they are now: the same object until a play has changed, with all that was made of it."""
+        if self._moment is None or self._moment.ledger is not self._ledger:
+            complete = frozenset(deal for deal in self._event.expected if self.complete(deal))
+            self._moment = Moment(
+                self._event,
+                self._ledger,
+                MappingProxyType(self.results),
+                complete,
+                tuple(self.adjustments()),
+                {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
+            )
+        return self._moment
+
+    def _kinds(self, laid: Laid) -> tuple[str, ...]:
+        return tuple(self.book.entries[id_].kind for id_ in laid.rulings)
+
     def groups(self) -> tuple[Group, ...]:
         """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
         return self._ledger.groups
 
     def standings(self) -> Ranking:
         """Rank all players of the event."""
-        return individual.standings(self._ledger)
+        return self.moment().ranking
 
     def team_standings(self) -> Ranking:
         """Rank all teams of the event, by the deals that all of them have played."""

@@ -3,10 +3,12 @@
 One thread alone changes anything: the wire's thread only puts messages on the queue.
 """
 
+import gc
 import logging
 import queue
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,13 +23,16 @@ from broker.scorer.event import Event
 from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
 from broker.scorer.outgoing import Outgoing, Speaker
-from broker.scorer.picture import view_of
+from broker.scorer.picture import Picture
+from broker.scorer.publication import Publication
 from broker.scorer.room import Room
 from broker.scorer.rulings.asked import Asked, wait
 from broker.scorer.rulings.on_paper import on_paper
 from broker.scorer.rulings.rulings import Rulings
-from broker.scorer.standings import rows, write_csv
+from broker.scorer.standings import write_csv
+from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
+from broker.scorer.wirelog import WireLog
 from broker.store.backup.watch import Report
 from broker.store.journal import Journal, RefusedRow
 
@@ -48,11 +53,17 @@ class Scorer:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
-        taken = list(journal.messages())
-        self._intake = Intake(event, taken, journal.refused())
-        self._room.load(taken)
+        with uncollected():
+            taken = list(journal.messages())
+            self._intake = Intake(event, taken, journal.refused())
+            self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health = HealthWatch()
+        self._publication = Publication(self._speaker)
+        self.times, self.wire = TableTimes(), WireLog()
+        for message in taken:
+            if isinstance(message, LogMessage):
+                self.times.hear(message, message.at)
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -60,6 +71,9 @@ class Scorer:
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._version = 0
+        self._picture = Picture(event)
+        self.moment = self._room.moment()
+        """All plays as they are now; put in place whole, to be read from any thread."""
         self.feed = ViewFeed(self._view())
         self._link: Link | None = None
         self.rulings = Rulings(event, self._room, journal, self._intake, clock, self._ruled)
@@ -140,6 +154,7 @@ class Scorer:
             for deal in self._event.expected:
                 self._say(self._speaker.traveller(self._room, deal, self._height))
             self._say(self._speaker.standings(self._room, self._height, self._clock()))
+            self._publish(self._event.expected)
 
     def _take(self, batch: list[Incoming]) -> None:
         if not batch:
@@ -159,6 +174,7 @@ class Scorer:
                 self._greeting.add(verdict.message.table)
             self._concerned.extend(self._watch.hear(verdict.message))
             self._health.hear(self._watch.states[verdict.message.table])
+        self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
             place = topics.parse(one.topic)
@@ -173,7 +189,11 @@ class Scorer:
     def _answer(self, verdicts: list[Verdict]) -> None:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
         new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
-        deals = {deal for message in new for deal in self._room.apply(message)}
+        now = self._clock()
+        deals: set[int] = set()
+        for message in new:
+            deals |= self._room.apply(message)
+            self.times.hear(message, now)
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
             self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
@@ -217,16 +237,21 @@ class Scorer:
         for deal in sorted(deals):
             self._say(self._speaker.traveller(self._room, deal, self._height))
         if deals:
-            self._tell_standings()
+            self._tell_standings(deals)
 
-    def _tell_standings(self) -> None:
+    def _tell_standings(self, deals: Iterable[int] = ()) -> None:
         self._say(self._speaker.standings(self._room, self._height, self._clock()))
+        self._publish(deals)
         self._write_standings()
+
+    def _publish(self, deals: Iterable[int]) -> None:
+        for message in self._publication.of(self._room, deals, self._height):
+            self._say(message)
 
     def _write_standings(self) -> None:
         """Write the file anew. It is made from the store: that it cannot be written is no reason to stop."""
         try:
-            write_csv(self._folder / STANDINGS, rows(self._room.standings(), self._event.players))
+            write_csv(self._folder / STANDINGS, self._room.moment().standings)
         except OSError as error:
             self._concerned.append(Concern("standings_unwritten", f"{STANDINGS}: {error.strerror}"))
 
@@ -247,16 +272,17 @@ class Scorer:
         yield from seating.concerns(self._event, self._room.seatings, message)
 
     def _say(self, message: Outgoing) -> None:
+        self.wire.note(self._clock(), "out", message.topic, message.payload)
         if self._link:
             self._link.publish(message.topic, message.payload, retain=message.retain)
 
     def _show(self) -> None:
         self._version += 1
+        self.moment = self._room.moment()
         self.feed.publish(self._view())
 
     def _view(self) -> View:
-        view = view_of(
-            self._event,
+        view = self._picture.view(
             self._room,
             self._intake,
             self._watch,
@@ -265,6 +291,18 @@ class Scorer:
             connected=self._connected,
         )
         return replace(view, final=self._room.is_final(self._clock()))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let a whole journal be read: it holds no cycles, and to look for some again and again doubles the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _concern(topic: str, place: topics.Place | None, verdict: Verdict) -> Concern:

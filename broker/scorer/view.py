@@ -2,9 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 
+import msgspec
 from msgspec import Struct
 
 from broker.contract.messages import Standing, TeamStanding
@@ -93,7 +94,7 @@ class View(Struct, frozen=True):
     plays_in: int
     plays_expected: int
     tables: tuple[TableView, ...]
-    plays: tuple[PlayView, ...]
+    plays: Sequence[PlayView]
     """Newest first."""
     standings: tuple[Standing, ...]
     alerts: tuple[AlertView, ...]
@@ -105,6 +106,11 @@ class View(Struct, frozen=True):
     """Deals that count for no team until an arbiter has ruled who sat where."""
     corrections_until: int | None = None
     """When the correction period ends (ms since 1970), if that was said; until then nothing is final."""
+
+
+def as_json(view: View) -> bytes:
+    """Write a view as programs get it."""
+    return msgspec.json.encode(view, enc_hook=list)  # of what is in a view only `plays` may be no list or tuple
 
 
 class ViewFeed:

@@ -5,13 +5,15 @@ played in, and what one player wins by it is not taken from another. Later fines
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from broker.contract.words import SEATS
 from broker.scoring.compare import Exact, Group
+from broker.scoring.entries import Entries
+from broker.scoring.imp import Whole
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
 from broker.scoring.totals import Imps, exact_imps
@@ -30,18 +32,28 @@ def bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
     """Give everybody's bounds. `missing` are the plays that are still to come: their points are not looked at."""
     to_come = tuple(missing)
     entries = ledger.entries.with_names(name for play in to_come for name in play.entries)
-    least, most = (ledger.totals.resized(len(entries.number)).imp for _ in range(2))
     joining = Counter((play.deal, play.section or "") for play in to_come)
+    waiting = [entries.number[name] for play in to_come for name in play.entries]
+    return reach(ledger, entries, joining, np.array(waiting, dtype=np.int64))
+
+
+def reach(
+    ledger: Ledger, entries: Entries, joining: Mapping[tuple[int, str], int], waiting: Whole
+) -> dict[str, Bounds]:
+    """Give everybody's bounds, of an event with many plays to come.
+
+    `joining`: how many plays may still join the groups of a deal and section; `waiting`: the numbers of their entries,
+    as often as they have a play to come.
+    """
+    least, most = (ledger.totals.resized(len(entries.number)).imp for _ in range(2))
     for (deal, section, _), row in ledger.rows.items():
-        if more := joining[deal, section]:
+        if more := joining.get((deal, section), 0):
             now, (low, high) = exact_imps(row.group), _reach(row.group, more)
             np.add.at(least, row.entries, low - now)
             np.add.at(most, row.entries, high - now)
     step = len(ledger.profile.imp.scale.value)
-    for play in to_come:
-        for name in play.entries:
-            least[entries.number[name]] -= step
-            most[entries.number[name]] += step
+    np.subtract.at(least, waiting, step)
+    np.add.at(most, waiting, step)
     ahead, behind = _places(least, most, ties_are_parted=bool(ledger.profile.ties.chain.value))
     rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
     return dict(zip(entries.names, map(Bounds._make, rows), strict=True))

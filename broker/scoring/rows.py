@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 
@@ -30,6 +31,11 @@ class Row:
         members = compared.members
         names = chain.from_iterable(play.entries for play in members)
         return cls(compared, table(map(number.__getitem__, names), len(members)))
+
+    @cached_property
+    def tables(self) -> Whole:
+        """The tables of the group's plays, in order."""
+        return np.array([play.table for play in self.group.members], dtype=np.int64)
 
     def of_table(self, table: int) -> ScoredPlay | None:
         """Give this table's play, if it is in the group."""

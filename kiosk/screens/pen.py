@@ -11,6 +11,11 @@ Align = Literal["left", "centre", "right"]
 
 SMALLER: Final = 0.94
 
+MUCH_SMALLER: Final = 0.72
+
+BREAKS: Final = " -，；：、。"
+"""After which a text may go on in the next line."""
+
 CUT: Final = "…"
 
 MOST_KNOWN: Final = 4_096
@@ -78,13 +83,23 @@ class Pen:
         return surface.blit(picture, (at[0] - left, at[1]))
 
     def in_two(self, text: str, share: float, width: int) -> tuple[str, ...]:
-        """Break a name at a blank or hyphen, so that the longer half is short, if it does not fit into one line."""
+        """Break a text at a blank, hyphen or mark into halves as alike as can be, if it does not fit into one line."""
         text = _printable(text)
         font = self._font(text, share)
-        halves = [(text[: at + 1].strip(), text[at + 1 :].strip()) for at, one in enumerate(text[:-1]) if one in " -"]
+        cuts = (at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS)
+        halves = [(text[:at].strip(), text[at:].strip()) for at in cuts]
         if font.size(text)[0] <= width or not halves:
             return (text,)
         return min(halves, key=lambda two: max(font.size(half)[0] for half in two))
+
+    def broken(self, line: Said, width: int) -> Iterator[Said]:
+        """Break a line that would have to be made much smaller than it is to be."""
+        parts = self.in_two(line.text, line.share * MUCH_SMALLER, width)
+        if len(parts) == 1:
+            yield line
+        else:
+            for part in parts:
+                yield from self.broken(line._replace(text=part), width)
 
     def _fitting(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
         """Give a text and the largest font up to that share in which it is no wider."""

@@ -27,11 +27,15 @@ def playing(words: Words, shown: Shown) -> Middle | None:
 
 def plain(words: Words, shown: Shown) -> Middle:
     """Any state that has no screen of its own."""
-    return Middle((*extra(words, shown), *state(words, shown), *problem(words, shown)))
+    go_on = (Action("enter", words("do_next"), "strong"),) if shown.ruled else ()
+    return Middle((*extra(words, shown), *state(words, shown), *problem(words, shown)), go_on)
 
 
 def state(words: Words, shown: Shown) -> tuple[Said, ...]:
     """Give the state in a word, and what to do."""
+    if shown.ruled:
+        ruled = Said(words(f"ruled_{shown.ruled}"), 0.12, style.ATTENTION)
+        return ruled, Said(words("recorded_help"), 0.055, style.QUIET)
     return Said(words(shown.state), 0.15, style.TEXT), Said(words(f"{shown.state}_help"), 0.06, style.QUIET)
 
 

@@ -1,18 +1,24 @@
 """What may be seen of a table. While a play goes on nothing in here knows of presses, so nothing can show them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from broker.contract.messages import Fine
+from broker.contract.messages import Fine, Tray
 from broker.contract.words import PublicState, Seat, Wind, WinKind
 from broker.rules.deal import seat_wind
 from broker.rules.points import points
+from kiosk.bench import Bench
 from kiosk.entry import Form
+from kiosk.panel import Panel
 from kiosk.table import guards
+from kiosk.table.restoring.work import Work
 from kiosk.table.state import Check, Phase, Table
 
 QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
 """Where nothing may be seen of a press."""
+
+HIDDEN: Final = "*"
 
 OF_A_SEAT: Final = ("button-", "contact-", "press-")
 """How the health of one seat's button is named, of its contact, and of a press of it that was told late."""
@@ -56,6 +62,12 @@ class Shown:
     marked: frozenset[Seat] = frozenset()
     """Seats with a tick: trays that are right, tiles confirmed, results accepted."""
     check: Check | None = None
+    work: Work | None = None
+    """What is known of the trays, while walls are restored."""
+    order: Mapping[Seat, Tray] | None = None
+    """What belongs in them."""
+    bench: Bench | None = None
+    """What the camera and the scanner tell besides."""
     declared: tuple[Seat, ...] = ()
     form: Form | None = None
     result: Winning | None = None
@@ -70,11 +82,17 @@ class Shown:
     """Code of what stops this play before a tile is touched."""
     repeating: tuple[str, ...] = ()
     """Names of those who have played this deal before."""
+    panel: Panel | None = None
+    """The arbiter's panel, while it is open; of a PIN no digit, only how many there are."""
+    ruled: str | None = None
+    """What the arbiter has ruled here in the place of a result: `void` or `adjusted`."""
     problem: str | None = None
     """Code of what was refused at the keyboard."""
 
 
-def shown(table: int, state: Table, form: Form | None, line: Line, problem: str | None) -> Shown:
+def shown(
+    table: int, state: Table, form: Form | None, line: Line, problem: str | None, panel: Panel | None = None
+) -> Shown:
     """Give what is to be seen. An open claim window looks exactly like the play before it."""
     play = state.play
     if play is None:
@@ -101,8 +119,15 @@ def shown(table: int, state: Table, form: Form | None, line: Line, problem: str 
         extra_min=state.extra_min,
         ended=state.ended,
         paused=state.paused,
-        problem=None if quiet else problem,
+        panel=_covered(panel),
+        ruled=state.ruled,
+        problem=None if quiet and panel is None else problem,
     )
+
+
+def _covered(panel: Panel | None) -> Panel | None:
+    """Leave out which digits of a PIN were typed: pictures of the screen may be kept."""
+    return replace(panel, digits=HIDDEN * len(panel.digits)) if panel and panel.ask == "pin" else panel
 
 
 def _quiet(line: Line) -> Line:

@@ -12,9 +12,11 @@ def stopped(words: Words, shown: Shown) -> Middle | None:
     """A play that must not go on without the arbiter."""
     if shown.stopped is None:
         return None
-    names = ", ".join(shown.repeating)
-    what = Said(words(f"stopped_{shown.stopped}", deal=shown.deal, names=names), 0.1, style.ATTENTION)
-    return Middle((*extra(words, shown), what, Said(words("stopped_help"), 0.065, style.TEXT), *problem(words, shown)))
+    what = Said(words(f"stopped_{shown.stopped}", deal=shown.deal), 0.1, style.ATTENTION)
+    names = (Said(name, 0.065, style.TEXT) for name in shown.repeating)
+    return Middle(
+        (*extra(words, shown), what, *names, Said(words("stopped_help"), 0.065, style.TEXT), *problem(words, shown))
+    )
 
 
 def another_carrier(words: Words, shown: Shown) -> Middle | None:

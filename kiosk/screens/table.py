@@ -96,7 +96,8 @@ class TableScreen:
         room, leading = self._room(now, shown), self._layout.y(LEADING)
         if now.actions:
             room.height -= self._layout.y(FINGER) + leading
-        lines = self._pen.fit([*now.lines], room.width, room.height, leading)
+        lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
+        lines = self._pen.fit(lines, room.width, room.height, leading)
         high = self._pen.high(lines, room.width, leading)
         y = room.top if now.paint else room.top + (room.height - high) // 2
         for line in lines:

@@ -36,16 +36,23 @@ LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
 class Window:
     """One window for one table. Context-managed; `close` may be called twice."""
 
-    def __init__(self, settings: Screen, words: Words, clock: Callable[[], int] = time.monotonic_ns) -> None:
-        """Raise ScreenMissing, and BadConfiguration where the language has no font here."""
+    def __init__(
+        self, settings: Screen, words: Words, clock: Callable[[], int] = time.monotonic_ns, *, below: int = 0
+    ) -> None:
+        """Leave so many pixels `below` the table's screen to others.
+
+        Raise ScreenMissing, and BadConfiguration where the language has no font here.
+        """
         if settings.driver:
             os.environ["SDL_VIDEODRIVER"] = settings.driver
         size = (settings.width, settings.height)
+        whole = (settings.width, settings.height + below)
         try:
             pygame.display.init()
-            self._surface = pygame.display.set_mode(size, pygame.FULLSCREEN if settings.fullscreen else 0)
+            self._whole = pygame.display.set_mode(whole, pygame.FULLSCREEN if settings.fullscreen else 0)
         except pygame.error as error:
             raise ScreenMissing(str(error)) from None
+        self._surface = self._whole.subsurface((0, 0), size) if below else self._whole
         pygame.font.init()
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)
@@ -82,9 +89,11 @@ class Window:
         for event in pygame.event.get():
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
-            key = self._touched(event) if event.type in TOUCHES else _typed(event)
-            if key:
+            if key := self._key(event):
                 yield key
+
+    def _key(self, event: pygame.event.Event) -> str | None:
+        return self._touched(event) if event.type in TOUCHES else _typed(event)
 
     def _touched(self, event: pygame.event.Event) -> str | None:
         """Take a finger in; SDL tells of one on a touch screen as of a mouse."""

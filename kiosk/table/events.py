@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from broker.contract.messages import Assignment, Command
-from broker.contract.words import Count, FineImp, HandValue, RoundNo, Seat, Text, WinKind
+from broker.contract.words import Count, FineImp, HandValue, Name, Reason, RoundNo, Seat, Text, WinKind
 
 Reader = Literal["camera", "scanner"]
 
@@ -78,20 +78,72 @@ class SeatsSwapped(Happened, frozen=True, tag="seats_swapped", kw_only=True):
 
     one: Seat
     other: Seat
-    reason: Text
+    reason: Reason
 
 
 class GuardOverridden(Happened, frozen=True, tag="guard_overridden", kw_only=True):
     """The arbiter lets a play go on that the table has stopped before a tile was touched."""
 
-    reason: Text
+    reason: Reason
 
 
 class DealBroughtForward(Happened, frozen=True, tag="deal_brought_forward", kw_only=True):
     """The arbiter lets the deal be played now whose carrier is here, though another has its turn."""
 
     round: RoundNo
-    reason: Text
+    reason: Reason
+
+
+class ArbiterAdmitted(Happened, frozen=True, tag="arbiter_admitted", kw_only=True):
+    """An arbiter has given the PIN at the table, or the desk has let one in."""
+
+    by: Name
+
+
+class ArbiterLeft(Happened, frozen=True, tag="arbiter_left", kw_only=True):
+    """The arbiter has done, or has not touched anything for a while."""
+
+
+class PinRefused(Happened, frozen=True, tag="pin_refused", kw_only=True):
+    """Somebody gave a wrong PIN."""
+
+
+class PauseRuled(Happened, frozen=True, tag="pause_ruled", kw_only=True):
+    """The arbiter at the table pauses it, or lets it go on."""
+
+    begin: bool
+
+
+class ExtraTimeGiven(Happened, frozen=True, tag="extra_time_given", kw_only=True):
+    """The arbiter at the table adds minutes to the play."""
+
+    minutes: Annotated[int, Meta(ge=1, le=60)]
+
+
+class PlayVoided(Happened, frozen=True, tag="play_voided", kw_only=True):
+    """The arbiter has found that the play counts for nobody."""
+
+    reason: Reason
+
+
+class PlayAdjusted(Happened, frozen=True, tag="play_adjusted", kw_only=True):
+    """The arbiter gives each player what the profile gives for a play that could not be played, by fault."""
+
+    at_fault: tuple[Seat, ...]
+    reason: Reason
+
+
+class Reopened(Happened, frozen=True, tag="reopened", kw_only=True):
+    """The arbiter takes back a result that four have accepted: another is entered."""
+
+    reason: Reason
+
+
+class DeclarationsCorrected(Happened, frozen=True, tag="declarations_corrected", kw_only=True):
+    """The arbiter puts right who has declared."""
+
+    seats: tuple[Seat, ...]
+    reason: Reason
 
 
 class ClaimWindowElapsed(Happened, frozen=True, tag="claim_window_elapsed", kw_only=True):
@@ -138,6 +190,7 @@ class Ordered(Happened, frozen=True, tag="ordered", kw_only=True):
     seq: Count
     command: Command
     minutes: Annotated[int, Meta(ge=0, le=60)] = 0
+    author: Name = "desk"
 
 
 class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
@@ -153,6 +206,15 @@ Event: TypeAlias = (
     | ButtonPressed
     | ButtonReleased
     | ButtonHeld
+    | ArbiterAdmitted
+    | ArbiterLeft
+    | PinRefused
+    | PauseRuled
+    | ExtraTimeGiven
+    | PlayVoided
+    | PlayAdjusted
+    | Reopened
+    | DeclarationsCorrected
     | SeatsSwapped
     | GuardOverridden
     | DealBroughtForward

@@ -6,17 +6,25 @@ from typing import Final
 
 from broker.contract.messages import Fact, Overridden
 from kiosk.table import calls, plan
+from kiosk.table.authority import arbiter_of
 from kiosk.table.carrier import brought
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
+    ArbiterAdmitted,
+    ArbiterLeft,
     Assigned,
     ButtonHeld,
     ButtonPressed,
     CallToggled,
     DealBroughtForward,
     Event,
+    ExtraTimeGiven,
     GuardOverridden,
     Ordered,
+    PauseRuled,
+    PinRefused,
+    PlayAdjusted,
+    PlayVoided,
     Restarted,
     SeatsSwapped,
 )
@@ -25,13 +33,20 @@ from kiosk.table.state import Phase, Table
 OUT_OF_ORDER: Final = "out_of_order"
 
 GOES_ON: Final = (
+    ArbiterAdmitted,
+    ArbiterLeft,
     Assigned,
     ButtonHeld,
     ButtonPressed,
     CallToggled,
     DealBroughtForward,
+    ExtraTimeGiven,
     GuardOverridden,
     Ordered,
+    PauseRuled,
+    PinRefused,
+    PlayAdjusted,
+    PlayVoided,
     Restarted,
     SeatsSwapped,
 )
@@ -69,6 +84,7 @@ def refuse(state: Table, event: Event) -> None:
 
 def overridden(state: Table, event: GuardOverridden) -> tuple[Table, tuple[Fact, ...]]:
     """Let the play go on; what had stopped it is told."""
+    arbiter_of(state)
     codes, play = standing(state), calls.play_of(state)
     if not codes:
         raise NotNow("nothing_to_override", "nothing stops this play")
@@ -78,6 +94,7 @@ def overridden(state: Table, event: GuardOverridden) -> tuple[Table, tuple[Fact,
 
 def brought_forward(state: Table, event: DealBroughtForward) -> tuple[Table, tuple[Fact, ...]]:
     """Take another play of this table before its turn; the one that had its turn comes later."""
+    arbiter_of(state)
     index = brought(state, event.round)
     begun = plan.begin(state, index, event.at)
     play = calls.play_of(begun)

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from broker.contract.messages import Fact
-from kiosk.table import calls, claim, guards, orders, pause, plan, restore, seating, settle
+from kiosk.table import arbiter, calls, claim, guards, orders, pause, plan, restore, seating, settle
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
+    ArbiterAdmitted,
+    ArbiterLeft,
     Assigned,
     ButtonHeld,
     ButtonPressed,
@@ -19,13 +21,20 @@ from kiosk.table.events import (
     CallToggled,
     ClaimWindowElapsed,
     DealBroughtForward,
+    DeclarationsCorrected,
     Event,
+    ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
     Happened,
     NextDealCalled,
     Ordered,
+    PauseRuled,
+    PinRefused,
+    PlayAdjusted,
     PlayEndedDrawn,
+    PlayVoided,
+    Reopened,
     Restarted,
     ResultRefused,
     RowTicked,
@@ -68,6 +77,7 @@ def _on_new_clock(state: Table, now: int) -> Table:
         state,
         since=now - SETTLE_NS,
         closed_at=None,
+        pin_wrong_at=now if state.pins_wrong else 0,
         window=state.window and state.window.moved(now - state.window.latest),
         pause=Pause(now) if state.paused else None,
     )
@@ -76,6 +86,9 @@ def _on_new_clock(state: Table, now: int) -> Table:
 EVERY: Final = tuple(Phase)
 SHOWN: Final = tuple(phase for phase in Phase if phase not in (Phase.PLAYING, Phase.CLAIMING))
 """Where no claim is to be kept silent."""
+UNDER_WAY: Final = (Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING)
+PLAYED: Final = tuple(phase for phase in Phase if phase not in (Phase.WAITING, Phase.FINISHED))
+"""Where there is a play to rule on."""
 BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
@@ -97,9 +110,18 @@ RULES: Final = (
     Rule((Phase.ACCEPTING,), ButtonPressed, settle.accepted, (Phase.RECORDED,)),
     Rule((Phase.ACCEPTING,), ResultRefused, settle.refused, (Phase.PLAYING, Phase.DECLARED)),
     Rule((Phase.RECORDED,), NextDealCalled, plan.next_deal, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((Phase.RECORDED,), Reopened, arbiter.reopened, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(UNDER_WAY, DeclarationsCorrected, arbiter.corrected, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(PLAYED, PlayVoided, arbiter.voided, (Phase.RECORDED,)),
+    Rule(PLAYED, PlayAdjusted, arbiter.adjusted, (Phase.RECORDED,)),
     Rule(SHOWN, ButtonHeld, calls.held),
     Rule(EVERY, CallToggled, calls.toggled),
-    Rule(EVERY, Ordered, orders.carried_out),
+    Rule(EVERY, Ordered, orders.carried_out, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(EVERY, ArbiterAdmitted, arbiter.admitted),
+    Rule(EVERY, PinRefused, arbiter.refused),
+    Rule(EVERY, ArbiterLeft, arbiter.left),
+    Rule(EVERY, PauseRuled, arbiter.paused),
+    Rule(EVERY, ExtraTimeGiven, arbiter.extra_time),
     Rule(EVERY, Restarted, _restarted),
 )
 

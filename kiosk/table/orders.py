@@ -1,24 +1,42 @@
 """Orders of the arbiter's desk: each is carried out once, in the desk's order."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
-from broker.contract.messages import Fact
-from kiosk.table import calls, pause
-from kiosk.table.events import CallToggled, Ordered
-from kiosk.table.state import Table
+from broker.contract.messages import Command, Fact
+from kiosk.table import arbiter, calls, pause
+from kiosk.table.events import ArbiterAdmitted, CallToggled, Ordered, Reopened
+from kiosk.table.state import Phase, Table
+
+Step = tuple[Table, tuple[Fact, ...]]
 
 
-def carried_out(state: Table, event: Ordered) -> tuple[Table, tuple[Fact, ...]]:
+def carried_out(state: Table, event: Ordered) -> Step:
     """Carry an order out, once: the wire may bring it again, or after a later one."""
     if event.seq <= state.ordered:
         return state, ()
-    state = replace(state, ordered=event.seq)
-    match event.command:
-        case "clear_call":
-            return calls.toggled(state, CallToggled(at=event.at, open=False)) if state.play else (state, ())
-        case "pause":
-            return pause.begun(state, event.at), ()
-        case "resume":
-            return pause.ended(state, event.at), ()
-        case "extra_time":
-            return replace(state, extra_min=state.extra_min + event.minutes), ()
+    return _CARRIED_OUT[event.command](replace(state, ordered=event.seq), event)
+
+
+def _call_cleared(state: Table, event: Ordered) -> Step:
+    return calls.toggled(state, CallToggled(at=event.at, open=False)) if state.play else (state, ())
+
+
+def _reopened(state: Table, event: Ordered) -> Step:
+    """Take the present result back in the desk's name; where there is none by now, nothing is left to be done."""
+    if state.phase is not Phase.RECORDED or state.outcome is None:
+        return state, ()
+    there = replace(state, arbiter=event.author)
+    after, facts = arbiter.reopened(there, Reopened(at=event.at, reason="ordered by the desk"))
+    return replace(after, arbiter=state.arbiter), facts
+
+
+_CARRIED_OUT: Final[dict[Command, Callable[[Table, Ordered], Step]]] = {
+    "clear_call": _call_cleared,
+    "pause": lambda state, event: (pause.begun(state, event.at), ()),
+    "resume": lambda state, event: (pause.ended(state, event.at), ()),
+    "extra_time": lambda state, event: (replace(state, extra_min=state.extra_min + event.minutes), ()),
+    "reopen": _reopened,
+    "admit": lambda state, event: arbiter.admitted(state, ArbiterAdmitted(at=event.at, by=event.author)),
+}

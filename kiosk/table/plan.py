@@ -95,6 +95,9 @@ def begin(state: Table, index: int, at: int) -> Table:
         calling=state.calling,
         discreet=state.discreet,
         pause=state.pause if state.paused else None,
+        arbiter=state.arbiter,
+        pins_wrong=state.pins_wrong,
+        pin_wrong_at=state.pin_wrong_at,
         ordered=state.ordered,
     )
     return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED)

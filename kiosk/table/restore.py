@@ -24,10 +24,11 @@ def checked(state: Table, event: TrayChecked) -> tuple[Table, tuple[Fact, ...]]:
     """Take in one look at a tray. It is right only when all 34 places were read and are as the deal wants them."""
     play = play_of(state)
     right = event.rows == play.order[event.seat] and not event.wrong
-    work = looked(state.work, event, deal_of(play.order), right=right)
+    other = None if right else of_another_deal(state, event.rows)
+    work = state.work if other else looked(state.work, event, deal_of(play.order), right=right)
     if right:
         return _vouched(replace(state, work=work, check=None), event.at)
-    unread, other = sum(serial is None for row in event.rows for serial in row), of_another_deal(state, event.rows)
+    unread = sum(serial is None for row in event.rows for serial in row)
     check = Check(event.seat, event.wrong, unread, None if other is None else other.deal)
     if check == state.check and work == state.work:
         return state, ()

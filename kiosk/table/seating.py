@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from broker.contract.messages import Fact, PlannedPlay, Seated
 from broker.contract.words import SEATS
+from kiosk.table.authority import arbiter_of
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, SeatsSwapped
 from kiosk.table.state import SETTLE_NS, Phase, Table
@@ -39,6 +40,7 @@ def next_step(state: Table, at: int) -> Step:
 
 def swapped(state: Table, event: SeatsSwapped) -> Step:
     """Let two players stay in each other's seats; both check in again, under the names that now stand there."""
+    arbiter_of(state)
     if state.play is None or event.one == event.other:
         raise NotNow("not_two_seats", f"{event.one}, {event.other}")
     seating = {**state.players, event.one: state.players[event.other], event.other: state.players[event.one]}

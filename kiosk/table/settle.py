@@ -8,7 +8,7 @@ from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, check, kept, points
 from kiosk.table import plan
 from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, FalseHuRuled, ResultRefused, ValueEntered
+from kiosk.table.events import ButtonPressed, FalseHuRuled, Reopened, ResultRefused, ValueEntered
 from kiosk.table.state import SETTLE_NS, Phase, Table
 
 
@@ -45,7 +45,7 @@ def show(state: Table, outcome: Outcome, at: int) -> Table:
     return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, agreed=frozenset())
 
 
-def refused(state: Table, event: ResultRefused) -> tuple[Table, tuple[Fact, ...]]:
+def refused(state: Table, event: ResultRefused | Reopened) -> tuple[Table, tuple[Fact, ...]]:
     """Go back to where the result came from."""
     back = Phase.DECLARED if state.declarations else Phase.PLAYING
     return replace(state, phase=back, since=event.at, outcome=None, agreed=frozenset()), ()

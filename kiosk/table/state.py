@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, Literal
 
 from broker.contract.messages import Assignment, Fine, PlannedPlay, Player
 from broker.contract.words import SEATS, PublicState, Seat
@@ -130,6 +130,14 @@ class Table:
     """Seats whose player has checked in."""
     allowed: frozenset[str] = frozenset()
     """What would stop this play and the arbiter has overridden, by code."""
+    ruled: Literal["void", "adjusted"] | None = None
+    """What the arbiter has ruled at the table in the place of a result."""
+    arbiter: str | None = None
+    """The arbiter who is at the table, let in by PIN or by the desk."""
+    pins_wrong: int = 0
+    """Wrong PINs since the last right one."""
+    pin_wrong_at: int = 0
+    """When the last one was given, ns."""
     ordered: int = 0
     """`seq` of the last order that was carried out."""
 

@@ -107,8 +107,8 @@ class ClaimWindow:
         return self if self.ended_at is not None else _pruned(replace(self, ended_at=at))
 
     def reopened(self, at: int) -> "ClaimWindow":
-        """Give everybody the whole window again."""
-        return replace(self, reopened_at=at)
+        """Give everybody the whole window again. Given once more, it never ends earlier than it was to."""
+        return replace(self, reopened_at=self._or_reopened(at))
 
     def moved(self, by: int) -> "ClaimWindow":
         """Put everything so much later; distances stay."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from broker.contract.link import Link
 from broker.contract.messages import Assignment
 from broker.contract.words import SEATS, Seat
 from firmware.reports import Held, Pressed, Released, Report
@@ -151,4 +152,5 @@ def standing(folder: Path, time: Time | None = None) -> Iterator[Standing]:
 
 def unconnected(program: Program) -> None:
     """Close what a client that was never started has open already."""
+    assert isinstance(program._link, Link)
     program._link._client._reset_sockets()

@@ -9,6 +9,7 @@ from broker.contract.words import SEATS, RoundNo, Seat, WinKind
 from broker.rules.deal import TRAY, in_rows
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
+    ArbiterAdmitted,
     Assigned,
     ButtonHeld,
     ButtonPressed,
@@ -193,6 +194,10 @@ class Sitting:
         """Let the arbiter's desk give its next order; without a time a little later."""
         at = self.wait() if at is None else at
         return self.take(Ordered(at=at, seq=self.table.ordered + 1, command=command, minutes=minutes))
+
+    def admit(self) -> None:
+        """Let an arbiter in."""
+        self.take(ArbiterAdmitted(at=self.wait(), by="Anne Arbiter"))
 
     def next_deal(self) -> None:
         """Go on."""

@@ -140,8 +140,8 @@ def test_a_press_that_was_told_late_and_the_health_of_its_button_do_not_hide_eac
     assert table.program._now().health == {"press-north": "press_told_late"}
 
 
-@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.FINISHED])
-def test_what_is_scanned_changes_nothing_yet(table: Standing, phase: Phase) -> None:
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in (Phase.RESTORING, Phase.FINISHED)])
+def test_what_is_scanned_matters_only_while_walls_are_restored(table: Standing, phase: Phase) -> None:
     table.come_to(phase)
     before, happened = table.program.shown(), table.happened()
     table.program.tell(Scanned(117, "C", table.time.wait()))

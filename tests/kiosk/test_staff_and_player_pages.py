@@ -11,6 +11,7 @@ from vision.reading import FaultType
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 WORDS: Final = Words("en")
+MOVES: Final = ("move_out", "move_in", "move_over", "move_round")
 NAMES: Final = {"row": 2, "col": 5, "row2": 3, "col2": 1, "found": 117, "expected": 64}
 
 
@@ -35,7 +36,18 @@ def test_staff_are_told_every_state_in_its_word(key: str) -> None:
         WORDS("value_of", seat="West"),
         WORDS("tray_wrong", seat="West"),
         WORDS("tray_unread", seat="North", count=3),
-        WORDS("more", count=3),
+        WORDS("place_here", row=2, col=5),
+        WORDS("move_swap", one=WORDS("place_here", row=2, col=5), other=WORDS("place_here", row=3, col=1)),
+        WORDS("move_shift", one=WORDS("place_here", row=2, col=5), other=WORDS("place_here", row=3, col=1)),
+        *(WORDS(key, one=WORDS("place_here", row=2, col=5), serial=64) for key in MOVES),
+        WORDS("covered", count=3),
+        WORDS("heap_by_place", seat="South"),
+        WORDS("heap_progress", seen=124, all=136),
+        WORDS("heap_faces", count=1),
+        WORDS("heap_foreign", count=1),
+        WORDS("heap_unread", count=2),
+        WORDS("scan_run", seat="South", count=5),
+        *(WORDS(key) for key in ("heap_by_seat", "scan_again", "scan_foreign", "scan_nothing", "move_done")),
         WORDS("unsent", count=2),
         WORDS("refused", count=3),
         *(WORDS(key) for key in ("online", "offline", "discarder", "restoring_marked", "problem_below_minimum")),

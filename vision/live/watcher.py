@@ -54,6 +54,8 @@ class Watcher:
         self._anchor: Sketch | None = None  # the first frame since something moved
         self._readings: tuple[Reading, ...] = ()  # of frames since then
         self._tries = 0
+        self.scene = 0
+        """Another number whenever something has moved: what was read of an older one is worth nothing now."""
 
     def see(self, at: float, sketch: Sketch) -> bool:
         """Take in a frame's time and sketch, and tell whether the frame is worth reading.
@@ -101,6 +103,7 @@ class Watcher:
     def _begin(self, anchor: Sketch | None) -> None:
         """Forget the evidence: a tile may have been changed under the hand."""
         self._anchor, self._readings, self._tries = anchor, (), 0
+        self.scene += 1
 
     def _wants_more(self) -> bool:
         settled = self.watched.stir in {Stir.SETTLED, Stir.COVERED} and bool(self._readings)

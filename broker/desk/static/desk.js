@@ -83,11 +83,21 @@ function putTimesIntoZone(part) {
   }
 }
 
+/** How long something has lasted, in whole minutes; without this script its beginning stands there. */
+function putMinutes(part) {
+  for (const place of part.querySelectorAll("[data-since]")) {
+    const minutes = String(Math.max(0, Math.floor((Date.now() - Number(place.dataset.since)) / 60_000)));
+    const text = place.dataset.minutes.replace("#", minutes);
+    if (place.textContent !== text) place.textContent = text;
+  }
+}
+
 // ---- the room ---------------------------------------------------------------------------------
 
 function take(html) {
   const wanted = new DOMParser().parseFromString(html, "text/html").getElementById("room");
   putTimesIntoZone(wanted);
+  putMinutes(wanted);
   const arrived = lay(wanted, document.getElementById("room"));
   if (document.title !== wanted.dataset.title) document.title = wanted.dataset.title;
   for (const element of arrived) element.setAttribute("data-arrived", "");
@@ -111,6 +121,19 @@ let nextAttempt = 0;
 let settled = 0;
 let attempted = 0;
 
+// ---- a page that stands still while it is read -------------------------------------------------
+
+const pause = document.getElementById("pause");
+let waiting = null; // the newest rendering, not yet shown
+
+const paused = () => pause?.getAttribute("aria-pressed") === "true";
+
+function goOnOrPause() {
+  pause.setAttribute("aria-pressed", String(!paused()));
+  if (!paused() && waiting) take(waiting);
+  waiting = null;
+}
+
 function connect() {
   clearTimeout(nextAttempt);
   source?.close();
@@ -118,7 +141,8 @@ function connect() {
   source = new EventSource(document.body.dataset.events);
   source.addEventListener("page", (event) => {
     heard();
-    take(event.data);
+    if (paused()) waiting = event.data;
+    else take(event.data);
   });
   source.addEventListener("beat", heard);
   source.addEventListener("error", lost);
@@ -174,10 +198,16 @@ function retryNow() {
 
 if (document.getElementById("room")) {
   putTimesIntoZone(document.body);
+  putMinutes(document.body);
   connect();
+  if (pause) {
+    pause.hidden = false;
+    pause.addEventListener("click", goOnOrPause);
+  }
   addEventListener("online", retryNow);
   document.addEventListener("visibilitychange", retryNow);
   setInterval(() => {
+    putMinutes(document.body);
     if (Date.now() - Math.max(lastWord, attempted) > SILENCE_MS) lost();
   }, 1_000);
 }

@@ -41,7 +41,7 @@ class Hall:
 
 def role_of(user: str) -> Role:
     """Give a user's role."""
-    roles: dict[str, Role] = {"scorer": "scorer", "desk": "desk", "arbiter": "arbiter"}
+    roles: dict[str, Role] = {"scorer": "scorer", "desk": "desk", "arbiter": "arbiter", "display": "display"}
     return roles.get(user, "table")
 
 

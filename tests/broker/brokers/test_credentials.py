@@ -13,8 +13,8 @@ from broker.errors import CredentialsExposed, CredentialsMalformed, SettingRefus
 
 def test_every_user_has_a_password_of_his_own() -> None:
     made = Credentials.create(20)
-    assert set(made.passwords) == {"scorer", "desk", "arbiter", *(f"table-{n}" for n in range(1, 21))}
-    assert len(set(made.passwords.values())) == 23
+    assert set(made.passwords) == {"scorer", "desk", "arbiter", "display", *(f"table-{n}" for n in range(1, 21))}
+    assert len(set(made.passwords.values())) == 24
     assert min(map(len, made.passwords.values())) == 32
 
 

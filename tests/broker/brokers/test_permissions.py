@@ -23,10 +23,17 @@ def test_a_table_has_its_own_topics_and_no_others() -> None:
 def test_the_offices_have_theirs_at_every_table() -> None:
     rights = permissions("cup", 1)
     assert rights["desk"] == Permissions(
-        publish=("hm/cup/order/+",), subscribe=("hm/cup/traveller/+", "hm/cup/standings", "hm/cup/alert")
+        publish=("hm/cup/order/+",),
+        subscribe=("hm/cup/traveller/+", "hm/cup/standings", "hm/cup/ruling", "hm/cup/alert"),
     )
     assert rights["scorer"].subscribe == ("hm/cup/table/+/state", "hm/cup/table/+/log", "hm/cup/order/+")
     assert rights["arbiter"].publish == ()
+
+
+def test_a_display_reads_what_is_public_and_says_nothing() -> None:
+    assert permissions("cup", 2)["display"] == Permissions(
+        publish=(), subscribe=("hm/cup/public/deal/+", "hm/cup/public/places")
+    )
 
 
 def test_nobody_but_the_table_reads_its_assignment() -> None:
@@ -64,7 +71,7 @@ def test_what_is_no_event_is_refused(event: str) -> None:
     assert caught.value.code == "broker_setting_refused"
 
 
-@pytest.mark.parametrize("tables", [-1, 0, 1000])
+@pytest.mark.parametrize("tables", [-1, 0, 10_000])
 def test_what_is_no_number_of_tables_is_refused(tables: int) -> None:
     with pytest.raises(SettingRefused):
         permissions("cup", tables)

@@ -18,7 +18,7 @@ def end(hall: Hall, table: int) -> None:
 def test_each_topic_goes_from_its_writer_to_all_its_readers(hall: Hall) -> None:
     listeners = {
         user: hall.listener(user, table=OURS if role_of(user) == "table" else None)
-        for user in ("scorer", "desk", "arbiter", f"table-{OURS}")
+        for user in ("scorer", "desk", "arbiter", "display", f"table-{OURS}")
     }
     for topic, kind in places(OURS).items():
         hall.client(user_of(kind.writer, OURS)).say(topic, kind.name.encode())
@@ -28,7 +28,7 @@ def test_each_topic_goes_from_its_writer_to_all_its_readers(hall: Hall) -> None:
 
 
 @pytest.mark.parametrize("retain", [False, True])
-@pytest.mark.parametrize("intruder", [f"table-{OURS}", "arbiter", "desk"])
+@pytest.mark.parametrize("intruder", [f"table-{OURS}", "arbiter", "desk", "display"])
 def test_what_is_for_others_to_say_does_not_arrive(hall: Hall, intruder: str, *, retain: bool) -> None:
     forbidden = [topic for topic, kind in places(THEIRS).items() if kind.writer != role_of(intruder)]
     if role_of(intruder) == "table":

@@ -57,7 +57,7 @@ def test_no_choice_that_a_table_reads_is_a_face() -> None:
         if isinstance(kind, inspect.LiteralType)
         for value in kind.values
     }
-    assert choices == {1, *SEATS, "clear_call", "pause", "resume", "extra_time"}
+    assert choices == {1, *SEATS, "clear_call", "pause", "resume", "extra_time", "reopen", "admit"}
     assert choices.isdisjoint(KINDS)
 
 

@@ -60,7 +60,7 @@ def test_the_order_that_the_refusals_below_are_made_from_is_taken() -> None:
         {"table": 3.0},
         {"table": True},
         {"table": 0},
-        {"table": 1000},
+        {"table": 10000},
         {"table": None},
         {"seq": 2**31},
         {"seq": 10**3000},
@@ -142,7 +142,7 @@ def test_a_message_on_the_topic_of_another_event_is_refused(said: tuple[Topic, M
         assert refusal("/".join(name), encode(message)) == "wrong_event"
 
 
-@pytest.mark.parametrize("table", [1, 2, 4, 999])
+@pytest.mark.parametrize("table", [1, 2, 4, 9999])
 def test_a_message_on_the_topic_of_another_table_is_refused(table: int) -> None:
     assert refusal(topics.ORDER.at("cup", table=table), encode(ORDER)) == "wrong_table"
 

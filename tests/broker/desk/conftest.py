@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 from broker.desk.server import DeskServer
 from broker.scorer.view import ViewFeed
 from tests.broker.desk import sample
+from tests.broker.scorer.hall import Hall, make_hall, open_journal
 
 ARGS: Final = (
     "--headless=new",
@@ -32,6 +34,12 @@ def feed() -> ViewFeed:
 def desk(feed: ViewFeed) -> Iterator[DeskServer]:
     with DeskServer(feed, port=0) as server:
         yield server
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    with open_journal(tmp_path) as journal:
+        yield make_hall(tmp_path, journal)
 
 
 # One file at a time: the browser's driver keeps an event loop running in this thread, in which no other may run.

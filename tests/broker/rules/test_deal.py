@@ -1,5 +1,6 @@
 """136 tiles, nothing lost, nothing double, and one hash for one order."""
 
+import hashlib
 from random import Random
 from statistics import mean
 
@@ -182,3 +183,15 @@ def test_a_set_is_a_set_in_any_order() -> None:
     assert is_full_set(FULL_SET[::-1])
     assert not is_full_set(FULL_SET[1:])
     assert not is_full_set([*FULL_SET, "1m"])
+
+
+def test_the_hash_of_a_form_is_that_of_one_line_which_anybody_can_write() -> None:
+    """docs/restoring.md says which bytes."""
+    order = {seat: in_rows([*range(1 + 34 * at, 35 + 34 * at)]) for at, seat in enumerate(SEATS)}
+    east = "east:" + ",".join(map(str, range(1, 14))) + "/" + ",".join(map(str, range(14, 25)))
+    line = ";".join(
+        f"{seat}:" + "/".join(",".join(str(serial) for serial in row) for row in order[seat])
+        for seat in ("east", "south", "west", "north")
+    )
+    assert line.startswith(east + "/25,")
+    assert form_hash(order) == hashlib.sha256(line.encode("ascii")).hexdigest()

@@ -7,11 +7,13 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from broker.contract.messages import LogMessage
 from broker.scorer.intake import Intake
 from broker.scorer.room import Room
 from broker.scorer.service import Scorer
+from broker.scorer.view import as_json
 from tests.broker.contract.laws import FEW, LAW
 from tests.broker.scorer.hall import open_journal, put
 from tests.broker.scorer.small import OTHER_FORM, event, fact, restored, sent, whole_event
@@ -97,3 +99,18 @@ def test_what_is_said_of_the_tiles_after_the_result_changes_no_imp() -> None:
     late = fact(1, 99, restored(1, 1, OTHER_FORM))
     _, room = heard([*TOLD, late])
     assert room.groups() == STRAIGHT_ROOM.groups()
+
+
+@given(arrivals(), st.integers(8, 60))
+@settings(FEW, max_examples=6)
+def test_what_is_shown_after_each_batch_is_what_a_scorer_shows_that_starts_there(
+    arriving: list[LogMessage], size: int
+) -> None:
+    with TemporaryDirectory() as name, open_journal(Path(name)) as journal:
+        scorer = Scorer(event(), journal, Path(name), lambda: 0)
+        for begin in range(0, len(arriving), size):
+            put(scorer, *arriving[begin : begin + size])
+            scorer.step(timeout=0)
+            again = Scorer(event(), journal, Path(name), lambda: 0)
+            shown, anew = (as_json(replace(one.feed.current, version=0, alerts=())) for one in (scorer, again))
+            assert shown == anew

@@ -199,7 +199,15 @@ def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) ->
     hall.connect(up=True)
     hall.hear(*whole_event(), fact(1, 1, restored(1), at=5), state(1), state(1, device="kiosk-0002"))
     said = hall.ear.heard("")
-    assert {type(message).__name__ for message in said} == {"Receipt", "Assignment", "Traveller", "Standings", "Alert"}
+    assert {type(message).__name__ for message in said} == {
+        "Receipt",
+        "Assignment",
+        "Traveller",
+        "Standings",
+        "Alert",
+        "PublicTraveller",
+        "PublicStandings",
+    }
     assert {message.event for message in said} == {NAME}
     assert len({message.id for message in said}) == len(said)
 

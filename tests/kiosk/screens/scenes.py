@@ -5,15 +5,26 @@ from dataclasses import replace
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from broker.contract.messages import Command, PlannedPlay, Player
 from broker.contract.words import SEATS, Seat
+from firmware.reports import NotScanned, Scanned
+from kiosk.bench import Bench, saw, scan
 from kiosk.entry import Form
+from kiosk.panel import Act, Panel, opened
+from kiosk.program import in_restoring
 from kiosk.screens.shown import Line, Shown, shown
-from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, TrayChecked
+from kiosk.sight import Sight, View
+from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
+from kiosk.table.restoring.heap import Sighted
+from kiosk.table.restoring.places import PLACES, deal_of
+from kiosk.table.restoring.scans import Run, Scans
 from kiosk.table.state import Phase
 from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
 from vision.reading import FaultType
+
+NO_BENCH: Final = Bench()
 
 ONLINE: Final = Line(up=True, clock="14:05", version="0.1.0")
 TROUBLED: Final = replace(
@@ -48,9 +59,11 @@ def named(names: dict[Seat, str], round_: int = 1) -> PlannedPlay:
     return msgspec.structs.replace(play(round_), players=players, dealer="south", deal=9999, round=999)
 
 
-def seen(sitting: Sitting, line: Line = ONLINE, form: Form | None = None, problem: str | None = None) -> Shown:
+def seen(
+    sitting: Sitting, line: Line = ONLINE, form: Form | None = None, problem: str | None = None, bench: Bench = NO_BENCH
+) -> Shown:
     """Give what is to be seen of a table."""
-    return shown(TABLE, sitting.table, form, line, problem)
+    return in_restoring(shown(TABLE, sitting.table, form, line, problem), sitting.table, bench)
 
 
 def faults(count: int) -> Shown:
@@ -68,7 +81,8 @@ def faults(count: int) -> Shown:
         )
         for at in range(count)
     )
-    sitting.take(TrayChecked(at=sitting.wait(), seat="west", rows=(), wrong=wrong))
+    rows = sitting.play.order["west"]
+    sitting.take(TrayChecked(at=sitting.wait(), seat="west", rows=rows, wrong=wrong))
     return seen(sitting)
 
 
@@ -86,6 +100,58 @@ def half_restored() -> Shown:
     sitting.restore(["east", "north"])
     sitting.take(swapped(sitting.play, "south", sitting.wait()))
     return seen(sitting)
+
+
+def across(*, covered: int = 0) -> Shown:
+    """Two trays whose first tiles have changed places, after another move was done."""
+    sitting = Sitting(named(LONG))
+    trays = sitting.play.order
+    (east, *hand), *walls = trays["east"]
+    (west, *others), *more = trays["west"]
+    strange = Misplaced(kind="wrong-hand", row=0, col=0, expected=1, found=2)
+    sitting.restore(["south", "north"])
+    sitting.take(TrayChecked(at=sitting.wait(), seat="west", rows=((east, *others), *more), wrong=(strange,)))
+    sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=((west, *hand), *walls), wrong=(strange,)))
+    sitting.table = replace(sitting.table, work=replace(sitting.table.work, ticked=True))
+    return seen(sitting, bench=Bench(Sight(covered)))
+
+
+def beside() -> Shown:
+    """A place is empty, and its tile lies beside the tray."""
+    sitting = Sitting(play(1))
+    (first, *hand), *walls = sitting.play.order["north"]
+    gap = Misplaced(kind="missing", row=0, col=0, expected=first)
+    sitting.take(TrayChecked(at=sitting.wait(), seat="north", rows=((None, *hand), *walls), wrong=(gap,)))
+    return seen(sitting, bench=saw(Bench(), Sight(in_view=(Sighted(first),))))
+
+
+def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = False) -> Shown:
+    """A heap, or a pile of one seat, under the camera."""
+    sitting = Sitting(play(1))
+    deal = deal_of(sitting.play.order)
+    serials = [deal[place] for place in PLACES if pile in (None, place.seat)][:34]
+    strange = (Sighted(None, face_up=True), Sighted(None, foreign=True), *[Sighted(None)] * 12) if trouble else ()
+    picture = np.full((330, 800, 3), (40, 70, 90), dtype=np.uint8)
+    sight = Sight(in_view=(*map(Sighted, serials), *strange), view=View(1, picture))
+    bench = saw(Bench(), sight)
+    most = range(1, 137) if seen_all else range(13, 137)
+    return seen(sitting, bench=replace(bench, heap=replace(bench.heap, seen=frozenset(most))))
+
+
+def scanning(*serials: int, run: Run | None = None, code: str | None = None, set_text: str = "01") -> Shown:
+    sitting, bench = Sitting(play(1)), replace(Bench(), scans=Scans(run=run))
+    for serial in serials:
+        bench = scan(bench, Scanned(serial, set_text, 1), sitting.play)
+    if code:
+        bench = scan(bench, NotScanned(code, "4006381333931", 1), sitting.play)
+    return seen(sitting, bench=bench)
+
+
+def ticking(*rows: int, problem: str | None = None) -> Shown:
+    sitting = Sitting(play(1))
+    for row in rows:
+        sitting.take(RowTicked(at=sitting.wait(), seat="east", row=row))
+    return seen(sitting, bench=replace(Bench(), showing="hand"), problem=problem)
 
 
 def another_carrier() -> Shown:
@@ -112,6 +178,34 @@ def half_seated() -> Shown:
     sitting.lay()
     sitting.press("south", "north")
     return seen(sitting)
+
+
+def ruling(panel: Panel, phase: Phase = Phase.PLAYING, problem: str | None = None) -> Shown:
+    """The arbiter's panel at a table."""
+    return shown(TABLE, sitting_in(phase).table, None, ONLINE, problem, panel)
+
+
+def void() -> Shown:
+    sitting = Sitting(named(LONG))
+    sitting.begin()
+    sitting.admit()
+    sitting.take(PlayVoided(at=sitting.wait(), reason="why"))
+    return seen(sitting)
+
+
+ALL_ACTS: Final[tuple[Act, ...]] = (
+    "pause",
+    "extra_time",
+    "override",
+    "forward",
+    "swap",
+    "declared",
+    "false_hu",
+    "reopen",
+    "adjust",
+    "void",
+)
+"""More than there ever are at once."""
 
 
 def half_confirmed() -> Shown:
@@ -191,6 +285,20 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "restoring, one fault": lambda: faults(1),
     "restoring, many faults": lambda: faults(12),
     "restoring, unread": lambda: unread(3),
+    "restoring, another tray": across,
+    "restoring, beside the tray": beside,
+    "restoring, covered": lambda: across(covered=12),
+    "restoring, camera reads": lambda: seen(sitting_in(Phase.RESTORING), problem="camera_reads"),
+    "restoring, heap": heap,
+    "restoring, heap in trouble": lambda: heap(trouble=True),
+    "restoring, pile": lambda: heap(pile="south", seen_all=True),
+    "restoring, scanned": lambda: scanning(60),
+    "restoring, scanned twice": lambda: scanning(136, 136),
+    "restoring, scanned in order": lambda: scanning(play(1).order["south"][0][4], run=Run("south", 4)),
+    "restoring, scanned astray": lambda: scanning(100, run=Run("south", 33)),
+    "restoring, scanned of another set": lambda: scanning(100, set_text="02"),
+    "restoring, scanned nothing": lambda: scanning(code="scan_wrong_encoding"),
+    "restoring, by hand": lambda: ticking(1),
     "restoring, another deal's carrier": another_carrier,
     "restoring, had here before": lambda: seen(had_before()),
     "restoring, somebody had it before": lambda: seen(had_before(deal=9, repeats=("p01", "p03"))),
@@ -202,6 +310,16 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, fined and offline": lambda: fined(TROUBLED),
     "playing, calling": calling,
     "playing, nobody won": nobody_won,
+    "arbiter, PIN": lambda: ruling(Panel("pin", digits="1234")),
+    "arbiter, wrong PIN": lambda: ruling(Panel("pin"), Phase.RECORDED, "pin_locked"),
+    "arbiter, in a play": lambda: ruling(opened(sitting_in(Phase.PLAYING).table)),
+    "arbiter, all there is": lambda: ruling(Panel("act", ALL_ACTS)),
+    "arbiter, minutes": lambda: ruling(Panel("minutes", act="extra_time", digits="15")),
+    "arbiter, seats": lambda: ruling(Panel("seats", act="declared", seats=("south", "north"))),
+    "arbiter, fine": lambda: ruling(Panel("fine", act="false_hu", fines=(4, 8)), Phase.DECLARED),
+    "arbiter, reason": lambda: ruling(Panel("reason", act="adjust")),
+    "playing, card full": lambda: seen(sitting_in(Phase.PLAYING), Line(up=True, health=("disk: journal_full",))),
+    "recorded, void": void,
     "playing, paused": lambda: ordered("pause"),
     "playing, extra time": lambda: ordered("extra_time"),
     "playing, extra time in a pause": lambda: ordered("pause", "extra_time"),

@@ -11,6 +11,8 @@ from broker.contract.messages import Command, Fact
 from broker.contract.words import SEATS, Seat
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
+    ArbiterAdmitted,
+    ArbiterLeft,
     Assigned,
     ButtonHeld,
     ButtonPressed,
@@ -18,14 +20,22 @@ from kiosk.table.events import (
     CallToggled,
     ClaimWindowElapsed,
     DealBroughtForward,
+    DeclarationsCorrected,
     Event,
+    ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
     NextDealCalled,
     Ordered,
+    PauseRuled,
+    PinRefused,
+    PlayAdjusted,
     PlayEndedDrawn,
+    PlayVoided,
+    Reopened,
     Restarted,
     ResultRefused,
+    RowTicked,
     SeatsSwapped,
     TrayChecked,
     ValueEntered,
@@ -38,6 +48,7 @@ PLAN: Final = plan(play(1), play(2, dealer="south"))
 LONGER: Final = plan(*PLAN.plays, play(3))
 REWRITTEN: Final = plan(play(1, deal=9), play(2, dealer="south"))
 STRANGE: Final = plan(play(1), profile="nobody-knows-it")
+AS_MADE: Final = deepcopy((PLAN, LONGER, REWRITTEN, STRANGE))
 
 
 @dataclass(frozen=True)
@@ -137,6 +148,8 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "right": _look(right),
     "wrong": _look(swapped),
     "unread": _unread,
+    "tick": lambda _s, move, now: RowTicked(at=now, seat=move.seat, row=move.wait // MS % 3),
+    "untick": lambda _s, move, now: RowTicked(at=now, seat=move.seat, row=move.wait // MS % 3, right=False),
     "press": _press,
     "late": _late,
     "release": _release,
@@ -162,6 +175,17 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "swap": lambda _s, move, now: SeatsSwapped(at=now, one=move.seat, other="east", reason="why"),
     "override": lambda _s, _m, now: GuardOverridden(at=now, reason="why"),
     "bring forward": lambda _s, _m, now: DealBroughtForward(at=now, round=2, reason="why"),
+    "arbiter": lambda _s, _m, now: ArbiterAdmitted(at=now, by="Anne"),
+    "arbiter, gone": lambda _s, _m, now: ArbiterLeft(at=now),
+    "wrong PIN": lambda _s, _m, now: PinRefused(at=now),
+    "pause here": lambda state, _m, now: PauseRuled(at=now, begin=not state.paused),
+    "extra time here": lambda _s, _m, now: ExtraTimeGiven(at=now, minutes=5),
+    "void": lambda _s, _m, now: PlayVoided(at=now, reason="why"),
+    "adjust": lambda _s, move, now: PlayAdjusted(at=now, at_fault=(move.seat,), reason="why"),
+    "reopen": lambda _s, _m, now: Reopened(at=now, reason="why"),
+    "reopen, by the desk": lambda state, _m, now: _order(state, now, "reopen"),
+    "who declared": lambda _s, move, now: DeclarationsCorrected(at=now, seats=(move.seat,), reason="why"),
+    "nobody declared": lambda _s, _m, now: DeclarationsCorrected(at=now, seats=(), reason="why"),
     "plan": lambda _s, _m, now: Assigned(at=now, assignment=PLAN),
     "longer plan": lambda _s, _m, now: Assigned(at=now, assignment=LONGER),
     "rewritten plan": lambda _s, _m, now: Assigned(at=now, assignment=REWRITTEN),
@@ -176,18 +200,22 @@ moves = st.builds(
 
 
 def walk(day: list[Move], start: Table | None = None) -> list[Step]:
-    """Let a day happen; every state is kept as it was, copied, lest somebody changes it later."""
+    """Let a day happen; every state is kept as it was, copied, lest somebody changes it later.
+
+    Its plan, which is most of it, is not copied at each step: that it was left alone is seen at the end.
+    """
     state, now, steps = start or Table(), 50 * S, []
     for move in day:
         now += move.wait
         event = MOVES[move.kind](state, move, now)
-        before, code = deepcopy(state), None
+        before, code = deepcopy(state, {id(state.assignment): state.assignment}), None
         facts: tuple[Fact, ...] = ()
         try:
             state, facts = handle(state, event)
         except NotNow as refused:
             code = refused.code
         steps.append(Step(before, event, state, facts, code))
+    assert (PLAN, LONGER, REWRITTEN, STRANGE) == AS_MADE
     return steps
 
 

@@ -31,6 +31,7 @@ def second_play_of_deal_one() -> Sitting:
 
 
 def override(sitting: Sitting) -> None:
+    sitting.admit()
     sitting.take(GuardOverridden(at=sitting.wait(), reason="head arbiter says so"))
 
 
@@ -64,6 +65,8 @@ def test_a_play_that_is_stopped_still_lets_people_sit_down() -> None:
 
 def test_where_nothing_stops_there_is_nothing_to_override() -> None:
     sitting = Sitting()
+    assert sitting.refusal(GuardOverridden(at=sitting.wait(), reason="?")) == "arbiter_needed"
+    sitting.admit()
     assert sitting.refusal(GuardOverridden(at=sitting.wait(), reason="?")) == "nothing_to_override"
 
 
@@ -100,6 +103,7 @@ def bring(sitting: Sitting, round_: int = 2) -> DealBroughtForward:
 
 def test_the_arbiter_has_a_deal_played_before_its_turn_and_the_other_comes_after_it() -> None:
     sitting = Sitting(play(1), play(2), play(3))
+    sitting.admit()
     sitting.take(bring(sitting))
     assert sitting.facts == [Overridden(round=2, deal=2, guards=("out_of_order",), reason="its carrier is late")]
     for _ in range(3):
@@ -115,6 +119,7 @@ def test_the_arbiter_has_a_deal_played_before_its_turn_and_the_other_comes_after
 
 def test_a_plan_renewed_after_a_deal_was_brought_forward_rewrites_nothing_of_it() -> None:
     sitting = Sitting(play(1), play(2))
+    sitting.admit()
     sitting.take(bring(sitting))
     sitting.begin()
     sitting.draw()
@@ -131,6 +136,7 @@ def test_a_plan_renewed_after_a_deal_was_brought_forward_rewrites_nothing_of_it(
 )
 def test_only_a_play_of_the_same_four_that_is_still_to_come_is_brought_forward(round_: int, code: str) -> None:
     sitting = Sitting(play(1), for_others(2), play(3))
+    sitting.admit()
     sitting.take(bring(sitting, 3))
     sitting.begin()
     sitting.draw()

@@ -81,6 +81,7 @@ def test_others_or_the_same_in_other_seats_check_in_anew(coming: type) -> None:
 
 
 def swap(sitting: Sitting, one: Seat = "east", other: Seat = "west") -> None:
+    sitting.admit()
     sitting.take(SeatsSwapped(at=sitting.wait(), one=one, other=other, reason="sat down so"))
 
 
@@ -109,6 +110,7 @@ def test_the_two_who_change_seats_check_in_again_and_everybody_confirms_anew() -
 
 def test_seats_swapped_twice_are_as_planned() -> None:
     sitting = Sitting()
+    sitting.admit()
     before = sitting.table
     swap(sitting)
     swap(sitting)
@@ -127,7 +129,10 @@ def test_who_sat_in_anothers_seat_checks_in_again_for_the_next_play() -> None:
 
 def test_a_seat_is_not_swapped_with_itself_nor_once_the_play_has_begun() -> None:
     same = SeatsSwapped(at=10**12, one="east", other="east", reason="?")
-    assert sitting_in(Phase.SEATING).refusal(same) == "not_two_seats"
+    seating = sitting_in(Phase.SEATING)
+    assert seating.refusal(same) == "arbiter_needed"
+    seating.admit()
+    assert seating.refusal(same) == "not_two_seats"
     assert sitting_in(Phase.PLAYING).refusal(msgspec.structs.replace(same, other="west")) == "not_now"
 
 

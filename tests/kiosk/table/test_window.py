@@ -153,3 +153,10 @@ def test_a_finger_of_which_nothing_more_is_heard_has_declared() -> None:
 def test_a_window_keeps_no_more_than_four_presses_however_many_come() -> None:
     window = after([("pressed", seat, START + at * MS) for at in range(5_000) for seat in SEATS])
     assert len(window.contacts) == 4
+
+
+@given(st.integers(0, 8_000), st.integers(0, 8_000))
+def test_a_window_that_is_given_again_twice_ends_when_the_later_time_wants_it(one_ms: int, two_ms: int) -> None:
+    window = ClaimWindow(WINDOW).pressed("east", START)
+    twice = window.reopened(START + one_ms * MS).reopened(START + two_ms * MS)
+    assert twice.deadline == START + max(one_ms, two_ms) * MS + WINDOW

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker.contract.words import SEATS, Seat
 from kiosk.table.restoring.fewest import fewest, next_move, plan
-from kiosk.table.restoring.lying import EMPTY, Carrier, Lying, What
+from kiosk.table.restoring.lying import EMPTY, Carrier, Lying, What, where
 from kiosk.table.restoring.moves import Move, PutIn, Shift, Swap, TakeOut, Turn, after, crosses
 from kiosk.table.restoring.places import PLACES, Place
 from tests.kiosk.table.restoring.carriers import DEAL, RIGHT, carriers, every_move, is_right, small, tried_out
@@ -31,11 +31,13 @@ def test_the_moves_put_a_whole_carrier_right_and_are_as_many_as_was_said(carrier
 
 
 @settings(max_examples=60)
-@given(carriers, st.data())
-def test_no_movement_of_any_kind_brings_a_carrier_nearer_than_by_one(carrier: Carrier, chance: st.DataObject) -> None:
+@given(carriers, st.lists(st.sampled_from(PLACES), min_size=2, max_size=5, unique=True))
+def test_no_movement_of_any_kind_brings_a_carrier_nearer_than_by_one(carrier: Carrier, places: list[Place]) -> None:
     """With the law above: nobody needs fewer moves, on a whole carrier in any disorder."""
-    move = chance.draw(st.sampled_from([*every_move(carrier)]))
-    assert fewest(after(carrier, move), DEAL) >= fewest(carrier, DEAL) - 1
+    before, lies = fewest(carrier, DEAL), where(carrier)
+    for move in every_move({place: carrier[place] for place in places}):
+        if not isinstance(move, PutIn) or move.serial not in lies:
+            assert fewest(after(carrier, move), DEAL) >= before - 1
 
 
 @settings(max_examples=25)

@@ -1,0 +1,150 @@
+"""Results as they arrived: a line is made when it is read, and kept while nothing that it tells of has changed."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from operator import attrgetter
+from typing import Any, NamedTuple, overload
+
+from broker.contract.messages import LogMessage, Result
+from broker.contract.words import SEATS, Imp, Seat
+from broker.scorer.moment import Moment
+from broker.scorer.rulings.laying import Laid
+from broker.scorer.view import PlayView, SeatView
+from broker.scoring.compare import Group, exact
+from broker.scoring.written import written
+
+TABLE = attrgetter("table")
+
+
+class Line(NamedTuple):
+    """A line beside all that it was made from."""
+
+    message: LogMessage
+    group: Group | None
+    provisional: bool
+    play: PlayView
+
+
+Lines = dict[tuple[int, int], Line]
+"""By table and round."""
+
+
+class Arrivals(Sequence[PlayView]):
+    """All results of one moment, newest first. Equal to any sequence of equal lines; may be read from any thread."""
+
+    def __init__(self, moment: Moment, lines: Lines) -> None:
+        """`lines` are shared between moments: what one has made, the next takes from there if it still holds."""
+        self._moment, self._lines = moment, lines
+        self._messages = tuple(moment.results.values())
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    @overload
+    def __getitem__(self, at: int) -> PlayView: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[PlayView, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> PlayView | tuple[PlayView, ...]:
+        if isinstance(at, slice):
+            return tuple(self[one] for one in range(len(self))[at])
+        return self._play(self._messages[-1 - range(len(self))[at]])
+
+    def __iter__(self) -> Iterator[PlayView]:
+        return map(self._play, reversed(self._messages))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._messages)
+
+    def _play(self, message: LogMessage) -> PlayView:
+        fact = message.fact
+        if not isinstance(fact, Result):
+            raise TypeError(f"not a result: {message.id}")
+        if ruled := self._moment.ruled.get((message.table, fact.round)):
+            return self._as_ruled(message, fact, *ruled)
+        group, provisional = self._group(message.table, fact), fact.deal not in self._moment.complete
+        had = self._lines.get((message.table, fact.round))
+        if had and had.message is message and had.group is group and had.provisional == provisional:
+            return had.play
+        play = self._made(message, fact, group, provisional=provisional)
+        self._lines[message.table, fact.round] = Line(message, group, provisional, play)
+        return play
+
+    def _as_ruled(self, message: LogMessage, entered: Result, laid: Laid, kinds: tuple[str, ...]) -> PlayView:
+        """Give a play as it counts: what was entered is shown where its points do not count."""
+        rows = (row for row in self._moment.by_deal.get(laid.deal, ()) if row.of_table(laid.line))
+        group = next((row.group for row in rows if len(row.group.members) > 1), None)
+        imp = _imps(group, laid.line, {}) if group and laid.points is not None else {}
+        name = self._moment.event.name_of
+        return PlayView(
+            at=message.at,
+            table=laid.table,
+            round=laid.round,
+            deal=laid.deal,
+            win=laid.win or entered.win,
+            discarder=laid.discarder,
+            provisional=laid.deal not in self._moment.complete,
+            ruled=kinds,
+            counts=laid.points is not None,
+            seats={
+                seat: SeatView(
+                    player=player,
+                    name=name(player),
+                    points=(laid.points or entered.points)[seat],
+                    hand_value=laid.winners.get(seat),
+                    fine=laid.fines.get(player, 0),
+                    imp=_in_all(laid, player, imp.get(seat)),
+                )
+                for seat, player in laid.players.items()
+            },
+        )
+
+    def _group(self, table: int, result: Result) -> Group | None:
+        """Give what a play is compared with; None where there is nothing yet."""
+        groups = (row.group for row in self._moment.by_deal.get(result.deal, ()) if row.of_table(table))
+        return next((group for group in groups if len(group.members) > 1), None)
+
+    def _made(self, message: LogMessage, result: Result, group: Group | None, *, provisional: bool) -> PlayView:
+        fines = {seat: fine.imp for seat, fine in result.fines.items()}
+        imp = _imps(group, message.table, fines) if group else {}
+        return PlayView(
+            at=message.at,
+            table=message.table,
+            round=result.round,
+            deal=result.deal,
+            win=result.win,
+            discarder=result.discarder,
+            provisional=provisional,
+            seats={
+                seat: SeatView(
+                    player=player,
+                    name=self._moment.event.players[player].name,
+                    points=result.points[seat],
+                    hand_value=result.winners.get(seat),
+                    fine=fines.get(seat, 0),
+                    imp=imp.get(seat),
+                )
+                for seat, player in result.players.items()
+            },
+        )
+
+
+def _in_all(laid: Laid, player: str, compared: Imp | None) -> Imp | None:
+    """Give what a play gives a player in all; None where it is compared with nothing, and nothing was given."""
+    given = laid.awards.get(player, 0) + laid.instead.get(player, 0) - laid.fines.get(player, 0)
+    if compared is None and laid.points is not None and not given:
+        return None
+    return written(Fraction(compared or 0) + given)
+
+
+def _imps(group: Group, table: int, fines: dict[Seat, int]) -> dict[Seat, Imp]:
+    """Give the IMPs of a play's seats, after fines."""
+    row: list[Any] = group.imps[bisect_left(group.members, table, key=TABLE)].tolist()
+    return {
+        seat: written(exact(value, group.over) - fines.get(seat, 0)) for seat, value in zip(SEATS, row, strict=True)
+    }

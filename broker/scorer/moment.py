@@ -1,0 +1,128 @@
+"""All plays as the scorer knows them at one moment, and of it the part that everybody may know. Pure.
+
+Every page, file and message about plays is made from a `Moment`. Who is no arbiter is given `Embargo.open_part`, in
+which a deal that some table has yet to play does not exist: what is not in it cannot be told.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from broker.contract.messages import LogMessage, Result, Standing
+from broker.scorer import standings
+from broker.scorer.event import Event
+from broker.scorer.rulings.laying import Laid
+from broker.scoring import individual
+from broker.scoring.ledger import Ledger
+from broker.scoring.plays import Adjustment, ScoredPlay
+from broker.scoring.ranking import Ranking
+from broker.scoring.rows import Row
+from broker.scoring.totals import Totals
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """Never changed. `results` are those of the tables, by table and round, and may be newer than the ledger."""
+
+    event: Event
+    ledger: Ledger
+    results: Mapping[tuple[int, int], LogMessage]
+    complete: frozenset[int]
+    """Deals that all their tables have played."""
+    adjustments: tuple[Adjustment, ...] = ()
+    """IMPs in the ledger's totals that belong to no play: they are under no embargo."""
+
+    ruled: Mapping[tuple[int, int], tuple[Laid, tuple[str, ...]]] = field(default_factory=dict)
+    """Plays that were ruled on as they count, with the kinds of the rulings: by table and round."""
+
+    @cached_property
+    def by_deal(self) -> Mapping[int, tuple[Row, ...]]:
+        """The comparison groups of each deal that was played."""
+        found: dict[int, list[Row]] = {}
+        for key in sorted(self.ledger.rows):
+            found.setdefault(key[0], []).append(self.ledger.rows[key])
+        return {deal: tuple(rows) for deal, rows in found.items()}
+
+    @cached_property
+    def unplayed(self) -> Mapping[int, tuple[ScoredPlay, ...]]:
+        """Of each deal the plays that count without points: void, or awarded by the arbiter."""
+        found: dict[int, list[ScoredPlay]] = {}
+        for key in sorted(self.ledger.unplayed):
+            found.setdefault(key[0], []).append(self.ledger.unplayed[key])
+        return {deal: tuple(plays) for deal, plays in found.items()}
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The standings of this moment."""
+        return individual.standings(self.ledger)
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """The same with names, as it is told and shown."""
+        return standings.rows(self.ranking, self.event.players)
+
+    @property
+    def final(self) -> bool:
+        """Whether no play is missing."""
+        return len(self.complete) == len(self.event.expected)
+
+    def plays_of(self, name: str) -> Iterator[ScoredPlay]:
+        """Give the plays in which somebody scored, planned or not."""
+        number = self.ledger.entries.number.get(name, -1)
+        for rows in self.by_deal.values():
+            for row in rows:
+                yield from (row.group.members[at] for at in np.nonzero((row.entries == number).any(axis=1))[0])
+        for plays in self.unplayed.values():
+            yield from (play for play in plays if name in play.entries)
+
+    def parts(self, deal: int) -> tuple[object, ...]:
+        """Give what a deal's traveller is made of: while these are the same objects it is the same."""
+        return (*self.by_deal.get(deal, ()), *self.unplayed.get(deal, ()))
+
+    def result(self, deal: int, table: int) -> tuple[LogMessage, Result] | None:
+        """Give what a table said of a play that is in this moment."""
+        if deal not in self.by_deal and deal not in self.unplayed:
+            return None
+        message = self.results.get((table, self.event.rounds.get((deal, table), 0)))
+        if message is None or not isinstance(message.fact, Result) or message.fact.deal != deal:
+            return None
+        return message, message.fact
+
+
+class Embargo:
+    """Gives the open part of a moment; made anew only when what is open has changed."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[object, ...], Moment] | None = None
+
+    def open_part(self, moment: Moment) -> Moment:
+        """Give the same moment without every deal that a table has yet to play."""
+        parts = tuple(part for deal in sorted(moment.complete) for part in moment.parts(deal))
+        parts += moment.adjustments
+        kept = self._kept
+        if kept is None or kept[0] != parts:  # a comparison group is equal to none but itself
+            kept = self._kept = (parts, open_part(moment))
+        return kept[1]
+
+
+def open_part(moment: Moment) -> Moment:
+    """Give the part of a moment that is under no embargo."""
+    whole = moment.ledger
+    rows = {key: row for key, row in whole.rows.items() if key[0] in moment.complete}
+    unplayed = {key: play for key, play in whole.unplayed.items() if key[0] in moment.complete}
+    totals = Totals.nothing(len(whole.entries.number), fractions=whole.profile.imp.method.value == "cross")
+    for row in rows.values():
+        totals.count(row, 1)
+    for play in _ruled(rows.values(), unplayed.values()):
+        totals.rule(play, whole.entries, 1)
+    totals.adjust(moment.adjustments, whole.entries)
+    ledger = Ledger(whole.profile, whole.entries, totals, rows, unplayed)
+    return Moment(moment.event, ledger, moment.results, moment.complete, moment.adjustments, moment.ruled)
+
+
+def _ruled(rows: Iterable[Row], unplayed: Iterable[ScoredPlay]) -> Iterable[ScoredPlay]:
+    for row in rows:
+        yield from (play for play in row.group.members if play.fines or play.awards)
+    yield from unplayed

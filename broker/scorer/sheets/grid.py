@@ -1,0 +1,87 @@
+"""The grid of tables and rounds: where each play stands."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from broker.scorer.moment import Moment
+from broker.scorer.view import TableView
+
+MOST_ROUNDS: Final = 12
+"""Columns: more do not fit, and rounds long over are not looked at. What is missing of them stands in the row."""
+
+Stage = Literal["in", "now", "missing", "to_come", "none"]
+"""Of one play: its result is in, the table is at it, the table has gone on without it being in, or is not there yet."""
+
+
+class Cell(Struct, frozen=True):
+    """One play of the plan; `deal` is None where the table has none in this round."""
+
+    round: int
+    deal: int | None
+    stage: Stage
+
+
+class GridRow(Struct, frozen=True):
+    """One table."""
+
+    view: TableView
+    cells: tuple[Cell, ...]
+    missing: tuple[int, ...]
+    """Rounds that the table has left behind without a result here."""
+
+    @property
+    def offline_unsent(self) -> bool:
+        """Whether the table is away and has facts that are not here."""
+        return self.view.lifecycle in {"lost", "disconnected"} and self.view.unsent > 0
+
+    @property
+    def wants(self) -> bool:
+        """Whether somebody should look after it."""
+        away = self.view.lifecycle == "lost"
+        return bool(self.view.calling or away or self.missing or self.view.gaps or self.view.health)
+
+
+class Grid(Struct, frozen=True):
+    """Rows by table; `rounds` are the columns."""
+
+    rounds: tuple[int, ...]
+    rows: tuple[GridRow, ...]
+
+
+def grid(moment: Moment, tables: Sequence[TableView]) -> Grid:
+    """Give the grid of these tables."""
+    plan = moment.event.rounds_at
+    rounds = _window({round_ for table in tables for round_ in plan.get(table.table, {})}, tables)
+    return Grid(rounds, tuple(_row(moment, table, plan.get(table.table, {}), rounds) for table in tables))
+
+
+def _window(rounds: Iterable[int], tables: Sequence[TableView]) -> tuple[int, ...]:
+    """Give the rounds that are shown: around those that tables are in."""
+    every = sorted(rounds)
+    if len(every) <= MOST_ROUNDS:
+        return tuple(every)
+    earliest = min((table.round for table in tables if table.round is not None), default=every[0])
+    begin = min(sum(one < earliest for one in every), len(every) - MOST_ROUNDS + 1)
+    begin = max(0, begin - 1)
+    return tuple(every[begin : begin + MOST_ROUNDS])
+
+
+def _row(moment: Moment, table: TableView, plan: dict[int, int], rounds: tuple[int, ...]) -> GridRow:
+    stages = {round_: _stage(moment, table, round_) for round_ in plan}
+    return GridRow(
+        table,
+        tuple(Cell(round_, plan.get(round_), stages.get(round_, "none")) for round_ in rounds),
+        tuple(sorted(round_ for round_, stage in stages.items() if stage == "missing")),
+    )
+
+
+def _stage(moment: Moment, table: TableView, round_: int) -> Stage:
+    if (table.table, round_) in moment.results:
+        return "in"
+    if table.round is None and table.state != "finished":
+        return "to_come"
+    if table.state == "finished" or (table.round is not None and round_ < table.round):
+        return "missing"
+    return "now" if round_ == table.round else "to_come"

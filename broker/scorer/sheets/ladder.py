@@ -1,0 +1,90 @@
+"""The standings, with the places that everybody can still reach while plays are missing."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from broker.contract.words import Imp
+from broker.scorer.moment import Moment
+from broker.scoring.bounds import Bounds, reach
+from broker.scoring.ranking import Ranked
+from broker.scoring.written import written
+
+KEY: Final = 10_000
+"""Above every number of a table: with it deal and table become one number."""
+
+
+class Rung(Struct, frozen=True):
+    """One player's line. `best` and `worst` are places, `least` and `most` the IMPs that lead there."""
+
+    place: int
+    player: str
+    name: str
+    imp: Imp
+    fines: int
+    plays: int
+    plays_expected: int
+    best: int
+    worst: int
+    least: Imp
+    most: Imp
+
+
+class Ladder(Struct, frozen=True):
+    """All players, best first."""
+
+    final: bool
+    deals: int
+    """Deals that count."""
+    deals_expected: int
+    rungs: tuple[Rung, ...]
+
+
+def ladder(moment: Moment) -> Ladder:
+    """Give the standings of what is in a moment; what is not in it is taken as missing.
+
+    What the bounds say is sound, not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
+    """
+    bounds = _bounds(moment)
+    return Ladder(
+        final=moment.final,
+        deals=len(moment.by_deal.keys() | moment.unplayed.keys()),
+        deals_expected=len(moment.event.expected),
+        rungs=tuple(_rung(moment, line, bounds[line.name]) for line in moment.ranking),
+    )
+
+
+def _rung(moment: Moment, line: Ranked, reach: Bounds) -> Rung:
+    return Rung(
+        place=line.place,
+        player=line.name,
+        name=moment.event.name_of(line.name),
+        imp=written(line.imp),
+        fines=line.fines,
+        plays=line.plays,
+        plays_expected=len(moment.event.bookings_of.get(line.name, ())),
+        best=reach.best,
+        worst=reach.worst,
+        least=written(reach.least),
+        most=written(reach.most),
+    )
+
+
+def _bounds(moment: Moment) -> dict[str, Bounds]:
+    """Give everybody's bounds: planned plays that are not in the moment are to come."""
+    plan, entries = moment.event.columns, moment.ledger.entries.with_names(moment.event.players)
+    to_come = ~np.isin(plan.deals * KEY + plan.tables, list(_there(moment)))
+    deals, counts = np.unique(plan.deals[to_come], return_counts=True)
+    joining = {(deal, ""): count for deal, count in zip(deals.tolist(), counts.tolist(), strict=True)}
+    numbers = np.array([entries.number[player] for player in moment.event.players], dtype=np.int64)
+    return reach(moment.ledger, entries, joining, numbers[plan.players[to_come]].ravel())
+
+
+def _there(moment: Moment) -> Iterator[int]:
+    for deal, rows in moment.by_deal.items():
+        for row in rows:
+            yield from (deal * KEY + row.tables).tolist()
+    for deal, plays in moment.unplayed.items():
+        yield from (deal * KEY + play.table for play in plays)

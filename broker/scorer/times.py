@@ -1,0 +1,36 @@
+"""Since when a table plays, and since when it calls: for clocks and the queue of calls. By the scorer's clock."""
+
+from typing import NamedTuple
+
+from broker.contract.messages import Call, Confirmed, LogMessage, Result
+
+
+class Since(NamedTuple):
+    """What began at a moment, in which round."""
+
+    at: int
+    """Ms since 1970. Of what was heard before the scorer started: by the table's clock, which may be off."""
+    round: int
+
+
+class TableTimes:
+    """A fold over accepted facts. The scorer's thread changes it; single values may be read from any thread."""
+
+    def __init__(self) -> None:
+        self.playing: dict[int, Since] = {}
+        self.calling: dict[int, Since] = {}
+
+    def hear(self, message: LogMessage, at: int) -> None:
+        """Take a fact in that was received at a moment."""
+        since = Since(at, message.fact.round)
+        match message.fact:
+            case Confirmed():
+                self.playing[message.table] = since
+            case Result(round=round_) if self.playing.get(message.table, since).round <= round_:
+                self.playing.pop(message.table, None)
+            case Call(open=True):
+                self.calling.setdefault(message.table, since)
+            case Call():
+                self.calling.pop(message.table, None)
+            case _:
+                pass

@@ -1,0 +1,60 @@
+"""`homologue table`: what is done with a table's device besides running it."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from kiosk import pin as pins
+from kiosk.config import Settings
+from kiosk.errors import KioskError
+from kiosk.journal import Whose
+from kiosk.replacing import take_over
+
+CONFIG = click.argument("config", type=click.Path(dir_okay=False, path_type=Path))
+
+
+@click.group(short_help="Look after a table's device: the arbiters' PIN, replacing a dead one.")
+def table() -> None:
+    """Look after a table's device. CONFIG is the table's TOML file (see docs/installer.md)."""
+    os.umask(0o077)
+
+
+@table.command()
+@CONFIG
+@click.password_option("--pin", prompt="PIN", help="4 to 12 digits; asked for where it is not given.")
+def pin(config: Path, pin: str) -> None:
+    """Set the PIN by which arbiters are let in at this table. Only its hash is kept."""
+    with _told():
+        settings = Settings(config)
+        pins.write(settings.beside(settings.config.arbiter_pin_file), pin)
+    click.echo("The PIN is set. A kiosk that runs reads it when it starts again.")
+
+
+@table.command("import")
+@CONFIG
+@click.argument("journal", type=click.Path(dir_okay=False, path_type=Path))
+def import_(config: Path, journal: Path) -> None:
+    """Take a dead device's JOURNAL (table.sqlite, from its card) into this one. The kiosk must not run meanwhile.
+
+    A device that has done nothing yet goes on where the dead one stood. One that has begun gets what the dead one had
+    still to send.
+    """
+    with _told():
+        settings = Settings(config)
+        whose = Whose(settings.config.event, settings.config.table)
+        taken = take_over(journal, settings.folder / "table.sqlite", whose)
+    where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
+    click.echo(f"{where}; {taken.facts} facts will be sent.")
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except KioskError as error:
+        click.echo(f"homologue table: {error.code}: {error}", err=True)
+        sys.exit(1)

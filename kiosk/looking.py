@@ -1,0 +1,116 @@
+"""What is seen for one play: from what the camera's stream knows of the table to what is told of it.
+
+OpenCV and the networks are loaded with this: on the eyes' thread, when the table's first picture is shown already.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from broker.contract.messages import PlannedPlay
+from kiosk.eyes import CameraHealth, Seen
+from kiosk.heap_view import draw_heap, in_place
+from kiosk.looks import looks, strays
+from kiosk.sight import Sight, View
+from kiosk.table.restoring.places import Place, deal_of, homes
+from vision.live.background import BackgroundStream
+from vision.live.camera import Camera
+from vision.live.feed import CameraEvent, CameraLost, Feed, Frame
+from vision.live.motion import Sketch, sketch
+from vision.live.watcher import Stir, Watched
+from vision.reader import read_picture
+from vision.reading import Reading
+
+WAIT_S: Final = 0.5
+"""Without a frame for so long the camera is taken for lost."""
+
+AGAIN_S: Final = 0.1
+"""Between two looks at the last picture of a camera that has ended."""
+
+
+def look(
+    camera: Callable[[], Camera],
+    play: PlannedPlay | None,
+    size: tuple[int, int],
+    clock: Callable[[], int],
+    tell: Callable[[Seen], None],
+    over: Callable[[], bool],
+) -> None:
+    """Open a camera and tell what it sees for a play, until that is over. Without a play only how the camera is."""
+
+    def changed(event: CameraEvent) -> None:
+        tell(CameraHealth(event.code if isinstance(event, CameraLost) else None))
+
+    looking = None if play is None else Looking(play, size)
+    with Feed(camera, changed) as feed, BackgroundStream(read_picture) as stream:
+        for frame in _frames(feed, over):
+            if looking is None:
+                continue
+            watched = stream.lose() if frame is None else stream.see(frame.at, frame.picture)
+            for seen in looking.see(watched, frame, clock()):
+                tell(seen)
+
+
+def _frames(feed: Feed, over: Callable[[], bool]) -> Iterator[Frame | None]:
+    """Give frames as they come, None where none does. The last picture of a folder stays, as a tray does."""
+    last: Frame | None = None
+    while not over():
+        frame = feed.wait(last.number if last else 0, WAIT_S)
+        if frame is None and feed.ended:
+            time.sleep(AGAIN_S)
+            frame = last and replace(last, at=last.at + AGAIN_S)
+        last = frame or last
+        yield frame
+
+
+class Looking:
+    """What is seen for one play: from what is known of the table to what is told of it."""
+
+    def __init__(self, play: PlannedPlay, size: tuple[int, int]) -> None:
+        self._play, self._size = play, size
+        self._homes: dict[int, Place] = homes(deal_of(play.order))
+        self._judged: Reading | None = None
+        self._drawn: tuple[Reading, Sketch] | None = None
+        """The reading that is drawn, and what its frame looked like."""
+        self._view: View | None = None
+        self._key: object = None
+        """What the view was drawn of."""
+        self._told = Sight()
+
+    def see(self, watched: Watched, frame: Frame | None, now: int) -> tuple[Seen, ...]:
+        """Give what is new: looks at trays that are settled, and what the screen is to show."""
+        shown = watched.shown
+        told: list[Seen] = []
+        if watched.stir is Stir.SETTLED and shown is not None and shown is not self._judged:
+            self._judged = shown
+            told.extend(looks(shown, self._play, now))
+        sight = self._sight(watched, frame)
+        if sight != self._told:
+            self._told = sight
+            told.append(sight)
+        return tuple(told)
+
+    def _sight(self, watched: Watched, frame: Frame | None) -> Sight:
+        shown = watched.shown
+        if shown is None:
+            return Sight()
+        sight = Sight(len(watched.covered), strays(shown, self._play))
+        return (
+            sight
+            if shown.places or frame is None
+            else replace(sight, view=self._draw(shown, frame, still=watched.stir is Stir.SETTLED))
+        )
+
+    def _draw(self, shown: Reading, frame: Frame, *, still: bool) -> View:
+        """Draw destinations on the tiles that still lie where they were read; nothing anew while nothing moves."""
+        now = sketch(frame.picture)
+        if self._drawn is None or self._drawn[0] is not shown:
+            self._drawn = shown, now
+        reads = in_place(shown.reads, self._drawn[1], now, frame.picture.shape[1])
+        key = (id(shown), len(reads)) if still else frame.number
+        if self._view is None or key != self._key:
+            number = self._view.number + 1 if self._view else 1
+            self._view = View(number, draw_heap(frame.picture, Reading(reads, ()), self._homes, self._size))
+            self._key = key
+        return self._view

@@ -1,0 +1,175 @@
+"""The arbiter's panel: PIN, what is ruled, on which seats, why. Pure: a panel and keys.
+
+The keys: digits and `enter` for the PIN and for minutes, a digit for what stands in a list, `e s w n` for seats,
+`back` (one step back, and out).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from broker.contract.words import SEATS, Seat
+from kiosk.entry import DIGITS, SEAT_KEYS
+from kiosk.table import guards
+from kiosk.table.state import Phase, Table
+
+Act = Literal[
+    "pause", "resume", "extra_time", "override", "forward", "swap", "declared", "false_hu", "reopen", "adjust", "void"
+]
+Ask = Literal["pin", "act", "minutes", "seats", "fine", "reason"]
+
+REASONS: Final = (
+    "the hand was not valid",
+    "entered wrongly",
+    "a button or the camera failed",
+    "tiles lay wrong",
+    "a tile was seen",
+    "a player was missing or late",
+    "the time is over",
+    "another reason, told to the desk",
+)
+"""As they stand in the record; the screen has them in its own language, by their number."""
+
+PIN_LONGEST: Final = 12
+SEATS_OF: Final[dict[Act, tuple[int, int]]] = {"swap": (2, 2), "declared": (0, 4), "false_hu": (1, 1), "adjust": (0, 4)}
+"""How many seats a ruling names, at least and at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """What has been chosen so far."""
+
+    ask: Ask
+    acts: tuple[Act, ...] = ()
+    """What can be ruled now."""
+    fines: tuple[int, ...] = ()
+    act: Act | None = None
+    digits: str = field(default="", repr=False)
+    seats: tuple[Seat, ...] = ()
+    fine: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PinGiven:
+    """Somebody has typed a PIN."""
+
+    pin: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A ruling is complete."""
+
+    act: Act
+    seats: tuple[Seat, ...] = ()
+    amount: int = 0
+    """Minutes, or IMP of a fine."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The arbiter has done."""
+
+
+Pressed = Panel | PinGiven | Decided | Closed
+
+
+def possible(state: Table) -> tuple[Act, ...]:
+    """Give what an arbiter can rule now. An open claim window gives the same as the play before it."""
+    if state.play is None:
+        return ()
+    acts: list[Act] = ["resume" if state.paused else "pause", "extra_time"]
+    if guards.standing(state):
+        acts.append("override")
+    if state.check is not None and state.check.deal is not None:
+        acts.append("forward")
+    if state.public in ("restoring", "seating", "confirming"):
+        acts.append("swap")
+    if state.public in ("playing", "declared", "accepting"):
+        acts.append("declared")
+    if state.phase is Phase.DECLARED:
+        acts.append("false_hu")
+    if state.phase is Phase.RECORDED and state.outcome is not None:
+        acts.append("reopen")
+    return (*acts, "adjust", "void")
+
+
+def opened(state: Table) -> Panel:
+    """Give the panel for an arbiter who is let in."""
+    return Panel("act", possible(state), state.profile.false_hu.fines.value)
+
+
+def press(panel: Panel, key: str) -> Pressed:
+    """Take one key; one that means nothing here leaves the panel as it is."""
+    if key == "back":
+        return _back(panel)
+    return _ANSWERED[panel.ask](panel, key)
+
+
+def _back(panel: Panel) -> Pressed:
+    if panel.digits:
+        return replace(panel, digits=panel.digits[:-1])
+    return Closed() if panel.ask in ("pin", "act") else Panel("act", panel.acts, panel.fines)
+
+
+def _pin(panel: Panel, key: str) -> Pressed:
+    if key == "clear":
+        return replace(panel, digits="")
+    if key == "enter" and panel.digits:
+        return PinGiven(panel.digits)
+    return replace(panel, digits=panel.digits + key) if key in DIGITS and len(panel.digits) < PIN_LONGEST else panel
+
+
+def _choose(panel: Panel, key: str) -> Pressed:
+    at = int(key) - 1 if key in DIGITS else -1
+    if key == "0":
+        at = 9
+    if not 0 <= at < len(panel.acts):
+        return panel
+    act = panel.acts[at]
+    if act in ("pause", "resume"):
+        return Decided(act)
+    if act == "extra_time":
+        return replace(panel, ask="minutes", act=act)
+    return replace(panel, ask="seats" if act in SEATS_OF else "reason", act=act)
+
+
+def _minutes(panel: Panel, key: str) -> Pressed:
+    if key in DIGITS and len(panel.digits) < 2:  # noqa: PLR2004 - sixty has two digits
+        return replace(panel, digits=(panel.digits + key).lstrip("0"))
+    if key == "enter" and panel.digits and panel.act:
+        return Decided(panel.act, amount=min(int(panel.digits), 60))
+    return replace(panel, digits="") if key == "clear" else panel
+
+
+def _seats(panel: Panel, key: str) -> Pressed:
+    least, most = SEATS_OF[panel.act] if panel.act else (0, 0)
+    if key in SEAT_KEYS:
+        seat = SEAT_KEYS[key]
+        chosen = {*panel.seats} ^ {seat}
+        return replace(panel, seats=tuple(one for one in SEATS if one in chosen)) if len(chosen) <= most else panel
+    if key == "enter" and len(panel.seats) >= least:
+        return replace(panel, ask="fine" if panel.act == "false_hu" else "reason")
+    return panel
+
+
+def _fine(panel: Panel, key: str) -> Pressed:
+    chosen = key in DIGITS and int(key) in panel.fines
+    return replace(panel, ask="reason", fine=int(key)) if chosen else panel
+
+
+def _reason(panel: Panel, key: str) -> Pressed:
+    if panel.act is None or key not in DIGITS or not 1 <= int(key) <= len(REASONS):
+        return panel
+    return Decided(panel.act, panel.seats, panel.fine, REASONS[int(key) - 1])
+
+
+_ANSWERED: Final[dict[Ask, Callable[[Panel, str], Pressed]]] = {
+    "pin": _pin,
+    "act": _choose,
+    "minutes": _minutes,
+    "seats": _seats,
+    "fine": _fine,
+    "reason": _reason,
+}

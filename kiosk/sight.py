@@ -1,0 +1,28 @@
+"""What the camera sees of a table now: for the screen, and kept nowhere."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kiosk.table.restoring.heap import Sighted
+
+if TYPE_CHECKING:  # OpenCV is loaded when the first screen is shown already
+    from vision.geometry import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A picture for the screen, BGR, shape (height, width, 3), uint8; two are equal when they have one number."""
+
+    number: int
+    picture: "Picture" = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """How many places a hand covers, what lies in no tray."""
+
+    covered: int = 0
+    in_view: tuple[Sighted, ...] = ()
+    """Tiles in view that lie in no tray."""
+    view: View | None = None
+    """The picture with destinations drawn into it; None while a tray is in view."""

@@ -1,0 +1,90 @@
+"""A finger on the screen to the changed picture (bar: 50 ms for 99 of 100): the program's loop, real mouse events."""
+
+import os
+import tempfile
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+
+import pygame
+
+from kiosk.config import Screen
+from kiosk.eyes import Eyes
+from kiosk.program import ROUNDS_A_SECOND
+from kiosk.round import Round
+from kiosk.screens.shown import Shown
+from kiosk.screens.window import Window
+from kiosk.screens.words import Words
+from kiosk.table.state import Phase
+from tests.benchmarks.hands.pins import percentile
+from tests.kiosk.standing import standing
+from vision.live.cameras import open_camera
+
+TOUCHES: Final = 200
+PATIENCE_S: Final = 30
+
+
+class Seen(Window):
+    """A window that says when each picture was on the screen."""
+
+    def __init__(self, *settings: Any) -> None:  # noqa: ANN401 - handed on as they are
+        super().__init__(*settings)
+        self.drawn = threading.Event()
+        self.at = 0
+
+    def show(self, shown: Shown) -> bool:
+        """Show, and note when it was there."""
+        new = super().show(shown)
+        if new:
+            self.at = time.monotonic_ns()
+            self.drawn.set()
+        return new
+
+
+def main() -> None:
+    """Touch digits, which only fill a form in, and the call, which goes to the disk first."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
+        table = opened.enter_context(standing(Path(folder)))
+        window = opened.enter_context(Seen(Screen(driver="dummy"), Words("en")))
+        eyes = Eyes(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        table.come_to(Phase.DECLARED)
+        stop = threading.Event()
+        round_ = Round(table.program, window, eyes, lambda *_: None, stop)
+        round_()
+        boxes = {target.key: target.box.center for target in window._screen.targets(table.program.shown())}
+        fingers = threading.Thread(target=_touch, args=(window, boxes, stop))
+        fingers.start()
+        while not stop.is_set():
+            table.program.step(timeout=1 / ROUNDS_A_SECOND)
+            round_()
+        fingers.join()
+
+
+def _touch(window: Seen, boxes: dict[str, tuple[int, int]], stop: threading.Event) -> None:
+    try:
+        for name, keys in (("a digit", ("7", "clear")), ("a call", ("c",))):
+            took = [_once(window, boxes[keys[number % len(keys)]], number) for number in range(TOUCHES)]
+            print(f"  {name:<8} {percentile(took, 0.5):.0f} ms at the median, {percentile(took, 0.99):.0f} ms p99")
+    finally:
+        stop.set()
+
+
+def _once(window: Seen, at: tuple[int, int], number: int) -> float:
+    """Touch a button that has been there for long enough, and give the ms from letting go to the picture."""
+    time.sleep(0.45 + Random(number).random() / 30)
+    for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+        window.drawn.clear()
+        began = time.monotonic_ns()
+        pygame.event.post(pygame.event.Event(kind, pos=at, button=pygame.BUTTON_LEFT, touch=True))
+    if not window.drawn.wait(PATIENCE_S):
+        raise RuntimeError("the touch showed nothing")
+    return (window.at - began) / 1e6
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Travellers, players, standings, grid, feed and display in a real browser."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from broker.desk.offer import Offer
+from broker.desk.server import DeskServer
+from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.small import fact, result, state, whole_event
+
+PATHS: Final = (
+    "standings", "deals", "deal/1", "deal/2", "player/p01", "grid", "wire", "display", "receipt", "deal/99",
+)  # fmt: skip
+WIDER: Final = """() => [...document.querySelectorAll("body *")]
+    .filter((part) => !part.closest(".scrolling, figure, .unseen"))
+    .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
+    .map((part) => part.outerHTML.slice(0, 90))"""
+
+COUNTED: Final = """() => new EventSource(document.body.dataset.events).addEventListener("page", () => {
+    document.body.dataset.counted = 1 + Number(document.body.dataset.counted ?? 0);
+})"""
+"""A second reader, who tells what the first has been sent by then."""
+
+
+@pytest.fixture
+def room(hall: Hall) -> Iterator[DeskServer]:
+    offer = Offer(lambda: hall.scorer.moment, hall.scorer.times, hall.scorer.wire)
+    with DeskServer(hall.scorer.feed, port=0, offer=offer) as server:
+        yield server
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(locale="en-GB")
+    opened.set_default_timeout(10_000)
+    yield opened
+    opened.close()
+
+
+def live(page: Page, room: DeskServer, path: str) -> None:
+    page.goto(room.url + path)
+    expect(page.locator("html[data-line=live]")).to_be_attached()
+
+
+def test_a_result_comes_into_the_traveller_that_is_open(context: BrowserContext, room: DeskServer, hall: Hall) -> None:
+    page = context.new_page()
+    live(page, room, "deal/1")
+    expect(page.locator("[data-key=none]")).to_be_visible()
+    hall.hear(fact(1, 1, result(1)))
+    expect(page.locator(".traveller tbody tr")).to_have_count(1)
+    expect(page.locator(".traveller .won")).to_contain_text("HV 18")
+
+
+def test_a_page_that_is_held_still_shows_what_is_new_when_it_goes_on(
+    context: BrowserContext, room: DeskServer, hall: Hall
+) -> None:
+    page = context.new_page()
+    live(page, room, "wire")
+    page.locator("#pause").click()
+    page.evaluate(COUNTED)
+    expect(page.locator("body[data-counted='1']")).to_be_attached()
+    hall.hear(state(1))
+    expect(page.locator("body[data-counted='2']")).to_be_attached()
+    expect(page.locator("[data-key=none]")).to_be_visible()
+    page.locator("#pause").click()
+    expect(page.locator(".wire li").first).to_contain_text("hm/cup/")
+
+
+def test_the_longest_waiting_call_comes_first_with_its_minutes(
+    context: BrowserContext, room: DeskServer, hall: Hall
+) -> None:
+    hall.hear(state(2, calling=True), state(3, calling=True))
+    page = context.new_page()
+    live(page, room, "grid")
+    expect(page.locator(".note.call")).to_have_count(2)
+    expect(page.locator("tr.calling")).to_have_count(2)
+    expect(page).to_have_title("(2) Grid · A small cup")
+
+
+@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("fr", "dark"), ("zh", "light")])
+def test_no_page_complains_and_none_is_wider_than_a_narrow_phone(
+    browser: Browser, room: DeskServer, hall: Hall, language: str, scheme: str
+) -> None:
+    hall.hear(*whole_event()[:20], state(1), state(2, calling=True))
+    complaints: list[str] = []
+    with browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme) as opened:  # type: ignore[arg-type] # one of two
+        page = opened.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        for path in PATHS:
+            page.goto(f"{room.url}{path}?lang={language}")
+            complaints += [f"{path}: {part}" for part in page.evaluate(WIDER)]
+    assert [one for one in complaints if "404" not in one] == []
+
+
+def test_the_display_turns_its_pages_by_itself_with_and_without_javascript(
+    browser: Browser, room: DeskServer, hall: Hall
+) -> None:
+    hall.hear(*whole_event())
+    with browser.new_context(java_script_enabled=False) as still:
+        page = still.new_page()
+        page.goto(f"{room.url}display")
+        assert "url=/display?page=2" in page.content()
+    with browser.new_context(viewport={"width": 1920, "height": 1080}) as big:
+        page = big.new_page()
+        page.clock.install()
+        page.goto(f"{room.url}display")
+        expect(page.locator("tbody tr")).to_have_count(10)
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+        page.clock.fast_forward(13_000)
+        expect(page.locator("tbody tr")).to_have_count(6)
+        room.stop()
+        page.clock.fast_forward(13_000)
+        expect(page.locator("#lost")).to_be_visible()
+        expect(page.locator("tbody tr")).to_have_count(6)

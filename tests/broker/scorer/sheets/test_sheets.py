@@ -1,0 +1,145 @@
+"""Travellers, players' sheets and standings say the same as the messages and the scoring, whatever one looks at."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker.contract.messages import Fine
+from broker.contract.receipt_code import receipt_code
+from broker.contract.words import Seat
+from broker.rules.points import Outcome
+from broker.scorer.moment import Moment, open_part
+from broker.scorer.room import Room
+from broker.scorer.sheets.course import course
+from broker.scorer.sheets.deal import deal_sheet, play_line
+from broker.scorer.sheets.ladder import ladder
+from broker.scorer.sheets.player import player_sheet
+from broker.scorer.sheets.receipt import ReceiptIndex, objections_until, receipt_sheet
+from broker.scoring.bounds import bounds
+from broker.scoring.plays import ScoredPlay
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, whole_event
+
+PLAYS = tuple((play.table, play.round) for play in event().plan.plays)
+a_play = st.tuples(st.sampled_from(PLAYS), st.sampled_from(OUTCOMES), st.booleans(), st.booleans())
+Said = tuple[tuple[int, int], Outcome, bool, bool]
+
+
+def moment_of(plays: list[Said]) -> Moment:
+    """Give the moment after these plays: which, how it ended, whether North is fined, whether it lay otherwise."""
+    room = Room(event())
+    for (table, round_), outcome, fined, fouled in {play[0]: play for play in plays}.values():
+        room.apply(fact(table, 2 * round_ - 1, restored(table, round_, OTHER_FORM if fouled else None)))
+        fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if fined else {}
+        room.apply(fact(table, 2 * round_, result(table, round_, outcome, fines)))
+    return room.moment()
+
+
+def whole() -> Moment:
+    room = Room(event())
+    room.load(whole_event())
+    return room.moment()
+
+
+moments = st.lists(a_play, max_size=20).map(moment_of)
+FEW = settings(max_examples=20, deadline=None)
+
+
+@given(moments)
+@FEW
+def test_a_line_of_a_traveller_is_the_line_that_is_made_alone(moment: Moment) -> None:
+    for deal in event().expected:
+        sheet = deal_sheet(moment, deal)
+        listed = [play for group in sheet.groups for play in group.plays]
+        assert [play_line(moment, deal, play.table) for play in listed] == listed
+        assert (sheet.plays_in + len(sheet.missing), sheet.complete) == (sheet.expected, not sheet.missing)
+
+
+@given(moments)
+@FEW
+def test_a_datum_is_the_exact_mean_of_its_group(moment: Moment) -> None:
+    for deal in event().expected:
+        for group in deal_sheet(moment, deal).groups:
+            if group.datum is None:
+                assert len(group.plays) == 1
+                assert {line.imp for line in group.plays[0].seats.values()} <= {None, 0}
+            for seat, datum in (group.datum or {}).items():
+                points = [play.seats[seat].points or 0 for play in group.plays]
+                assert Fraction(datum) == Fraction(sum(points), len(points))
+
+
+@given(moments)
+@FEW
+def test_a_players_plays_add_up_to_the_players_line_in_the_standings(moment: Moment) -> None:
+    standings = ladder(moment)
+    for rung in standings.rungs:
+        sheet = player_sheet(moment, standings, rung.player)
+        told = [play.line.net for play in sheet.plays]
+        assert sum((Fraction(imp or 0) for imp in told), Fraction()) == Fraction(rung.imp)
+        assert (sheet.rung, len(sheet.plays) + sheet.to_come) == (rung, rung.plays_expected)
+
+
+@given(moments)
+@FEW
+def test_the_places_within_reach_are_those_of_the_scoring(moment: Moment) -> None:
+    there = {(play.deal, play.table) for row in moment.ledger.rows.values() for play in row.group.members}
+    missing = [
+        ScoredPlay(play.deal, play.table, play.players, None)
+        for play in event().plan.plays
+        if (play.deal, play.table) not in there
+    ]
+    told = {rung.player: (rung.best, rung.worst) for rung in ladder(moment).rungs}
+    assert told == {name: (one.best, one.worst) for name, one in bounds(moment.ledger, missing).items()}
+
+
+@given(moments)
+@FEW
+def test_the_open_part_is_the_moment_as_if_the_other_deals_had_not_been_played(moment: Moment) -> None:
+    open_ = open_part(moment)
+    assert open_.by_deal.keys() == moment.complete
+    assert ladder(open_part(open_)) == ladder(open_)
+    for deal in moment.complete:
+        assert deal_sheet(open_, deal) == deal_sheet(moment, deal)
+
+
+@given(moments)
+@FEW
+def test_the_course_ends_where_the_standings_are(moment: Moment) -> None:
+    rungs = ladder(moment).rungs
+    way = course(moment, [rung.player for rung in rungs])
+    if way.deals:
+        assert [Fraction(line.imps[-1]) for line in way.lines] == [Fraction(rung.imp) for rung in rungs]
+
+
+def test_a_deal_or_a_player_that_is_not_there_is_no_sheet() -> None:
+    with pytest.raises(KeyError):
+        deal_sheet(whole(), 99)
+    with pytest.raises(KeyError):
+        player_sheet(whole(), ladder(whole()), "nobody")
+
+
+def test_a_fouled_deal_has_its_groups_the_one_as_dealt_first() -> None:
+    sheet = deal_sheet(whole(), event().bookings[3, 2].deal)
+    assert [(group.as_dealt, len(group.plays)) for group in sheet.groups] == [(True, 3), (False, 1)]
+    assert {line.imp for line in sheet.groups[1].plays[0].seats.values()} == {0}
+
+
+def test_every_result_is_found_by_its_code_and_equals_what_was_confirmed() -> None:
+    moment, index = whole(), ReceiptIndex()
+    for message in moment.results.values():
+        assert index.find(moment, receipt_code(message)) == message
+        assert receipt_sheet(moment, message).equal is True
+    assert index.find(moment, "AAAA-AAAA-AAAA-AAAA") is None
+
+
+def test_a_result_that_is_published_otherwise_says_so() -> None:
+    moment = whole()
+    key, message = next(iter(moment.results.items()))
+    other = fact(message.table, message.seq, result(*key, OUTCOMES[0], {"east": Fine(imp=8, reason="false hu")}))
+    published = Moment(moment.event, moment.ledger, {**moment.results, key: other}, moment.complete)
+    assert receipt_sheet(published, other).equal is False
+
+
+def test_no_correction_period_is_told_where_none_is_set() -> None:
+    assert objections_until(whole(), 1) is None

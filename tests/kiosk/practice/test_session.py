@@ -1,0 +1,153 @@
+"""The practice table: a whole play with a mouse and keys, no broker, no hardware, and the screen of a real table."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+
+import pygame
+import pytest
+from click.testing import CliRunner
+
+from broker.contract.words import SEATS
+from kiosk.command import kiosk
+from kiosk.config import Screen
+from kiosk.practice import session
+from kiosk.practice.hands import KEYS, LAY, LAY_WRONG
+from kiosk.practice.plan import plan
+from kiosk.practice.window import PracticeWindow
+from kiosk.program import Program
+from kiosk.screens.table import TableScreen
+from kiosk.screens.words import Words
+from kiosk.table.state import Phase
+from tests.kiosk.screens.scenes import SCENES
+
+PATIENCE_S = 60
+
+
+class Trainer:
+    """Somebody at the practice table, in a thread of their own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.stop, self.there = threading.Event(), threading.Event()
+        self.windows, self.programs = list[PracticeWindow](), list[Program]()
+        trainer = self
+
+        class Seen(PracticeWindow):
+            def show(self, shown: object) -> bool:
+                new = super().show(shown)  # type: ignore[arg-type]  # handed on as it is
+                trainer.windows[:] = [self]
+                trainer.there.set()
+                return new
+
+        class Known(Program):
+            def start(self) -> None:
+                trainer.programs[:] = [self]
+                super().start()
+
+        monkeypatch.setattr(session, "PracticeWindow", Seen)
+        monkeypatch.setattr(session, "Program", Known)
+
+    @property
+    def phase(self) -> Phase:
+        return self.programs[0].state.phase
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds."""
+        end = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < end, self.phase
+            self.stop.wait(0.01)
+
+    def strip(self, key: str) -> None:
+        """Click a button on the strip."""
+        (box,) = [one.box for one in self.windows[0]._strip if one.key == key]
+        self._click(box.center)
+
+    def touch(self, name: str) -> None:
+        """Click a button on the table's screen, when it has been there long enough."""
+        self.until(lambda: name in self._offered())
+        self.stop.wait(0.45)
+        self._click(self._offered()[name])
+
+    def _offered(self) -> dict[str, tuple[int, int]]:
+        targets = self.windows[0]._screen.targets(self.programs[0].shown())
+        return {one.label: one.box.center for one in targets}
+
+    def _click(self, at: tuple[int, int]) -> None:
+        """Click as a person does: who lets go at once has not pressed a button."""
+        for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+            pygame.event.post(pygame.event.Event(kind, pos=at, button=pygame.BUTTON_LEFT, touch=False))
+            self.stop.wait(0.08)
+
+    def all_press(self, holds: Callable[[], bool]) -> None:
+        """Press all four buttons again and again, as people do, until something holds."""
+        end = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < end, self.phase
+            for key in KEYS:
+                self.strip(key)
+            self.stop.wait(0.3)
+
+
+def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer, words, failed = Trainer(monkeypatch), Words("fr"), list[BaseException]()
+
+    def play() -> None:
+        try:
+            _play(trainer, words)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the test must fail by it
+            failed.append(error)
+        finally:
+            trainer.stop.set()
+
+    hands = threading.Thread(target=play)
+    hands.start()
+    session.practise(trainer.stop, language="fr")
+    hands.join()
+    assert failed == []
+    assert trainer.programs[0].shown().line.unsent == 0
+
+
+def _play(trainer: Trainer, words: Words) -> None:
+    trainer.there.wait(PATIENCE_S)
+    trainer.until(lambda: trainer.phase is Phase.RESTORING)
+    trainer.strip(LAY_WRONG)
+    trainer.until(lambda: trainer.programs[0].state.check is not None)
+    for left in (3, 2, 1, 0):
+        trainer.strip(LAY)
+        trainer.until(lambda left=left: len(trainer.programs[0].state.unverified) <= left)  # type: ignore[misc]  # a loop's own
+    trainer.all_press(lambda: trainer.phase is Phase.PLAYING)
+    trainer.stop.wait(1.2)  # in the first second of a screen presses do not count
+    trainer.strip("f3")
+    trainer.until(lambda: trainer.phase is Phase.DECLARED)
+    for name in ("1", "8", words("do_enter"), words("do_self_drawn")):
+        trainer.touch(name)
+    trainer.until(lambda: trainer.phase is Phase.ACCEPTING)
+    trainer.all_press(lambda: trainer.phase is Phase.RECORDED)
+
+
+def test_the_first_play_lies_in_plain_numbers_and_every_play_has_the_whole_set() -> None:
+    first, *others = plan().plays
+    assert [serial for seat in SEATS for row in first.order[seat] for serial in row] == list(range(1, 137))
+    for play in others:
+        assert sorted(serial for seat in SEATS for row in play.order[seat] for serial in row) == list(range(1, 137))
+
+
+def test_what_is_above_the_strip_is_what_a_real_table_shows() -> None:
+    shown = replace(SCENES["declared, value"](), problem=None)
+    with PracticeWindow(Screen(driver="dummy"), Words(), lambda: 0) as window:
+        window.show(shown)
+        real = pygame.Surface((800, 480), depth=32)
+        TableScreen(Words(), (800, 480)).draw(real, shown)
+        above = pygame.image.tobytes(window._whole.subsurface((0, 0), (800, 480)), "RGB")
+        assert above == pygame.image.tobytes(real, "RGB")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--practice", "table.toml"], ["table.toml", "--language", "fr"]])
+def test_a_table_is_a_real_one_or_one_to_practise_at(arguments: list[str]) -> None:
+    result = CliRunner().invoke(kiosk, arguments)
+    assert (result.exit_code, "give either CONFIG, or --practice" in result.output) == (2, True)

@@ -1,0 +1,213 @@
+"""The arbiter at the table: let in first, then heard; nothing recorded is changed, and all of it is told."""
+
+import msgspec
+import pytest
+
+from broker.contract.messages import Fact, Overridden, Result, Ruled
+from broker.contract.rulings import Adjusted, FineRuled, Reopen, Void
+from broker.contract.words import SEATS, Seat
+from kiosk.table.arbiter import may_try
+from kiosk.table.errors import NotNow
+from kiosk.table.events import (
+    ArbiterLeft,
+    DeclarationsCorrected,
+    Event,
+    ExtraTimeGiven,
+    PauseRuled,
+    PinRefused,
+    PlayAdjusted,
+    PlayVoided,
+    Reopened,
+    Restarted,
+)
+from kiosk.table.state import Phase
+from tests.kiosk.tables import S, Sitting, play, sitting_in
+
+AT = 10**12
+RULINGS: tuple[Event, ...] = (
+    PauseRuled(at=AT, begin=True),
+    ExtraTimeGiven(at=AT, minutes=5),
+    PlayVoided(at=AT, reason="why"),
+    PlayAdjusted(at=AT, at_fault=(), reason="why"),
+    DeclarationsCorrected(at=AT, seats=("east",), reason="why"),
+)
+HERE = [phase for phase in Phase if phase not in (Phase.WAITING, Phase.FINISHED)]
+
+
+def ruled(decision: Void | Adjusted | FineRuled | Reopen, reason: str = "why", author: str = "Anne Arbiter") -> Ruled:
+    return Ruled(round=1, deal=1, decision=decision, author=author, role="table_arbiter", reason=reason)
+
+
+def with_arbiter(phase: Phase) -> Sitting:
+    sitting = sitting_in(phase)
+    sitting.admit()
+    return sitting
+
+
+@pytest.mark.parametrize("event", RULINGS, ids=lambda event: type(event).__name__)
+def test_nobody_rules_who_was_not_let_in_or_has_left(event: Event) -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    assert sitting.refusal(event) == "arbiter_needed"
+    sitting.admit()
+    assert sitting.refusal(event) == ""
+    sitting.take(ArbiterLeft(at=sitting.wait()))
+    assert sitting.refusal(event) == "arbiter_needed"
+
+
+def test_a_pause_and_extra_time_given_at_the_table_are_those_of_the_desk() -> None:
+    sitting = with_arbiter(Phase.PLAYING)
+    sitting.take(PauseRuled(at=sitting.wait(), begin=True))
+    sitting.take(ExtraTimeGiven(at=sitting.wait(), minutes=5))
+    sitting.take(ExtraTimeGiven(at=sitting.wait(), minutes=10))
+    assert (sitting.table.paused, sitting.table.extra_min) == (True, 15)
+    sitting.take(PauseRuled(at=sitting.wait(), begin=False))
+    assert not sitting.table.paused
+
+
+@pytest.mark.parametrize("phase", HERE)
+def test_a_play_is_void_at_any_moment_and_the_next_deal_follows(phase: Phase) -> None:
+    sitting = with_arbiter(phase)
+    assert sitting.take(PlayVoided(at=sitting.wait(), reason="why")) == (ruled(Void()),)
+    assert (sitting.table.phase, sitting.table.ruled, sitting.table.outcome) == (Phase.RECORDED, "void", None)
+    sitting.next_deal()
+    assert (sitting.table.phase, sitting.play) == (Phase.RESTORING, play(2))
+
+
+@pytest.mark.parametrize(
+    ("at_fault", "gives"),
+    [
+        ((), {"p01": "nobody", "p02": "nobody", "p03": "nobody", "p04": "nobody"}),
+        (("west",), {"p01": "others", "p02": "others", "p03": "own", "p04": "others"}),
+        (("east", "west"), {"p01": "own", "p02": "others", "p03": "own", "p04": "others"}),
+    ],
+)
+def test_an_adjusted_play_gives_each_player_by_fault(at_fault: tuple[Seat, ...], gives: dict[str, str]) -> None:
+    sitting = with_arbiter(Phase.PLAYING)
+    (fact,) = sitting.take(PlayAdjusted(at=sitting.wait(), at_fault=at_fault, reason="why"))
+    assert fact == ruled(msgspec.convert({"kind": "adjusted", "gives": gives}, Adjusted))
+
+
+def test_a_fine_of_a_play_that_is_made_void_stays() -> None:
+    sitting = Sitting()
+    sitting.declare("south")
+    sitting.false_hu("south")
+    sitting.admit()
+    told = sitting.take(PlayVoided(at=sitting.wait(), reason="why"))
+    assert told == (ruled(Void()), ruled(FineRuled(takes={"p02": 8}), reason="not enough fan"))
+
+
+def test_a_fine_that_a_result_has_told_is_not_told_again() -> None:
+    sitting = Sitting()
+    sitting.declare("south")
+    sitting.false_hu("south")
+    sitting.draw()
+    sitting.press(*SEATS)
+    sitting.admit()
+    assert sitting.take(PlayVoided(at=sitting.wait(), reason="why")) == (ruled(Void()),)
+
+
+def recorded() -> Sitting:
+    sitting = Sitting(play(1), play(2))
+    sitting.declare("west")
+    sitting.value("east", west=12)
+    sitting.press(*SEATS)
+    return sitting
+
+
+def results(facts: list[Fact]) -> list[dict[Seat, int]]:
+    return [fact.winners for fact in facts if isinstance(fact, Result)]
+
+
+def test_a_result_that_is_reopened_stays_in_the_record_and_another_follows() -> None:
+    sitting = recorded()
+    sitting.admit()
+    assert sitting.take(Reopened(at=sitting.wait(), reason="why")) == (ruled(Reopen()),)
+    assert (sitting.table.phase, sitting.table.played) == (Phase.DECLARED, ())
+    sitting.value("east", west=18)
+    sitting.press(*SEATS)
+    assert results(sitting.facts) == [{"west": 12}, {"west": 18}]
+    assert [type(fact).__name__ for fact in sitting.facts[-3:]] == ["Result", "Ruled", "Result"]
+    assert len(sitting.table.played) == 1
+
+
+def test_the_desk_reopens_a_result_at_the_table_in_the_desks_name() -> None:
+    sitting = recorded()
+    assert sitting.order("reopen") == (ruled(Reopen(), reason="ordered by the desk", author="desk"),)
+    assert (sitting.table.phase, sitting.table.arbiter) == (Phase.DECLARED, None)
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.RECORDED])
+def test_what_is_not_recorded_is_not_reopened(phase: Phase) -> None:
+    sitting = with_arbiter(phase)
+    assert sitting.refusal(Reopened(at=sitting.wait(), reason="why")) == "not_now"
+    assert sitting.order("reopen") == ()
+
+
+def test_a_void_play_has_nothing_to_reopen() -> None:
+    sitting = recorded()
+    sitting.admit()
+    sitting.take(PlayVoided(at=sitting.wait(), reason="why"))
+    assert sitting.refusal(Reopened(at=sitting.wait(), reason="why")) == "nothing_recorded"
+    assert sitting.order("reopen") == ()
+
+
+@pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING])
+def test_who_has_declared_is_put_right_and_told(phase: Phase) -> None:
+    sitting = with_arbiter(phase)
+    (fact,) = sitting.take(DeclarationsCorrected(at=sitting.wait(), seats=("south",), reason="the button failed"))
+    assert fact == Overridden(round=1, deal=1, guards=("declarations_corrected",), reason="south: the button failed")
+    sitting.value("east", south=9)
+    sitting.press(*SEATS)
+    assert results(sitting.facts) == [{"south": 9}]
+
+
+def test_where_nobody_has_declared_after_all_the_play_goes_on() -> None:
+    sitting = with_arbiter(Phase.DECLARED)
+    sitting.take(DeclarationsCorrected(at=sitting.wait(), seats=(), reason="why"))
+    assert (sitting.table.phase, sitting.table.declarations) == (Phase.PLAYING, ())
+
+
+def test_neither_a_dead_hand_nor_a_seat_twice_has_declared() -> None:
+    sitting = Sitting()
+    sitting.declare("south")
+    sitting.false_hu("south")
+    sitting.admit()
+    dead = DeclarationsCorrected(at=AT, seats=("south",), reason="why")
+    assert sitting.refusal(dead) == "press_of_dead_hand"
+    assert sitting.refusal(msgspec.structs.replace(dead, seats=("east", "east"))) == "press_again"
+
+
+def test_the_desk_lets_an_arbiter_in_who_stays_until_gone() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    sitting.order("admit")
+    sitting.next_deal()
+    assert sitting.table.arbiter == "desk"
+
+
+def locked(sitting: Sitting, now: int) -> str:
+    try:
+        may_try(sitting.table, now)
+    except NotNow as refused:
+        return refused.code
+    return ""
+
+
+@pytest.mark.parametrize(("wrong", "wait_s"), [(1, 0), (2, 0), (3, 60), (4, 120), (5, 240), (9, 3600), (99, 3600)])
+def test_wrong_pins_make_the_next_one_wait(wrong: int, wait_s: int) -> None:
+    sitting = Sitting()
+    for _ in range(wrong):
+        sitting.take(PinRefused(at=sitting.now))
+    last = sitting.now
+    assert locked(sitting, last + wait_s * S) == ""
+    if wait_s:
+        assert locked(sitting, last + wait_s * S - 1) == "pin_locked"
+
+
+def test_switching_the_table_off_and_on_saves_no_waiting_and_a_right_pin_ends_it() -> None:
+    sitting = Sitting()
+    for _ in range(3):
+        sitting.take(PinRefused(at=sitting.now))
+    sitting.take(Restarted(at=5))
+    assert (locked(sitting, 5 + 60 * S - 1), locked(sitting, 5 + 60 * S)) == ("pin_locked", "")
+    sitting.admit()
+    assert locked(sitting, 5) == ""

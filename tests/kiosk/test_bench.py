@@ -1,0 +1,134 @@
+"""What staff work with while walls are restored: scans, rows by hand, and who may vouch for a tray."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker.contract.messages import Restored
+from broker.contract.words import SEATS
+from firmware.reports import NotScanned, Scanned
+from kiosk.eyes import CameraHealth
+from kiosk.sight import Sight
+from kiosk.table.restoring.heap import Sighted
+from kiosk.table.state import Phase
+from tests.kiosk.standing import Standing, standing
+from tests.kiosk.tables import play, right, swapped
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Standing]:
+    with standing(tmp_path) as made:
+        yield made.come_to(Phase.RESTORING)
+
+
+def scan(table: Standing, *serials: int, set_text: str = "01") -> None:
+    for serial in serials:
+        table.program.tell(Scanned(serial, set_text, table.time.wait()))
+    table.program.step(timeout=0)
+
+
+def answer(table: Standing) -> tuple[int | None, str | None]:
+    bench = table.program.shown().bench
+    assert bench is not None
+    assert bench.scans.answer is not None
+    return bench.scans.answer.serial, bench.scans.answer.code
+
+
+def restored(table: Standing) -> list[Restored]:
+    return [message.fact for message in table.journal.unsent() if isinstance(message.fact, Restored)]
+
+
+def break_camera(table: Standing) -> None:
+    table.program.seen(CameraHealth("camera_unplugged"))
+    table.program.step(timeout=0)
+
+
+def test_a_deal_that_was_scanned_tray_by_tray_in_order_is_verified_by_the_scanner(table: Standing) -> None:
+    for seat in SEATS:
+        scan(table, *(serial for row in play(1).order[seat] for serial in row))
+    assert [(fact.verified, fact.by) for fact in restored(table)] == [(True, "scanner")]
+
+
+def test_a_scan_out_of_order_verifies_nothing_and_is_answered(table: Standing) -> None:
+    scan(table, *(serial for seat in SEATS for row in reversed(play(1).order[seat]) for serial in row))
+    assert table.phase is Phase.RESTORING
+    assert answer(table) == (play(1).order["north"][0][-1], None)
+
+
+def test_strange_scans_are_answered_and_change_nothing(table: Standing) -> None:
+    before = table.happened()
+    scan(table, 7, set_text="09")
+    assert answer(table) == (7, "scan_foreign_set")
+    table.program.tell(NotScanned("scan_unknown", "4006381333931", 1))
+    table.program.step(timeout=0)
+    assert answer(table) == (None, "scan_unknown")
+    assert table.happened() == before
+
+
+def test_a_scan_in_a_play_shows_nothing(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    before = table.program.shown()
+    scan(table, 7)
+    assert (table.phase, table.program.shown()) == (Phase.PLAYING, before)
+
+
+def test_nobody_vouches_for_a_tray_that_the_camera_can_read(table: Standing) -> None:
+    table.type("h", "1", "2", "3")
+    assert table.program.shown().problem == "camera_reads"
+    assert table.program.state.work.rows == frozenset()
+
+
+def test_without_a_camera_rows_are_ticked_and_the_play_is_told_as_not_verified(table: Standing) -> None:
+    break_camera(table)
+    table.type("h", *("1", "2", "3") * 4)
+    assert [(fact.verified, fact.by) for fact in restored(table)] == [(False, "hand")]
+    assert table.phase is Phase.SEATING
+
+
+def test_ticks_are_taken_back_one_by_one_from_the_last(table: Standing) -> None:
+    break_camera(table)
+    table.type("h", "1", "2", "3", "2")
+    assert table.program.state.work.rows == {("east", 0), ("east", 1), ("east", 2), ("south", 1)}
+    table.type("back", "back")
+    assert table.program.state.work.rows == {("east", 0), ("east", 1)}
+    table.type("1")
+    assert table.program.state.work.rows == {("east", 1)}
+
+
+def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing) -> None:
+    table.program.seen(Sight(in_view=(Sighted(7), Sighted(8))))
+    table.program.step(timeout=0)
+    bench = table.program.shown().bench
+    assert bench is not None
+    assert bench.heap.seen == {7, 8}
+    table.come_to(Phase.PLAYING)
+    table.time.wait()
+    table.type("d")
+    table.pass_time(9_000_000_000)
+    table.press(*SEATS)
+    table.type("enter")
+    fresh = table.program.shown().bench
+    assert fresh is not None
+    assert (table.phase, fresh.heap.seen) == (Phase.RESTORING, frozenset())
+
+
+def test_a_tray_under_the_camera_takes_the_screen_back_from_a_scan(table: Standing) -> None:
+    scan(table, 7)
+    table.program.seen(swapped(play(1), "east", table.time.wait()))
+    table.program.step(timeout=0)
+    shown = table.program.shown()
+    assert shown.bench is not None
+    assert shown.bench.showing == "camera"
+
+
+def test_after_a_power_cut_ticks_and_trays_are_as_they_were(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RESTORING)
+        table.program.seen(right(play(1), "south", table.time.wait()))
+        table.program.step(timeout=0)
+        break_camera(table)
+        table.type("h", "1")
+        before = table.program.state.work
+    with standing(tmp_path) as again:
+        assert again.program.state.work == before

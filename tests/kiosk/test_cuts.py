@@ -1,0 +1,188 @@
+"""The power goes at any instant: what is on the card then, whole or torn, brings the same table and the same screen.
+
+`test_power_cut.py` kills a real process. Here a day is played once, and its journal is cut as the card would have it at
+every instant of every write; each cut is opened again.
+"""
+
+import shutil
+import sqlite3
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kiosk.core import Core
+from kiosk.journal import Journal
+from kiosk.screens.shown import Line, Shown, shown
+from kiosk.table.events import Event, Restarted
+from kiosk.table.machine import handle
+from kiosk.table.state import Phase, Table
+from tests.kiosk.journals import OURS, core
+from tests.kiosk.standing import standing
+from tests.kiosk.table.days import Step, days
+from tests.kiosk.tables import TABLE, S, sitting_in
+
+HEADER: Final = 32
+"""Bytes before the first frame of a write-ahead log, and before the page in each (SQLite's file format)."""
+FRAME_HEADER: Final = 24
+
+EVENTS: Final = msgspec.json.Decoder(Event)
+
+
+def seen(state: Table) -> Shown:
+    return shown(TABLE, state, None, Line(), None)
+
+
+def accepted(steps: list[Step]) -> list[Event]:
+    """Give the events of a day that a journal keeps."""
+    return [one.event for one in steps if one.code is None and (one.after != one.before or one.facts)]
+
+
+def lived(events: list[Event]) -> list[tuple[Table, int]]:
+    """Give the uninterrupted twin: the table after each event and before the first, and how many facts it had told."""
+    state, told = Table(), 0
+    found = [(state, told)]
+    for event in events:
+        state, facts = handle(state, event)
+        told += len(facts)
+        found.append((state, told))
+    return found
+
+
+def write(path: Path, events: list[Event]) -> list[int]:
+    """Play a day into a journal; give how long its log was after each event, and before the first."""
+    log = path.with_name(path.name + "-wal")
+    with closing(Journal(path, OURS)) as journal:
+        journal._store.execute("PRAGMA wal_autocheckpoint=0")
+        table, lengths = core(journal), [log.stat().st_size]
+        for event in events:
+            table.apply(event)
+            lengths.append(log.stat().st_size)
+        for one in (path, log):
+            shutil.copy(one, one.with_name(f"kept-{one.name}"))
+    return lengths
+
+
+def cuts(size: int, page: int, within: Iterable[float]) -> Iterator[int]:
+    """Give instants of every write of a log: so far within each frame (0: before it), and the whole."""
+    frame = FRAME_HEADER + page
+    for start in range(HEADER, size, frame):
+        yield from (start + int(part * frame) for part in within)
+    yield size
+
+
+def on_the_card(path: Path) -> tuple[list[Event], int]:
+    """Read what a card holds: events, and how many facts."""
+    with closing(sqlite3.connect(path)) as store:
+        events = [EVENTS.decode(one) for (one,) in store.execute("SELECT event FROM happened ORDER BY number")]
+        (facts,) = store.execute("SELECT count(*) FROM outbox").fetchone()
+    return events, facts
+
+
+def cut_everywhere(folder: Path, events: list[Event], within: Iterable[float]) -> int:
+    """Cut a day at every instant; give how many cuts there were."""
+    lengths, twin = write(folder / "table.sqlite", events), lived(events)
+    kept, log = folder / "kept-table.sqlite", folder / "kept-table.sqlite-wal"
+    (page,) = struct.unpack(">I", log.read_bytes()[8:12])
+    whole, card, count = log.read_bytes(), folder / "card.sqlite", 0
+    for at in cuts(len(whole), page, within):
+        if at < lengths[0]:
+            continue  # the journal is being made; nothing has happened yet
+        shutil.copy(kept, card)
+        card.with_name("card.sqlite-wal").write_bytes(whole[:at])
+        had, facts = on_the_card(card)
+        done = max(number for number, length in enumerate(lengths) if length <= at)
+        assert had == events[:done]
+        assert facts == twin[done][1]
+        count += 1
+    return count
+
+
+def test_the_card_holds_every_event_with_its_facts_or_nothing_of_it_wherever_a_write_is_cut(tmp_path: Path) -> None:
+    """Before each frame of the log, within its header, and within its page."""
+    assert cut_everywhere(tmp_path, sitting_in(Phase.FINISHED).events, (0, 0.003, 0.6)) > 150
+
+
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(days)
+def test_so_it_is_on_any_day(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
+    cut_everywhere(tmp_path_factory.mktemp("day"), accepted(steps), (0.999,))
+
+
+class Memory:
+    """A journal's events in memory, and when the power goes: before an event is written, or just after."""
+
+    def __init__(self, events: list[Event], *, same_boot: bool) -> None:
+        self.kept, self.same_boot = events, same_boot
+
+    @property
+    def empty(self) -> bool:
+        return not self.kept
+
+    def events(self) -> list[Event]:
+        return [*self.kept]
+
+    def record(self, event: Event, _: object, *, wall: int) -> tuple[()]:
+        assert wall
+        self.kept.append(event)
+        return ()
+
+
+@settings(max_examples=6, deadline=None)
+@given(days, st.sampled_from(["same", "another"]))
+def test_after_a_cut_at_any_event_the_table_stands_and_is_seen_as_its_uninterrupted_twin(
+    steps: list[Step], boot: str
+) -> None:
+    """A day of some sixty events is cut after each; a second cut at the same place changes nothing either."""
+    events, same_boot = accepted(steps), boot == "same"
+    for done, (stood, _) in enumerate(lived(events)):
+        memory = Memory(events[:done], same_boot=same_boot)
+        for now in (900 * S, 900 * S):
+            back = Core(memory, wall=lambda: 1)  # type: ignore[arg-type] # what a core asks of a journal
+            back.restarted(now)
+            expected = handle(stood, Restarted(at=now, same_clock=same_boot))[0] if done else stood
+            assert back.state == expected
+            assert seen(back.state) == seen(stood)
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_program_that_starts_again_in_any_state_shows_what_it_showed(phase: Phase, tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
+        table = core(journal)
+        for event in sitting_in(phase).events:
+            table.apply(event)
+    with standing(tmp_path) as back:
+        back.program.step(timeout=0)
+        assert (back.phase, seen(back.program.state)) == (phase, seen(sitting_in(phase).table))
+
+
+def test_no_key_of_a_form_is_pressed_twice(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.DECLARED)
+        table.type("1", "9", "back", "8", "enter")
+        form = table.program.shown().form
+    with standing(tmp_path) as back:
+        back.program.step(timeout=0)
+        assert back.program.shown().form == form
+        back.time.wait()
+        back.type("n")
+        assert back.phase is Phase.ACCEPTING
+        assert back.program.shown().result is not None
+
+
+def test_what_was_typed_for_one_declaration_is_not_taken_for_another(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.DECLARED)
+        table.type("1", "9", "x", "8")
+        assert table.phase is Phase.PLAYING
+        table.press("east")
+        table.pass_time(9 * S)
+        form = table.program.shown().form
+        assert form is not None
+        assert (form.declared, form.digits) == (("east",), "")

@@ -1,0 +1,164 @@
+"""The arbiter's panel at a table: keys in, rulings out; a PIN is in no record and on no picture."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker.contract.messages import Ruled
+from kiosk import panel as arbiters
+from kiosk.errors import BadConfiguration
+from kiosk.panel import REASONS, Closed, Decided, Panel, possible, press
+from kiosk.pin import Pin, write
+from kiosk.screens.words import Words
+from kiosk.table.events import ArbiterAdmitted, PinRefused
+from kiosk.table.state import Phase
+from tests.kiosk.standing import Standing, standing
+from tests.kiosk.tables import S, sitting_in
+
+PIN = "4711"
+
+
+@pytest.fixture(scope="module")
+def hashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pin") / "arbiter-pin"
+    write(path, PIN)
+    return path
+
+
+@pytest.fixture
+def table(tmp_path: Path, hashed: Path) -> Iterator[Standing]:
+    (tmp_path / "arbiter-pin").write_bytes(hashed.read_bytes())
+    with standing(tmp_path) as made:
+        yield made
+
+
+def test_an_arbiter_who_gives_the_pin_voids_a_play_with_a_reason(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    table.type("a", *PIN, "enter")
+    table.type("back")
+    table.type("a", *PIN, "enter")
+    assert table.program.state.arbiter == "arbiter at the table"
+    table.type(str(possible(table.program.state).index("void") + 1), "4")
+    assert (table.phase, table.program.state.ruled) == (Phase.RECORDED, "void")
+    facts = [one.fact for one in table.journal.unsent() if isinstance(one.fact, Ruled)]
+    assert [fact.reason for fact in facts] == [REASONS[3]]
+
+
+def test_a_pin_is_neither_in_the_journal_nor_in_what_is_shown(table: Standing, tmp_path: Path) -> None:
+    table.come_to(Phase.PLAYING)
+    table.type("a", *PIN)
+    assert table.program.shown().panel == Panel("pin", digits="****")
+    table.type("enter")
+    table.type("back", "a", "1", "2", "3", "4", "enter")
+    kinds = [type(one) for one in table.happened()]
+    assert (kinds.count(ArbiterAdmitted), kinds.count(PinRefused)) == (1, 1)
+    stored = b"".join(one.read_bytes() for one in tmp_path.glob("table.sqlite*"))
+    assert (PIN.encode() in stored, b"1234" in stored) == (False, False)
+
+
+def test_the_fourth_try_waits_even_if_it_is_right(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    table.type("a")
+    for _ in range(3):
+        table.type("0", "0", "0", "0", "enter")
+        assert table.program.shown().problem == "pin_wrong"
+    table.type(*PIN, "enter")
+    assert (table.program.shown().problem, table.program.state.arbiter) == ("pin_locked", None)
+    table.time.wait(60 * S)
+    table.type(*PIN, "enter")
+    assert table.program.state.arbiter is not None
+
+
+def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    table.type("a", *PIN, "enter")
+    table.program.step(timeout=0)
+    table.pass_time(119 * S)
+    assert table.program.state.arbiter is not None
+    table.pass_time(1 * S)
+    assert table.program.shown().panel is None
+    assert table.program.state.arbiter is None
+
+
+def test_where_there_is_a_pin_only_an_arbiter_finds_a_hu_false(table: Standing) -> None:
+    table.come_to(Phase.DECLARED)
+    table.type("x")
+    assert table.program.shown().problem == "arbiter_needed"
+    table.type("a", *PIN, "enter")
+    table.type(str(possible(table.program.state).index("false_hu") + 1), "w", "enter", "4", "1")
+    fine = table.program.state.fines["west"]
+    assert (fine.imp, fine.reason, table.phase) == (4, "the hand was not valid", Phase.PLAYING)
+
+
+def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.PLAYING)
+        table.type("a")
+        assert table.program.shown().panel is None
+        table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+        table.type("a")
+        assert table.program.shown().panel is not None
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_what_can_be_ruled_in_an_open_claim_window_is_what_can_be_in_the_play(phase: Phase) -> None:
+    acts = possible(sitting_in(phase).table)
+    assert len(acts) <= 10
+    if phase is Phase.CLAIMING:
+        assert acts == possible(sitting_in(Phase.PLAYING).table)
+
+
+def typed(panel: Panel, *keys: str) -> arbiters.Pressed:
+    found: arbiters.Pressed = panel
+    for key in keys:
+        assert isinstance(found, Panel)
+        found = press(found, key)
+    return found
+
+
+ACTS = Panel("act", ("extra_time", "swap", "declared", "adjust", "pause"), (4, 8))
+
+
+@pytest.mark.parametrize(
+    ("keys", "decided"),
+    [
+        ("5", Decided("pause")),
+        ("1 0 1 5 enter", Decided("extra_time", amount=15)),
+        ("1 9 9 enter", Decided("extra_time", amount=60)),
+        ("2 w e enter 2", Decided("swap", ("east", "west"), reason=REASONS[1])),
+        ("3 enter 8", Decided("declared", (), reason=REASONS[7])),
+        ("4 s s n enter 6", Decided("adjust", ("north",), reason=REASONS[5])),
+        ("2 back 5", Decided("pause")),
+        ("back", Closed()),
+    ],
+)
+def test_keys_choose_a_ruling(keys: str, decided: arbiters.Pressed) -> None:
+    assert typed(ACTS, *keys.split()) == decided
+
+
+@pytest.mark.parametrize("keys", ["9", "x", "2 w enter", "2 w e s", "1 enter", "3 enter 9", "3 enter 0"])
+def test_keys_that_mean_nothing_change_nothing(keys: str) -> None:
+    *before, last = keys.split()
+    reached = typed(ACTS, *before)
+    assert isinstance(reached, Panel)
+    assert press(reached, last) == reached
+
+
+def test_every_reason_has_a_sentence() -> None:
+    assert [f"reason_{at}" in Words() for at in range(1, len(REASONS) + 2)] == [True] * len(REASONS) + [False]
+
+
+@pytest.mark.parametrize("pin", ["", "123", "1" * 13, "12a4", "１２３４"])
+def test_what_is_no_pin_is_not_kept(pin: str, tmp_path: Path) -> None:
+    with pytest.raises(BadConfiguration):
+        write(tmp_path / "pin", pin)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_pins_hash_is_its_owners_alone_and_what_is_none_is_refused(hashed: Path, tmp_path: Path) -> None:
+    assert hashed.stat().st_mode & 0o077 == 0
+    assert (Pin(hashed).right(PIN), Pin(hashed).right("0000"), Pin(tmp_path / "none").known) == (True, False, False)
+    (tmp_path / "plain").write_text(PIN, encoding="ascii")
+    with pytest.raises(BadConfiguration):
+        Pin(tmp_path / "plain")
