@@ -41,6 +41,7 @@ class Screen(Struct, frozen=True, forbid_unknown_fields=True):
 
     `hand`: at which side the buttons are; `text`: how large letters are, where they have room.
     `dim_after_s`: it gets darker when nothing was new for so long; 0: never.
+    `scores`: when a riichi table shows the session's score.
     """
 
     width: Annotated[int, Meta(ge=480, le=3840)] = 800
@@ -49,6 +50,7 @@ class Screen(Struct, frozen=True, forbid_unknown_fields=True):
     fullscreen: bool = False
     hand: Literal["right", "left"] = "right"
     text: Literal["normal", "large", "largest"] = "normal"
+    scores: Literal["always", "between_hands"] = "always"
     dim_after_s: Annotated[int, Meta(ge=0, le=86_400)] = 600
 
 

@@ -7,6 +7,7 @@ from broker.contract.words import WinKind
 from kiosk import panel as arbiters
 from kiosk.entry import Form, FoundFalse, Won, press
 from kiosk.panel import Closed, Decided, Panel, PinGiven
+from kiosk.riichi_keys import RiichiKeys
 from kiosk.rulings import event_of
 from kiosk.table.arbiter import AT_THE_TABLE, may_try
 from kiosk.table.errors import NotNow
@@ -71,11 +72,16 @@ class Keyboard:
         """When an arbiter who is let in last touched something."""
         self.problem: str | None = None
         """Code of what was refused last."""
+        self.riichi = RiichiKeys(apply)
+        """At a table that plays riichi."""
 
     def follow(self, state: Table) -> None:
         """Begin a form, or drop it, where the declarations have changed."""
         if self.panel is not None and self.panel.ask != "pin":
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
+        if state.session is not None:
+            self.riichi.follow(state)
+            return
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if not declared:
             self.form = None
@@ -113,6 +119,9 @@ class Keyboard:
             self.problem = self._apply(CallToggled(at=now, open=not seen))
         elif key == "a":
             self._open(state)
+        elif state.session is not None:
+            self.riichi.key(key, state, now)
+            self.problem = self.riichi.problem
         elif event := plain.get((state.phase, key)):
             self.problem = self._apply(event)
         elif self.form is not None:

@@ -24,6 +24,7 @@ from kiosk.errors import JournalFull
 from kiosk.eyes import CameraHealth, Seen
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
+from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import QUIET, Line, Shown, shown
 from kiosk.sight import Sight
 from kiosk.stalled import Stalled, room_of
@@ -240,7 +241,8 @@ class Program:
 
     def _forget_told_late(self) -> None:
         """A press that was told late has been seen by the arbiter when trays are laid again."""
-        if self.state.phase is Phase.RESTORING:
+        hand_is_over = self.state.session is not None and self.state.phase is Phase.RECORDED
+        if self.state.phase is Phase.RESTORING or hand_is_over:
             self._health = {part: code for part, code in self._health.items() if code != TOLD_LATE}
 
     def _tell_what_waited(self) -> None:
@@ -369,7 +371,12 @@ class Program:
         now = shown(
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
-        return in_restoring(now, self.state, self._bench)
+        now = in_restoring(now, self.state, self._bench)
+        session = self.state.session
+        if session is None:
+            return now
+        riichi = session_shown(self.state, session, self._keyboard.riichi.form, self._config.screen.scores)
+        return replace(now, session=riichi)
 
     def _now(self) -> TableState:
         """What the table says of itself."""
@@ -420,7 +427,8 @@ def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
 
 def _content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
-    return plan.store, plan.profile, plan.rules, plan.plays
+    session = plan.session and (plan.session.round, plan.session.players)
+    return plan.store, plan.profile, plan.rules, plan.plays, session
 
 
 def _given(order: Order, now: int) -> Ordered:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from broker.contract.riichi import RiichiEvent, RiichiStanding, Score
 from broker.contract.rulings import AnyDecision, AtTable
 from broker.contract.words import (
     LONGEST_PROFILE,
@@ -127,6 +128,22 @@ class Call(PlayRef, frozen=True, tag="call", kw_only=True):
     open: bool
 
 
+class RiichiHand(PlayRef, frozen=True, tag="riichi_hand", kw_only=True):
+    """What happened in a riichi session, accepted by all four seats or ruled by the arbiter. `deal` is the hand."""
+
+    profile: ProfileId
+    entry: Annotated[int, Meta(ge=1, le=9999, description="counted from 1 through the session")]
+    event: RiichiEvent
+    deltas: Annotated[dict[Seat, Score], Meta(description="what it pays, deposits included")]
+    standing: Annotated[RiichiStanding, Meta(description="after it")]
+
+
+class RiichiTakenBack(PlayRef, frozen=True, tag="riichi_taken_back", kw_only=True):
+    """The last entry of a riichi session does not stand."""
+
+    entry: Annotated[int, Meta(ge=1, le=9999)]
+
+
 class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
     """An arbiter has ruled at the table. What it says of the play holds whatever the desk knew by then."""
 
@@ -136,7 +153,7 @@ class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
     reason: Reason
 
 
-Fact = Restored | Seated | Overridden | Confirmed | Declared | Result | Call | Ruled
+Fact = Restored | Seated | Overridden | Confirmed | Declared | Result | Call | Ruled | RiichiHand | RiichiTakenBack
 
 
 class LogMessage(Message, frozen=True, kw_only=True):
@@ -233,6 +250,18 @@ class PlannedPlay(PlayRef, frozen=True, kw_only=True):
     order: dict[Seat, Tray]
 
 
+class PlannedSession(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A riichi session at one table: hands are dealt there, one after the other.
+
+    `standing` and `entries`: where it stands and how many entries the scorer has of it, for a device that has none.
+    """
+
+    round: RoundNo
+    players: dict[Seat, Player]
+    standing: RiichiStanding | None = None
+    entries: Count = 0
+
+
 class Assignment(FromScorer, frozen=True, kw_only=True):
     """All plays of one table, so that it can go on offline."""
 
@@ -246,6 +275,9 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
         | None
     ) = None
     plays: Annotated[tuple[PlannedPlay, ...], Meta(max_length=200)]
+    session: Annotated[PlannedSession | None, Meta(description="with it the table plays riichi, by that profile")] = (
+        None
+    )
     recorded: Annotated[tuple[RoundNo, ...], Meta(max_length=200, description="rounds whose result is stored")]
     repeats: Annotated[
         dict[RoundNo, Annotated[tuple[PlayerId, ...], Meta(max_length=4)]],

@@ -10,6 +10,7 @@ from kiosk.screens.heap import heap
 from kiosk.screens.middle import Action, Middle, Screen
 from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
+from kiosk.screens.riichi import riichi
 from kiosk.screens.scan import scan
 from kiosk.screens.shown import Shown
 from kiosk.screens.stalled import stalled
@@ -21,6 +22,7 @@ SCREENS: Final[tuple[Screen, ...]] = (
     stalled,
     panel,
     paused,
+    riichi,
     entering,
     result,
     stopped,

@@ -10,12 +10,16 @@ from typing import Final
 import pygame
 
 from broker.contract.words import SEATS, Seat
-from kiosk.screens import style
+from kiosk.screens import sticks, style
 from kiosk.screens.pen import Pen, Said
+from kiosk.screens.riichi_seat import riichi_seat
 from kiosk.screens.shown import Shown
 from kiosk.screens.words import Words
 
 MINUS: Final = "\N{MINUS SIGN}"
+
+STRIP: Final = 0.044
+"""Height of a row of sticks that a seat pays or gets, as a share of the screen's."""
 
 
 class SeatBox:
@@ -30,6 +34,10 @@ class SeatBox:
         self._frame(surface, shown, seat, box)
         padding = round(self._height * 0.016)
         inside = box.inflate(-2 * padding - self._thick, -2 * padding)
+        if shown.session is not None and (paid := shown.session.paid.get(seat)):
+            strip = round(self._height * STRIP * sticks.rows(paid))
+            inside.height -= strip
+            sticks.draw(surface, self._pen, paid, pygame.Rect(inside.left, inside.bottom, inside.width, strip))
         who = [*self._who(shown, seat, inside.width)]
         if not small:
             who.append(self._wind(shown, seat, inside.width))
@@ -44,8 +52,8 @@ class SeatBox:
             y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
 
     def _frame(self, surface: pygame.Surface, shown: Shown, seat: Seat, box: pygame.Rect) -> None:
-        asked = shown.form is not None and shown.form.seat == seat
-        marked = seat in shown.marked
+        asked = seat == (shown.session.asked if shown.session else shown.form.seat if shown.form else None)
+        marked = seat in shown.marked or (shown.session is not None and seat in shown.session.marked)
         colour = style.ATTENTION if asked else style.GOOD if marked else style.LINE
         pygame.draw.rect(surface, style.PANEL, box, border_radius=8)
         pygame.draw.rect(surface, colour, box, width=self._thick if asked or marked else 1, border_radius=8)
@@ -69,6 +77,12 @@ class SeatBox:
         return Said(winds[shown.winds[seat]], self._pen.share(winds.values(), 0.05, width), style.QUIET)
 
     def _what(self, shown: Shown, seat: Seat) -> Iterator[Said]:
+        if shown.session is not None:
+            yield from riichi_seat(self._words, shown, shown.session, seat)
+        else:
+            yield from self._came_of(shown, seat)
+
+    def _came_of(self, shown: Shown, seat: Seat) -> Iterator[Said]:
         form = shown.form
         entered = dict(zip(form.declared, form.values, strict=False)) if form else {}
         if shown.result is not None:

@@ -11,6 +11,7 @@ from broker.rules.points import points
 from kiosk.bench import Bench
 from kiosk.entry import Form
 from kiosk.panel import Panel
+from kiosk.screens.riichi_shown import SessionShown
 from kiosk.table import guards
 from kiosk.table.restoring.work import Work
 from kiosk.table.state import Check, Phase, Table
@@ -88,6 +89,8 @@ class Shown:
     """What the arbiter has ruled here in the place of a result: `void` or `adjusted`."""
     problem: str | None = None
     """Code of what was refused at the keyboard."""
+    session: SessionShown | None = None
+    """The riichi session, at a table that plays one."""
 
 
 def shown(

@@ -21,6 +21,10 @@ LINE: Final[Colour] = (66, 86, 79)
 EDGE: Final[Colour] = (132, 152, 143)
 """Around what may be touched: 3:1 on its ground, as WCAG asks of what is no text."""
 
+STICK: Final[Colour] = (240, 236, 220)
+STICK_RED: Final[Colour] = (200, 52, 44)
+STICK_DARK: Final[Colour] = (40, 40, 44)
+
 SMALLEST: Final = 0.031
 """Share of the screen's height below which nobody reads a line; what is longer is cut."""
 

@@ -12,6 +12,7 @@ from kiosk.screens.foot import standing, today
 from kiosk.screens.layout import FINGER, HEAD, Hand, Layout
 from kiosk.screens.middle import Middle
 from kiosk.screens.pen import Align, Pen, Said
+from kiosk.screens.riichi_seat import riichi_head
 from kiosk.screens.seats import SeatBox
 from kiosk.screens.shown import Shown
 from kiosk.screens.targets import Buttons, Target
@@ -80,8 +81,10 @@ class TableScreen:
         y, third = layout.y(HEAD), (layout.width - 4 * layout.margin) // 3
         texts = [words("table", table=shown.table)]
         if shown.deal is not None and shown.prevalent_wind is not None:
-            texts.append(words("deal", deal=shown.deal, round=shown.round))
-            texts.append(words("prevalent_wind", wind=words.seat(shown.prevalent_wind)))
+            texts += riichi_head(words, shown) or [
+                words("deal", deal=shown.deal, round=shown.round),
+                words("prevalent_wind", wind=words.seat(shown.prevalent_wind)),
+            ]
         share = self._pen.share(texts, 0.06, third)
         places: tuple[tuple[int, Align], ...] = (
             (layout.margin, "left"),

@@ -73,7 +73,7 @@ def elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, tuple[Fact,
 
 def _window(state: Table) -> ClaimWindow:
     """Give the open window, or one that opens now; with a window of no time the first press counts all the same."""
-    return state.window or ClaimWindow(max(1, state.profile.claim_window_ms.value * NS_PER_MS))
+    return state.window or ClaimWindow(max(1, state.claim_ms * NS_PER_MS))
 
 
 def stands(state: Table, window: ClaimWindow) -> Table:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from broker.contract.messages import Assignment, Command
+from broker.contract.riichi import RiichiEvent
 from broker.contract.words import Count, FineImp, HandValue, Name, Reason, RoundNo, Seat, Text, WinKind
 
 Reader = Literal["camera", "scanner"]
@@ -193,6 +194,29 @@ class Ordered(Happened, frozen=True, tag="ordered", kw_only=True):
     author: Name = "desk"
 
 
+class RiichiLaid(Happened, frozen=True, tag="riichi_laid", kw_only=True):
+    """A riichi deposit was laid, or taken back, at the screen; at the button a long press lays it (`ButtonHeld`)."""
+
+    seat: Seat
+    laid: bool
+
+
+class HandTold(Happened, frozen=True, tag="hand_told", kw_only=True):
+    """It was said how a hand of riichi ended, or what fault there was in it."""
+
+    told: RiichiEvent
+    on_riichi_tile: bool = False
+    """The tile that was won on declared riichi, which so did not come about."""
+
+
+class LastTakenBack(Happened, frozen=True, tag="last_taken_back", kw_only=True):
+    """The last entry of a riichi session does not stand."""
+
+
+class SessionStopped(Happened, frozen=True, tag="session_stopped", kw_only=True):
+    """A riichi session ends between two hands: the time is up."""
+
+
 class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
     """The program has started again. After a power cut times before this are of another clock."""
 
@@ -226,5 +250,9 @@ Event: TypeAlias = (
     | NextDealCalled
     | CallToggled
     | Ordered
+    | RiichiLaid
+    | HandTold
+    | LastTakenBack
+    | SessionStopped
     | Restarted
 )

@@ -26,7 +26,9 @@ from kiosk.table.events import (
     ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
+    HandTold,
     Happened,
+    LastTakenBack,
     NextDealCalled,
     Ordered,
     PauseRuled,
@@ -37,11 +39,14 @@ from kiosk.table.events import (
     Reopened,
     Restarted,
     ResultRefused,
+    RiichiLaid,
     RowTicked,
     SeatsSwapped,
+    SessionStopped,
     TrayChecked,
     ValueEntered,
 )
+from kiosk.table.riichi import accepting, hand
 from kiosk.table.state import SETTLE_NS, Pause, Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
@@ -125,7 +130,28 @@ RULES: Final = (
     Rule(EVERY, Restarted, _restarted),
 )
 
+PLAY: Final = (Phase.PLAYING, Phase.CLAIMING)
+"""Where what is public must do the same whether or not somebody has pressed."""
+
+RIICHI: Final = (
+    Rule((*PLAY, Phase.DECLARED), RiichiLaid, hand.laid),
+    Rule(PLAY, ButtonHeld, hand.held, (Phase.PLAYING,)),
+    Rule(PLAY, PlayEndedDrawn, hand.ended, (Phase.CLAIMING,)),
+    Rule(PLAY, HandTold, hand.told, (Phase.CLAIMING, Phase.RECORDED)),
+    Rule((Phase.CLAIMING,), ClaimWindowElapsed, hand.elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)),
+    Rule((Phase.DECLARED,), ButtonPressed, hand.tenpai),
+    Rule((Phase.DECLARED,), HandTold, hand.shown, (Phase.ACCEPTING,)),
+    Rule((Phase.ACCEPTING,), ButtonPressed, accepting.accepted, (Phase.RECORDED,)),
+    Rule((Phase.ACCEPTING,), ResultRefused, accepting.refused, (Phase.PLAYING, Phase.DECLARED)),
+    Rule((Phase.RECORDED,), HandTold, accepting.fault),
+    Rule((Phase.RECORDED,), NextDealCalled, accepting.next_hand, (Phase.PLAYING, Phase.FINISHED)),
+    Rule((Phase.RECORDED,), SessionStopped, accepting.stopped, (Phase.FINISHED,)),
+    Rule((*PLAY, Phase.RECORDED, Phase.FINISHED), LastTakenBack, accepting.taken_back, (Phase.PLAYING,)),
+)
+"""What is otherwise, or more, at a table that plays a riichi session."""
+
 _HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phase in rule.phases}
+_OF_RIICHI: Final = {(phase, rule.event): rule.handler for rule in RIICHI for phase in rule.phases}
 
 
 def handle(state: Table, event: Event) -> Step:
@@ -134,7 +160,8 @@ def handle(state: Table, event: Event) -> Step:
     guards.refuse(state, event)
     if isinstance(event, ButtonPressed):
         _refuse_told_late(state, event)
-    handler = _HANDLERS.get((state.phase, type(event)))
+    asked = (state.phase, type(event))
+    handler = (_OF_RIICHI.get(asked) if state.session else None) or _HANDLERS.get(asked)
     if handler is None:
         raise _refusal(state.phase, event)
     return handler(state, event)

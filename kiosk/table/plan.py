@@ -6,12 +6,15 @@ from broker.contract.messages import Assignment, Fact, PlannedPlay
 from broker.rules.errors import RuleError
 from kiosk.table.errors import NotNow
 from kiosk.table.events import Assigned, NextDealCalled
+from kiosk.table.riichi import planning
 from kiosk.table.seating import still_seated
 from kiosk.table.state import Phase, Played, Table, profile_of
 
 
 def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     """Take the plan in. What has been recorded here stays recorded; the next play comes from the new plan."""
+    if event.assignment.session is not None or state.session is not None:
+        return planning.assigned(state, event)
     _refuse_unknown(event.assignment)
     had = state.assignment
     if had is None or had.store != event.assignment.store:

@@ -9,8 +9,10 @@ from broker.contract.words import SEATS, PublicState, Seat
 from broker.rules.points import Outcome
 from broker.rules.profile import Profile
 from broker.rules.profile_files import DEFAULT, load, parse
+from kiosk.table.errors import NotNow
 from kiosk.table.events import Misplaced
 from kiosk.table.restoring.work import Work
+from kiosk.table.riichi.session import Session
 from kiosk.table.window import ClaimWindow
 
 SETTLE_NS: Final = 1_000_000_000
@@ -140,6 +142,8 @@ class Table:
     """When the last one was given, ns."""
     ordered: int = 0
     """`seq` of the last order that was carried out."""
+    session: Session | None = None
+    """The riichi session, at a table that plays one."""
 
     @property
     def profile(self) -> Profile:
@@ -148,10 +152,18 @@ class Table:
 
     @property
     def play(self) -> PlannedPlay | None:
-        """The present play; None before the first and after the last."""
+        """The present play, or the present hand of a session; None before the first and after the last."""
+        if self.session is not None:
+            return self.session.play
         if self.assignment is None or self.index >= len(self.assignment.plays):
             return None
         return self.assignment.plays[self.index]
+
+    @property
+    def claim_ms(self) -> int:
+        """How long a claim window is open."""
+        session = self.session
+        return self.profile.claim_window_ms.value if session is None else session.profile.play.ron_ms.value
 
     @property
     def players(self) -> dict[Seat, Player]:
@@ -202,3 +214,10 @@ class Table:
     def unverified(self) -> tuple[Seat, ...]:
         """The trays that are still to be shown to the camera, in turn order."""
         return tuple(seat for seat in SEATS if seat not in self.verified) if self.phase is Phase.RESTORING else ()
+
+
+def session_of(state: Table) -> Session:
+    """Give the riichi session. Raises NotNow `no_session`."""
+    if state.session is None:
+        raise NotNow("no_session", "this table plays no riichi session")
+    return state.session

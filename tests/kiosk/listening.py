@@ -25,7 +25,7 @@ from tests.kiosk.standing import CONFIG
 VIDEO, AUDIO = 0x20, 0x10
 """SDL's subsystems (SDL.h)."""
 
-SOUND: Final = re.compile(r"mixer|audio|sound|snd|alsa|asound|pulse|pipewire|jack|oss", re.IGNORECASE)
+SOUND: Final = re.compile(r"mixer|audio|sound|snd|alsa|asound|pulse|pipewire|jack|\boss", re.IGNORECASE)
 
 
 def main(folder: Path) -> None:

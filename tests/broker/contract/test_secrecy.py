@@ -42,6 +42,8 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> N
         "assignment: rules",
         "assignment: plays[].players{}.id",
         "assignment: plays[].players{}.name",
+        "assignment: session.players{}.id",
+        "assignment: session.players{}.name",
         "assignment: repeats{}[]",
         "order: id",
         "order: event",
@@ -63,7 +65,7 @@ def test_no_choice_that_a_table_reads_is_a_face() -> None:
 
 def test_nothing_that_a_table_reads_is_of_any_type() -> None:
     kinds = {type(kind) for topic in READ_BY_TABLES for _, kind in leaves(topic.message)}
-    assert kinds == {inspect.IntType, inspect.StrType, inspect.LiteralType, inspect.NoneType}
+    assert kinds == {inspect.IntType, inspect.StrType, inspect.LiteralType, inspect.NoneType, inspect.BoolType}
 
 
 def test_the_tiles_of_a_tray_are_numbers_from_1_to_136() -> None:

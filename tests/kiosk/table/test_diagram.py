@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kiosk.table.diagram import diagram
 from kiosk.table.events import Event
-from kiosk.table.machine import RULES
+from kiosk.table.machine import RIICHI, RULES
 from kiosk.table.state import Phase
 
 PAGE = Path(__file__).parents[3] / "docs" / "table-states.md"
@@ -21,4 +21,4 @@ def test_every_phase_is_drawn_and_no_other() -> None:
 
 
 def test_every_event_has_a_rule() -> None:
-    assert {rule.event for rule in RULES} == {*Event.__args__}
+    assert {rule.event for rule in (*RULES, *RIICHI)} == {*Event.__args__}

@@ -1,0 +1,73 @@
+"""A riichi table with four players and a session, for tests: told of events by hand, in a time that it is given."""
+
+import msgspec
+
+from broker.contract.messages import Assignment, PlannedSession
+from broker.contract.riichi import RiichiEvent, RiichiStanding, RiichiWin
+from broker.contract.words import SEATS, Seat
+from kiosk.table.events import Assigned, HandTold
+from kiosk.table.riichi.session import Session
+from kiosk.table.state import Table, session_of
+from tests.kiosk.tables import S, Sitting, plan, play
+
+PLAYERS = play(1).players
+
+
+def session_plan(
+    round_: int = 1, profile: str = "riichi-montreal", standing: RiichiStanding | None = None, rules: str | None = None
+) -> Assignment:
+    """Plan a session."""
+    planned = PlannedSession(round=round_, players=PLAYERS, standing=standing, entries=0 if standing is None else 7)
+    return msgspec.structs.replace(plan(profile=profile, rules=rules), plays=(), session=planned)
+
+
+def fu30(han: int) -> RiichiWin:
+    """Give a hand of so many han and 30 fu."""
+    return RiichiWin(han=han, fu=30)
+
+
+class RiichiSitting(Sitting):
+    """One riichi table and its time."""
+
+    def __init__(self, given: Assignment | None = None) -> None:
+        self.table, self.facts, self.events, self.now = Table(), [], [], 100 * S
+        self.take(Assigned(at=self.now, assignment=given or session_plan()))
+
+    @property
+    def session(self) -> Session:
+        """The session as it stands."""
+        return session_of(self.table)
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """What the seats have, deposits of this hand laid down."""
+        return tuple(self.session.score(seat) for seat in SEATS)
+
+    def begin(self) -> None:
+        """Sit down."""
+        self.press(*SEATS)
+
+    def tell(self, kind: str, *, on_riichi_tile: bool = False, **told: object) -> None:
+        """Say how the hand ended."""
+        event = msgspec.convert({"kind": kind, **msgspec.to_builtins(told)}, RiichiEvent)
+        self.take(HandTold(at=self.wait(), told=event, on_riichi_tile=on_riichi_tile))
+
+    def ron(self, winner: Seat, loser: Seat, han: int = 3, *, on_riichi_tile: bool = False) -> None:
+        """Come to the acceptance of a ron."""
+        self.declare(winner)
+        self.tell("ron", wins={winner: fu30(han)}, loser=loser, on_riichi_tile=on_riichi_tile)
+
+    def declare(self, *seats: Seat) -> tuple[object, ...]:  # type: ignore[override]  # no trays to lay before
+        """Press, and let the claim window close."""
+        self.press(*seats)
+        return self.close_window()
+
+    def record(self) -> None:
+        """Let all accept."""
+        self.press(*SEATS)
+
+    def drawn(self, *tenpai: Seat) -> None:
+        """Come to the acceptance of a drawn hand."""
+        self.draw()
+        self.press(*tenpai)
+        self.tell("draw")

@@ -1,0 +1,148 @@
+"""What keys do at a riichi table, and that none of it tells of a press."""
+
+import pytest
+
+from broker.contract.riichi import RiichiEvent
+from kiosk.keyboard import Keyboard
+from kiosk.riichi_entry import WinForm
+from kiosk.riichi_keys import Question
+from kiosk.screens.riichi_shown import Scores, session_shown
+from kiosk.screens.shown import Line, Shown, shown
+from kiosk.table.errors import NotNow
+from kiosk.table.events import ButtonPressed, Event
+from kiosk.table.state import Phase
+from tests.kiosk.riichi_tables import RiichiSitting
+from tests.kiosk.tables import TABLE
+
+
+class At:
+    """A riichi table with its keyboard."""
+
+    def __init__(self) -> None:
+        self.sitting = RiichiSitting()
+        self.sitting.begin()
+        self.sitting.wait()
+        self.keys = Keyboard(self._apply)
+
+    def _apply(self, event: Event) -> str | None:
+        try:
+            self.sitting.take(event)
+        except NotNow as refusal:
+            return refusal.code
+        return None
+
+    def type(self, *keys: str) -> None:
+        """Type keys."""
+        for key in keys:
+            self.keys.follow(self.sitting.table)
+            self.keys.key(key, self.sitting.table, self.sitting.wait())
+        self.keys.follow(self.sitting.table)
+
+    def seen(self, scores: Scores = "always") -> tuple[Shown, object]:
+        """Give what is to be seen."""
+        table, form = self.sitting.table, self.keys.riichi.form
+        seen = shown(TABLE, table, self.keys.form, Line(), self.keys.problem)
+        return seen, session_shown(table, self.sitting.session, form, scores)
+
+
+def test_a_hand_is_entered_from_declaration_to_acceptance() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.type("3", "enter", "3", "0", "enter", "w")
+    assert at.sitting.table.phase is Phase.ACCEPTING
+    assert at.keys.riichi.form is None
+    at.sitting.record()
+    at.type("enter")
+    assert (at.sitting.table.phase, at.sitting.session.hand) == (Phase.PLAYING, 2)
+
+
+def test_a_value_that_cannot_be_is_refused_with_its_code_and_asked_anew() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.type("1", "enter", "3", "1", "enter", "w")
+    assert (at.sitting.table.phase, at.keys.problem) == (Phase.DECLARED, "impossible_fu")
+    assert at.keys.riichi.form == WinForm(("south",))
+
+
+@pytest.mark.parametrize(
+    ("keys", "ending"),
+    [
+        (("b", "2"), RiichiEvent(kind="abort", reason="four_winds")),
+        (("f", "s", "1"), RiichiEvent(kind="chombo", offenders=("south",))),
+    ],
+)
+def test_what_ends_a_hand_is_asked_for_and_said(keys: tuple[str, ...], ending: RiichiEvent) -> None:
+    at = At()
+    at.type(*keys)
+    assert (at.sitting.table.phase, at.sitting.session.ending) == (Phase.CLAIMING, ending)
+
+
+def test_a_question_that_is_answered_with_back_has_changed_nothing() -> None:
+    at = At()
+    before = at.sitting.table
+    for key in ("i", "b", "f", "u"):
+        at.type(key)
+        assert isinstance(at.keys.riichi.form, Question)
+        at.type("back")
+    assert (at.sitting.table, at.keys.riichi.form) == (before, None)
+
+
+def test_riichi_can_be_declared_and_taken_back_by_keys() -> None:
+    at = At()
+    laid = []
+    for _ in range(2):
+        at.type("i", "n")
+        laid.append(at.sitting.session.riichi)
+    assert laid == [("north",), ()]
+
+
+def test_tenpai_is_settled_and_the_session_can_be_ended_and_taken_back_by_keys() -> None:
+    at = At()
+    at.sitting.draw()
+    at.type("enter")
+    at.sitting.record()
+    came = []
+    for keys in (("q", "enter"), ("u", "enter")):
+        at.type(*keys)
+        came.append(at.sitting.table.phase)
+    assert came == [Phase.FINISHED, Phase.RECORDED]
+
+
+KEYS = [
+    (),
+    ("d",),
+    ("b", "1"),
+    ("b",),
+    ("f", "w", "2"),
+    ("f", "w", "1"),
+    ("i", "e"),
+    ("u",),
+    ("u", "enter"),
+    ("q",),
+    ("5",),
+]
+
+
+@pytest.mark.parametrize("keys", KEYS, ids=" ".join)
+@pytest.mark.parametrize("scores", ["always", "between_hands"])
+def test_whatever_is_typed_looks_the_same_whether_or_not_somebody_has_pressed(
+    keys: tuple[str, ...], scores: Scores
+) -> None:
+    """Until the claim window closes; deposits and faults are public, and show at once."""
+    pictures = []
+    for pressing in (False, True):
+        at = At()
+        if pressing:
+            at.sitting.take(ButtonPressed(at=at.sitting.wait(), seat="west"))
+        at.type(*keys)
+        pictures.append(at.seen(scores))
+    assert pictures[0] == pictures[1]
+
+
+def test_the_score_is_seen_in_a_hand_only_where_the_club_wishes_it() -> None:
+    at = At()
+    _, seen = at.seen("between_hands")
+    assert getattr(seen, "scores") == {}  # noqa: B009 - typed as any object
+    at.sitting.declare("south")
+    _, seen = at.seen("between_hands")
+    assert len(getattr(seen, "scores")) == 4  # noqa: B009 - typed as any object
