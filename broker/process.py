@@ -20,6 +20,8 @@ import click
 from broker.brokers import Broker, Kind, make_broker
 from broker.contract.link import HOST, Address
 from broker.credentials import Credentials
+from broker.desk import carriers_page
+from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.offer import Offer
 from broker.desk.orders import DeskLink
@@ -28,11 +30,13 @@ from broker.desk.rulings.bench import Bench
 from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
 from broker.organiser.events import setup_page
+from broker.organiser.paper import paper_page
 from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
 from broker.records import exports_page
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
+from broker.scorer.folder import read_deals
 from broker.scorer.service import Scorer
 from broker.store.address import place_of
 from broker.store.backup.worker import BackupWorker
@@ -123,11 +127,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 door=door,
                 tls=tls,
                 orders=line.orders,
-                annexes=(
-                    rulings_page.annex(Bench(checked, work, door)),
-                    exports_page.annex(event),
-                    setup_page.annex(event),
-                ),
+                annexes=_annexes(event, checked, work, door),
                 offer=Offer(lambda: work.moment, work.times, work.wire, open_public=public),
             )
             desk = running.enter_context(page)
@@ -146,6 +146,17 @@ def _loaded(event: Event, journal: Journal, folder: Path) -> Scorer:
     work = Scorer(event, journal, folder, _wall_clock)
     gc.freeze()
     return work
+
+
+def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Annex, ...]:
+    """Give the pages of other rooms that the desk has during an event."""
+    return (
+        rulings_page.annex(Bench(event, work, door)),
+        carriers_page.annex(event),
+        paper_page.annex(event, read_deals(folder), work),
+        exports_page.annex(folder),
+        setup_page.annex(folder),
+    )
 
 
 def _wall_clock() -> int:

@@ -5,7 +5,7 @@ back. Players are named, not seats: who sat where may itself be ruled on.
 """
 
 from collections.abc import Collection
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
@@ -36,7 +36,10 @@ class Decision(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, ta
 
 
 class Correct(Decision, frozen=True, tag="correct", kw_only=True):
-    """The play ended otherwise than was entered. Fines of the result stay."""
+    """The play ended otherwise than was entered, or was written on paper and not entered. Fines of the result stay."""
+
+    source: Literal["arbiter", "paper"] = "arbiter"
+    """`paper`: keyed from a sheet with four signatures, of a play that had no result."""
 
     replaces: Annotated[
         MessageId | None, Meta(description="the result, or the ruling, whose outcome it takes the place of; null: none")

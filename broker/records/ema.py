@@ -134,9 +134,9 @@ def _who(player: str, entrants: Mapping[str, Entrant], players: Mapping[str, Pla
 
 def _points(stored: Stored) -> Counter[str]:
     total: Counter[str] = Counter()
-    for _, result in stored.results():
-        for seat, player in result.players.items():
-            total[player] += result.points[seat]
+    for _, laid in stored.played():
+        for seat, player in laid.players.items():
+            total[player] += (laid.points or {})[seat]
     return total
 
 

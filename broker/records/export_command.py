@@ -247,7 +247,7 @@ def _told(name: str) -> Iterator[None]:
 
 
 def _missing(stored: Stored) -> str:
-    return f"{len(stored.room.results)} of {len(stored.event.plan.plays)} plays have their result"
+    return f"{stored.room.plays_in} of {len(stored.event.plan.plays)} plays have their result"
 
 
 def _say_provisional(stored: Stored) -> None:

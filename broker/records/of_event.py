@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from broker.contract.messages import LogMessage, Result
 from broker.contract.words import SEATS
 from broker.records.fans import told
 from broker.records.played import recorded
@@ -12,6 +11,7 @@ from broker.records.steps import Step
 from broker.records.winds import by_wind, hands_of, walls_of
 from broker.rules.errors import RuleError
 from broker.rules.fan.declared import count_hu
+from broker.scorer.rulings.laying import Laid
 from broker.scorer.stored import Stored
 
 
@@ -23,9 +23,9 @@ def records(stored: Stored, *, with_deals: bool = False, embargoed: bool = False
     the tiles lay is known by serials alone.
     """
     told, fouled = with_deals or stored.room.final, _fouled(stored)
-    for message, result in stored.results():
-        if embargoed or not stored.embargoed(result.deal):
-            yield _record(stored, message, result, faces=told and (result.deal, message.table) not in fouled)
+    for at, laid in stored.played():
+        if embargoed or not stored.embargoed(laid.deal):
+            yield _record(stored, at, laid, faces=told and (laid.deal, laid.line) not in fouled)
 
 
 def _fouled(stored: Stored) -> set[tuple[int, int]]:
@@ -34,35 +34,36 @@ def _fouled(stored: Stored) -> set[tuple[int, int]]:
     return {(play.deal, play.table) for play in plays if play.form != stored.event.form(play.deal)}
 
 
-def _steps(stored: Stored, message: LogMessage, result: Result) -> tuple[Step, ...] | None:
-    """Give what was done, where it is known and comes to the result that four seats have accepted."""
-    hand = stored.hands.get((result.round, message.table))
-    if hand is None or hand.deal != result.deal:
+def _steps(stored: Stored, laid: Laid) -> tuple[Step, ...] | None:
+    """Give what was done, where it is known and comes to the result that counts."""
+    hand = stored.hands.get((laid.round, laid.table))
+    if hand is None or hand.deal != laid.deal:
         return None
     try:
         seen = recorded(stored.deals[hand.deal].deal(), hand.actions, stored.event.profile, lambda hu: count_hu(hu).fan)
     except RuleError:
         return None
-    return seen.steps if seen.points == by_wind(result.points, stored.deals[hand.deal].dealer) else None
+    return seen.steps if seen.points == by_wind(laid.points or {}, stored.deals[hand.deal].dealer) else None
 
 
-def _record(stored: Stored, message: LogMessage, result: Result, *, faces: bool) -> Record:
-    deal = stored.deals[result.deal]
-    names = {seat: stored.event.players[player].name for seat, player in result.players.items()}
+def _record(stored: Stored, at: int, laid: Laid, *, faces: bool) -> Record:
+    deal = stored.deals[laid.deal]
+    names = {seat: stored.event.players[player].name for seat, player in laid.players.items()}
+    fines = {seat: laid.fines[player] for seat, player in laid.players.items() if laid.fines.get(player)}
     return Record(
-        board=result.deal,
+        board=laid.deal,
         prevalent_wind=deal.prevalent_wind,
-        points=by_wind(result.points, deal.dealer),
+        points=by_wind(laid.points or {}, deal.dealer),
         hands=hands_of(deal.faces, deal.dealer) if faces else None,
         walls=walls_of(deal.faces, deal.dealer) if faces else None,
-        steps=_steps(stored, message, result) if faces else None,
-        fans=by_wind({seat: told(value) for seat, value in result.winners.items()}, deal.dealer),
-        fines=by_wind({seat: fine.imp for seat, fine in result.fines.items()}, deal.dealer),
+        steps=_steps(stored, laid) if faces else None,
+        fans=by_wind({seat: told(value) for seat, value in laid.winners.items()}, deal.dealer),
+        fines=by_wind(fines, deal.dealer),
         event=stored.event.plan.title,
-        date=datetime.fromtimestamp(message.at / 1000, UTC).strftime("%Y.%m.%d"),
+        date=datetime.fromtimestamp(at / 1000, UTC).strftime("%Y.%m.%d"),
         players=by_wind({seat: names[seat] for seat in SEATS}, deal.dealer),
         dealer=deal.dealer,
-        table=message.table,
-        round=result.round,
+        table=laid.table,
+        round=laid.round,
         profile=stored.event.profile.id,
     )

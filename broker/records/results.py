@@ -6,9 +6,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from broker.contract.messages import Result
 from broker.contract.words import SEATS, Seat, WinKind
 from broker.scorer.cells import Cell, as_csv, decimal
+from broker.scorer.rulings.laying import Laid, table_of
 from broker.scorer.stored import Stored
 from broker.scoring.compare import Exact, Group
 from broker.scoring.plays import ScoredPlay
@@ -46,7 +46,7 @@ class Row(Struct, frozen=True):
         """Give the cells under HEADER."""
         play, told = self.play, self.told
         return (
-            *(self.event, told.round if told else None, play.table, play.deal, play.form, self.seat),
+            *(self.event, told.round if told else None, table_of(play), play.deal, play.form, self.seat),
             *(play.players[self.seat], self.name, play.points[self.seat] if play.points else None),
             *(told.winners.get(self.seat) if told else None, told.win if told else None),
             *(told.discarder if told else None, _decimal(self.datum), _decimal(self.imp)),
@@ -80,13 +80,13 @@ def rows(
 
 def of_event(stored: Stored, *, embargoed: bool = False) -> list[Row]:
     """Give the rows of an event; those of deals that a table has still to play only if asked for."""
-    told = {(result.deal, message.table): _told(result) for message, result in stored.results()}
+    told = {(laid.deal, laid.line): _told(laid) for _, laid in stored.played()}
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
     return list(rows(shown, event=stored.event.name, name_of=_names(stored), told=told))
 
 
-def _told(result: Result) -> Told:
-    return Told(result.round, result.win, result.winners, result.discarder)
+def _told(laid: Laid) -> Told:
+    return Told(laid.round, laid.win or "draw", laid.winners, laid.discarder)
 
 
 def _names(stored: Stored) -> Callable[[str], str]:

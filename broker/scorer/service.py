@@ -36,6 +36,7 @@ from broker.scorer.picture import Picture
 from broker.scorer.publication import Publication
 from broker.scorer.room import Room
 from broker.scorer.rulings.asked import Asked, wait
+from broker.scorer.rulings.on_paper import on_paper
 from broker.scorer.rulings.rulings import Rulings
 from broker.scorer.standings import write_csv
 from broker.scorer.times import TableTimes
@@ -309,6 +310,9 @@ class Scorer:
                 text = f"table {table}: entry {entry} of the riichi session does not follow from those before it"
                 yield Concern("session_differs", text, table, about=entry)
             return
+        if isinstance(fact, Result) and on_paper(self._room, message):
+            text = f"table {table}: round {fact.round} was keyed from paper, and the table has entered another result"
+            yield Concern("paper_differs", text, table, about=message.seq)
         yield from seating.concerns(self._event, self._room.seatings, message)
 
     def _say(self, message: Outgoing) -> None:

@@ -32,6 +32,17 @@ class Stored(Struct, frozen=True):
             if isinstance(message.fact, Result) and laid.points is not None and laid.win is not None:
                 yield message, _as_it_counts(message.fact, laid) if laid.rulings else message.fact
 
+    def played(self) -> Iterator[tuple[int, Laid]]:
+        """Give all plays that have points, as they count with every ruling, by round and table; and when, ms.
+
+        The time is that of the table's result; of a play that has none, of the ruling in its place.
+        """
+        for key in sorted(self.room.known(), key=lambda key: (key[1], key[0])):
+            laid, result = self.room.play(key), self.room.results.get(key)
+            if laid.points is not None and laid.win is not None:
+                entries = self.room.book.of(key)
+                yield (result.at if result else entries[-1].at if entries else 0), laid
+
     def embargoed(self, deal: int) -> bool:
         """Say whether a table has the deal still to play."""
         return not self.room.complete(deal)

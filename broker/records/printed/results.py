@@ -9,13 +9,14 @@ from typing import Final, Literal
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 
-from broker.contract.messages import Result, Standing
+from broker.contract.messages import Standing
 from broker.contract.words import SEATS, Seat
 from broker.records.printed.grid import Block, Cell, Line, columns, rows
 from broker.records.printed.sheet import MARGIN, Heading, pdf
 from broker.records.printed.words import Words
 from broker.scorer import standings as ranked
 from broker.scorer.cells import decimal
+from broker.scorer.rulings.laying import Laid, table_of
 from broker.scorer.stored import Stored
 from broker.scoring.compare import Compared, Exact, Group
 
@@ -72,14 +73,14 @@ def travellers_pdf(stored: Stored, words: Words, at: datetime, *, embargoed: boo
 
 
 def _heading(stored: Stored, words: Words, at: datetime, kind: str) -> Heading:
-    progress = words.say("progress", count=len(stored.room.results), expected=len(stored.event.plan.plays))
+    progress = words.say("progress", count=stored.room.plays_in, expected=len(stored.event.plan.plays))
     return Heading(
         stored.event.plan.title, words.say(kind), stored.room.final, stored.event.profile.id, progress, at, words
     )
 
 
 def _travellers(stored: Stored, words: Words, shown: Iterable[Group]) -> Iterator[Block]:
-    results = {(message.table, result.deal): result for message, result in stored.results()}
+    results = {(laid.line, laid.deal): laid for _, laid in stored.played()}
     for _, of_deal in groupby(shown, key=lambda group: group.deal):
         groups = list(of_deal)
         for number, group in enumerate(groups, 1):
@@ -98,7 +99,7 @@ def _head(stored: Stored, words: Words, group: Group, number: int) -> tuple[Line
         lay = "as_planned" if group.form == stored.event.form(group.deal) else "otherwise"
         told.append(words.say("group", number=number, lay=words.say(lay)))
     if stored.embargoed(group.deal):
-        expected = stored.event.expected[group.deal]
+        expected = stored.room.expected(group.deal)
         told.append(words.say("incomplete", count=stored.room.plays_of(group.deal), expected=expected))
     names = [words.say("table"), words.say("round")]
     for seat in SEATS:
@@ -107,9 +108,9 @@ def _head(stored: Stored, words: Words, group: Group, number: int) -> tuple[Line
     return Line("heading", title), Line("columns", tuple(map(Cell, (*names, words.say("hu")))))
 
 
-def _play(one: Compared, result: Result | None, stored: Stored, words: Words) -> tuple[Cell, ...]:
+def _play(one: Compared, result: Laid | None, stored: Stored, words: Words) -> tuple[Cell, ...]:
     play, points = one.play, one.play.points or {}
-    cells = [Cell(str(play.table)), Cell(str(result.round) if result else "–")]
+    cells = [Cell(str(table_of(play))), Cell(str(result.round) if result else "–")]
     for seat in SEATS:
         won = bool(result and seat in result.winners)
         name = stored.event.players[play.players[seat]].name
@@ -119,7 +120,7 @@ def _play(one: Compared, result: Result | None, stored: Stored, words: Words) ->
     return (*cells, Cell(_hu(result, words)))
 
 
-def _hu(result: Result | None, words: Words) -> str:
+def _hu(result: Laid | None, words: Words) -> str:
     if result is None:
         return "–"
     if result.win == "draw":

@@ -51,7 +51,7 @@ class TravellerPlay(Struct, frozen=True, forbid_unknown_fields=True):
     """One table's play of a deal."""
 
     table: TableNo
-    round: RoundNo | None
+    round: RoundNo
     seats: dict[Seat, ScoredSeat]
 
 

@@ -1,7 +1,7 @@
 """A document back into an event's folder, that a scorer can be started on."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -9,8 +9,9 @@ import msgspec
 import tomli_w
 
 from broker.contract import topics
-from broker.contract.messages import LogMessage, Player, Ruling
-from broker.contract.wire import Refused, decode, encode
+from broker.contract.messages import Player, Ruling
+from broker.contract.rulings import OF_A_PLAY, DealPlayed, named
+from broker.contract.wire import encode
 from broker.credentials import write_private
 from broker.organiser.deals.committed import COMMITMENT
 from broker.organiser.deals.files import decode_json
@@ -20,7 +21,8 @@ from broker.rules.errors import RuleError
 from broker.scorer.event import EVENT, PROFILE, Event
 from broker.scorer.folder import write_deals, write_hands, write_registry
 from broker.scorer.intake import Intake
-from broker.store.journal import Kept
+from broker.store.errors import StoreBroken
+from broker.store.journal import Kept, message_of
 from broker.store.opened import open_journal
 
 LARGEST: Final = 512 * 2**20
@@ -60,10 +62,12 @@ def _judged(made: Document, event: Event) -> Iterator[tuple[int, Kept]]:
     """Give the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
     intake = Intake(event, ())
     for at, entry in enumerate(made.journal, 1):
-        message = _message(entry.message, f"journal, message {at}")
+        try:
+            message = message_of(bytes(entry.message))
+        except StoreBroken as broken:
+            raise RuleError("journal_refused", f"message {at}: {broken}") from None
         if isinstance(message, Ruling):
-            if intake.has(message.id) or message.event != event.name:
-                raise RuleError("journal_refused", f"message {at}: a ruling of another event, or there twice")
+            _check_ruling(message, event, intake, at)
             intake.rule(message)
             yield entry.received_at, message
             continue
@@ -74,11 +78,21 @@ def _judged(made: Document, event: Event) -> Iterator[tuple[int, Kept]]:
         yield entry.received_at, message
 
 
-def _message(raw: msgspec.Raw, where: str) -> Kept:
-    """Read a ruling of the desk, or a fact. Raises RuleError for what is neither."""
-    with suppress(Refused):
-        return decode(Ruling, bytes(raw))
-    return decode_json(raw, LogMessage, where)
+def _check_ruling(ruling: Ruling, event: Event, intake: Intake, at: int) -> None:
+    """Refuse a ruling on what this event does not have. Raises RuleError `journal_refused`."""
+    play = (ruling.table, ruling.round)
+    known = {None, *event.expected}
+    strange = set(named(ruling.decision)) - set(event.players)
+    if (
+        ruling.event != event.name
+        or intake.has(ruling.id)
+        or strange
+        or ruling.deal not in known
+        or (isinstance(ruling.decision, OF_A_PLAY) and play not in event.bookings)
+        or (play != (None, None) and play not in event.bookings)
+        or (isinstance(ruling.decision, DealPlayed) and ruling.decision.played not in known)
+    ):
+        raise RuleError("journal_refused", f"message {at}: a ruling on what is not of this event, or there twice")
 
 
 def _write_files(made: Document, folder: Path) -> None:

@@ -78,7 +78,8 @@ def _journal(folder: Path, stored: Stored, *, everything: bool) -> Iterator[Entr
         for received_at, body in entries:
             message = message_of(body)
             deal = message.deal if isinstance(message, Ruling) else message.fact.deal
-            if everything or (deal is not None and not stored.embargoed(deal)):
+            open_ = stored.room.final if deal is None else not stored.embargoed(deal)
+            if everything or open_:
                 yield Entry(received_at, msgspec.Raw(body))
 
 

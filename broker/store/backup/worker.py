@@ -9,6 +9,9 @@ from broker.store.backup.making import make
 from broker.store.backup.watch import Report, Watch
 from broker.store.errors import BackupFailed, StoreError
 
+MOUNTS: Final = (Path("/media"), Path("/mnt"), Path("/run/media"))
+"""Where sticks and second disks are mounted: a folder there that is on the event's own disk has lost its stick."""
+
 LAST_S: Final = 10.0
 """How long the scorer waits at its end for the last copy."""
 
@@ -74,12 +77,13 @@ class BackupWorker:
             self._say(self._watch.made)
 
     def _refuse_empty_mount(self) -> None:
-        """Refuse the folder on which a stick was mounted: without the stick it is one of the event's own disk."""
+        """Refuse the folder on which a stick is to be mounted and is not: it is one of the event's own disk."""
         if not self._target.is_dir():
             return
         elsewhere = self._target.stat().st_dev != self._folder.stat().st_dev
-        if self._was_elsewhere and not elsewhere:
-            raise BackupFailed(f"{self._target}: the disk that was mounted there is gone")
+        expected = any(self._target.resolve().is_relative_to(mount) for mount in MOUNTS)
+        if (self._was_elsewhere or expected) and not elsewhere:
+            raise BackupFailed(f"{self._target}: no disk is mounted there")
         self._was_elsewhere = elsewhere
 
     def _say(self, happened: Callable[[int], Report | None]) -> None:

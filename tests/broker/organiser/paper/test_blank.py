@@ -36,7 +36,7 @@ def test_every_play_has_its_sheet_with_key_seats_and_names() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_its_words(language: Language) -> None:
     (page,) = made(language, tables=(2,), rounds=(1,))
-    assert {"en": "Signature", "fr": "A écarté", "zh": "放铳"}[language] in page
+    assert {"en": "Signature", "fr": "Défausseur", "zh": "点炮"}[language] in page
 
 
 def test_sheets_of_one_table_are_printed_by_command(tmp_path: Path) -> None:

@@ -8,15 +8,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from broker.contract.messages import Ruling
+from broker.contract.rulings import Void
+from broker.contract.wire import encode
 from broker.organiser.events.listed import PLAYERS
-from broker.records.whole.document import Document, schema
+from broker.organiser.paper.keyed import keyed_of, sheet_of
+from broker.organiser.paper.taking import take
+from broker.records.whole.document import Document, Entry, schema
 from broker.records.whole.reading import read, restore
 from broker.records.whole.writing import document, encoded
 from broker.rules.errors import RuleError
 from broker.rules.tiles import KINDS
 from broker.scorer.errors import BadEvent
+from broker.scorer.rulings.entry import Author
+from broker.scorer.service import Scorer
 from broker.scorer.stored import open_stored
+from broker.store.address import STORE
+from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.small import NAME, event
 
 ROOT = Path(__file__).parents[4]
 
@@ -40,6 +50,31 @@ def test_an_event_made_from_its_document_gives_the_same_document(tmp_path: Path,
     assert written(again(folder)) == written(folder)
 
 
+def test_rulings_come_back_and_count_as_they_did(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(2))
+    journal = SqliteJournal(folder / STORE, NAME)
+    rulings = Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings
+    said = {"round": "3", "table": "3", "deal": str(event().bookings[3, 3].deal), "win": "draw"}
+    take(rulings, sheet_of(keyed_of(said), event()), Author("Tao Lin", "tao", "table_arbiter"))
+    journal.close()
+    new = again(folder)
+    assert written(new) == written(folder)
+    assert open_stored(new).room.play((3, 3)).settled
+
+
+def test_a_ruling_on_what_the_event_does_not_have_is_refused(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", [])
+    ruling = Ruling(
+        id="ruling-0001", event=NAME, number=1, after=None, table=9, round=1, deal=1, decision=Void(), author="A",
+        account="a", role="head_arbiter", reason="r", at=1,
+    )  # fmt: skip
+    made = document(folder, open_stored(folder), whole=True)
+    forged = msgspec.structs.replace(made, journal=(Entry(0, msgspec.Raw(encode(ruling))),))
+    with pytest.raises(RuleError) as refused:
+        restore(forged, tmp_path / "new")
+    assert (refused.value.code, (tmp_path / "new").exists()) == ("journal_refused", False)
+
+
 def test_everybody_s_document_has_no_number_no_set_and_nothing_under_embargo(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", until_round(3))
     (folder / PLAYERS).write_text("id,name,country,club,national,ema\np01,Player 1,FRA,Club,N1,04010023\n")
@@ -54,7 +89,7 @@ def test_once_it_is_over_everybody_may_have_all_but_the_sets(tmp_path: Path) -> 
     folder = event_folder(tmp_path / "cup")
     made = document(folder, open_stored(folder))
     assert (len(made.deals), len(made.groups), len(made.standings), made.sets) == (4, 5, 16, {})
-    assert len(made.journal) == document(folder, open_stored(folder), whole=True).journal.__len__()
+    assert len(made.journal) == len(document(folder, open_stored(folder), whole=True).journal)
 
 
 def test_of_what_is_not_whole_no_event_is_made(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from broker.scorer.stored import open_stored
 from broker.store.address import STORE, Place
 from broker.store.backup import making
+from broker.store.backup import worker as worker_module
 from broker.store.backup.checking import check
 from broker.store.backup.copying import copy_event
 from broker.store.backup.keeping import beyond, copies, next_name
@@ -361,7 +362,17 @@ def test_the_folder_under_a_stick_that_is_gone_is_not_filled(event: Path, stick:
     worker._was_elsewhere = True  # it was another disk the last time
     worker.once()
     assert [report.well for report in heard.reports] == [False]
-    assert "is gone" in heard.reports[0].text
+    assert "no disk is mounted there" in heard.reports[0].text
+    assert list(stick.iterdir()) == []
+
+
+def test_a_stick_that_was_never_pushed_in_is_told_where_sticks_are_mounted(
+    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "MOUNTS", (stick.parent,))
+    heard = Heard()
+    BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard).once()
+    assert [(report.well, "no disk is mounted" in report.text) for report in heard.reports] == [(False, True)]
     assert list(stick.iterdir()) == []
 
 

@@ -1,0 +1,136 @@
+"""Results keyed from paper sheets, from a form or a CSV file: read, and checked against plan and rules.
+
+What a sheet says beside the outcome, its points, is asked for as well: a hand value that was keyed wrongly then shows.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from broker.contract.rulings import Correct
+from broker.contract.words import SEATS, DealNo, FineImp, HandValue, PlayerId, Points, RoundNo, Seat, TableNo, WinKind
+from broker.organiser.deals.files import every, refuse
+from broker.organiser.deals.table import Row, read_table
+from broker.rules.errors import RuleError
+from broker.rules.points import Outcome, points
+from broker.scorer.event import Event
+
+NEEDED: Final = ("round", "table", "deal", "win", "discarder", *SEATS)
+OPTIONAL: Final = (*(f"points_{seat}" for seat in SEATS), *(f"fine_{seat}" for seat in SEATS))
+
+
+class Keyed(Struct, frozen=True, forbid_unknown_fields=True):
+    """One sheet as it was keyed. `points` and `fines` as far as the sheet says them."""
+
+    round: RoundNo
+    table: TableNo
+    deal: DealNo
+    win: WinKind
+    winners: dict[Seat, HandValue]
+    discarder: Seat | None = None
+    points: dict[Seat, Points] = {}
+    fines: dict[Seat, FineImp] = {}
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Table and round."""
+        return self.table, self.round
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet that can be taken: who sat where, and what it says as a ruling."""
+
+    keyed: Keyed
+    players: Mapping[Seat, PlayerId]
+    decision: Correct
+
+
+def keyed_of(cells: Mapping[str, str]) -> Keyed:
+    """Read one sheet from its fields, named as the CSV's columns. Raises RuleError `malformed`."""
+    said = {name: cells.get(name, "").strip() for name in (*NEEDED, *OPTIONAL)}
+    try:
+        return msgspec.convert(
+            {
+                **{name: _number(said[name]) for name in ("round", "table", "deal")},
+                "win": said["win"],
+                "discarder": said["discarder"] or None,
+                "winners": {seat: _number(said[seat]) for seat in SEATS if said[seat]},
+                "points": {seat: _number(said[f"points_{seat}"]) for seat in SEATS if said[f"points_{seat}"]},
+                "fines": {seat: _number(said[f"fine_{seat}"]) for seat in SEATS if said[f"fine_{seat}"]},
+            },
+            Keyed,
+        )
+    except msgspec.ValidationError as error:
+        raise RuleError("malformed", str(error)) from None
+
+
+def _number(text: str) -> int | str:
+    """Give a whole number; what is none is refused further on. A minus may be typeset."""
+    plain = text.replace("−", "-").replace("–", "-").removeprefix("+")
+    digits = plain.removeprefix("-")
+    return int(plain) if digits.isascii() and digits.isdigit() and len(digits) <= 6 else text  # noqa: PLR2004 - digits
+
+
+def read_sheets(path: Path, event: Event) -> tuple[Sheet, ...]:
+    """Read a CSV of sheets; nothing is taken unless all of it is right.
+
+    Raises an ExceptionGroup of RuleErrors that name the line, RuleError as `read_table`, OSError.
+    """
+    rows, fields = read_table(path, NEEDED, OPTIONAL)
+    if not rows:
+        raise RuleError("no_plays", f"{path.name} has no sheet")
+
+    def take(row: Row) -> tuple[int, Sheet]:
+        row.whole(fields)
+        try:
+            return row.line, sheet_of(keyed_of(row.cells), event)
+        except RuleError as problem:
+            raise RuleError(problem.code, f"line {row.line}: {problem.text}") from None
+
+    found = every(take, rows)
+    refuse(_twice(found))
+    return tuple(sheet for _, sheet in found)
+
+
+def _twice(found: Iterable[tuple[int, Sheet]]) -> Iterable[RuleError]:
+    first: dict[tuple[int, int], int] = {}
+    for line, sheet in found:
+        if first.setdefault(sheet.keyed.key, line) != line:
+            yield RuleError("sheet_twice", f"line {line}: this play is in line {first[sheet.keyed.key]} already")
+
+
+def sheet_of(keyed: Keyed, event: Event) -> Sheet:
+    """Check a sheet against plan and rules; what it says of the points must be what the rules say.
+
+    Raises RuleError `not_planned`, `sheet_points`, `fine_not_in_profile`, or as `points`.
+    """
+    booking = event.bookings.get(keyed.key)
+    if booking is None or booking.deal != keyed.deal:
+        raise RuleError("not_planned", f"table {keyed.table} has no deal {keyed.deal} in round {keyed.round}")
+    right = points(Outcome(keyed.win, keyed.winners, keyed.discarder), event.profile.payments)
+    if wrong := [seat for seat, said in keyed.points.items() if said != right[seat]]:
+        seat = wrong[0]
+        raise RuleError(
+            "sheet_points", f"{seat} has {keyed.points[seat]} on the sheet, and {right[seat]} by what was keyed"
+        )
+    if strange := set(keyed.fines.values()) - set(event.profile.false_hu.fines.value):
+        raise RuleError("fine_not_in_profile", f"the profile has no fines of {sorted(strange)} IMP")
+    decision = Correct(
+        replaces=None,
+        win=keyed.win,
+        winners=dict(keyed.winners),
+        discarder=keyed.discarder,
+        points=right,
+        source="paper",
+    )
+    return Sheet(keyed, booking.players, decision)
+
+
+def same_outcome(one: Correct, win: str | None, winners: Mapping[Seat, int], discarder: Seat | None) -> bool:
+    """Say whether a sheet says what a table has entered."""
+    return (one.win, one.winners, one.discarder) == (win, dict(winners), discarder)

@@ -1,0 +1,89 @@
+"""A sheet into the journal: as a ruling with author and source `paper`, once however often it is sent.
+
+A table's own result is never written over, and a sheet never by a table's result: where the two differ the arbiter is
+told and rules.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from broker.contract.rulings import Correct, FineRuled
+from broker.contract.wire import Refused
+from broker.organiser.paper.keyed import Sheet, same_outcome
+from broker.rules.errors import RuleError
+from broker.scorer.rulings.entry import Author, Draft
+from broker.scorer.rulings.rulings import Rulings
+
+REASON: Final = "paper sheet"
+
+Taken = Literal["taken", "there_already"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of one sheet: taken, there already, or refused by code."""
+
+    sheet: Sheet
+    taken: Taken | None
+    problem: RuleError | None = None
+
+
+def take_all(rulings: Rulings, sheets: Iterable[Sheet], author: Author) -> list[Told]:
+    """Take sheets one by one; one that is refused holds up no other. On the scorer's thread. Raises StoreError."""
+    told: list[Told] = []
+    for sheet in sheets:
+        try:
+            told.append(Told(sheet, take(rulings, sheet, author)))
+        except RuleError as problem:
+            told.append(Told(sheet, None, problem))
+    return told
+
+
+def take(rulings: Rulings, sheet: Sheet, author: Author) -> Taken:
+    """Take one sheet. On the scorer's thread. Raises RuleError `paper_differs`, or as a ruling; StoreError."""
+    laid = rulings.room.play(sheet.keyed.key)
+    if laid.settled:
+        if not same_outcome(sheet.decision, laid.win, laid.winners, laid.discarder):
+            raise RuleError(
+                "paper_differs",
+                f"table {laid.table}, round {laid.round} has another result than this sheet: an arbiter rules",
+            )
+        if laid.result is None:
+            _give(rulings, sheet, author, _fines(sheet, laid.fines))
+        return "there_already"
+    _give(rulings, sheet, author, [sheet.decision, *_fines(sheet, laid.fines)])
+    return "taken"
+
+
+def _fines(sheet: Sheet, known: Mapping[str, int]) -> list[Correct | FineRuled]:
+    """Give the sheet's fines that are not there: the scorer may have ended between a result and its fine."""
+    fines = {sheet.players[seat]: imp for seat, imp in sheet.keyed.fines.items() if not known.get(sheet.players[seat])}
+    return [FineRuled(takes=fines)] if fines else []
+
+
+def _give(rulings: Rulings, sheet: Sheet, author: Author, decisions: Iterable[Correct | FineRuled]) -> None:
+    for decision in decisions:
+        last = rulings.room.last_word(sheet.keyed.key)
+        draft = Draft(
+            id=_id(sheet, last, msgspec.json.encode(decision)),
+            after=last,
+            table=sheet.keyed.table,
+            round=sheet.keyed.round,
+            deal=sheet.keyed.deal,
+            decision=decision,
+            reason=REASON,
+        )
+        try:
+            rulings.give(draft, author)
+        except Refused as refused:
+            raise RuleError(refused.code, refused.text) from None
+
+
+def _id(sheet: Sheet, last: str | None, decision: bytes) -> str:
+    """Give an id that the same sheet gets again, unless something was said on its play since."""
+    digest = hashlib.sha256(decision + (last or "").encode()).hexdigest()[:12]
+    return f"paper-{sheet.keyed.round}-{sheet.keyed.table}-{digest}"

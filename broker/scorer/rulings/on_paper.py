@@ -1,0 +1,19 @@
+"""Where a table's own result differs from what was keyed from its paper sheet: told, and left to an arbiter."""
+
+from broker.contract.messages import LogMessage, Result
+from broker.contract.rulings import Correct
+from broker.scorer.room import Room
+
+
+def on_paper(room: Room, message: LogMessage) -> bool:
+    """Say whether a table's result contradicts a sheet that counts."""
+    result = message.fact
+    if not isinstance(result, Result):
+        return False
+    sheets = (
+        entry.decision
+        for entry in room.book.of((message.table, result.round))
+        if isinstance(entry.decision, Correct) and entry.decision.source == "paper"
+    )
+    entered = result.win, result.winners, result.discarder
+    return any((sheet.win, sheet.winners, sheet.discarder) != entered for sheet in sheets)
