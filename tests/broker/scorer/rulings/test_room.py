@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from broker.contract.messages import Ruled, Ruling
 from broker.contract.rulings import (
@@ -20,10 +21,10 @@ from broker.contract.rulings import (
     Void,
 )
 from broker.rules.points import Outcome
-from broker.scorer.room import Room
+from broker.scorer.room import Room, result_of
 from tests.broker.contract.laws import LAW
 from tests.broker.scorer.rulings.ruled import correct, room_of, ruling, told
-from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event
+from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event, whole_log
 
 FEWER = settings(LAW, max_examples=15)
 PLAY = (1, 2)
@@ -83,6 +84,35 @@ def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[tuple
     before = Room(event())
     before.load([*stored, *whole_event()])
     assert told(room) == told(again) == told(before)
+
+
+@given(table=st.integers(1, 4), played=st.integers(1, 4), undone=st.booleans(), said=sequences())
+@FEWER
+def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_play(
+    *, table: int, played: int, undone: bool, said: list[tuple[AnyDecision, None, None]]
+) -> None:
+    last = whole_log(table)[-1]
+    fact_ = replace(result_of(last), deal=played)
+    room = room_of([one for one in whole_event() if one.id != last.id])
+    stored: list[Ruling] = []
+
+    def rule(*one: object) -> None:
+        stored.append(ruling(room, *one))  # type: ignore[arg-type] # as `sequences` gives them
+        room.apply(stored[-1])
+
+    rule(DealPlayed(played=played, result=None), (table, fact_.round))
+    if undone:  # the table may not have heard of it
+        rule(Undo(ruling=stored[-1].id))
+    room.apply(replace(last, fact=fact_))
+    again = Room(event())
+    again.load([*(replace(one, fact=fact_) if one.id == last.id else one for one in whole_event()), *stored])
+    assert told(room) == told(again)
+    for one in said:
+        if not isinstance(one[0], Undo):
+            rule(*one)
+    again = Room(event())
+    again.load([*(replace(one, fact=fact_) if one.id == last.id else one for one in whole_event()), *stored])
+    assert told(room) == told(again)
 
 
 @given(sequences())
