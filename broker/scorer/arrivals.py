@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, overload
 from broker.contract.messages import LogMessage, Result
 from broker.contract.words import SEATS, Imp, Seat
 from broker.scorer.moment import Moment
+from broker.scorer.rulings.entry import PlayKey
 from broker.scorer.rulings.laying import Laid
 from broker.scorer.view import PlayView, SeatView
 from broker.scoring.compare import Group, exact
@@ -26,20 +27,23 @@ class Line(NamedTuple):
     play: PlayView
 
 
-Lines = dict[tuple[int, int], Line]
+Lines = dict[PlayKey, Line]
 """By table and round."""
 
 
 class Arrivals(Sequence[PlayView]):
-    """All results of one moment, newest first. Equal to any sequence of equal lines; may be read from any thread."""
+    """All plays of one moment that are settled, newest first: results, before them what was ruled in their place.
+
+    Equal to any sequence of equal lines; may be read from any thread.
+    """
 
     def __init__(self, moment: Moment, lines: Lines) -> None:
         """`lines` are shared between moments: what one has made, the next takes from there if it still holds."""
         self._moment, self._lines = moment, lines
-        self._messages = tuple(moment.results.values())
+        self._told: tuple[LogMessage | PlayKey, ...] = (*moment.results.values(), *moment.instead)
 
     def __len__(self) -> int:
-        return len(self._messages)
+        return len(self._told)
 
     @overload
     def __getitem__(self, at: int) -> PlayView: ...
@@ -50,23 +54,30 @@ class Arrivals(Sequence[PlayView]):
     def __getitem__(self, at: int | slice) -> PlayView | tuple[PlayView, ...]:
         if isinstance(at, slice):
             return tuple(self[one] for one in range(len(self))[at])
-        return self._play(self._messages[-1 - range(len(self))[at]])
+        return self._play(self._told[-1 - range(len(self))[at]])
 
     def __iter__(self) -> Iterator[PlayView]:
-        return map(self._play, reversed(self._messages))
+        return map(self._play, reversed(self._told))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:
-        return hash(self._messages)
+        return hash(self._told)
 
-    def _play(self, message: LogMessage) -> PlayView:
+    def _play(self, told: LogMessage | PlayKey) -> PlayView:
+        return self._entered(told) if isinstance(told, LogMessage) else self._unentered(told)
+
+    def _unentered(self, key: PlayKey) -> PlayView:
+        """Give a play that was settled without a result of its table: keyed from paper, adjusted or void."""
+        return self._as_ruled(self._moment.instead[key], None, *self._moment.ruled[key])
+
+    def _entered(self, message: LogMessage) -> PlayView:
         fact = message.fact
         if not isinstance(fact, Result):
             raise TypeError(f"not a result: {message.id}")
         if ruled := self._moment.ruled.get((message.table, fact.round)):
-            return self._as_ruled(message, fact, *ruled)
+            return self._as_ruled(message.at, fact, *ruled)
         group, provisional = self._group(message.table, fact), fact.deal not in self._moment.complete
         had = self._lines.get((message.table, fact.round))
         if had and had.message is message and had.group is group and had.provisional == provisional:
@@ -75,18 +86,19 @@ class Arrivals(Sequence[PlayView]):
         self._lines[message.table, fact.round] = Line(message, group, provisional, play)
         return play
 
-    def _as_ruled(self, message: LogMessage, entered: Result, laid: Laid, kinds: tuple[str, ...]) -> PlayView:
+    def _as_ruled(self, at: int, entered: Result | None, laid: Laid, kinds: tuple[str, ...]) -> PlayView:
         """Give a play as it counts: what was entered is shown where its points do not count."""
         rows = (row for row in self._moment.by_deal.get(laid.deal, ()) if row.of_table(laid.line))
         group = next((row.group for row in rows if len(row.group.members) > 1), None)
         imp = _imps(group, laid.line, {}) if group and laid.points is not None else {}
+        points = laid.points or (entered.points if entered else dict.fromkeys(SEATS, 0))
         name = self._moment.event.name_of
         return PlayView(
-            at=message.at,
+            at=at,
             table=laid.table,
             round=laid.round,
             deal=laid.deal,
-            win=laid.win or entered.win,
+            win=laid.win or (entered.win if entered else None),
             discarder=laid.discarder,
             provisional=laid.deal not in self._moment.complete,
             ruled=kinds,
@@ -95,7 +107,7 @@ class Arrivals(Sequence[PlayView]):
                 seat: SeatView(
                     player=player,
                     name=name(player),
-                    points=(laid.points or entered.points)[seat],
+                    points=points[seat],
                     hand_value=laid.winners.get(seat),
                     fine=laid.fines.get(player, 0),
                     imp=_in_all(laid, player, imp.get(seat)),

@@ -37,6 +37,8 @@ class Moment:
     """End of the correction period, ms since 1970, where the arbiters have set one."""
     ruled: Mapping[tuple[int, int], tuple[Laid, tuple[str, ...]]] = field(default_factory=dict)
     """Plays that were ruled on as they count, with the kinds of the rulings: by table and round."""
+    instead: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """Plays that have a ruling and no result of their table, oldest first, with its time in ms since 1970."""
 
     @cached_property
     def by_deal(self) -> Mapping[int, tuple[Row, ...]]:

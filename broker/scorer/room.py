@@ -5,7 +5,7 @@ said, in the order in which they were given; one changes the deals that it touch
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -286,10 +286,11 @@ class Room:
         planned = {key: set(self._event.bookings[key].players.values()) for key, _ in ruled}
         return [laid for key, laid in ruled if laid.deal != laid.planned or set(laid.players.values()) != planned[key]]
 
-    def newest_first(self) -> Iterator[PlayKey]:
-        """Give the plays that have a result, or a ruling in its place, by when it came."""
-        yield from (key for key, laid in reversed(self._ruled.items()) if laid.settled and key not in self.results)
-        yield from reversed(self.results)
+    def instead(self) -> dict[PlayKey, int]:
+        """Give the plays that have a ruling in the place of a result, by when it came, with its time."""
+        by_ruling = {laid.source: key for key, laid in self._ruled.items() if laid.settled and key not in self.results}
+        entries = self.book.entries.values() if by_ruling else ()
+        return {by_ruling[entry.id]: entry.at for entry in entries if entry.id in by_ruling}
 
     def key_of(self, play: ScoredPlay) -> PlayKey:
         """Give table and round of a scored play."""
@@ -310,6 +311,7 @@ class Room:
                 tuple(self.adjustments()),
                 self.book.deadline,
                 {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
+                self.instead(),
             )
         return self._moment
 

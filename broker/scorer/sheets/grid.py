@@ -78,7 +78,8 @@ def _row(moment: Moment, table: TableView, plan: dict[int, int], rounds: tuple[i
 
 
 def _stage(moment: Moment, table: TableView, round_: int) -> Stage:
-    if (table.table, round_) in moment.results:
+    key = table.table, round_
+    if key in moment.results or key in moment.instead:
         return "in"
     if table.round is None and table.state != "finished":
         return "to_come"

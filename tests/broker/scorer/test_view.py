@@ -6,9 +6,15 @@ import threading
 import pytest
 
 from broker.contract.messages import Fine
+from broker.contract.rulings import Adjusted, Void
+from broker.desk.carriers_page import progress_of
+from broker.desk.public import public
+from broker.scorer.moment import open_part
+from broker.scorer.sheets.grid import grid
 from broker.scorer.view import View, ViewFeed
-from tests.broker.scorer.hall import Hall
-from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event
+from tests.broker.scorer.hall import NOW, Hall
+from tests.broker.scorer.rulings.ruled import HEAD, correct, draft
+from tests.broker.scorer.small import OUTCOMES, event, fact, restored, result, whole_event
 
 
 def view(version: int) -> View:
@@ -111,3 +117,38 @@ def test_a_table_s_plays_are_counted(hall: Hall, table: int) -> None:
     seen = hall.scorer.feed.current.tables[table - 1]
     assert (seen.table, seen.plays_in, seen.plays_expected, seen.gaps) == (table, 2, 4, (2, 3))
     assert hall.scorer.feed.current.plays_expected == len(event().plan.plays)
+
+
+def test_a_play_settled_by_a_ruling_alone_is_among_the_plays_and_missing_nowhere(hall: Hall) -> None:
+    void, adjusted, paper = (1, 1), (2, 1), (3, 1)
+    room = hall.scorer.rulings.room
+    east, *others = event().bookings[adjusted].players.values()
+    for decision, play in (
+        (Void(), void),
+        (Adjusted(gives={east: 7, **dict.fromkeys(others, 0)}), adjusted),
+        (correct(OUTCOMES[1], None), paper),
+    ):
+        hall.scorer.rulings.give(draft(room, decision, play), HEAD)
+    hall.hear(fact(4, 1, result(4)))
+    view = hall.scorer.feed.current
+    assert [(play.table, play.round) for play in view.plays] == [paper, adjusted, void, (4, 1)]
+    assert [(play.at, play.win, play.counts) for play in view.plays[:3]] == [
+        (NOW, "discard", True),
+        (NOW, None, False),
+        (NOW, None, False),
+    ]
+    assert (view.plays[0].seats["east"].points, view.plays[1].seats["east"].imp) == (42, 7)
+    assert {row.cells[0].stage for row in grid(hall.scorer.moment, view.tables).rows} == {"in"}
+    assert list(progress_of(event(), view, NOW).recorded) == [paper, adjusted, void, (4, 1)]
+
+
+def test_the_public_standings_have_what_was_ruled_in_the_place_of_a_result(hall: Hall) -> None:
+    deal = event().bookings[1, 1].deal
+    first, *others = event().plays_with(deal)
+    for table, round_ in others:
+        hall.hear(fact(table, 9, result(table, round_, OUTCOMES[1])))
+    gives = Adjusted(gives=dict.fromkeys(event().bookings[first].players.values(), 7))
+    hall.scorer.rulings.give(draft(hall.scorer.rulings.room, gives, first), HEAD)
+    hall.hear(fact(1, 30, restored(1, 4)))
+    shown = {row.player: row.imp for row in public(hall.scorer.feed.current).standings}
+    assert shown == {row.player: row.imp for row in open_part(hall.scorer.moment).standings}
