@@ -96,8 +96,9 @@ def possible(state: Table) -> tuple[Act, ...]:
 
 
 def opened(state: Table) -> Panel:
-    """Give the panel for an arbiter who is let in."""
-    return Panel("act", possible(state), state.profile.false_hu.fines.value)
+    """Give the panel for an arbiter who is let in. A riichi session has its own rules, and no fines in IMP."""
+    fines = state.profile.false_hu.fines.value if state.session is None else ()
+    return Panel("act", possible(state), fines)
 
 
 def press(panel: Panel, key: str) -> Pressed:
