@@ -14,7 +14,7 @@ from kiosk.pin import Pin, write
 from kiosk.screens.words import Words
 from kiosk.table.events import ArbiterAdmitted, Assigned, PinRefused
 from kiosk.table.state import Phase
-from tests.kiosk.riichi_tables import session_plan
+from tests.kiosk.riichi_tables import riichi_in, session_plan
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import S, sitting_in
 
@@ -111,6 +111,12 @@ def test_the_panel_opens_at_a_riichi_table_and_knows_no_fines(table: Standing) -
     assert (panel.ask, panel.fines) == ("act", ())
     table.type("back", "a")
     assert table.phase is Phase.PLAYING
+
+
+@pytest.mark.parametrize("phase", [Phase.CONFIRMING, Phase.PLAYING, Phase.DECLARED, Phase.ACCEPTING, Phase.RECORDED])
+def test_at_a_riichi_table_only_time_is_ruled_in_the_panel(phase: Phase) -> None:
+    sitting = riichi_in(phase)
+    assert possible(sitting.table) == ("pause", "extra_time")
 
 
 def at_riichi(table: Standing) -> None:
