@@ -19,6 +19,7 @@ from kiosk.table.events import (
     FalseHuRuled,
     HandTold,
     LastTakenBack,
+    PinRefused,
     PlayAdjusted,
     PlayVoided,
     Reopened,
@@ -376,6 +377,31 @@ def test_what_is_told_is_what_the_rules_reckon_and_replaying_the_events_gives_th
     for event in table.events:
         again, _ = handle(again, event)
     assert again == table.table
+
+
+def test_wrong_pins_stay_counted_and_the_arbiter_here_through_hands_take_backs_and_sessions(
+    table: RiichiSitting,
+) -> None:
+    table.admit()
+    for _ in range(4):
+        table.take(PinRefused(at=table.wait()))
+    locked = kept_of(table)
+    table.ron("south", "west")
+    table.record()
+    table.next_deal()
+    assert (table.session.hand, kept_of(table)) == (2, locked)
+    table.take(LastTakenBack(at=table.wait()))
+    assert (table.session.hand, kept_of(table)) == (1, locked)
+    table.ron("south", "west")
+    table.record()
+    table.take(SessionStopped(at=table.wait()))
+    table.take(Assigned(at=table.wait(), assignment=session_plan(round_=2)))
+    assert (table.table.phase, kept_of(table)) == (Phase.CONFIRMING, locked)
+
+
+def kept_of(table: RiichiSitting) -> tuple[str | None, int, int]:
+    """Give what is known of the arbiter and the PIN."""
+    return table.table.arbiter, table.table.pins_wrong, table.table.pin_wrong_at
 
 
 AT = 10**12
