@@ -76,10 +76,19 @@ Pressed = Panel | PinGiven | Decided | Closed
 
 
 def possible(state: Table) -> tuple[Act, ...]:
-    """Give what an arbiter can rule now. An open claim window gives the same as the play before it."""
+    """Give what an arbiter can rule now. An open claim window gives the same as the play before it.
+
+    Faults, aborted hands and take-backs of a riichi session have keys of their own; a hand of it is never voided.
+    """
     if state.play is None:
         return ()
-    acts: list[Act] = ["resume" if state.paused else "pause", "extra_time"]
+    time: tuple[Act, ...] = ("resume" if state.paused else "pause", "extra_time")
+    return time if state.session is not None else (*time, *_of_play(state))
+
+
+def _of_play(state: Table) -> tuple[Act, ...]:
+    """Give what can be ruled on the play itself."""
+    acts: list[Act] = []
     if guards.standing(state):
         acts.append("override")
     if state.check is not None and state.check.deal is not None:
@@ -96,8 +105,9 @@ def possible(state: Table) -> tuple[Act, ...]:
 
 
 def opened(state: Table) -> Panel:
-    """Give the panel for an arbiter who is let in."""
-    return Panel("act", possible(state), state.profile.false_hu.fines.value)
+    """Give the panel for an arbiter who is let in. A riichi session has its own rules, and no fines in IMP."""
+    fines = state.profile.false_hu.fines.value if state.session is None else ()
+    return Panel("act", possible(state), fines)
 
 
 def press(panel: Panel, key: str) -> Pressed:

@@ -20,7 +20,7 @@ from broker.contract.messages import (
     TableState,
     Taken,
 )
-from broker.contract.rulings import DealPlayed, Reopen, named
+from broker.contract.rulings import Adjusted, DealPlayed, Reopen, named
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
@@ -214,8 +214,18 @@ class Intake:
             if key in self._results and not self._may_be_reopened(message, self._results[key]):
                 raise Refused("already_recorded", f"table {message.table} has a result for deal {fact.deal}")
             self._check_result(message.table, fact)
-        if isinstance(fact, Ruled) and not set(named(fact.decision)) <= set(self._event.bookings[key].players.values()):
-            raise Refused("wrong_players", "what is ruled at a table is of the players of its play")
+        if isinstance(fact, Ruled):
+            self._check_ruled(message.table, fact)
+
+    def _check_ruled(self, table: int, fact: Ruled) -> None:
+        """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
+        if fact.role != "table_arbiter":
+            raise Refused("not_ruled_here", "the head arbiter rules at the desk, not through a table")
+        here, told = set(self._event.bookings[table, fact.round].players.values()), set(named(fact.decision))
+        if not told <= here or (isinstance(fact.decision, Adjusted) and told != here):
+            raise Refused(
+                "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
+            )
 
     def _may_be_reopened(self, message: LogMessage, recorded: int) -> bool:
         """Say whether the table may have been reopened since: what it said between the two is not all here."""

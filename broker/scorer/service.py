@@ -35,6 +35,7 @@ from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import Picture
 from broker.scorer.publication import Publication
 from broker.scorer.room import Room
+from broker.scorer.rulings import at_table
 from broker.scorer.rulings.asked import Asked, wait
 from broker.scorer.rulings.on_paper import on_paper
 from broker.scorer.rulings.rulings import Rulings
@@ -313,6 +314,7 @@ class Scorer:
         if isinstance(fact, Result) and on_paper(self._room, message):
             text = f"table {table}: round {fact.round} was keyed from paper, and the table has entered another result"
             yield Concern("paper_differs", text, table, about=message.seq)
+        yield from at_table.concerns(self._room, message, self._clock())
         yield from seating.concerns(self._event, self._room.seatings, message)
 
     def _say(self, message: Outgoing) -> None:

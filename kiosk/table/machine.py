@@ -150,6 +150,23 @@ RIICHI: Final = (
 )
 """What is otherwise, or more, at a table that plays a riichi session."""
 
+OF_DUPLICATE: Final = frozenset(
+    {
+        TrayChecked,
+        RowTicked,
+        SeatsSwapped,
+        GuardOverridden,
+        DealBroughtForward,
+        FalseHuRuled,
+        ValueEntered,
+        Reopened,
+        DeclarationsCorrected,
+        PlayVoided,
+        PlayAdjusted,
+    }
+)
+"""What never belongs to a riichi session: its hands would be lost, and the scorer refuses what would be told."""
+
 _HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phase in rule.phases}
 _OF_RIICHI: Final = {(phase, rule.event): rule.handler for rule in RIICHI for phase in rule.phases}
 
@@ -160,11 +177,17 @@ def handle(state: Table, event: Event) -> Step:
     guards.refuse(state, event)
     if isinstance(event, ButtonPressed):
         _refuse_told_late(state, event)
-    asked = (state.phase, type(event))
-    handler = (_OF_RIICHI.get(asked) if state.session else None) or _HANDLERS.get(asked)
+    handler = _handler(state, event)
     if handler is None:
         raise _refusal(state.phase, event)
     return handler(state, event)
+
+
+def _handler(state: Table, event: Event) -> Handler | None:
+    asked = (state.phase, type(event))
+    if state.session is None:
+        return _HANDLERS.get(asked)
+    return None if type(event) in OF_DUPLICATE else _OF_RIICHI.get(asked) or _HANDLERS.get(asked)
 
 
 def _refuse_told_late(state: Table, event: ButtonPressed) -> None:

@@ -8,7 +8,7 @@ from kiosk.table.errors import NotNow
 from kiosk.table.events import Assigned, NextDealCalled
 from kiosk.table.riichi import planning
 from kiosk.table.seating import still_seated
-from kiosk.table.state import Phase, Played, Table, profile_of
+from kiosk.table.state import Phase, Played, Table, afresh, profile_of
 
 
 def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
@@ -82,25 +82,9 @@ def next_deal(state: Table, event: NextDealCalled) -> tuple[Table, tuple[Fact, .
 
 
 def begin(state: Table, index: int, at: int) -> Table:
-    """Begin a play with nothing of the one before but an open call, a pause that lasts, and which order came last.
-
-    Who sits where is known still where the same people stay in their seats.
-    """
+    """Begin a play. Who sits where is known still where the same people stay in their seats."""
     plays = state.assignment.plays if state.assignment else ()
     coming = plays[index] if index < len(plays) else None
-    stay = still_seated(state, coming)
-    fresh = Table(
-        played=state.played,
-        arrived=state.arrived if stay else frozenset(),
-        assignment=state.assignment,
-        index=index,
-        since=at,
-        calling=state.calling,
-        discreet=state.discreet,
-        pause=state.pause if state.paused else None,
-        arbiter=state.arbiter,
-        pins_wrong=state.pins_wrong,
-        pin_wrong_at=state.pin_wrong_at,
-        ordered=state.ordered,
-    )
+    arrived = state.arrived if still_seated(state, coming) else frozenset()
+    fresh = replace(afresh(state, at), played=state.played, arrived=arrived, index=index)
     return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED)

@@ -216,6 +216,24 @@ class Table:
         return tuple(seat for seat in SEATS if seat not in self.verified) if self.phase is Phase.RESTORING else ()
 
 
+def afresh(state: Table, at: int) -> Table:
+    """Begin with nothing of what was before but an open call, a pause that lasts, and which order came last.
+
+    Wrong PINs stay counted, or a new play would be three more free guesses; an arbiter who is here stays.
+    """
+    return Table(
+        assignment=state.assignment,
+        since=at,
+        calling=state.calling,
+        discreet=state.discreet,
+        pause=state.pause if state.paused else None,
+        arbiter=state.arbiter,
+        pins_wrong=state.pins_wrong,
+        pin_wrong_at=state.pin_wrong_at,
+        ordered=state.ordered,
+    )
+
+
 def session_of(state: Table) -> Session:
     """Give the riichi session. Raises NotNow `no_session`."""
     if state.session is None:

@@ -1,5 +1,7 @@
 """A riichi table with four players and a session, for tests: told of events by hand, in a time that it is given."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from broker.contract.messages import Assignment, PlannedSession
@@ -7,7 +9,7 @@ from broker.contract.riichi import RiichiEvent, RiichiStanding, RiichiWin
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import Assigned, HandTold
 from kiosk.table.riichi.session import Session
-from kiosk.table.state import Table, session_of
+from kiosk.table.state import Phase, Table, session_of
 from tests.kiosk.tables import S, Sitting, plan, play
 
 PLAYERS = play(1).players
@@ -71,3 +73,20 @@ class RiichiSitting(Sitting):
         self.draw()
         self.press(*tenpai)
         self.tell("draw")
+
+
+def riichi_in(phase: Phase) -> RiichiSitting:
+    """Give a riichi table in a phase of its first hand, at which south has won on west's tile."""
+    sitting = RiichiSitting()
+    steps: tuple[Callable[[], object], ...] = (
+        sitting.begin,
+        lambda: sitting.declare("south"),
+        lambda: sitting.tell("ron", wins={"south": fu30(3)}, loser="west"),
+        sitting.record,
+    )
+    for step in steps:
+        if sitting.table.phase is phase:
+            break
+        step()
+    assert sitting.table.phase is phase
+    return sitting

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from broker.contract.messages import Ruled
+from broker.contract.words import SEATS
 from kiosk import panel as arbiters
 from kiosk.errors import BadConfiguration
 from kiosk.panel import REASONS, Closed, Decided, Panel, possible, press
 from kiosk.pin import Pin, write
 from kiosk.screens.words import Words
-from kiosk.table.events import ArbiterAdmitted, PinRefused
+from kiosk.table.events import ArbiterAdmitted, Assigned, PinRefused
 from kiosk.table.state import Phase
+from tests.kiosk.riichi_tables import riichi_in, session_plan
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import S, sitting_in
 
@@ -99,6 +101,28 @@ def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> 
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
         table.type("a")
         assert table.program.shown().panel is not None
+
+
+def test_the_panel_opens_at_a_riichi_table_and_knows_no_fines(table: Standing) -> None:
+    at_riichi(table)
+    table.type("a", *PIN, "enter")
+    panel = table.program.shown().panel
+    assert panel is not None
+    assert (panel.ask, panel.fines) == ("act", ())
+    table.type("back", "a")
+    assert table.phase is Phase.PLAYING
+
+
+@pytest.mark.parametrize("phase", [Phase.CONFIRMING, Phase.PLAYING, Phase.DECLARED, Phase.ACCEPTING, Phase.RECORDED])
+def test_at_a_riichi_table_only_time_is_ruled_in_the_panel(phase: Phase) -> None:
+    sitting = riichi_in(phase)
+    assert possible(sitting.table) == ("pause", "extra_time")
+
+
+def at_riichi(table: Standing) -> None:
+    """Sit down to a riichi session."""
+    table.program._apply(Assigned(at=table.time.wait(), assignment=session_plan()))
+    table.press(*SEATS)
 
 
 @pytest.mark.parametrize("phase", Phase)

@@ -20,7 +20,7 @@ from kiosk.table.events import (
     SessionStopped,
 )
 from kiosk.table.riichi.session import Entry, Session
-from kiosk.table.state import SETTLE_NS, Phase, Table, session_of
+from kiosk.table.state import SETTLE_NS, Phase, Table, afresh, session_of
 
 Step = tuple[Table, tuple[Fact, ...]]
 
@@ -128,17 +128,8 @@ def taken_back(state: Table, event: LastTakenBack) -> Step:
 
 
 def _begin(state: Table, session: Session, at: int) -> Table:
-    """Begin a hand with nothing of the one before but an open call, a pause that lasts, and which order came last."""
-    return Table(
-        phase=Phase.PLAYING,
-        assignment=state.assignment,
-        session=session,
-        since=at,
-        calling=state.calling,
-        discreet=state.discreet,
-        pause=state.pause if state.paused else None,
-        ordered=state.ordered,
-    )
+    """Begin a hand."""
+    return replace(afresh(state, at), phase=Phase.PLAYING, session=session)
 
 
 def _recorded(session: Session, told: RiichiEvent, settled: Settled) -> tuple[Session, RiichiHand]:

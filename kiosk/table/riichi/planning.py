@@ -7,7 +7,7 @@ from broker.rules.errors import RuleError
 from kiosk.table.errors import NotNow
 from kiosk.table.events import Assigned
 from kiosk.table.riichi.session import Session, begun, rules_of
-from kiosk.table.state import Phase, Table
+from kiosk.table.state import Phase, Table, afresh
 
 
 def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
@@ -17,14 +17,7 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
         return replace(state, assignment=came), ()
     if had is not None and had.entries and state.phase is not Phase.FINISHED:
         raise NotNow("plan_rewrites_past", "a riichi session is being played here; it ends first")
-    fresh = Table(
-        assignment=came,
-        since=event.at,
-        calling=state.calling,
-        discreet=state.discreet,
-        pause=state.pause if state.paused else None,
-        ordered=state.ordered,
-    )
+    fresh = replace(afresh(state, event.at), assignment=came)
     if came.session is None:
         return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED), ()
     session = _begun(came)

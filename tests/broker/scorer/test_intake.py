@@ -6,8 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from broker.contract import topics
-from broker.contract.messages import Confirmed, Fact, Fine, LogMessage, Order, Result
+from broker.contract.messages import Confirmed, Fact, Fine, LogMessage, Order, Result, Ruled
+from broker.contract.rulings import Adjusted, AtTable, FineRuled, Void
 from broker.contract.wire import encode
+from broker.contract.words import RulerRole
 from broker.rules.points import Outcome
 from broker.scorer.intake import MOST_LISTED, MOST_MISSING, Intake, Verdict
 from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
@@ -231,3 +233,21 @@ def test_a_fine_that_the_profile_has_not_is_refused(intake: Intake) -> None:
 def test_a_result_of_players_who_sit_elsewhere_is_refused(intake: Intake) -> None:
     elsewhere = replace(result(1), players=result(2).players)
     assert refused(intake, fact(1, 1, elsewhere)) == "wrong_players"
+
+
+def ruled(decision: AtTable, role: RulerRole = "table_arbiter") -> Ruled:
+    return Ruled(round=1, deal=event().bookings[1, 1].deal, decision=decision, author="A", role=role, reason="R")
+
+
+def test_no_table_speaks_as_the_head_arbiter(intake: Intake) -> None:
+    assert refused(intake, fact(1, 1, ruled(Void(), "head_arbiter"))) == "not_ruled_here"
+    assert said(intake, fact(1, 1, ruled(Void()))).new
+
+
+def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake) -> None:
+    here = [*event().bookings[1, 1].players.values()]
+    other = [*event().bookings[2, 1].players.values()]
+    for given in (here[:3], [*here[:3], other[0]], [*here, other[0]]):
+        assert refused(intake, fact(1, 1, ruled(Adjusted(gives=dict.fromkeys(given, "own"))))) == "wrong_players"
+    assert said(intake, fact(1, 1, ruled(Adjusted(gives=dict.fromkeys(here, "own"))))).new
+    assert said(intake, fact(1, 2, ruled(FineRuled(takes={here[0]: 4})))).new

@@ -1,0 +1,19 @@
+"""What is ruled at a table comes from its device, not from an account: the desk is always told."""
+
+from collections.abc import Iterable
+
+from broker.contract.messages import LogMessage, Ruled
+from broker.contract.rulings import kind_of
+from broker.scorer.alerts import Concern
+from broker.scorer.room import Room
+
+
+def concerns(room: Room, message: LogMessage, now: int) -> Iterable[Concern]:
+    """Give what an arbiter must know of a ruling at a table. `now` in ms since 1970: a table's own clock may lie."""
+    fact, table = message.fact, message.table
+    if not isinstance(fact, Ruled):
+        return
+    text = f"table {table}: {kind_of(fact.decision)} ruled on deal {fact.deal}, round {fact.round}"
+    yield Concern("ruled_at_table", f"{text}, by {fact.author}: {fact.reason}", table, about=message.seq)
+    if room.book.deadline is not None and now > room.book.deadline:
+        yield Concern("ruled_after_end", f"{text}, told after the correction period", table, about=message.seq)
