@@ -48,6 +48,9 @@ class Correct(Decision, frozen=True, tag="correct", kw_only=True):
     winners: dict[Seat, HandValue]
     discarder: Seat | None
     points: dict[Seat, Points]
+    fines: Annotated[
+        dict[PlayerId, FineImp], Meta(max_length=4, description="of a sheet; the table's own result has its own")
+    ] = {}
 
 
 class Void(Decision, frozen=True, tag="void", kw_only=True):
@@ -135,6 +138,8 @@ def named(decision: AnyDecision) -> Collection[str]:
             return decision.gives.keys()
         case FineRuled():
             return decision.takes.keys()
+        case Correct():
+            return decision.fines.keys()
         case SeatsPlayed():
             return decision.players.values()
         case _:

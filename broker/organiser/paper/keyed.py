@@ -127,6 +127,7 @@ def sheet_of(keyed: Keyed, event: Event) -> Sheet:
         discarder=keyed.discarder,
         points=right,
         source="paper",
+        fines={booking.players[seat]: imp for seat, imp in keyed.fines.items()},
     )
     return Sheet(keyed, booking.players, decision)
 

@@ -5,13 +5,12 @@ told and rules.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
 
-from broker.contract.rulings import Correct, FineRuled
 from broker.contract.wire import Refused
 from broker.organiser.paper.keyed import Sheet, same_outcome
 from broker.rules.errors import RuleError
@@ -47,43 +46,36 @@ def take(rulings: Rulings, sheet: Sheet, author: Author) -> Taken:
     """Take one sheet. On the scorer's thread. Raises RuleError `paper_differs`, or as a ruling; StoreError."""
     laid = rulings.room.play(sheet.keyed.key)
     if laid.settled:
-        if not same_outcome(sheet.decision, laid.win, laid.winners, laid.discarder):
+        same = same_outcome(sheet.decision, laid.win, laid.winners, laid.discarder)
+        # An arbiter may have fined more; what the sheet fines must be among it.
+        if not same or any(laid.fines.get(player, 0) < imp for player, imp in sheet.decision.fines.items()):
             raise RuleError(
                 "paper_differs",
                 f"table {laid.table}, round {laid.round} has another result than this sheet: an arbiter rules",
             )
-        if laid.result is None:
-            _give(rulings, sheet, author, _fines(sheet, laid.fines))
         return "there_already"
-    _give(rulings, sheet, author, [sheet.decision, *_fines(sheet, laid.fines)])
+    _give(rulings, sheet, author)
     return "taken"
 
 
-def _fines(sheet: Sheet, known: Mapping[str, int]) -> list[Correct | FineRuled]:
-    """Give the sheet's fines that are not there: the scorer may have ended between a result and its fine."""
-    fines = {sheet.players[seat]: imp for seat, imp in sheet.keyed.fines.items() if not known.get(sheet.players[seat])}
-    return [FineRuled(takes=fines)] if fines else []
+def _give(rulings: Rulings, sheet: Sheet, author: Author) -> None:
+    last = rulings.room.last_word(sheet.keyed.key)
+    draft = Draft(
+        id=_id(sheet, last),
+        after=last,
+        table=sheet.keyed.table,
+        round=sheet.keyed.round,
+        deal=sheet.keyed.deal,
+        decision=sheet.decision,
+        reason=REASON,
+    )
+    try:
+        rulings.give(draft, author)
+    except Refused as refused:
+        raise RuleError(refused.code, refused.text) from None
 
 
-def _give(rulings: Rulings, sheet: Sheet, author: Author, decisions: Iterable[Correct | FineRuled]) -> None:
-    for decision in decisions:
-        last = rulings.room.last_word(sheet.keyed.key)
-        draft = Draft(
-            id=_id(sheet, last, msgspec.json.encode(decision)),
-            after=last,
-            table=sheet.keyed.table,
-            round=sheet.keyed.round,
-            deal=sheet.keyed.deal,
-            decision=decision,
-            reason=REASON,
-        )
-        try:
-            rulings.give(draft, author)
-        except Refused as refused:
-            raise RuleError(refused.code, refused.text) from None
-
-
-def _id(sheet: Sheet, last: str | None, decision: bytes) -> str:
+def _id(sheet: Sheet, last: str | None) -> str:
     """Give an id that the same sheet gets again, unless something was said on its play since."""
-    digest = hashlib.sha256(decision + (last or "").encode()).hexdigest()[:12]
+    digest = hashlib.sha256(msgspec.json.encode(sheet.decision) + (last or "").encode()).hexdigest()[:12]
     return f"paper-{sheet.keyed.round}-{sheet.keyed.table}-{digest}"

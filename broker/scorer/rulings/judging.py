@@ -116,6 +116,8 @@ def _check_play(event: Event, laid: Laid, draft: Draft) -> None:
 
 
 def _check_outcome(event: Event, laid: Laid, decision: Correct) -> None:
+    if not set(named(decision)) <= set(laid.players.values()):
+        raise Refused("bad_ruling", "these are not players of this play")
     if decision.replaces != laid.source:
         raise Refused("ruling_conflict", "the outcome that this was to replace counts no longer")
     try:

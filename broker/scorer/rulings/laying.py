@@ -52,6 +52,8 @@ class Laid(Struct, frozen=True, kw_only=True):
     """What each player is given in the place of points."""
     awards: Mapping[str, int] = {}
     fines: Mapping[str, int] = {}
+    confirmed: Mapping[str, int] = {}
+    """Those of the fines that came with the outcome, from the table or a sheet: reopened, it takes them along."""
     form: str | None = None
     rulings: tuple[str, ...] = ()
     """Ids of the rulings that count here, oldest first."""
@@ -98,6 +100,7 @@ def _entered(begun: Laid, message: LogMessage | None) -> Laid:
     if message is None or not isinstance(message.fact, Result):
         return begun
     result = message.fact
+    fines = {result.players[seat]: fine.imp for seat, fine in result.fines.items()}
     return replace(
         begun,
         players=result.players,
@@ -109,7 +112,8 @@ def _entered(begun: Laid, message: LogMessage | None) -> Laid:
         discarder=result.discarder,
         points=result.points,
         settled=True,
-        fines={result.players[seat]: fine.imp for seat, fine in result.fines.items()},
+        fines=fines,
+        confirmed=fines,
     )
 
 
@@ -138,6 +142,8 @@ def _one(laid: Laid, entry: Entry, result: LogMessage | None, awards: Awards) ->
 
 def _corrected(laid: Laid, entry: Entry, now: Correct) -> Laid:
     outcome = replace(laid, win=now.win, winners=now.winners, discarder=now.discarder, points=now.points)
+    if not laid.settled:  # else a table's own result, or a sheet before it, has said what the fines are
+        outcome = replace(outcome, fines=_together(laid.fines, now.fines), confirmed=now.fines)
     return replace(outcome, source=entry.id, settled=True, instead={})
 
 
@@ -147,13 +153,10 @@ def _without_points(laid: Laid, entry: Entry, instead: Mapping[str, int]) -> Lai
 
 def _reopened(laid: Laid, entry: Entry, result: LogMessage | None) -> Laid:
     """Take back what came before; a result that the table entered afterwards stays."""
-    if result is None:
-        return replace(laid, source=None, points=None, settled=False, instead={})
-    if entry.at_table and result.seq > entry.number:
+    if result is not None and entry.at_table and result.seq > entry.number:
         return replace(_entered(laid, result), instead={}, fines=laid.fines)
-    entered = _entered(laid, result)
-    fines = _together(laid.fines, {player: -imp for player, imp in entered.fines.items()})
-    outcome = replace(laid, win=None, winners={}, discarder=None, points=None, source=None)
+    fines = _together(laid.fines, {player: -imp for player, imp in laid.confirmed.items()})
+    outcome = replace(laid, win=None, winners={}, discarder=None, points=None, source=None, confirmed={})
     return replace(outcome, settled=False, instead={}, fines={one: imp for one, imp in fines.items() if imp})
 
 

@@ -15,5 +15,6 @@ def on_paper(room: Room, message: LogMessage) -> bool:
         for entry in room.book.of((message.table, result.round))
         if isinstance(entry.decision, Correct) and entry.decision.source == "paper"
     )
-    entered = result.win, result.winners, result.discarder
-    return any((sheet.win, sheet.winners, sheet.discarder) != entered for sheet in sheets)
+    fines = {result.players[seat]: fine.imp for seat, fine in result.fines.items()}
+    entered = result.win, result.winners, result.discarder, fines
+    return any((sheet.win, sheet.winners, sheet.discarder, sheet.fines) != entered for sheet in sheets)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from broker.contract.messages import Fine, LogMessage
 from broker.desk.server import DeskServer
 from broker.organiser.deals.files import flat
 from broker.organiser.paper.keyed import NEEDED, Sheet, keyed_of, read_sheets, sheet_of
@@ -56,8 +57,8 @@ def test_a_sheet_counts_as_if_its_table_had_sent_it_with_author_and_source(hall:
     assert (laid.settled, laid.points, laid.fines) == (
         True, {"east": 42, "south": -8, "west": -8, "north": -26}, {laid.players["north"]: 4},
     )  # fmt: skip
-    entry, fine = hall.scorer.rulings.history()
-    assert (entry.author, entry.decision.source, entry.kind, fine.kind) == ("Tao Lin", "paper", "correct", "fine")  # type: ignore[union-attr]
+    (entry,) = hall.scorer.rulings.history()
+    assert (entry.author, entry.decision.source, entry.kind) == ("Tao Lin", "paper", "correct")  # type: ignore[union-attr]
 
 
 def test_a_sheet_that_is_keyed_again_by_anybody_is_taken_once(hall: Hall) -> None:
@@ -65,7 +66,7 @@ def test_a_sheet_that_is_keyed_again_by_anybody_is_taken_once(hall: Hall) -> Non
     assert [take(hall.scorer.rulings, sheet(fine_north="4"), who) for who in (TAO, TAO, other)] == [
         "taken", "there_already", "there_already",
     ]  # fmt: skip
-    assert len(hall.scorer.rulings.history()) == 2
+    assert len(hall.scorer.rulings.history()) == 1
 
 
 def test_the_table_s_own_result_that_says_the_same_raises_no_alert(hall: Hall) -> None:
@@ -80,6 +81,28 @@ def test_a_result_of_the_table_that_says_otherwise_is_an_alert_and_the_arbiter_d
     hall.hear(fact(3, 1, result(3, 1, OUTCOMES[2])))
     assert alerts(hall) == ["paper_differs"]
     assert hall.scorer.rulings.room.play((3, 1)).points == sheet().decision.points
+
+
+def fined(imp: int) -> LogMessage:
+    """Table 3's own result of the first round, with north fined."""
+    return fact(3, 1, result(3, 1, OUTCOMES[1], {"north": Fine(imp=imp, reason="false hu")}))
+
+
+@pytest.mark.parametrize(("entered", "told"), [(4, []), (8, ["paper_differs"])])
+def test_a_fine_of_a_sheet_counts_until_the_table_s_own_result_is_there(
+    hall: Hall, entered: int, told: list[str]
+) -> None:
+    take(hall.scorer.rulings, sheet(fine_north="4"), TAO)
+    hall.hear(fined(entered))
+    laid = hall.scorer.rulings.room.play((3, 1))
+    assert (laid.fines, alerts(hall)) == ({laid.players["north"]: entered}, told)
+
+
+def test_a_sheet_that_fines_more_than_what_is_there_is_left_to_an_arbiter(hall: Hall) -> None:
+    take(hall.scorer.rulings, sheet(), TAO)
+    with pytest.raises(RuleError, match="another result") as refused:
+        take(hall.scorer.rulings, sheet(fine_north="4"), TAO)
+    assert refused.value.code == "paper_differs"
 
 
 def test_a_sheet_never_takes_the_place_of_what_the_table_has_entered(hall: Hall) -> None:
