@@ -51,7 +51,6 @@ class Type:
         if self._chinese_first and chinese_font() is None:
             raise BadConfiguration(HINT.format(language=language))
         self._height = height
-        self._fonts: dict[tuple[Path | None, int], pygame.font.Font] = {}
 
     def font(self, text: str, share: float) -> pygame.font.Font:
         """Give the font with lines of this share of the screen's height that has the most letters of a text.
@@ -74,10 +73,13 @@ class Type:
             yield None
 
     def _sized(self, path: Path | None, share: float) -> pygame.font.Font:
-        size = max(8, round(self._height * share / _line_height(path)))
-        if (path, size) not in self._fonts:
-            self._fonts[path, size] = pygame.font.Font(path, size)
-        return self._fonts[path, size]
+        return _font(path, max(8, round(self._height * share / _line_height(path))))
+
+
+@cache
+def _font(path: Path | None, size: int) -> pygame.font.Font:
+    """Open a font once for all screens: each keeps its file open."""
+    return pygame.font.Font(path, size)
 
 
 @cache

@@ -1,6 +1,10 @@
 """The trained networks: small, and the same answer for everybody who asks."""
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,3 +27,10 @@ def test_threads_that_ask_at_once_get_the_answers_that_each_would_get_alone() ->
     with ThreadPoolExecutor(8) as threads:
         together = list(threads.map(answer, asked))
     np.testing.assert_array_equal(np.array(together), np.array(alone))
+
+
+def test_networks_leave_nothing_at_home_that_could_be_told_to_anybody(tmp_path: Path) -> None:
+    load = "import numpy; from vision.networks import run; run('digits', numpy.zeros((1, 3, 112, 80), 'float32'))"
+    wanted = {name: value for name, value in os.environ.items() if name in {"PATH", "PYTHONPATH"}}
+    subprocess.run([sys.executable, "-c", load], env={**wanted, "HOME": str(tmp_path)}, check=True, timeout=60)
+    assert [*tmp_path.rglob("*")] == []

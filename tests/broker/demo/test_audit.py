@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from msgspec.json import encode
 from msgspec.structs import replace
 
 from broker.contract.messages import Confirmed, LogMessage, Restored, Result
@@ -17,6 +16,7 @@ from broker.contract.words import SEATS, Seat
 from broker.demo.audit import audit, facts
 from broker.rules.points import Outcome
 from broker.scorer.service import STANDINGS, Scorer
+from broker.scorer.view import as_json
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, OTHER_FORM, event, result, whole_event
 
@@ -45,7 +45,7 @@ def scored(folder: Path, log: Log) -> dict[str, Any]:
         with journal.commit():
             for message in log:
                 journal.append(message, 0)
-        view: dict[str, Any] = json.loads(encode(Scorer(event(), journal, folder, lambda: 0).feed.current))
+        view: dict[str, Any] = json.loads(as_json(Scorer(event(), journal, folder, lambda: 0).feed.current))
     return view
 
 
