@@ -1,5 +1,7 @@
 """Garbage on either port: no crash, no press that nobody made, no memory that grows. A million of it: the benchmark."""
 
+from pathlib import Path
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
