@@ -9,6 +9,8 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,7 +76,7 @@ def _press_and_look(kept: dict[str, Any], found: list[dict[str, object]], stop: 
 
 def _look() -> dict[str, object]:
     libraries = {Path(one).name for one in _mapped()}
-    links = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    links = [*_open_files()]
     (sdl,) = [one for one in _mapped() if re.search(r"/libSDL2-", one)]
     was_init = ctypes.CDLL(sdl).SDL_WasInit
     return {
@@ -84,6 +86,12 @@ def _look() -> dict[str, object]:
         "sdl_video": bool(was_init(VIDEO)),
         "sdl_audio": bool(was_init(AUDIO)),
     }
+
+
+def _open_files() -> Iterator[str]:
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # other threads close files meanwhile
+            yield str(link.readlink())
 
 
 def _mapped() -> set[str]:
