@@ -12,8 +12,8 @@ from broker.scoring.bounds import Bounds, reach
 from broker.scoring.ranking import Ranked
 from broker.scoring.written import written
 
-KEY: Final = 10_000
-"""Above every number of a table: with it deal and table become one number."""
+KEY: Final = 1_000_000_000
+"""Above every number of a play (`Laid.line`): with it deal and table become one number."""
 
 
 class Rung(Struct, frozen=True):

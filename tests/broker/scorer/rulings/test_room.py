@@ -22,7 +22,8 @@ from broker.contract.rulings import (
 )
 from broker.rules.points import Outcome
 from broker.scorer.room import Room, result_of
-from broker.scorer.sheets.ladder import ladder
+from broker.scorer.rulings.laying import Laid, table_of
+from broker.scorer.sheets.ladder import KEY, ladder
 from broker.scorer.teams import TeamRoom
 from broker.scoring.ledger import Ledger
 from tests.broker.contract.laws import LAW
@@ -275,3 +276,10 @@ def test_a_deal_counts_for_teams_when_its_last_play_is_settled_and_not_before() 
     for complete, deals in ((False, 0), (True, 1), (False, 0)):
         room.follow(ledger, [1], lambda _, complete=complete: complete)  # type: ignore[misc] # bound at once
         assert len(room._played) == deals
+
+
+def test_no_play_out_of_place_is_taken_for_one_of_another_table_or_deal() -> None:
+    last = Laid(table=9999, round=999, planned=1, deal=2, players=HERE.players, settled=True)
+    play = last.scored()
+    assert play is not None
+    assert (table_of(play), last.line < KEY) == (9999, True)
