@@ -16,7 +16,10 @@ TELLING: Final = ("declared", "accepting")
 
 
 def public(view: View) -> View:
-    """Give the view without what is under embargo and without what is the arbiters' alone."""
+    """Give the view without what is under embargo and without what is the arbiters' alone.
+
+    The teams' standings are of complete deals only (`TeamRoom.follow`), and so are under none.
+    """
     plays = tuple(play for play in view.plays if not play.provisional)
     return replace(
         view,

@@ -66,7 +66,7 @@ class Room:
             self._load_ruled(self._touched(entry))
         self._ledger = Ledger.of(self.scored(), self._event.profile, self._event.players)
         self._ledger = self._ledger.with_adjustments(self.adjustments())
-        self.teams.follow(self._ledger, self._event.expected)
+        self.teams.follow(self._ledger, self._expected, self.complete)
 
     def apply(self, message: Kept) -> frozenset[int]:
         """Add one accepted message; give the deals whose comparison it may have changed."""
@@ -182,7 +182,7 @@ class Room:
             self._count(before, now)
             self._exchange(before.scored(), now.scored())
             deals |= {before.deal, now.deal}
-        self.teams.follow(self._ledger, deals)
+        self.teams.follow(self._ledger, deals, self.complete)
         return frozenset(deals)
 
     def _load_ruled(self, keys: Iterable[PlayKey]) -> None:

@@ -1,6 +1,6 @@
 """The teams of an event, deal by deal: a play that changes has its own deal compared anew and no other."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from broker.rules.errors import RuleError
 from broker.rules.profile import Comparison
@@ -31,11 +31,16 @@ class TeamRoom:
         new._played, new.left_out = dict(self._played), self.left_out
         return new
 
-    def follow(self, ledger: Ledger, deals: Iterable[int]) -> None:
-        """Compare some deals anew."""
+    def follow(self, ledger: Ledger, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
+        """Compare some deals anew. `complete` says of a deal whether all its plays are settled: others count not yet.
+
+        A fine or an award may be known of a play that is still to come; what the room sees of the teams is no secret.
+        """
         for deal in deals if self._teams else ():
             self._played.pop(deal, None)
             self.left_out -= {deal}
+            if not complete(deal):
+                continue
             try:
                 found = lineups(deal, ledger.plays_of(deal), self._teams)
             except RuleError:

@@ -24,7 +24,7 @@ from broker.rules.profile import Awards
 from broker.scorer.rulings.entry import Entry
 from broker.scoring.plays import Adjustment, ScoredPlay
 
-APART = 1000
+APART = 10_000
 """More than any table has: see `Laid.line`."""
 
 

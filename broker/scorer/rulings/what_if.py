@@ -59,7 +59,7 @@ def what_if(room: Room, profile: Profile, players: Iterable[str], teams: dict[st
     plays = [play for key in other.known() if (play := _played(other, key, profile))]
     ledger = Ledger.of(plays, profile, listed).with_adjustments(other.adjustments())
     of_teams = TeamRoom(teams, profile)
-    of_teams.follow(ledger, sorted({play.deal for play in plays}))
+    of_teams.follow(ledger, sorted({play.deal for play in plays}), room.complete)
     return WhatIf(
         profile=profile,
         players=moved(room.standings(), individual.standings(ledger)),

@@ -12,8 +12,8 @@ from broker.scoring.bounds import Bounds, reach
 from broker.scoring.ranking import Ranked
 from broker.scoring.written import written
 
-KEY: Final = 10_000
-"""Above every number of a table: with it deal and table become one number."""
+KEY: Final = 1_000_000_000
+"""Above every number of a play (`Laid.line`): with it deal and table become one number."""
 
 
 class Rung(Struct, frozen=True):
@@ -83,8 +83,10 @@ def _bounds(moment: Moment) -> dict[str, Bounds]:
 
 
 def _there(moment: Moment) -> Iterator[int]:
+    """Give deal and table of the plays that are over: a fine or an award may be known before its play is."""
+    to_come = {(laid.deal, laid.line) for laid, _ in moment.ruled.values() if not laid.settled}
     for deal, rows in moment.by_deal.items():
         for row in rows:
             yield from (deal * KEY + row.tables).tolist()
     for deal, plays in moment.unplayed.items():
-        yield from (deal * KEY + play.table for play in plays)
+        yield from (deal * KEY + play.table for play in plays if (deal, play.table) not in to_come)

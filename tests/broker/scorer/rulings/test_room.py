@@ -22,9 +22,14 @@ from broker.contract.rulings import (
 )
 from broker.rules.points import Outcome
 from broker.scorer.room import Room, result_of
+from broker.scorer.rulings.laying import Laid, table_of
+from broker.scorer.sheets.ladder import KEY, ladder
+from broker.scorer.teams import TeamRoom
+from broker.scoring.ledger import Ledger
 from tests.broker.contract.laws import LAW
 from tests.broker.scorer.rulings.ruled import correct, room_of, ruling, told
 from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event, whole_log
+from tests.broker.scoring.events import four_teams
 
 FEWER = settings(LAW, max_examples=15)
 PLAY = (1, 2)
@@ -247,3 +252,34 @@ def test_an_undo_is_undone() -> None:
     room.apply(ruling(room, Undo(ruling=next(reversed(room.book.entries)))))
     assert told(room) == told(void)
     assert isinstance(first, Ruling)
+
+
+def test_a_play_still_to_come_is_no_play_for_anybody_though_somebody_was_fined_for_it() -> None:
+    last = whole_log(1)[-1]
+    room = room_of([one for one in whole_event() if one.id != last.id])
+    play = (1, last.fact.round)
+    fined = event().bookings[play].players["east"]
+    before = {rung.player: rung for rung in ladder(room.moment()).rungs}
+    room.apply(ruling(room, FineRuled(takes={fined: 8}), play))
+    after = {rung.player: rung for rung in ladder(room.moment()).rungs}
+    for player in event().bookings[play].players.values():
+        fine = 8 * (player == fined)
+        had, has = ([Fraction(rung.least), Fraction(rung.most)] for rung in (before[player], after[player]))
+        assert has == [one - fine for one in had]
+        assert has[0] < has[1]
+
+
+def test_a_deal_counts_for_teams_when_its_last_play_is_settled_and_not_before() -> None:
+    plays, teams = four_teams()
+    ledger = Ledger.of(plays, event().profile)
+    room = TeamRoom({name: tuple(players) for name, players in teams.items()}, event().profile)
+    for complete, deals in ((False, 0), (True, 1), (False, 0)):
+        room.follow(ledger, [1], lambda _, complete=complete: complete)  # type: ignore[misc] # bound at once
+        assert len(room._played) == deals
+
+
+def test_no_play_out_of_place_is_taken_for_one_of_another_table_or_deal() -> None:
+    last = Laid(table=9999, round=999, planned=1, deal=2, players=HERE.players, settled=True)
+    play = last.scored()
+    assert play is not None
+    assert (table_of(play), last.line < KEY) == (9999, True)
