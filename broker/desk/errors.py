@@ -65,6 +65,17 @@ class TooManyMisses(DeskError, PermissionError):
         self.wait_s = wait_s
 
 
+class ExportsBusy(DeskError, RuntimeError):
+    """Another export is being written: one at a time."""
+
+    code = "exports_busy"
+    status = 503
+    wait_s = 5
+
+    def __init__(self) -> None:
+        super().__init__(f"another export is being written; ask again in {self.wait_s} seconds")
+
+
 class FormForeign(DeskError, PermissionError):
     """A form that none of our own pages of this session has sent."""
 

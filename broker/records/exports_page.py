@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from broker.desk.access import Access, Visitor, Way, visitor_of
 from broker.desk.annex import Annex
-from broker.desk.errors import NotAllowed
+from broker.desk.errors import ExportsBusy, NotAllowed
 from broker.desk.forms_page import language, render
 from broker.desk.public import public
 from broker.records.exports import BY_NAME, CSV, EXPORTS, Export, Source, archive
@@ -45,8 +45,11 @@ class ExportsPage:
 
     def __init__(self, access: Access, feed: ViewFeed, folder: Path) -> None:
         self._access, self._feed, self._folder = access, feed, folder
-        self._turn = threading.Lock()
-        """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory."""
+        self._turns = {inside: threading.Lock() for inside in (False, True)}
+        """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory.
+
+        Who has logged in has a turn apart: the public cannot keep an arbiter from the files.
+        """
 
     def routes(self) -> Sequence[Route]:
         """Give the routes."""
@@ -57,6 +60,9 @@ class ExportsPage:
 
     async def show(self, request: Request) -> Response:
         """List what this visitor may take."""
+        return self._page(request)
+
+    def _page(self, request: Request, error: Exception | None = None) -> Response:
         visitor, final = visitor_of(request), self._feed.current.final
         listed = [_told("exports_all", ZIP, ready=True, embargo=True)] + [
             _told(
@@ -68,7 +74,7 @@ class ExportsPage:
             for one in self._may_take(visitor)
         ]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
-        return render(request, "exports.html", "exports", visitor, values=values)
+        return render(request, "exports.html", "exports", visitor, error=error, values=values)
 
     async def download(self, request: Request) -> Response:
         """Give one file, or all."""
@@ -78,7 +84,14 @@ class ExportsPage:
             raise NotAllowed("results under embargo are for arbiters")
         if name != ZIP and BY_NAME.get(name) not in self._may_take(visitor):
             raise NotAllowed("there is no such export for your role")
-        content, media = await run_in_threadpool(self._content, request, name, embargoed=embargoed)
+        turn = self._turns[visitor.session is not None]
+        # Taken before there is a thread and never waited for: everybody is answered in these few threads.
+        if not turn.acquire(blocking=False):
+            return self._page(request, ExportsBusy())
+        try:
+            content, media = await run_in_threadpool(self._content, request, name, embargoed=embargoed)
+        finally:
+            turn.release()
         attachment = f'attachment; filename="{self._feed.current.event}-{name}"'
         return Response(content, media_type=media, headers={"Content-Disposition": attachment})
 
@@ -88,15 +101,14 @@ class ExportsPage:
 
     def _content(self, request: Request, name: str, *, embargoed: bool) -> tuple[bytes, str]:
         visitor = visitor_of(request)
-        with self._turn:
-            try:
-                source = self._source(request, embargoed=embargoed)
-                if name == ZIP:
-                    return archive(source, self._may_take(visitor)), "application/zip"
-                export = BY_NAME[name]
-                content = export.content(source)
-            except (ScorerError, StoreError) as problem:
-                raise RuleError(problem.code, str(problem)) from None
+        try:
+            source = self._source(request, embargoed=embargoed)
+            if name == ZIP:
+                return archive(source, self._may_take(visitor)), "application/zip"
+            export = BY_NAME[name]
+            content = export.content(source)
+        except (ScorerError, StoreError) as problem:
+            raise RuleError(problem.code, str(problem)) from None
         return (BYTE_ORDER_MARK + content if export.media == CSV else content), export.media
 
     def _source(self, request: Request, *, embargoed: bool) -> Source:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from broker.contract.messages import Ruling
+from broker.contract.messages import LogMessage, Ruling
 from broker.organiser.deals.committed import COMMITMENT
 from broker.organiser.deals.files import read_json
 from broker.organiser.events.listed import FURTHER, PLAYERS, read_players
@@ -76,11 +76,20 @@ def _journal(folder: Path, stored: Stored, *, everything: bool) -> Iterator[Entr
     """Give what was taken; what is said of a deal under embargo tells how its plays went, or that they went on."""
     with closing(open_reader(folder, stored.event.name)) as journal, closing(journal.entries()) as entries:
         for received_at, body in entries:
-            message = message_of(body)
-            deal = message.deal if isinstance(message, Ruling) else message.fact.deal
-            open_ = stored.room.final if deal is None else not stored.embargoed(deal)
-            if everything or open_:
+            if everything or _open(stored, message_of(body)):
                 yield Entry(received_at, msgspec.Raw(body))
+
+
+def _open(stored: Stored, message: LogMessage | Ruling) -> bool:
+    """Say whether everybody may read a message: it tells of the deal that it names, and of the one that was played."""
+    if isinstance(message, Ruling):
+        deal, key = message.deal, (message.table, message.round)
+    else:
+        deal, key = message.fact.deal, (message.table, message.fact.round)
+    deals = set() if deal is None else {deal}
+    if key in stored.event.bookings:
+        deals.add(stored.room.play(key).deal)
+    return not any(map(stored.embargoed, deals)) if deals else stored.room.final
 
 
 def _groups(stored: Stored, *, everything: bool) -> Iterator[ComparedGroup]:

@@ -50,16 +50,19 @@ def receipt_sheet(moment: Moment, message: LogMessage) -> ReceiptSheet:
     """Give what may be told in a moment of a result, embargoed or not."""
     fact = message.fact
     code = receipt_code(message)
+    stored = ReceiptSheet(code=code, table=message.table, round=fact.round, deal=fact.deal)
     if not isinstance(fact, Result) or (said := moment.result(fact.deal, message.table)) is None or said[0] != message:
-        return ReceiptSheet(code=code, table=message.table, round=fact.round, deal=fact.deal)
+        return stored
     play = play_line(moment, fact.deal, message.table)
+    if play is None:  # ruled to be of another deal, which may be under embargo
+        return stored
     return ReceiptSheet(
         code=code,
         table=message.table,
         round=fact.round,
         deal=fact.deal,
         play=play,
-        equal=play is not None and _equal(play, fact),
+        equal=_equal(play, fact),
         text=confirmed_text(message),
         digest=receipt_digest(message),
         objections_until=moment.deadline,

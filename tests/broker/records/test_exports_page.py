@@ -1,7 +1,9 @@
 """Exports at the desk: each role takes what it may, and nothing under embargo leaves but to arbiters."""
 
+import threading
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
@@ -11,10 +13,12 @@ from broker.desk.server import DeskServer
 from broker.people.accounts import By
 from broker.people.door import Door
 from broker.people.roles import ROLES
+from broker.records import exports_page
 from broker.records.exports import EXPORTS
 from broker.records.exports_page import annex
 from broker.scorer.event import open_event
 from broker.scorer.service import Scorer
+from broker.scorer.stored import Stored, open_stored
 from broker.store.address import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.broker.desk.test_access import browser, logged_in
@@ -75,6 +79,28 @@ def test_only_arbiters_take_what_is_under_embargo(under_way: DeskServer, role: s
     assert ("embargoed=1" in page) == arbiter
     # Everybody else is told what the public page tells: nothing of these deals, in the standings neither.
     assert (",3\r\n" in standings) == arbiter
+
+
+def test_who_asks_while_a_file_is_written_is_told_to_ask_again_and_holds_up_nobody(
+    over: DeskServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def slowly(folder: Path) -> Stored:
+        begun.set()
+        go.wait(10)
+        return open_stored(folder)
+
+    monkeypatch.setattr(exports_page, "open_stored", slowly)
+    with logged_in(over, "display") as client, ThreadPoolExecutor(1) as other:
+        first = other.submit(client.get, "/exports/results.csv")
+        assert begun.wait(10)
+        answers = [client.get(f"/exports/all.zip?lang={lang}") for lang in ("en", "fr", "zh")]
+        go.set()
+        assert (first.result().status_code, client.get("/exports/results.csv").status_code) == (200, 200)
+    assert [(one.status_code, one.headers["Retry-After"]) for one in answers] == [(503, "5")] * 3
+    assert ["exports_busy" in one.text for one in answers] == [True] * 3
+    assert len({one.text for one in answers}) == 3
 
 
 def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from broker.contract.messages import Ruling
-from broker.contract.rulings import Void
+from broker.contract.messages import LogMessage, Ruling
+from broker.contract.rulings import DealPlayed, Void
 from broker.contract.wire import encode
 from broker.organiser.events.listed import PLAYERS
 from broker.organiser.paper.keyed import keyed_of, sheet_of
@@ -24,9 +24,11 @@ from broker.scorer.rulings.entry import Author
 from broker.scorer.service import Scorer
 from broker.scorer.stored import open_stored
 from broker.store.address import STORE
+from broker.store.journal import message_of
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.folders import event_folder, until_round
-from tests.broker.scorer.small import NAME, event
+from tests.broker.scorer.rulings.ruled import HEAD, draft
+from tests.broker.scorer.small import NAME, event, whole_event
 
 ROOT = Path(__file__).parents[4]
 
@@ -83,6 +85,22 @@ def test_everybody_s_document_has_no_number_no_set_and_nothing_under_embargo(tmp
     assert (made.deals, made.sets, made.journal, made.groups, made.standings) == ((), {}, (), (), ())
     assert [word for word in ("04010023", "N1", *(f'"{kind}"' for kind in KINDS)) if word in said.decode()] == []
     assert '"FRA"' in said.decode()
+
+
+def test_a_play_of_the_wrong_deal_is_told_once_neither_of_the_two_deals_is_under_embargo(tmp_path: Path) -> None:
+    here, missing = event().bookings[1, 1], event().bookings[1, 2]
+    said = [one for one in whole_event() if (one.table, one.fact.round) != (missing.table, missing.round)]
+    folder = event_folder(tmp_path / "cup", said)
+    journal = SqliteJournal(folder / STORE, NAME)
+    rulings = Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings
+    result = rulings.room.results[1, 1].id
+    rulings.give(draft(rulings.room, DealPlayed(played=missing.deal, result=result), (1, 1), deal=here.deal), HEAD)
+    journal.close()
+    stored = open_stored(folder)
+    told = [message_of(bytes(entry.message)) for entry in document(folder, stored).journal]
+    assert [stored.embargoed(one.deal) for one in (here, missing)] == [False, True]
+    assert {one.fact.deal for one in told if isinstance(one, LogMessage)} >= {here.deal}
+    assert [one for one in told if isinstance(one, Ruling) or (one.table, one.fact.round) == (1, 1)] == []
 
 
 def test_once_it_is_over_everybody_may_have_all_but_the_sets(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from broker.contract.messages import Fine
 from broker.contract.receipt_code import receipt_code
+from broker.contract.rulings import DealPlayed
 from broker.contract.words import Seat
 from broker.rules.points import Outcome
 from broker.scorer.moment import Moment, open_part
@@ -20,6 +21,7 @@ from broker.scorer.sheets.player import player_sheet
 from broker.scorer.sheets.receipt import ReceiptIndex, receipt_sheet
 from broker.scoring.bounds import bounds
 from broker.scoring.plays import ScoredPlay
+from tests.broker.scorer.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, whole_event
 
 PLAYS = tuple((play.table, play.round) for play in event().plan.plays)
@@ -140,6 +142,15 @@ def test_a_result_that_is_published_otherwise_says_so() -> None:
     other = fact(message.table, message.seq, result(*key, OUTCOMES[0], {"east": Fine(imp=8, reason="false hu")}))
     published = Moment(moment.event, moment.ledger, {**moment.results, key: other}, moment.complete)
     assert receipt_sheet(published, other).equal is False
+
+
+def test_of_a_play_that_was_ruled_to_be_of_another_deal_a_receipt_says_only_that_it_is_stored() -> None:
+    room = Room(event())
+    room.load(whole_event())
+    message, deal = room.results[1, 1], event().bookings[1, 1].deal
+    room.apply(ruling(room, DealPlayed(played=deal % 4 + 1, result=message.id), (1, 1)))
+    sheet = receipt_sheet(room.moment(), message)
+    assert (sheet.play, sheet.equal, sheet.text, sheet.digest) == (None, None, None, None)
 
 
 def test_a_receipt_tells_the_end_of_the_correction_period_where_one_is_set() -> None:
