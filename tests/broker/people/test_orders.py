@@ -25,7 +25,7 @@ def test_an_order_says_to_whom_what_and_why() -> None:
     [
         ([], "pause", "", "why"),
         ([4], "pause", "", "why"),
-        ([1], "reopen", "", "why"),
+        ([1], "close", "", "why"),
         ([1], "pause", "", " "),
         ([1], "pause", "", "x" * (LONGEST_REASON + 1)),
         ([1], "pause", "", "a\u202eb"),
