@@ -59,7 +59,7 @@ def check_event(event: str) -> None:
 
 
 def check_tables(tables: int) -> None:
-    """Refuse what is no number of tables, 1 to 999."""
+    """Refuse what is no number of tables, 1 to 9,999."""
     try:
         msgspec.convert(tables, type=TableNo)
     except msgspec.ValidationError as error:

@@ -45,7 +45,8 @@ Text = Annotated[str, Meta(max_length=500)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]
 
-TableNo = Annotated[int, Meta(ge=1, le=9999)]
+LAST_TABLE: Final = 9999
+TableNo = Annotated[int, Meta(ge=1, le=LAST_TABLE)]
 SetNo = Annotated[int, Meta(ge=1, le=99, description="number of the tile set in a carrier")]
 DealNo = Annotated[int, Meta(ge=1, le=9999)]
 RoundNo = Annotated[int, Meta(ge=1, le=999)]

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from broker.contract.words import LAST_TABLE
 from broker.desk.access import Access, address, visitor_of
 from broker.desk.errors import DeskError
 from broker.desk.forms import Form, read_form
@@ -76,7 +77,7 @@ class OrdersPage:
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 3  # noqa: PLR2004 - tables are 1 to 999
+    return text.isascii() and text.isdigit() and len(text) <= len(str(LAST_TABLE))
 
 
 def _tables(form: Form) -> list[int]:

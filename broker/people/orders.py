@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from broker.contract.messages import Command
-from broker.contract.words import Count, Name, TableNo
+from broker.contract.words import LAST_TABLE, Count, Name, TableNo
 from broker.people.errors import BadOrder, PeopleStoreBroken
 from broker.people.store import Store
 
@@ -20,7 +20,7 @@ MOST_MINUTES: Final = 60
 class Given(Struct, frozen=True, forbid_unknown_fields=True):
     """One order, to one or more tables."""
 
-    tables: Annotated[tuple[TableNo, ...], Meta(min_length=1, max_length=999)]
+    tables: Annotated[tuple[TableNo, ...], Meta(min_length=1, max_length=LAST_TABLE)]
     command: Command
     minutes: Count
     reason: Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]

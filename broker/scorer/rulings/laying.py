@@ -19,12 +19,12 @@ from broker.contract.rulings import (
     SeatsPlayed,
     Void,
 )
-from broker.contract.words import Seat, WinKind
+from broker.contract.words import LAST_TABLE, Seat, WinKind
 from broker.rules.profile import Awards
 from broker.scorer.rulings.entry import Entry
 from broker.scoring.plays import Adjustment, ScoredPlay
 
-APART = 10_000
+APART = LAST_TABLE + 1
 """More than any table has: see `Laid.line`."""
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from broker.contract.words import LAST_TABLE
 from broker.credentials import Credentials
 from broker.errors import CredentialsExposed, CredentialsMalformed, SettingRefused, UserUnknown
 
@@ -99,7 +100,7 @@ def test_who_has_no_credentials_is_unknown() -> None:
         made.password("table-2")
 
 
-@pytest.mark.parametrize("tables", [0, 1000])
+@pytest.mark.parametrize("tables", [0, LAST_TABLE + 1])
 def test_what_is_no_number_of_tables_is_refused(tables: int) -> None:
     with pytest.raises(SettingRefused):
         Credentials.create(tables)

@@ -187,7 +187,7 @@ def test_what_spreadsheets_write_is_read(tmp_path: Path, content: str) -> None:
         (GOOD.replace("1,2,2,e,f,g,h", "1,2,2,e,f"), [(3, "malformed")]),
         (GOOD.replace("1,2,2,e,f,g,h", "1,2,x,e,f,g,h"), [(3, "malformed")]),
         (GOOD.replace("1,2,2,e,f,g,h", "1,0,2,e,f,g,h"), [(3, "malformed")]),
-        (GOOD.replace("1,2,2,e,f,g,h", "1,1000,2,e,f,g,h"), [(3, "malformed")]),
+        (GOOD.replace("1,2,2,e,f,g,h", "1,10000,2,e,f,g,h"), [(3, "malformed")]),
         (GOOD.replace("1,2,2,e,f,g,h", "1,2,2,e,,g,h"), [(3, "malformed")]),
         (GOOD.replace("1,2,2,e,f,g,h", f"1,2,2,e,{'f' * 33},g,h"), [(3, "malformed")]),
         (GOOD.replace("1,2,2,e,f,g,h", '1,2,2,e,f,g,"h'), [(3, "malformed")]),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker.contract.words import LAST_TABLE
 from broker.people.door import Door
 from broker.people.errors import BadOrder, PeopleStoreBroken
 from broker.people.orders import COMMANDS, LONGEST_REASON, Given, Orders, order_of
@@ -24,7 +25,7 @@ def test_an_order_says_to_whom_what_and_why() -> None:
     [
         ([], "pause", "", "why"),
         ([4], "pause", "", "why"),
-        ([1], "reopen", "", "why"),
+        ([1], "close", "", "why"),
         ([1], "pause", "", " "),
         ([1], "pause", "", "x" * (LONGEST_REASON + 1)),
         ([1], "pause", "", "a\u202eb"),
@@ -61,6 +62,13 @@ def test_an_order_is_kept_as_it_was_given(door: Door) -> None:
     kept = orders.keep("order-0001", PAUSE, "anne", NOON)
     assert orders.newest(5) == [kept]
     assert (kept.waiting({}), kept.waiting({1: kept.seq - 1}), kept.waiting({1: kept.seq})) == ((1,), (1,), ())
+
+
+def test_an_order_to_as_many_tables_as_there_may_be_is_read_again(door: Door) -> None:
+    every = range(1, LAST_TABLE + 1)
+    orders = Orders(door.store)
+    kept = orders.keep("order-0001", order_of(every, every, "pause", "", "fire alarm", "Anne"), "anne", NOON)
+    assert orders.newest(1) == [kept]
 
 
 def test_an_order_is_never_changed_or_taken_back(door: Door) -> None:

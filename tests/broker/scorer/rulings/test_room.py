@@ -20,6 +20,7 @@ from broker.contract.rulings import (
     Undo,
     Void,
 )
+from broker.contract.words import LAST_TABLE
 from broker.rules.points import Outcome
 from broker.scorer.room import Room, result_of
 from broker.scorer.rulings.laying import Laid, table_of
@@ -213,6 +214,15 @@ def test_another_deal_played_is_compared_there_and_the_planned_one_is_a_play_sho
     assert (plays[HERE.deal], plays[other]) == (3, 5)
     assert (room.expected(HERE.deal), room.expected(other), room.complete(other)) == (3, 5, True)
     assert sorted(room.key_of(one) for group in room.groups() for one in group.members) == sorted(event().bookings)
+
+
+@pytest.mark.parametrize("table", [1, 1000, 1234, LAST_TABLE])
+def test_a_play_out_of_place_is_of_its_table_however_high_its_number(table: int) -> None:
+    players = dict(event().bookings[PLAY].players)
+    laid = Laid(table=table, round=3, planned=1, deal=2, players=players, settled=True)
+    play = laid.scored()
+    assert play is not None
+    assert (table_of(play), play.table != table) == (table, True)
 
 
 def test_a_reopened_play_waits_for_its_second_result_in_whatever_order_they_come() -> None:
