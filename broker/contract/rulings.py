@@ -10,7 +10,6 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from broker.contract.words import (
-    LAST_TABLE,
     AwardImp,
     DealNo,
     Fault,
@@ -80,7 +79,7 @@ class Fouled(Decision, frozen=True, tag="fouled", kw_only=True):
     """How the tiles of a deal lay: tables of one group had them alike and are compared. Others stay as restored."""
 
     groups: Annotated[
-        tuple[Annotated[tuple[TableNo, ...], Meta(min_length=1, max_length=LAST_TABLE)], ...],
+        tuple[Annotated[tuple[TableNo, ...], Meta(min_length=1, max_length=999)], ...],
         Meta(min_length=1, max_length=50),
     ]
 
