@@ -101,8 +101,10 @@ class Intake:
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        self._results: dict[tuple[int, int], int] = {}
-        """Of each play that has a result (table, round) the number of that fact."""
+        self._results: dict[tuple[int, int], set[int]] = {}
+        """Of each play (table, round) the numbers of the facts that are its results: several where it was reopened."""
+        self._reopened: dict[tuple[int, int], set[int]] = {}
+        """The numbers of the facts that say so."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
@@ -152,11 +154,11 @@ class Intake:
     def _remember(self, message: LogMessage) -> None:
         self.books[message.table].take(message)
         self._ids.add(message.id)
-        key = message.table, message.fact.round
+        key = _play_of(message)
         if isinstance(message.fact, Result):
-            self._results[key] = max(message.seq, self._results.get(key, 0))
+            self._results.setdefault(key, set()).add(message.seq)
         elif isinstance(message.fact, Ruled) and isinstance(message.fact.decision, Reopen):
-            self._results.pop(key, None)
+            self._reopened.setdefault(key, set()).add(message.seq)
 
     def judge(self, topic: str, payload: bytes) -> Verdict:
         """Judge one message. Changes nothing but what the next receipt names."""
@@ -205,13 +207,12 @@ class Intake:
             return
         if isinstance(fact, RiichiHand | RiichiTakenBack):
             raise Refused("not_planned", f"table {message.table} plays no riichi session in round {fact.round}")
-        key = message.table, fact.round
         if not self._has_deal(message.table, fact):
             raise Refused("not_planned", f"table {message.table} has no deal {fact.deal} in round {fact.round}")
         if isinstance(fact, Seated):
             self._check_players(message.table, fact)
         if isinstance(fact, Result):
-            if key in self._results and not self._may_be_reopened(message, self._results[key]):
+            if not all(self._may_be_reopened(message, other) for other in self._results.get(_play_of(message), ())):
                 raise Refused("already_recorded", f"table {message.table} has a result for deal {fact.deal}")
             self._check_result(message.table, fact)
         if isinstance(fact, Ruled):
@@ -227,10 +228,14 @@ class Intake:
                 "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
             )
 
-    def _may_be_reopened(self, message: LogMessage, recorded: int) -> bool:
-        """Say whether the table may have been reopened since: what it said between the two is not all here."""
-        taken = self.books[message.table].taken
-        return any(seq not in taken for seq in range(recorded + 1, message.seq))
+    def _may_be_reopened(self, message: LogMessage, other: int) -> bool:
+        """Say whether the table was reopened between two results, or may have been: not all that it said is here.
+
+        Whichever of the two is heard first: facts come in any order.
+        """
+        taken, reopened = self.books[message.table].taken, self._reopened.get(_play_of(message), ())
+        between = range(min(message.seq, other) + 1, max(message.seq, other))
+        return any(seq in reopened or seq not in taken for seq in between)
 
     def _check_riichi(self, session: RiichiBooking, fact: Fact) -> None:
         if not isinstance(fact, OF_RIICHI):
@@ -260,3 +265,8 @@ class Intake:
     def _list(self, table: int, refusal: Refusal) -> None:
         book = self.books[table]
         book.refused = [*(kept for kept in book.refused if kept != refusal), refusal][-MOST_LISTED:]
+
+
+def _play_of(message: LogMessage) -> tuple[int, int]:
+    """Give table and round."""
+    return message.table, message.fact.round

@@ -1,13 +1,14 @@
 """The gate: each reason to refuse, and that nothing refused changes anything."""
 
 from collections.abc import Callable
+from itertools import permutations
 
 import pytest
 from msgspec.structs import replace
 
 from broker.contract import topics
 from broker.contract.messages import Confirmed, Fact, Fine, LogMessage, Order, Result, Ruled
-from broker.contract.rulings import Adjusted, AtTable, FineRuled, Void
+from broker.contract.rulings import Adjusted, AtTable, FineRuled, Reopen, Void
 from broker.contract.wire import encode
 from broker.contract.words import RulerRole
 from broker.rules.points import Outcome
@@ -251,3 +252,20 @@ def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake
         assert refused(intake, fact(1, 1, ruled(Adjusted(gives=dict.fromkeys(given, "own"))))) == "wrong_players"
     assert said(intake, fact(1, 1, ruled(Adjusted(gives=dict.fromkeys(here, "own"))))).new
     assert said(intake, fact(1, 2, ruled(FineRuled(takes={here[0]: 4})))).new
+
+
+REOPENED = (
+    fact(1, 1, restored(1)),
+    fact(1, 2, result(1)),
+    fact(
+        1, 3, Ruled(round=1, deal=1, role="table_arbiter", author="table", reason="entered wrongly", decision=Reopen())
+    ),
+    fact(1, 4, result(1, outcome=OUTCOMES[0])),
+)
+
+
+@pytest.mark.parametrize("order", [*permutations(REOPENED)])
+def test_a_reopened_play_has_both_its_results_in_whatever_order_they_come(
+    intake: Intake, order: tuple[LogMessage, ...]
+) -> None:
+    assert [said(intake, message).code for message in order] == [None] * 4
