@@ -103,13 +103,15 @@ class Speaker:
 
     def traveller(self, room: Room, deal: int, seq: int, kind: type[Traveller] = Traveller) -> Outgoing:
         """Put all plays of a deal side by side, for arbiters or as the public copy."""
-        compared = [one for row in room.moment().by_deal.get(deal, ()) for one in row.group.plays]
+        complete = room.complete(deal)
+        told = complete or kind is not PublicTraveller  # nothing of a deal under embargo is in a public copy
+        compared = [one for row in room.moment().by_deal.get(deal, ()) for one in row.group.plays] if told else []
         message = kind(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
             deal=deal,
-            complete=room.complete(deal),
+            complete=complete,
             expected=room.expected(deal),
             plays=tuple(_compared(one, room) for one in sorted(compared, key=lambda one: one.play.table)),
         )

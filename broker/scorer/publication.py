@@ -13,11 +13,19 @@ class Publication:
 
     def __init__(self, speaker: Speaker) -> None:
         self._speaker, self._embargo = speaker, Embargo()
+        self._told: set[int] = set()
+        """Deals that are public now."""
 
     def of(self, room: Room, deals: Iterable[int], seq: int) -> Iterator[Outgoing]:
-        """Give what is to be said after plays of these deals have changed."""
-        open_deals = [deal for deal in sorted(deals) if room.complete(deal)]
-        for deal in open_deals:
+        """Give what is to be said after plays of these deals have changed.
+
+        A deal that goes back under the embargo (a play was reopened, or was of another deal) is taken back: the broker
+        keeps what was said last, and shall keep nothing of it.
+        """
+        over = {deal for deal in deals if room.complete(deal)}
+        back = {deal for deal in deals if deal in self._told and deal not in over}
+        self._told = (self._told | over) - back
+        for deal in sorted(over | back):
             yield self._speaker.traveller(room, deal, seq, PublicTraveller)
-        if open_deals:
+        if over or back:
             yield self._speaker.public_standings(self._embargo.open_part(room.moment()), seq)

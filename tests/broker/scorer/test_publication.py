@@ -1,0 +1,40 @@
+"""What everybody may hear of a deal, and that it is taken back where the deal is under embargo again."""
+
+from broker.contract.messages import PublicStandings, PublicTraveller, Ruled
+from broker.contract.rulings import Reopen
+from broker.contract.wire import decode_at
+from broker.scorer.outgoing import Outgoing, Speaker
+from broker.scorer.publication import Publication
+from broker.scorer.room import Room
+from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event
+
+ROUND = 4
+DEAL = event().bookings[1, ROUND].deal
+
+
+def said(messages: list[Outgoing]) -> list[tuple[int, bool, int] | int]:
+    """Give of each traveller its deal, whether it is complete, and its plays; of standings the plays that count."""
+    found: list[tuple[int, bool, int] | int] = []
+    for one in messages:
+        _, message = decode_at(one.topic, one.payload)
+        if isinstance(message, PublicTraveller):
+            found.append((message.deal, message.complete, len(message.plays)))
+        elif isinstance(message, PublicStandings):
+            found.append(message.plays_in)
+    return found
+
+
+def test_a_deal_that_goes_back_under_the_embargo_is_taken_back_and_told_again_when_it_is_complete() -> None:
+    facts = whole_event()
+    room = Room(event())
+    room.load(facts)
+    publication = Publication(Speaker(event(), "store"))
+    tables, plays = event().expected[DEAL], len(event().plan.plays)
+    assert said([*publication.of(room, [DEAL], 1)]) == [(DEAL, True, tables), plays]
+    seq = sum(one.table == 1 for one in facts)
+    reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
+    room.apply(fact(1, seq + 1, reopen))
+    assert said([*publication.of(room, [DEAL], 2)]) == [(DEAL, False, 0), plays - tables]
+    assert said([*publication.of(room, [DEAL], 3)]) == []
+    room.apply(fact(1, seq + 2, result(1, ROUND, OUTCOMES[2])))
+    assert said([*publication.of(room, [DEAL], 4)]) == [(DEAL, True, tables), plays]
