@@ -57,6 +57,18 @@ def desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[str, ...
 
 def no_room() -> ViewFeed:
     """Give the picture of a room that there is not yet."""
-    nothing = View(0, "", "", "", connected=True, final=False, plays_in=0, plays_expected=0, tables=(), plays=(),
-                   standings=(), alerts=())  # fmt: skip
+    nothing = View(
+        0,
+        "",
+        "",
+        "",
+        connected=True,
+        final=False,
+        plays_in=0,
+        plays_expected=0,
+        tables=(),
+        plays=(),
+        standings=(),
+        alerts=(),
+    )
     return ViewFeed(nothing)

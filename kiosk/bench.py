@@ -6,7 +6,7 @@ None of it is kept: after a restart the camera sees it again.
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from broker.contract.messages import PlannedPlay
+from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from broker.rules.deal import ROWS
 from firmware.reports import NotScanned, Scanned

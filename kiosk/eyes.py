@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from broker.contract.messages import PlannedPlay
+from broker.contract.plans import PlannedPlay
 from kiosk.sight import Sight
 from kiosk.table.events import TrayChecked
 

@@ -16,7 +16,8 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.messages import Fact, LogMessage, Receipt, Result, Taken
+from broker.contract.facts import Fact, Result
+from broker.contract.messages import LogMessage, Receipt, Taken
 from broker.contract.wire import decode, encode
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 from kiosk.table.events import Event

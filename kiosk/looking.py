@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from broker.contract.messages import PlannedPlay
+from broker.contract.plans import PlannedPlay
 from kiosk.eyes import CameraHealth, Seen
 from kiosk.heap_view import draw_heap, in_place
 from kiosk.looks import looks, strays

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from broker.contract.messages import PlannedPlay
+from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import Misplaced, TrayChecked
 from kiosk.table.restoring.heap import Sighted

@@ -22,10 +22,12 @@ from kiosk.config import Settings
 from kiosk.core import Core
 from kiosk.errors import JournalFull
 from kiosk.eyes import CameraHealth, Seen
+from kiosk.health import TOLD_LATE, Wellbeing
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
+from kiosk.offered import content, first_left, may_be_taken
 from kiosk.screens.riichi_shown import session_shown
-from kiosk.screens.shown import QUIET, Line, Shown, shown
+from kiosk.screens.shown import Line, Shown, shown
 from kiosk.sight import Sight
 from kiosk.stalled import Stalled, room_of
 from kiosk.table.errors import NotNow
@@ -37,7 +39,6 @@ from kiosk.table.events import (
     Ordered,
     TrayChecked,
 )
-from kiosk.table.machine import BETWEEN
 from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.today import hours_and_minutes, version
 from kiosk.touch import Touch
@@ -52,14 +53,8 @@ LOW_EVERY_NS: Final = 1_000_000_000
 ROUNDS_A_SECOND: Final = 60
 """Keys and touches are asked for so often: 16 ms of the 50 between a finger and the changed picture."""
 
-TOLD_LATE: Final = "press_told_late"
-"""Somebody's declaration was lost, and the arbiter must hear of it."""
-
 CAMERA_READS: Final = "camera_reads"
 """The camera reads all of the tray, so nobody needs to vouch for it."""
-
-CONTACT: Final = "contact-"
-"""How the health of one seat's contact is named: pulses come where a finger moves, so it waits for the play's end."""
 
 BUTTONS: Final = "buttons"
 """The part of the health that is all four buttons'."""
@@ -92,10 +87,8 @@ class Program:
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
         self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
-        self._health: dict[str, str] = {}
+        self._health = Wellbeing()
         self._bench, self._bench_of = Bench(), self._core.state.play
-        self._waiting: dict[str, str | None] = {}
-        """What is known of contacts, and told when the play is over."""
         self._shown_at = self._core.state.since
         """When the screen last asked for something else: a box may have kept presses from before a restart."""
         self._why = ""
@@ -162,7 +155,7 @@ class Program:
             case LinkChanged():
                 self._link_changed(item)
             case CameraHealth(code=code):
-                self._healthy(CAMERA, code)
+                self._health.say(CAMERA, code)
             case TrayChecked():
                 self._bench = bench.looked(self._bench)
                 self._apply(item)
@@ -176,12 +169,10 @@ class Program:
         match report:
             case Pressed() | Released() | Held():
                 self._touched(report)
-            case Health(part=part, code=code) if part.startswith(CONTACT) and self.state.phase in QUIET:
-                self._waiting[part] = code
-            case Health(part=part, code=code):
-                self._healthy(part, code)
-                if part == BUTTONS:
-                    self._closing.health(code, self._clock())
+            case Health():
+                self._health.report(report, self.state.phase)
+                if report.part == BUTTONS:
+                    self._closing.health(report.code, self._clock())
             case Scanned() | NotScanned():
                 self._scanned(report)
 
@@ -203,7 +194,7 @@ class Program:
         if isinstance(event, ButtonPressed) and self._unseen(event):
             return
         if event is not None and self._apply(event) == TOLD_LATE:
-            self._healthy(f"press-{report.seat}", TOLD_LATE)
+            self._health.say(f"press-{report.seat}", TOLD_LATE)
 
     def _unseen(self, press: ButtonPressed) -> bool:
         """Whether who pressed had not seen what is asked now: a slow device must not make a hu of a confirmation.
@@ -212,12 +203,6 @@ class Program:
         """
         closed_at = self.state.closed_at
         return press.at < self._shown_at + SETTLE_NS and (closed_at is None or press.at >= closed_at)
-
-    def _healthy(self, what: str, code: str | None) -> None:
-        """Remember what is wrong with a part of the device; None: nothing."""
-        self._health.pop(what, None)
-        if code:
-            self._health[what] = code
 
     def _apply(self, event: Event) -> str | None:
         """Take one event in; give the code if it was not to be."""
@@ -232,33 +217,20 @@ class Program:
             return self._stalled.hold(event)
         if self.state.public != before:
             self._shown_at = self._clock()
-            self._forget_told_late()
-            self._tell_what_waited()
+            self._health.moved(self.state)
         if self._bench_of != self.state.play:
             self._bench, self._bench_of = Bench(), self.state.play
         self._uplink.send(facts, self._clock())
         return None
-
-    def _forget_told_late(self) -> None:
-        """A press that was told late has been seen by the arbiter when trays are laid again."""
-        hand_is_over = self.state.session is not None and self.state.phase is Phase.RECORDED
-        if self.state.phase is Phase.RESTORING or hand_is_over:
-            self._health = {part: code for part, code in self._health.items() if code != TOLD_LATE}
-
-    def _tell_what_waited(self) -> None:
-        """Tell how contacts are: it cannot tell of a press any more."""
-        for part, code in self._waiting.items():
-            self._healthy(part, code)
-        self._waiting.clear()
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
         try:
             _, message = decode_at(incoming.topic, incoming.payload)
         except Refused as refused:
-            self._healthy("wire", refused.code)
+            self._health.say("wire", refused.code)
         else:
-            self._healthy("wire", None)
+            self._health.say("wire", None)
             if isinstance(message, Receipt):
                 self._uplink.settle(message)
             elif isinstance(message, Assignment):
@@ -269,19 +241,19 @@ class Program:
 
     def _plan_came(self, plan: Assignment) -> None:
         """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
-        content = _content(plan)
-        if self._heard not in (None, content):
+        heard = content(plan)
+        if self._heard not in (None, heard):
             self._uplink.reconnected(self._clock())
-        self._offered, self._heard = plan, content
+        self._offered, self._heard = plan, heard
 
     def _link_changed(self, change: LinkChanged) -> None:
         if change.why and str(change.why) != self._why:
             log.warning("%s: %s", change.why.code, change.why)
         self._why = str(change.why)
         if isinstance(change.why, LinkRefused):
-            self._healthy("broker", change.why.code)
+            self._health.say("broker", change.why.code)
         if change.up:
-            self._healthy("broker", None)
+            self._health.say("broker", None)
             self._uplink.say(self._now, again=True)
             self._uplink.reconnected(self._clock())
 
@@ -291,7 +263,7 @@ class Program:
         closes_at = self.state.closes_at
         if closes_at is not None and self._closing.may_close(closes_at, now, down=self.state.finger_down):
             self._apply(ClaimWindowElapsed(at=now))
-        if self._offered and self._may_assign(self._offered):
+        if self._offered and may_be_taken(self._offered, self.state, self._journal.store):
             self._assign(self._offered, now)
         if self._link.up and self._uplink.overdue(now):
             self._uplink.resend(now)
@@ -302,38 +274,21 @@ class Program:
             return
         code = room_of(self._journal)
         self._look_at_disk = now + (DISK_EVERY_NS if code is None else LOW_EVERY_NS)
-        self._healthy("disk", code)
+        self._health.say("disk", code)
         if code != JournalFull.code:
             for event in self._stalled.taken():
                 self._apply(event)
 
-    def _may_assign(self, offered: Assignment) -> bool:
-        """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
-
-        A broker may keep the plan of a rehearsal. So a play for which staff only lay trays gives way to the plan of
-        another store; any other play is finished first.
-        """
-        if offered.store != self._journal.store:
-            return False
-        had, phase = self.state.assignment, self.state.phase
-        return phase in BETWEEN or (phase is Phase.RESTORING and had is not None and had.store != offered.store)
-
     def _assign(self, offered: Assignment, now: int) -> None:
         self._offered = None
         had = self.state.assignment
-        if had is None or _content(had) != _content(offered):
-            here, there = self._journal.results(), set(offered.recorded)
-            left = (
-                at
-                for at, one in enumerate(offered.plays)
-                if one.round not in there and (one.round, one.deal) not in here
-            )
-            first = next(left, len(offered.plays))
-            code = self._apply(Assigned(at=now, assignment=offered, first=first))
-            if code == JournalFull.code:
-                self._offered = offered
-            else:
-                self._healthy("plan", code)
+        if had is not None and content(had) == content(offered):
+            return
+        code = self._apply(Assigned(at=now, assignment=offered, first=first_left(offered, self._journal.results())))
+        if code == JournalFull.code:
+            self._offered = offered
+        else:
+            self._health.say("plan", code)
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
@@ -353,7 +308,7 @@ class Program:
             return False
         does = bench.key(self._bench, key, self.state, self._clock())
         if isinstance(does, Bench):
-            allowed = does.showing != "hand" or bench.may_tick(self.state, self._health.get(CAMERA))
+            allowed = does.showing != "hand" or bench.may_tick(self.state, self._health.codes.get(CAMERA))
             self._bench = does if allowed else self._bench
             self._keyboard.problem = None if allowed else CAMERA_READS
         elif does is not None:
@@ -364,7 +319,7 @@ class Program:
 
     def shown(self) -> Shown:
         """Give what is to be seen."""
-        health = tuple(f"{device}: {code}" for device, code in sorted(self._health.items()))
+        health = tuple(f"{device}: {code}" for device, code in sorted(self._health.codes.items()))
         line = Line(
             self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
         )
@@ -381,7 +336,7 @@ class Program:
     def _now(self) -> TableState:
         """What the table says of itself."""
         refused = {"refused": self._uplink.refused[-1][1]} if self._uplink.refused else {}
-        health = {**self._health, **refused}
+        health = {**self._health.codes, **refused}
         unwell: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
         return self._stands(unwell, self._uplink.unsent, health)
 
@@ -423,12 +378,6 @@ def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
     if state.play is None or state.phase is not Phase.RESTORING:
         return now
     return replace(now, work=state.work, order=state.play.order, bench=at_hand)
-
-
-def _content(plan: Assignment) -> tuple[object, ...]:
-    """Give what of a plan matters to a table."""
-    session = plan.session and (plan.session.round, plan.session.players)
-    return plan.store, plan.profile, plan.rules, plan.plays, tuple(sorted(plan.repeats.items())), session
 
 
 def _given(order: Order, now: int) -> Ordered:

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from broker.contract.riichi import RiichiEvent, RiichiStanding, Score
-from broker.contract.rulings import AnyDecision, AtTable
+from broker.contract.facts import Fact
+from broker.contract.plans import PlannedPlay, PlannedSession
+from broker.contract.rulings import AnyDecision
 from broker.contract.words import (
     LONGEST_PROFILE,
     Code,
@@ -16,8 +17,6 @@ from broker.contract.words import (
     DealNo,
     DeviceId,
     EventName,
-    FineImp,
-    HandValue,
     Hash,
     Imp,
     Lifecycle,
@@ -25,7 +24,6 @@ from broker.contract.words import (
     Milliseconds,
     Name,
     PlayerId,
-    Points,
     ProfileId,
     PublicState,
     Reason,
@@ -33,14 +31,9 @@ from broker.contract.words import (
     RulerRole,
     Seat,
     Seq,
-    Serial,
-    SetNo,
     StoreId,
     TableNo,
     Text,
-    Verifier,
-    Wind,
-    WinKind,
 )
 
 SCHEMA: Literal[1] = 1
@@ -55,105 +48,6 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 # ---- from a table -------------------------------------------------------------------------------
-
-
-class PlayRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which play a fact is about: one table playing one deal in one round."""
-
-    round: RoundNo
-    deal: DealNo
-
-
-class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
-    """All four trays lie as the deal wants them; `verified` is false where a person says so and no device has read."""
-
-    verified: bool
-    by: Annotated[Verifier, Meta(description="the least sure way by which one of the trays was found right")] = "camera"
-    form: Annotated[Hash, Meta(description="of the serials as they lay: plays of one form are compared")]
-    refusals: Annotated[int, Meta(ge=0, le=9999, description="looks in which a tray was found wrong")]
-
-
-class Seated(PlayRef, frozen=True, tag="seated", kw_only=True):
-    """Who really sits where in this play, before a player has touched a tile: each has pressed the own button."""
-
-    players: dict[Seat, PlayerId]
-
-
-class Overridden(PlayRef, frozen=True, tag="overridden", kw_only=True):
-    """The arbiter lets a play go on that the table had stopped, or that was not its turn."""
-
-    guards: Annotated[tuple[Code, ...], Meta(min_length=1, max_length=8)]
-    reason: Text
-
-
-class Confirmed(PlayRef, frozen=True, tag="confirmed", kw_only=True):
-    """All four players have confirmed their tiles; the play has begun."""
-
-
-class Press(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One hu press, by the kernel's edge time."""
-
-    seat: Seat
-    after_ms: Annotated[int, Meta(ge=0, le=60_000, description="since the first press of the claim window")]
-
-
-class Declared(PlayRef, frozen=True, tag="declared", kw_only=True):
-    """The claim window has closed: who pressed, in the order of the edges at the table."""
-
-    presses: Annotated[tuple[Press, ...], Meta(min_length=1, max_length=4)]
-
-
-class Fine(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """IMPs taken off one seat by the arbiter, for instance for a false hu."""
-
-    imp: FineImp
-    reason: Text
-
-
-class Result(PlayRef, frozen=True, tag="result", kw_only=True):
-    """A play's result, accepted by all four seats."""
-
-    profile: ProfileId
-    players: dict[Seat, PlayerId]
-    win: WinKind
-    winners: dict[Seat, HandValue]
-    discarder: Seat | None
-    points: dict[Seat, Points]
-    fines: dict[Seat, Fine]
-
-
-class Call(PlayRef, frozen=True, tag="call", kw_only=True):
-    """The table calls the arbiter, or takes the call back."""
-
-    open: bool
-
-
-class RiichiHand(PlayRef, frozen=True, tag="riichi_hand", kw_only=True):
-    """What happened in a riichi session, accepted by all four seats or ruled by the arbiter. `deal` is the hand."""
-
-    profile: ProfileId
-    entry: Annotated[int, Meta(ge=1, le=9999, description="counted from 1 through the session")]
-    event: RiichiEvent
-    deltas: Annotated[dict[Seat, Score], Meta(description="what it pays, deposits included")]
-    standing: Annotated[RiichiStanding, Meta(description="after it")]
-
-
-class RiichiTakenBack(PlayRef, frozen=True, tag="riichi_taken_back", kw_only=True):
-    """The last entry of a riichi session does not stand."""
-
-    entry: Annotated[int, Meta(ge=1, le=9999)]
-
-
-class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
-    """An arbiter has ruled at the table. What it says of the play holds whatever the desk knew by then."""
-
-    decision: AtTable
-    author: Name
-    role: RulerRole
-    reason: Reason
-
-
-Fact = Restored | Seated | Overridden | Confirmed | Declared | Result | Call | Ruled | RiichiHand | RiichiTakenBack
 
 
 class LogMessage(Message, frozen=True, kw_only=True):
@@ -224,42 +118,6 @@ class Receipt(FromScorer, frozen=True, kw_only=True):
     gaps: Annotated[tuple[Seq, ...], Meta(max_length=1000)]
     taken: Annotated[tuple[Taken, ...], Meta(max_length=100)]
     refused: Annotated[tuple[Refusal, ...], Meta(max_length=100)]
-
-
-class Player(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Who sits there."""
-
-    id: PlayerId
-    name: Name
-
-
-Row13 = Annotated[tuple[Serial, ...], Meta(min_length=13, max_length=13)]
-Row11 = Annotated[tuple[Serial, ...], Meta(min_length=11, max_length=11)]
-Row10 = Annotated[tuple[Serial, ...], Meta(min_length=10, max_length=10)]
-Tray = tuple[Row13, Row11, Row10]
-"""One seat's 34 serials: the hand, then the wall in two rows, each from the player's left."""
-
-
-class PlannedPlay(PlayRef, frozen=True, kw_only=True):
-    """One play that a table is to do: never a face, only serials."""
-
-    set: SetNo
-    prevalent_wind: Wind
-    dealer: Seat
-    players: dict[Seat, Player]
-    order: dict[Seat, Tray]
-
-
-class PlannedSession(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A riichi session at one table: hands are dealt there, one after the other.
-
-    `standing` and `entries`: where it stands and how many entries the scorer has of it, for a device that has none.
-    """
-
-    round: RoundNo
-    players: dict[Seat, Player]
-    standing: RiichiStanding | None = None
-    entries: Count = 0
 
 
 class Assignment(FromScorer, frozen=True, kw_only=True):

@@ -10,7 +10,8 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.messages import LogMessage, Result
+from broker.contract.facts import Result
+from broker.contract.messages import LogMessage
 
 ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Base 32 as Crockford writes it: no letter that is read as a digit."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.club.event import Hosted
-from broker.contract.messages import Player
+from broker.contract.plans import Player
 from broker.contract.words import SEATS
 from broker.credentials import Credentials, write_private
 from broker.demo.courses import as_script, courses

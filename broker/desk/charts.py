@@ -25,9 +25,17 @@ sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder,
 
 SIZE: Final = {"width": 720, "height": 320}
 SETTINGS: Final = {
-    "js": [], "css": [], "explicit_size": False, "disable_xml_declaration": True, "no_prefix": True,
-    "truncate_legend": 24, "legend_at_bottom": True, "legend_at_bottom_columns": 2, "show_x_guides": False, "margin": 8,
-}  # fmt: skip
+    "js": [],
+    "css": [],
+    "explicit_size": False,
+    "disable_xml_declaration": True,
+    "no_prefix": True,
+    "truncate_legend": 24,
+    "legend_at_bottom": True,
+    "legend_at_bottom_columns": 2,
+    "show_x_guides": False,
+    "margin": 8,
+}
 MOST_RULES: Final = 8
 """Rules across a chart."""
 

@@ -79,6 +79,7 @@ class LiveSheets:
                 say=words.say,
                 names=[(one, catalogues()[one]) for one in LANGUAGES],
                 stream=f"/live{request.url.path}?{urlencode({**query, 'lang': words.language})}",
+                now=None,
                 here="?" + urlencode(query) + ("&" if query else ""),
                 visitor=visitor,
                 log_in=visitor.open_public,
@@ -112,10 +113,19 @@ class LiveSheets:
         place = Place(address, words.language, tuple(visitor.may(right) for right in rights))
         kept = self._kept.pop(place, None)
         if kept is None or kept[0] != sheet.key or sheet.key is None:
-            html = environment().get_template(sheet.template).render(
-                words=words, say=words.say, view_title=self._feed.current.title, title=sheet.title,
-                arbiter=visitor.may("see_room"), commands=visitor.may("give_orders"), **sheet.values,
-            )  # fmt: skip
+            html = (
+                environment()
+                .get_template(sheet.template)
+                .render(
+                    words=words,
+                    say=words.say,
+                    view_title=self._feed.current.title,
+                    title=sheet.title,
+                    arbiter=visitor.may("see_room"),
+                    commands=visitor.may("give_orders"),
+                    **sheet.values,
+                )
+            )
             kept = (sheet.key, Markup(html))  # noqa: S704 - the template's own escaped output
         self._kept[place] = kept
         while len(self._kept) > MOST_KEPT:

@@ -105,6 +105,8 @@ class Pages:
                 say=words.say,
                 names=[(language, catalogues()[language]) for language in LANGUAGES],
                 now=now,
+                stream=f"/events?show=page&lang={words.language}",
+                here="?",
                 visitor=visitor,
                 sheets=self._sheets,
                 grids=self._grids,

@@ -47,8 +47,15 @@ STAGES: Final[dict[Stage, Sign]] = {
 
 
 LEGEND: Final[tuple[Shown | Stage, ...]] = (
-    "lost", "restoring", "playing", "declared", "accepting", "in", "missing", "offline_unsent",
-)  # fmt: skip
+    "lost",
+    "restoring",
+    "playing",
+    "declared",
+    "accepting",
+    "in",
+    "missing",
+    "offline_unsent",
+)
 """What the grid explains at its foot."""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from broker.contract.messages import Player
+from broker.contract.plans import Player
 from broker.organiser.deals.files import flat
 from broker.organiser.events.listed import FURTHER, PLAYERS, Listed, read_players
 from broker.rules.errors import RuleError

@@ -6,7 +6,8 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import Any, NamedTuple, overload
 
-from broker.contract.messages import LogMessage, Result
+from broker.contract.facts import Result
+from broker.contract.messages import LogMessage
 from broker.contract.words import SEATS, Imp, Seat
 from broker.scorer.moment import Moment
 from broker.scorer.rulings.entry import PlayKey

@@ -19,7 +19,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from broker.contract.messages import PlannedPlay, Player
+from broker.contract.plans import PlannedPlay, Player
 from broker.contract.words import (
     SEATS,
     DealNo,

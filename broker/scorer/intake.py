@@ -3,23 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from broker.contract.messages import (
-    Call,
-    Confirmed,
-    Declared,
-    Fact,
-    LogMessage,
-    Message,
-    Refusal,
-    Result,
-    RiichiHand,
-    RiichiTakenBack,
-    Ruled,
-    Ruling,
-    Seated,
-    TableState,
-    Taken,
-)
+from broker.contract.facts import Call, Confirmed, Declared, Fact, Result, RiichiHand, RiichiTakenBack, Ruled, Seated
+from broker.contract.messages import LogMessage, Message, Refusal, Ruling, TableState, Taken
 from broker.contract.rulings import Adjusted, DealPlayed, Reopen, named
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from broker.contract.messages import LogMessage, Result, Standing
+from broker.contract.facts import Result
+from broker.contract.messages import LogMessage, Standing
 from broker.scorer import standings
 from broker.scorer.event import Event
 from broker.scorer.rulings.laying import Laid

@@ -12,7 +12,6 @@ from broker.contract.messages import (
     ComparedPlay,
     ComparedSeat,
     Message,
-    PlannedSession,
     PublicStandings,
     PublicTraveller,
     Receipt,
@@ -20,6 +19,7 @@ from broker.contract.messages import (
     Standings,
     Traveller,
 )
+from broker.contract.plans import PlannedSession
 from broker.contract.topics import Topic
 from broker.contract.wire import encode
 from broker.scorer.alerts import Concern

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from broker.contract.messages import LogMessage, PlannedSession, Player, RiichiHand, RiichiTakenBack
+from broker.contract.facts import RiichiHand, RiichiTakenBack
+from broker.contract.messages import LogMessage
+from broker.contract.plans import PlannedSession, Player
 from broker.contract.words import SEATS, PlayerId, ProfileId, RoundNo, Seat, TableNo
 from broker.rules.errors import RuleError
 from broker.rules.riichi.profile_files import load

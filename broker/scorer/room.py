@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from broker.contract.messages import LogMessage, Restored, Result, Ruled
+from broker.contract.facts import Restored, Result, Ruled
+from broker.contract.messages import LogMessage
 from broker.contract.rulings import Reopen
 from broker.rules.profile import Profile
 from broker.scorer.event import Event

@@ -4,7 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from broker.contract.messages import LogMessage, Overridden, Result, Seated
+from broker.contract.facts import Overridden, Result, Seated
+from broker.contract.messages import LogMessage
 from broker.contract.words import PlayerId, Seat
 from broker.scorer.alerts import Concern
 from broker.scorer.event import Event

@@ -14,17 +14,9 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from broker.contract import topics
+from broker.contract.facts import Restored, Result, RiichiHand, RiichiTakenBack, Ruled
 from broker.contract.link import Address, Incoming, Link, LinkChanged
-from broker.contract.messages import (
-    LogMessage,
-    Restored,
-    Result,
-    RiichiHand,
-    RiichiTakenBack,
-    Ruled,
-    Ruling,
-    TableState,
-)
+from broker.contract.messages import LogMessage, Ruling, TableState
 from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.collecting import uncollected

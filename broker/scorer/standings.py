@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from broker.contract.messages import Player, Standing, TeamStanding
+from broker.contract.messages import Standing, TeamStanding
+from broker.contract.plans import Player
 from broker.scorer import cells
 from broker.scorer.cells import decimal
 from broker.scoring.ranking import Ranked

@@ -7,7 +7,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.contract.messages import LogMessage, Result
+from broker.contract.facts import Result
+from broker.contract.messages import LogMessage
 from broker.scorer.event import Event, open_event
 from broker.scorer.folder import DealRecord, HandRecord, read_deals, read_hands
 from broker.scorer.room import Room

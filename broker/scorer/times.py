@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from broker.contract.messages import Call, Confirmed, LogMessage, Result
+from broker.contract.facts import Call, Confirmed, Result
+from broker.contract.messages import LogMessage
 
 
 class Since(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from broker.contract.messages import PlannedPlay
+from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from firmware.twins.fingers import Fingers
 from kiosk.table.state import Table

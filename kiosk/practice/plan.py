@@ -3,7 +3,8 @@
 from random import Random
 from typing import Final, cast
 
-from broker.contract.messages import Assignment, PlannedPlay, Player, Tray
+from broker.contract.messages import Assignment
+from broker.contract.plans import PlannedPlay, Player, Tray
 from broker.contract.words import SEATS, Seat
 from broker.rules.deal import TRAY, in_rows
 from broker.rules.profile_files import DEFAULT

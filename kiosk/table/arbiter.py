@@ -6,7 +6,7 @@ What was recorded is never changed: a result that is reopened stays in the recor
 from dataclasses import replace
 from typing import Final
 
-from broker.contract.messages import Fact, Overridden, Ruled
+from broker.contract.facts import Fact, Overridden, Ruled
 from broker.contract.rulings import Adjusted, AtTable, FineRuled, Given, Reopen, Void
 from broker.contract.words import PlayerId, Reason
 from kiosk.table import calls, pause, plan, settle

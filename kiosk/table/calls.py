@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from broker.contract.messages import Call, Fact, PlannedPlay
+from broker.contract.facts import Call, Fact
+from broker.contract.plans import PlannedPlay
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonHeld, CallToggled
 from kiosk.table.state import Table

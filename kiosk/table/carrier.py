@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from broker.contract.messages import PlannedPlay
+from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS
 from kiosk.table.errors import NotNow
 from kiosk.table.state import Table

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from broker.contract.messages import Declared, Fact, Press
+from broker.contract.facts import Declared, Fact, Press
 from broker.rules.points import Outcome
 from kiosk.table import calls, settle
 from kiosk.table.errors import NotNow

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from broker.contract.messages import Fact, Overridden
+from broker.contract.facts import Fact, Overridden
 from kiosk.table import calls, plan
 from kiosk.table.authority import arbiter_of
 from kiosk.table.carrier import brought

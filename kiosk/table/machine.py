@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from broker.contract.messages import Fact
+from broker.contract.facts import Fact
 from kiosk.table import arbiter, calls, claim, guards, orders, pause, plan, restore, seating, settle
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from broker.contract.messages import Command, Fact
+from broker.contract.facts import Fact
+from broker.contract.messages import Command
 from kiosk.table import arbiter, calls, pause
 from kiosk.table.events import ArbiterAdmitted, CallToggled, Ordered, Reopened
 from kiosk.table.state import Phase, Table

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from broker.contract.messages import Confirmed, Fact, Restored
+from broker.contract.facts import Confirmed, Fact, Restored
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
 from kiosk.table import seating

@@ -6,7 +6,8 @@ other's seats they change back, or the arbiter lets them stay, and both are in t
 
 from dataclasses import replace
 
-from broker.contract.messages import Fact, PlannedPlay, Seated
+from broker.contract.facts import Fact, Seated
+from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS
 from kiosk.table.authority import arbiter_of
 from kiosk.table.errors import NotNow

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from broker.contract.messages import Fact, Fine, Result
+from broker.contract.facts import Fact, Fine, Result
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, check, kept, points

@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal
 
-from broker.contract.messages import Assignment, Fine, PlannedPlay, Player
+from broker.contract.facts import Fine
+from broker.contract.messages import Assignment
+from broker.contract.plans import PlannedPlay, Player
 from broker.contract.words import SEATS, PublicState, Seat
 from broker.rules.points import Outcome
 from broker.rules.profile import Profile

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
-from broker.contract.messages import PlannedPlay
+from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from firmware.twins.box_fingers import BoxFingers
 from kiosk.table.state import Phase, Table

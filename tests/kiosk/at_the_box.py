@@ -53,7 +53,7 @@ class AtTheBox:
         """Let the program work until something holds."""
         end = time.monotonic() + SOON_S
         while not holds():
-            assert time.monotonic() < end, f"{self.program.state.phase}, {self.program._health}"
+            assert time.monotonic() < end, f"{self.program.state.phase}, {self.program._health.codes}"
             self.program.step(timeout=0.02)
 
     def until_in(self, phase: Phase) -> None:
@@ -65,7 +65,7 @@ class AtTheBox:
     @property
     def health(self) -> str | None:
         """What is wrong with the buttons, as the program has it."""
-        return self.program._health.get("buttons")
+        return self.program._health.codes.get("buttons")
 
     def presses(self) -> list[ButtonPressed]:
         """Give the presses that the journal has kept since the program was opened."""

@@ -3,7 +3,8 @@
 import sqlite3
 from pathlib import Path
 
-from broker.contract.messages import Confirmed, LogMessage, Receipt, Refusal, Taken
+from broker.contract.facts import Confirmed
+from broker.contract.messages import LogMessage, Receipt, Refusal, Taken
 from kiosk.core import Core
 from kiosk.journal import Journal, Whose
 from kiosk.table.events import NextDealCalled

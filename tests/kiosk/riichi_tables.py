@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from broker.contract.messages import Assignment, PlannedSession
+from broker.contract.messages import Assignment
+from broker.contract.plans import PlannedSession
 from broker.contract.riichi import RiichiEvent, RiichiStanding, RiichiWin
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import Assigned, HandTold

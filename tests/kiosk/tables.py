@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Final, cast
 
-from broker.contract.messages import Assignment, Command, Fact, PlannedPlay, Player, Tray
+from broker.contract.facts import Fact
+from broker.contract.messages import Assignment, Command
+from broker.contract.plans import PlannedPlay, Player, Tray
 from broker.contract.words import SEATS, RoundNo, Seat, WinKind
 from broker.rules.deal import TRAY, in_rows
 from kiosk.table.errors import NotNow

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.contract.messages import Restored
+from broker.contract.facts import Restored
 from broker.contract.words import SEATS
 from firmware.reports import NotScanned, Scanned
 from kiosk.eyes import CameraHealth

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
-from broker.contract.messages import PlannedPlay
+from broker.contract.plans import PlannedPlay
 from broker.contract.words import Seat
 from kiosk.eyes import CameraHealth, Eyes, Seen
 from kiosk.heap_view import in_place

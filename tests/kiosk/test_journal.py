@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.contract.messages import Result
+from broker.contract.facts import Result
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import Journal, Whose
 from kiosk.table.errors import NotNow

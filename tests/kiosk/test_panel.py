@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.contract.messages import Ruled
+from broker.contract.facts import Ruled
 from broker.contract.words import SEATS
 from kiosk import panel as arbiters
 from kiosk.errors import BadConfiguration

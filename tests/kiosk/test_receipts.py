@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.contract.messages import Restored
+from broker.contract.facts import Restored
 from kiosk.journal import Journal
 from tests.kiosk.journals import HAPPENED, OURS, Broken, receipt, told
 

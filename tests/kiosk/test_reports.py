@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.contract.messages import Call, Declared, Result
+from broker.contract.facts import Call, Declared, Result
 from broker.contract.words import SEATS, Seat
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Scanned
 from kiosk.table.events import ButtonPressed

@@ -91,7 +91,7 @@ def _correct(form: Form, payments: Payments) -> Correct:
     except RuleError as error:
         raise Refused("impossible_result", error.text) from None
     replaces = form.get("replaces") or None
-    return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points=paid)  # type: ignore[arg-type]
+    return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points=paid)  # type: ignore[arg-type]  # as above
 
 
 def _players(form: Form, laid: Laid | None) -> dict[str, str]:

@@ -13,9 +13,20 @@ from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry
 
 HEADER = (
-    "id", "time", "kind", "table", "round", "deal", "players", "author", "role", "counts", "taken_back_by", "reason",
+    "id",
+    "time",
+    "kind",
+    "table",
+    "round",
+    "deal",
+    "players",
+    "author",
+    "role",
+    "counts",
+    "taken_back_by",
+    "reason",
     "decision",
-)  # fmt: skip
+)
 
 
 class Line(Struct, frozen=True):
@@ -76,9 +87,18 @@ def _cells(line: Line) -> tuple[str | int, ...]:
     place = tuple("" if part is None else part for part in (entry.table, entry.round, entry.deal))
     said = msgspec.json.encode(entry.decision).decode()
     return (
-        entry.id, moment, entry.kind, *place, " ".join(line.players), entry.author, entry.role,
-        "yes" if line.counts else "no", line.undone_by or "", entry.reason, said,
-    )  # fmt: skip
+        entry.id,
+        moment,
+        entry.kind,
+        *place,
+        " ".join(line.players),
+        entry.author,
+        entry.role,
+        "yes" if line.counts else "no",
+        line.undone_by or "",
+        entry.reason,
+        said,
+    )
 
 
 def json(listed: Iterable[Line]) -> bytes:

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.messages import Player
+from broker.contract.plans import Player
 from broker.organiser.deals.files import every, refuse
 from broker.organiser.deals.table import Row, read_table
 from broker.rules.errors import RuleError

@@ -32,10 +32,15 @@ GREY: Final = 0.4
 WIDTHS: Final = tuple(
     (key, wide * mm)
     for key, wide in (
-        ("seat", 22), ("player", 53), ("hu", 12), ("hand_value", 18), ("discarder", 20), ("points", 20),
+        ("seat", 22),
+        ("player", 53),
+        ("hu", 12),
+        ("hand_value", 18),
+        ("discarder", 20),
+        ("points", 20),
         ("signature", 37),
     )
-)  # fmt: skip
+)
 
 
 class Blank(NamedTuple):

@@ -9,7 +9,8 @@ import msgspec
 import tomli_w
 
 from broker.contract import topics
-from broker.contract.messages import Player, Ruling
+from broker.contract.messages import Ruling
+from broker.contract.plans import Player
 from broker.contract.rulings import OF_A_PLAY, DealPlayed, named
 from broker.contract.wire import encode
 from broker.credentials import write_private

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from broker.contract.messages import LogMessage, Ruled
+from broker.contract.facts import Ruled
+from broker.contract.messages import LogMessage
 from broker.contract.rulings import kind_of
 from broker.scorer.alerts import Concern
 from broker.scorer.room import Room

@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from broker.contract.messages import LogMessage, Ruled, Ruling
+from broker.contract.facts import Ruled
+from broker.contract.messages import LogMessage, Ruling
 from broker.contract.rulings import AnyDecision, kind_of
 from broker.contract.words import DealNo, MessageId, Name, Reason, RoundNo, RulerRole, TableNo
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.contract.messages import LogMessage, Result
+from broker.contract.facts import Result
+from broker.contract.messages import LogMessage
 from broker.contract.rulings import (
     Adjusted,
     Award,

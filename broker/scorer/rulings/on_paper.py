@@ -1,6 +1,7 @@
 """Where a table's own result differs from what was keyed from its paper sheet: told, and left to an arbiter."""
 
-from broker.contract.messages import LogMessage, Result
+from broker.contract.facts import Result
+from broker.contract.messages import LogMessage
 from broker.contract.rulings import Correct
 from broker.scorer.room import Room
 

@@ -33,8 +33,13 @@ class Rulings:
         told: Callable[[Ruling, frozenset[int]], None],
     ) -> None:
         self._event, self.room, self._journal, self._ids, self._clock, self._told = (
-            event, room, journal, ids, clock, told,
-        )  # fmt: skip
+            event,
+            room,
+            journal,
+            ids,
+            clock,
+            told,
+        )
 
     def history(self) -> tuple[Entry, ...]:
         """Give everything that was ruled, oldest first."""

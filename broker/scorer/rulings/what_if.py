@@ -81,6 +81,13 @@ def _played(room: Room, key: tuple[int, int], profile: Profile) -> ScoredPlay | 
     elif worth != outcome.winners:
         outcome = Outcome(outcome.win, worth, outcome.discarder)
     return ScoredPlay(
-        play.deal, play.table, play.players, points(outcome, profile.payments), play.fines, play.form, play.section,
-        play.awards, play.stands_for,
-    )  # fmt: skip
+        play.deal,
+        play.table,
+        play.players,
+        points(outcome, profile.payments),
+        play.fines,
+        play.form,
+        play.section,
+        play.awards,
+        play.stands_for,
+    )

@@ -4,7 +4,8 @@ from itertools import islice
 
 from msgspec import Struct
 
-from broker.contract.messages import LogMessage, Result
+from broker.contract.facts import Result
+from broker.contract.messages import LogMessage
 from broker.contract.receipt_code import confirmed_text, receipt_code, receipt_digest
 from broker.contract.words import SEATS
 from broker.scorer.moment import Moment

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from broker.contract.messages import PlannedPlay
+from broker.contract.plans import PlannedPlay
 from broker.contract.words import Seat
 from broker.rules.deal import TRAY
 from kiosk.table.restoring.places import PLACES, Place, deal_of, homes

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from msgspec.structs import replace as changed
 
-from broker.contract.messages import Fact, RiichiHand, RiichiTakenBack
+from broker.contract.facts import Fact, RiichiHand, RiichiTakenBack
 from broker.contract.riichi import RiichiEvent
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from broker.contract.messages import Fact
+from broker.contract.facts import Fact
 from broker.contract.words import Seat
 from kiosk.table import claim
 from kiosk.table.errors import NotNow

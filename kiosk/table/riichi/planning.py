@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from broker.contract.messages import Assignment, Fact
+from broker.contract.facts import Fact
+from broker.contract.messages import Assignment
 from broker.rules.errors import RuleError
 from kiosk.table.errors import NotNow
 from kiosk.table.events import Assigned

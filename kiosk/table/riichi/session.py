@@ -3,7 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from broker.contract.messages import Assignment, PlannedPlay, PlannedSession, RiichiHand
+from broker.contract.facts import RiichiHand
+from broker.contract.messages import Assignment
+from broker.contract.plans import PlannedPlay, PlannedSession
 from broker.contract.riichi import RiichiEvent
 from broker.contract.words import SEATS, Seat
 from broker.rules.riichi.profile import RiichiProfile

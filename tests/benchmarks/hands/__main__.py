@@ -5,13 +5,12 @@ Parts: `journal` (a press on the disk), `pins` and `box` (presses in order, garb
 own, so each part measures its named alternative beside itself.
 """
 
-import os
-import platform
 import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from tests.benchmarks.hands import box, journal, pins, scanner
+from tests.benchmarks.parts import run
 
 PARTS: Final[Mapping[str, Callable[[], None]]] = {
     "journal": journal.main,
@@ -21,16 +20,5 @@ PARTS: Final[Mapping[str, Callable[[], None]]] = {
 }
 
 
-def main(asked: list[str]) -> None:
-    """Measure what is asked for, or everything."""
-    if unknown := [name for name in asked if name not in PARTS]:
-        raise SystemExit(f"no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
-    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, load {load}")
-    for name in asked or PARTS:
-        print(f"\n{name}", flush=True)
-        PARTS[name]()
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run(PARTS, sys.argv[1:])

@@ -4,7 +4,9 @@ import uuid
 from collections.abc import Iterator
 from random import Random
 
-from broker.contract.messages import Call, Fact, LogMessage, Player, Restored, Result
+from broker.contract.facts import Call, Fact, Restored, Result
+from broker.contract.messages import LogMessage
+from broker.contract.plans import Player
 from broker.contract.words import SEATS
 from broker.rules.deal import new_deal
 from broker.rules.points import Outcome, points

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.contract.messages import Call, LogMessage
+from broker.contract.facts import Call
+from broker.contract.messages import LogMessage
 from broker.contract.receipt_code import ALPHABET, confirmed_text, read_code, receipt_code, receipt_digest
 from broker.contract.wire import decode, encode
 from tests.broker.scorer.small import OUTCOMES, fact, result

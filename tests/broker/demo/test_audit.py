@@ -11,7 +11,8 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
-from broker.contract.messages import Confirmed, LogMessage, Restored, Result
+from broker.contract.facts import Confirmed, Restored, Result
+from broker.contract.messages import LogMessage
 from broker.contract.words import SEATS, Seat
 from broker.demo.audit import audit, facts
 from broker.rules.points import Outcome

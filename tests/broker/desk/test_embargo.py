@@ -9,7 +9,8 @@ from typing import Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.contract.messages import Fine, LogMessage, Restored, Result
+from broker.contract.facts import Fine, Restored, Result
+from broker.contract.messages import LogMessage
 from broker.contract.receipt_code import receipt_code
 from broker.contract.topics import TOPICS, parse
 from broker.rules.points import Outcome

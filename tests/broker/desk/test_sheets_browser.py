@@ -12,8 +12,17 @@ from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import fact, result, state, whole_event
 
 PATHS: Final = (
-    "standings", "deals", "deal/1", "deal/2", "player/p01", "grid", "wire", "display", "receipt", "deal/99",
-)  # fmt: skip
+    "standings",
+    "deals",
+    "deal/1",
+    "deal/2",
+    "player/p01",
+    "grid",
+    "wire",
+    "display",
+    "receipt",
+    "deal/99",
+)
 WIDER: Final = """() => [...document.querySelectorAll("body *")]
     .filter((part) => !part.closest(".scrolling, figure, .unseen"))
     .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)

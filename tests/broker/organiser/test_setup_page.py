@@ -90,8 +90,11 @@ def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder
     shutil.copytree(folder, tmp_path / "copy")
     event = open_event(tmp_path / "copy")
     assert (event.name, len(event.players), len(event.plan.plays), event.plan.sessions[0].name) == (
-        "cup-2026", 16, 80, "Friday",
-    )  # fmt: skip
+        "cup-2026",
+        16,
+        80,
+        "Friday",
+    )
     assert '"faces"' not in page
 
 

@@ -6,19 +6,9 @@ from random import Random
 from typing import Final
 
 from broker.contract import topics
-from broker.contract.messages import (
-    Call,
-    Confirmed,
-    Declared,
-    Fact,
-    Fine,
-    LogMessage,
-    Player,
-    Press,
-    Restored,
-    Result,
-    TableState,
-)
+from broker.contract.facts import Call, Confirmed, Declared, Fact, Fine, Press, Restored, Result
+from broker.contract.messages import LogMessage, TableState
+from broker.contract.plans import Player
 from broker.contract.wire import encode
 from broker.contract.words import SEATS, Lifecycle, Seat
 from broker.rules.deal import new_deal

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.contract.messages import Player
+from broker.contract.plans import Player
 from broker.contract.wire import decode_at
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash

@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from broker.contract import topics
-from broker.contract.messages import Confirmed, Fact, Fine, LogMessage, Order, Result, Ruled
+from broker.contract.facts import Confirmed, Fact, Fine, Result, Ruled
+from broker.contract.messages import LogMessage, Order
 from broker.contract.rulings import Adjusted, AtTable, FineRuled, Reopen, Void
 from broker.contract.wire import encode
 from broker.contract.words import RulerRole

@@ -1,6 +1,7 @@
 """What everybody may hear of a deal, and that it is taken back where the deal is under embargo again."""
 
-from broker.contract.messages import PublicStandings, PublicTraveller, Ruled
+from broker.contract.facts import Ruled
+from broker.contract.messages import PublicStandings, PublicTraveller
 from broker.contract.rulings import Reopen
 from broker.contract.wire import decode_at
 from broker.scorer.outgoing import Outgoing, Speaker

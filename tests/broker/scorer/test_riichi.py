@@ -8,7 +8,8 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from broker.contract.messages import Fact, LogMessage
+from broker.contract.facts import Fact
+from broker.contract.messages import LogMessage
 from broker.contract.words import SEATS
 from broker.records.session.command import session_sheet
 from broker.scorer.errors import BadEvent

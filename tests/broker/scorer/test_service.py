@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from broker.contract.messages import Fine, Message, Player
+from broker.contract.facts import Fine
+from broker.contract.messages import Message
+from broker.contract.plans import Player
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
 from broker.scorer.service import MOST_AT_ONCE

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.contract.messages import Player, Result, Standing
+from broker.contract.facts import Result
+from broker.contract.messages import Standing
+from broker.contract.plans import Player
 from broker.scorer.service import MANY, Scorer
 from broker.scorer.standings import as_csv, rows, write_csv
 from broker.scoring.ranking import Ranked

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from broker.contract import topics
-from broker.contract.messages import Call, Confirmed
+from broker.contract.facts import Call, Confirmed
 from broker.scorer.room import Room
 from broker.scorer.sheets.grid import grid
 from broker.scorer.times import Since, TableTimes

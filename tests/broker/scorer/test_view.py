@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from broker.contract.messages import Fine
+from broker.contract.facts import Fine
 from broker.contract.rulings import Adjusted, Void
 from broker.desk.carriers_page import progress_of
 from broker.desk.public import public

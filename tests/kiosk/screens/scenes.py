@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from broker.contract.messages import Command, PlannedPlay, Player
+from broker.contract.messages import Command
+from broker.contract.plans import PlannedPlay, Player
 from broker.contract.words import SEATS, Seat
 from firmware.reports import NotScanned, Scanned
 from kiosk.bench import Bench, saw, scan

@@ -7,7 +7,8 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from broker.contract.messages import Command, Fact
+from broker.contract.facts import Fact
+from broker.contract.messages import Command
 from broker.contract.words import SEATS, Seat
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from broker.contract.messages import Fact, Overridden, Result, Ruled
+from broker.contract.facts import Fact, Overridden, Result, Ruled
 from broker.contract.rulings import Adjusted, FineRuled, Reopen, Void
 from broker.contract.words import SEATS, Seat
 from kiosk.table.arbiter import may_try

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.contract.messages import Call, Declared, Press
+from broker.contract.facts import Call, Declared, Press
 from broker.contract.words import SEATS, Seat
 from broker.rules.points import Outcome
 from kiosk.screens.shown import Line, Shown, shown

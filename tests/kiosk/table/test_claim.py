@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.contract.messages import Declared, Press
+from broker.contract.facts import Declared, Press
 from broker.contract.words import SEATS, Seat
 from broker.rules.points import Outcome
 from kiosk.screens.shown import Line, shown

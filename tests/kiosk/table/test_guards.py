@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from broker.contract.messages import Assignment, Overridden, Restored, Result
+from broker.contract.facts import Overridden, Restored, Result
+from broker.contract.messages import Assignment
 from broker.contract.words import SEATS
 from kiosk.table import guards
 from kiosk.table.events import Assigned, DealBroughtForward, GuardOverridden, TrayChecked

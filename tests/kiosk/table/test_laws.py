@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.contract.messages import Call, Confirmed, Declared, Fact, Overridden, Restored, Result, Ruled, Seated
+from broker.contract.facts import Call, Confirmed, Declared, Fact, Overridden, Restored, Result, Ruled, Seated
 from broker.contract.rulings import Adjusted, FineRuled, Reopen, Void
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import ButtonPressed, Event, Restarted

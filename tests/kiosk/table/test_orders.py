@@ -2,7 +2,8 @@
 
 import pytest
 
-from broker.contract.messages import Call, Command
+from broker.contract.facts import Call
+from broker.contract.messages import Command
 from kiosk.table.events import CallToggled, Ordered
 from kiosk.table.state import Phase, Table
 from tests.kiosk.tables import Sitting, sitting_in

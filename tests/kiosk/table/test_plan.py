@@ -3,7 +3,9 @@
 import pytest
 from msgspec import structs
 
-from broker.contract.messages import Assignment, Call, PlannedPlay
+from broker.contract.facts import Call
+from broker.contract.messages import Assignment
+from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS
 from broker.rules.profile_files import folder
 from kiosk.table.events import Assigned, CallToggled, NextDealCalled

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.contract.messages import Confirmed, Restored
+from broker.contract.facts import Confirmed, Restored
 from broker.contract.words import SEATS, Seat
 from broker.rules.deal import ROWS, form_hash
 from kiosk.table.events import ButtonPressed, Misplaced, RowTicked, TrayChecked

@@ -5,7 +5,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from broker.contract.messages import PlannedPlay, Player, Result, Seated
+from broker.contract.facts import Result, Seated
+from broker.contract.plans import PlannedPlay, Player
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import Assigned, ButtonPressed, SeatsSwapped
 from kiosk.table.state import Phase

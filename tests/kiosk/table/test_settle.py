@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.contract.messages import Fine, Result
+from broker.contract.facts import Fine, Result
 from broker.contract.words import SEATS, Seat, WinKind
 from kiosk.table.events import (
     ButtonPressed,

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from broker.contract.messages import Fine, LogMessage
+from broker.contract.facts import Fine
+from broker.contract.messages import LogMessage
+from broker.contract.rulings import Correct
 from broker.desk.server import DeskServer
 from broker.organiser.deals.files import flat
 from broker.organiser.paper.keyed import NEEDED, Sheet, keyed_of, read_sheets, sheet_of
@@ -33,8 +35,18 @@ from tests.broker.scorer.small import OUTCOMES, event, fact, result
 
 TAO = Author("Tao Lin", "tao", "table_arbiter")
 DEAL = event().bookings[3, 1].deal
-SAYS = {"round": "1", "table": "3", "deal": str(DEAL), "win": "discard", "discarder": "north", "east": "18",
-        "points_east": "+42", "points_south": "−8", "points_west": "-8", "points_north": "-26"}  # fmt: skip
+SAYS = {
+    "round": "1",
+    "table": "3",
+    "deal": str(DEAL),
+    "win": "discard",
+    "discarder": "north",
+    "east": "18",
+    "points_east": "+42",
+    "points_south": "−8",
+    "points_west": "-8",
+    "points_north": "-26",
+}
 
 
 def sheet(**other: str) -> Sheet:
@@ -55,17 +67,22 @@ def test_a_sheet_counts_as_if_its_table_had_sent_it_with_author_and_source(hall:
     assert take(hall.scorer.rulings, sheet(fine_north="4"), TAO) == "taken"
     laid = hall.scorer.rulings.room.play((3, 1))
     assert (laid.settled, laid.points, laid.fines) == (
-        True, {"east": 42, "south": -8, "west": -8, "north": -26}, {laid.players["north"]: 4},
-    )  # fmt: skip
+        True,
+        {"east": 42, "south": -8, "west": -8, "north": -26},
+        {laid.players["north"]: 4},
+    )
     (entry,) = hall.scorer.rulings.history()
-    assert (entry.author, entry.decision.source, entry.kind) == ("Tao Lin", "paper", "correct")  # type: ignore[union-attr]
+    assert isinstance(entry.decision, Correct)
+    assert (entry.author, entry.decision.source, entry.kind) == ("Tao Lin", "paper", "correct")
 
 
 def test_a_sheet_that_is_keyed_again_by_anybody_is_taken_once(hall: Hall) -> None:
     other = Author("Anne Lefèvre", "anne", "head_arbiter")
     assert [take(hall.scorer.rulings, sheet(fine_north="4"), who) for who in (TAO, TAO, other)] == [
-        "taken", "there_already", "there_already",
-    ]  # fmt: skip
+        "taken",
+        "there_already",
+        "there_already",
+    ]
     assert len(hall.scorer.rulings.history()) == 1
 
 
@@ -156,8 +173,9 @@ def test_a_file_is_taken_whole_or_every_line_that_is_wrong_is_named(tmp_path: Pa
     with pytest.raises(ExceptionGroup) as refused:
         read_sheets(path, event())
     assert [(one.code, one.text[:6]) for one in flat(refused.value)] == [
-        ("sheet_points", "line 3"), ("malformed", "line 4"),
-    ]  # fmt: skip
+        ("sheet_points", "line 3"),
+        ("malformed", "line 4"),
+    ]
     path.write_text(csv(SAYS, SAYS), encoding="utf-8")
     with pytest.raises(ExceptionGroup) as twice:
         read_sheets(path, event())

@@ -38,8 +38,11 @@ def test_each_page_says_what_it_is_of_whom_when_and_how_final(
 
 def test_travellers_tell_points_imps_fines_and_who_won_from_whom(over: Path) -> None:
     text = "\n".join(text_of(travellers_pdf(open_stored(over), words("en"), NOON)))
-    assert [word for word in ("S 12, N 12 / E", "S 10 / self-drawn", "draw", "(–4)", "the tiles lay otherwise")
-            if word not in text] == []  # fmt: skip
+    assert [
+        word
+        for word in ("S 12, N 12 / E", "S 10 / self-drawn", "draw", "(–4)", "the tiles lay otherwise")
+        if word not in text
+    ] == []
 
 
 def test_a_deal_under_embargo_is_not_printed_unless_asked_for(under_way: Path) -> None:

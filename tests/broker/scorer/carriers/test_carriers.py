@@ -33,8 +33,10 @@ def state(now: int = 0, recorded: dict[tuple[int, int], int] | None = None, **mo
 def test_before_the_event_every_carrier_goes_from_its_place_to_its_first_table() -> None:
     found = moves(state(), forecast(state(), TEN))
     assert [(m.deal, m.from_table, m.to_table, m.urgency) for m in found] == [
-        (1, None, 1, "now"), (2, None, 2, "now"), (3, None, 3, "now"),
-    ]  # fmt: skip
+        (1, None, 1, "now"),
+        (2, None, 2, "now"),
+        (3, None, 3, "now"),
+    ]
 
 
 def test_a_carrier_whose_play_is_over_goes_where_a_table_waits_and_is_ready_where_one_still_plays() -> None:
@@ -42,8 +44,10 @@ def test_a_carrier_whose_play_is_over_goes_where_a_table_waits_and_is_ready_wher
     found = {m.deal: m for m in moves(progress, forecast(progress, TEN))}
     # Round 2: table 1 has deal 2, table 2 deal 3, table 3 deal 1.
     assert {deal: (m.from_table, m.to_table, m.urgency) for deal, m in found.items()} == {
-        1: (1, 3, "now"), 3: (3, 2, "ready"), 2: (2, 1, "later"),
-    }  # fmt: skip
+        1: (1, 3, "now"),
+        3: (3, 2, "ready"),
+        2: (2, 1, "later"),
+    }
     assert found[1].free_at is None
     assert found[2].free_at is not None
 

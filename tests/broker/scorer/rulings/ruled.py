@@ -39,7 +39,7 @@ def draft(room: Room, decision: AnyDecision, play: tuple[int, int] | None = None
         **where,
         **more,
     }
-    return Draft(decision=decision, after=more.pop("after", _last(room, decision, play, said)), **said)  # type: ignore[arg-type]
+    return Draft(decision=decision, after=more.pop("after", _last(room, decision, play, said)), **said)  # type: ignore[arg-type]  # as callers name them
 
 
 def _last(room: Room, decision: AnyDecision, play: tuple[int, int] | None, said: dict[str, object]) -> str | None:

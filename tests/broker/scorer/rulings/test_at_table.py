@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from broker.contract.messages import Ruled
+from broker.contract.facts import Ruled
 from broker.contract.rulings import Deadline, Void
 from tests.broker.scorer.hall import NOW, Hall
 from tests.broker.scorer.rulings.ruled import HEAD, draft

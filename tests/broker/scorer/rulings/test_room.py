@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.contract.messages import Ruled, Ruling
+from broker.contract.facts import Ruled
+from broker.contract.messages import Ruling
 from broker.contract.rulings import (
     Adjusted,
     AnyDecision,
@@ -46,7 +47,7 @@ def total(room: Room, player: str) -> Fraction:
 def imp(room: Room, play: tuple[int, int], seat: str) -> Fraction:
     """Give what a seat won in a play, before fines and awards."""
     plays = (one for group in room.groups() for one in group.plays)
-    return next(Fraction(one.imp[seat]) for one in plays if room.key_of(one.play) == play)  # type: ignore[index]
+    return next(Fraction(one.imp[seat]) for one in plays if room.key_of(one.play) == play)  # type: ignore[index]  # compared, so it has IMPs
 
 
 @st.composite

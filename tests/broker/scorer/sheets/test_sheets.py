@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.contract.messages import Fine
+from broker.contract.facts import Fine
 from broker.contract.receipt_code import receipt_code
 from broker.contract.rulings import DealPlayed
 from broker.contract.words import Seat

@@ -2,37 +2,21 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from broker.contract.messages import RiichiHand, RiichiTakenBack
+from broker.contract.facts import RiichiHand, RiichiTakenBack
 from broker.contract.riichi import RiichiEvent, RiichiStanding, RiichiWin
-from broker.contract.words import SEATS, Seat
-from broker.rules.riichi.session.apply import apply
-from broker.rules.riichi.session.record import begin
-from broker.rules.riichi.session.told import event_of
 from kiosk.table.events import (
     Assigned,
     ButtonPressed,
-    DeclarationsCorrected,
-    Event,
-    FalseHuRuled,
     HandTold,
     LastTakenBack,
-    PinRefused,
-    PlayAdjusted,
-    PlayVoided,
-    Reopened,
     Restarted,
     ResultRefused,
     RiichiLaid,
-    SeatsSwapped,
     SessionStopped,
-    ValueEntered,
 )
-from kiosk.table.machine import handle
 from kiosk.table.state import Phase, Table
-from tests.kiosk.riichi_tables import RiichiSitting, fu30, riichi_in, session_plan
+from tests.kiosk.riichi_tables import RiichiSitting, fu30, session_plan
 from tests.kiosk.tables import plan
 
 
@@ -322,108 +306,6 @@ def test_a_table_without_a_session_takes_none_of_its_events() -> None:
     sitting.table = table
     for event in (LastTakenBack(at=1), SessionStopped(at=1), RiichiLaid(at=1, seat="east", laid=True)):
         assert sitting.refusal(event) == "not_now"
-
-
-# ---- laws -------------------------------------------------------------------------------------------------
-
-seats = st.sampled_from(SEATS)
-hands = st.one_of(
-    st.tuples(st.just("ron"), seats, seats, st.integers(1, 13)),
-    st.tuples(st.just("tsumo"), seats, seats, st.integers(1, 13)),
-    st.tuples(st.just("draw"), seats, seats, st.just(0)),
-    st.tuples(st.just("chombo"), seats, seats, st.just(0)),
-    st.tuples(st.just("minor_fault"), seats, seats, st.just(0)),
-)
-
-
-def played(table: RiichiSitting, how: str, seat: Seat, other: Seat, han: int) -> None:
-    """Play one hand so, and go on."""
-    if how == "ron" and seat != other:
-        table.ron(seat, other, han)
-    elif how == "tsumo":
-        table.declare(seat)
-        table.tell("tsumo", wins={seat: fu30(han)})
-    elif how == "chombo":
-        table.tell("chombo", offenders=[seat])
-        table.close_window()
-    elif how == "minor_fault":
-        table.tell("minor_fault", offenders=[seat])
-        return
-    else:
-        table.drawn(*{seat, other})
-    table.record()
-    if not table.session.state.over:
-        table.next_deal()
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.lists(hands, min_size=1, max_size=4))
-def test_what_is_told_is_what_the_rules_reckon_and_replaying_the_events_gives_the_same_table(
-    steps: list[tuple[str, Seat, Seat, int]],
-) -> None:
-    table = RiichiSitting()
-    table.begin()
-    for step in steps:
-        if table.table.phase is Phase.PLAYING:
-            played(table, *step)
-    state = begin(table.session.profile)
-    for fact in table.facts:
-        if isinstance(fact, RiichiHand):
-            settled = apply(state, event_of(fact.event), table.session.profile)
-            assert tuple(fact.deltas.values()) == settled.deltas
-            state = settled.state
-    assert state == table.session.state
-    again = Table()
-    for event in table.events:
-        again, _ = handle(again, event)
-    assert again == table.table
-
-
-def test_wrong_pins_stay_counted_and_the_arbiter_here_through_hands_take_backs_and_sessions(
-    table: RiichiSitting,
-) -> None:
-    table.admit()
-    for _ in range(4):
-        table.take(PinRefused(at=table.wait()))
-    locked = kept_of(table)
-    table.ron("south", "west")
-    table.record()
-    table.next_deal()
-    assert (table.session.hand, kept_of(table)) == (2, locked)
-    table.take(LastTakenBack(at=table.wait()))
-    assert (table.session.hand, kept_of(table)) == (1, locked)
-    table.ron("south", "west")
-    table.record()
-    table.take(SessionStopped(at=table.wait()))
-    table.take(Assigned(at=table.wait(), assignment=session_plan(round_=2)))
-    assert (table.table.phase, kept_of(table)) == (Phase.CONFIRMING, locked)
-
-
-def kept_of(table: RiichiSitting) -> tuple[str | None, int, int]:
-    """Give what is known of the arbiter and the PIN."""
-    return table.table.arbiter, table.table.pins_wrong, table.table.pin_wrong_at
-
-
-AT = 10**12
-OF_DUPLICATE: tuple[Event, ...] = (
-    SeatsSwapped(at=AT, one="east", other="south", reason="why"),
-    FalseHuRuled(at=AT, seat="south", imp=4, reason="why"),
-    ValueEntered(at=AT, win="self_drawn", winners={"south": 8}),
-    Reopened(at=AT, reason="why"),
-    DeclarationsCorrected(at=AT, seats=("east",), reason="why"),
-    PlayVoided(at=AT, reason="why"),
-    PlayAdjusted(at=AT, at_fault=(), reason="why"),
-)
-
-
-@pytest.mark.parametrize("phase", [Phase.CONFIRMING, Phase.PLAYING, Phase.DECLARED, Phase.ACCEPTING, Phase.RECORDED])
-@pytest.mark.parametrize("event", OF_DUPLICATE, ids=lambda event: type(event).__name__)
-def test_what_is_ruled_on_a_duplicate_play_is_refused_in_a_session_and_loses_no_hand(
-    event: Event, phase: Phase
-) -> None:
-    table = riichi_in(phase)
-    table.admit()
-    assert table.refusal(event) == "not_now"
 
 
 def test_a_restart_in_the_middle_of_a_hand_keeps_all(table: RiichiSitting) -> None:

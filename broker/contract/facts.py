@@ -1,0 +1,125 @@
+"""What a table tells of a play, one struct for each kind of fact. Unknown fields are refused."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from broker.contract.riichi import RiichiEvent, RiichiStanding, Score
+from broker.contract.rulings import AtTable
+from broker.contract.words import (
+    Code,
+    DealNo,
+    FineImp,
+    HandValue,
+    Hash,
+    Name,
+    PlayerId,
+    Points,
+    ProfileId,
+    Reason,
+    RoundNo,
+    RulerRole,
+    Seat,
+    Text,
+    Verifier,
+    WinKind,
+)
+
+
+class PlayRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which play a fact is about: one table playing one deal in one round."""
+
+    round: RoundNo
+    deal: DealNo
+
+
+class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
+    """All four trays lie as the deal wants them; `verified` is false where a person says so and no device has read."""
+
+    verified: bool
+    by: Annotated[Verifier, Meta(description="the least sure way by which one of the trays was found right")] = "camera"
+    form: Annotated[Hash, Meta(description="of the serials as they lay: plays of one form are compared")]
+    refusals: Annotated[int, Meta(ge=0, le=9999, description="looks in which a tray was found wrong")]
+
+
+class Seated(PlayRef, frozen=True, tag="seated", kw_only=True):
+    """Who really sits where in this play, before a player has touched a tile: each has pressed the own button."""
+
+    players: dict[Seat, PlayerId]
+
+
+class Overridden(PlayRef, frozen=True, tag="overridden", kw_only=True):
+    """The arbiter lets a play go on that the table had stopped, or that was not its turn."""
+
+    guards: Annotated[tuple[Code, ...], Meta(min_length=1, max_length=8)]
+    reason: Text
+
+
+class Confirmed(PlayRef, frozen=True, tag="confirmed", kw_only=True):
+    """All four players have confirmed their tiles; the play has begun."""
+
+
+class Press(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One hu press, by the kernel's edge time."""
+
+    seat: Seat
+    after_ms: Annotated[int, Meta(ge=0, le=60_000, description="since the first press of the claim window")]
+
+
+class Declared(PlayRef, frozen=True, tag="declared", kw_only=True):
+    """The claim window has closed: who pressed, in the order of the edges at the table."""
+
+    presses: Annotated[tuple[Press, ...], Meta(min_length=1, max_length=4)]
+
+
+class Fine(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """IMPs taken off one seat by the arbiter, for instance for a false hu."""
+
+    imp: FineImp
+    reason: Text
+
+
+class Result(PlayRef, frozen=True, tag="result", kw_only=True):
+    """A play's result, accepted by all four seats."""
+
+    profile: ProfileId
+    players: dict[Seat, PlayerId]
+    win: WinKind
+    winners: dict[Seat, HandValue]
+    discarder: Seat | None
+    points: dict[Seat, Points]
+    fines: dict[Seat, Fine]
+
+
+class Call(PlayRef, frozen=True, tag="call", kw_only=True):
+    """The table calls the arbiter, or takes the call back."""
+
+    open: bool
+
+
+class RiichiHand(PlayRef, frozen=True, tag="riichi_hand", kw_only=True):
+    """What happened in a riichi session, accepted by all four seats or ruled by the arbiter. `deal` is the hand."""
+
+    profile: ProfileId
+    entry: Annotated[int, Meta(ge=1, le=9999, description="counted from 1 through the session")]
+    event: RiichiEvent
+    deltas: Annotated[dict[Seat, Score], Meta(description="what it pays, deposits included")]
+    standing: Annotated[RiichiStanding, Meta(description="after it")]
+
+
+class RiichiTakenBack(PlayRef, frozen=True, tag="riichi_taken_back", kw_only=True):
+    """The last entry of a riichi session does not stand."""
+
+    entry: Annotated[int, Meta(ge=1, le=9999)]
+
+
+class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
+    """An arbiter has ruled at the table. What it says of the play holds whatever the desk knew by then."""
+
+    decision: AtTable
+    author: Name
+    role: RulerRole
+    reason: Reason
+
+
+Fact = Restored | Seated | Overridden | Confirmed | Declared | Result | Call | Ruled | RiichiHand | RiichiTakenBack
