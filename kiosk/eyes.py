@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from broker.contract.plans import PlannedPlay
-from kiosk.sight import Sight
+from kiosk.sight import HandSight, Sight, Wanted
 from kiosk.table.events import TrayChecked
 
 if TYPE_CHECKING:
@@ -38,11 +37,14 @@ class CameraHealth:
     code: str | None
 
 
-Seen = TrayChecked | CameraHealth | Sight
+Seen = TrayChecked | CameraHealth | Sight | HandSight
 
 
 class Eyes:
-    """Looks at tiles for one play at a time. `tell` is called on the eyes' own threads: it only queues."""
+    """Looks at one thing at a time: the trays of a play, or a winner's hand.
+
+    `tell` is called on the eyes' own threads: it only queues.
+    """
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class Eyes:
         view: tuple[int, int] = VIEW,
     ) -> None:
         self._camera, self._tell, self._clock, self._size = camera, tell, clock, view
-        self._play: PlannedPlay | None = None
+        self._looked_for: Wanted | None = None
         self._known = False
         """Whether it was told once how the camera is."""
         self._wanted = threading.Event()
@@ -71,10 +73,10 @@ class Eyes:
         if self._thread.is_alive():
             self._thread.join(timeout=20)
 
-    def look_for(self, play: PlannedPlay | None) -> None:
-        """Look at the tiles of this play from now on, or at nothing."""
-        self._play = play
-        if play is not None:
+    def look_for(self, wanted: Wanted | None) -> None:
+        """Look at the tiles of this play, or this winner's, from now on, or at nothing."""
+        self._looked_for = wanted
+        if wanted is not None:
             self._wanted.set()
 
     def _run(self) -> None:
@@ -93,12 +95,12 @@ class Eyes:
         """Look while there is something to look for: the camera is closed while tiles are played with."""
         from kiosk.looking import look  # noqa: PLC0415 - OpenCV and networks: half a second, on this thread
 
-        while not self._stopped.is_set() and ((play := self._play) is not None or not self._known):
-            look(self._camera, play, self._size, self._clock, self._news, partial(self._over, play))
+        while not self._stopped.is_set() and ((one := self._looked_for) is not None or not self._known):
+            look(self._camera, one, self._size, self._clock, self._news, partial(self._over, one))
 
-    def _over(self, play: PlannedPlay | None) -> bool:
-        """Say whether what is looked for is no longer asked for; without a play it is how the camera is."""
-        return self._stopped.is_set() or self._play != play or (play is None and self._known)
+    def _over(self, one: Wanted | None) -> bool:
+        """Say whether what is looked for is no longer asked for; where it is nothing, how the camera is."""
+        return self._stopped.is_set() or self._looked_for != one or (one is None and self._known)
 
     def _news(self, seen: Seen) -> None:
         self._known = self._known or isinstance(seen, CameraHealth)

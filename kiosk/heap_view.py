@@ -34,17 +34,17 @@ def draw_heap(picture: Picture, reading: Reading, homes: Mapping[int, Place], si
     `homes` says where each serial belongs. While tiles of several seats are in view a tile has its seat's shape alone,
     as large as the tile; a pile of one seat has row and place.
     """
-    corner, scale, cut = _cut(picture, reading, size)
-    drawn = np.ascontiguousarray(cut)
+    corner, scale, piece = cut(picture, reading, size)
+    drawn = np.ascontiguousarray(piece)
     sort, _ = stage((read.serial for read in reading.reads if read.serial and not read.foreign), dict(homes))
     pen = Pen(drawn, max(1.0, 0.004 * max(size)))
     for read in reading.reads:
         quad = (np.array(read.quad) - corner) * scale
         place = homes.get(read.serial or 0) if not read.foreign else None
         if place is None:
-            _mark(pen, quad, FAULT if read.foreign else FACE_UP if read.face_up else UNREAD)
+            mark(pen, quad, FAULT if read.foreign else FACE_UP if read.face_up else UNREAD)
         elif sort == "seat":
-            draw_seat(pen, quad.mean(axis=0), 0.55 * _short_side(quad), LETTERS[place.seat])
+            draw_seat(pen, quad.mean(axis=0), 0.55 * short_side(quad), LETTERS[place.seat])
         else:
             _number(pen, quad, place)
     return drawn
@@ -68,7 +68,7 @@ def _level(changed: NDArray[np.uint8], quad: Quad) -> float:
     return float(spot.mean()) if spot.size else 255.0
 
 
-def _cut(picture: Picture, reading: Reading, size: tuple[int, int]) -> tuple[NDArray[np.float64], float, Picture]:
+def cut(picture: Picture, reading: Reading, size: tuple[int, int]) -> tuple[NDArray[np.float64], float, Picture]:
     """Give the upper left corner of what is shown, pixels of the picture, by how much it is enlarged, and itself."""
     height, width = picture.shape[:2]
     low, high = np.zeros(2), np.array([width, height], dtype=float)
@@ -86,19 +86,21 @@ def _cut(picture: Picture, reading: Reading, size: tuple[int, int]) -> tuple[NDA
 
 def _number(pen: Pen, quad: Quad, place: Place) -> None:
     """Draw row and place upright on the screen, in a field of the seat's shape."""
-    side, middle = _short_side(quad), quad.mean(axis=0)
+    side, middle = short_side(quad), quad.mean(axis=0)
     draw_seat(pen, middle - np.array([0.0, 0.42 * side]), 0.26 * side, LETTERS[place.seat])
     pen.shape(rectangle(middle + np.array([0.0, 0.25 * side]), 1.1 * side, 0.62 * side), BLACK)
     pen.text(f"{place.row + 1}-{place.col + 1}", middle + np.array([0.0, 0.25 * side]), 1.02 * side, 0.42 * side, WHITE)
 
 
-def _mark(pen: Pen, quad: Quad, look: Look) -> None:
+def mark(pen: Pen, quad: Quad, look: Look) -> None:
+    """Draw a tile that has no destination: an outline, and its sign."""
     pen.outline(quad, look)
-    radius = 0.4 * _short_side(quad)
+    radius = 0.4 * short_side(quad)
     pen.plain([quad.mean(axis=0) + radius * stroke for stroke in SIGNS[look.sign]], max(2.0, 0.2 * radius), look.colour)
 
 
-def _short_side(quad: Quad) -> float:
+def short_side(quad: Quad) -> float:
+    """Give a tile's width, pixels."""
     return float(min(np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[2] - quad[1])))
 
 

@@ -9,15 +9,16 @@ from dataclasses import replace
 from typing import Final
 
 from broker.contract.plans import PlannedPlay
+from kiosk.drawing import Drawing
 from kiosk.eyes import CameraHealth, Seen
-from kiosk.heap_view import draw_heap, in_place
+from kiosk.hand_looking import LookingAtHand, read_hand
+from kiosk.heap_view import draw_heap
 from kiosk.looks import looks, strays
-from kiosk.sight import Sight, View
+from kiosk.sight import Sight, Wanted, Winner
 from kiosk.table.restoring.places import Place, deal_of, homes
 from vision.live.background import BackgroundStream
 from vision.live.camera import Camera
 from vision.live.feed import CameraEvent, CameraLost, Feed, Frame
-from vision.live.motion import Sketch, sketch
 from vision.live.watcher import Stir, Watched
 from vision.reader import read_picture
 from vision.reading import Reading
@@ -31,25 +32,32 @@ AGAIN_S: Final = 0.1
 
 def look(
     camera: Callable[[], Camera],
-    play: PlannedPlay | None,
+    wanted: Wanted | None,
     size: tuple[int, int],
     clock: Callable[[], int],
     tell: Callable[[Seen], None],
     over: Callable[[], bool],
 ) -> None:
-    """Open a camera and tell what it sees for a play, until that is over. Without a play only how the camera is."""
+    """Open a camera and tell what it sees of what is wanted, until that is over. Of nothing only how the camera is."""
 
     def changed(event: CameraEvent) -> None:
         tell(CameraHealth(event.code if isinstance(event, CameraLost) else None))
 
-    looking = None if play is None else Looking(play, size)
-    with Feed(camera, changed) as feed, BackgroundStream(read_picture) as stream:
+    looking = _looking(wanted, size)
+    read = read_hand if isinstance(wanted, Winner) else read_picture
+    with Feed(camera, changed) as feed, BackgroundStream(read) as stream:
         for frame in _frames(feed, over):
             if looking is None:
                 continue
             watched = stream.lose() if frame is None else stream.see(frame.at, frame.picture)
             for seen in looking.see(watched, frame, clock()):
                 tell(seen)
+
+
+def _looking(wanted: Wanted | None, size: tuple[int, int]) -> "Looking | LookingAtHand | None":
+    if isinstance(wanted, Winner):
+        return LookingAtHand(wanted, size)
+    return None if wanted is None else Looking(wanted, size)
 
 
 def _frames(feed: Feed, over: Callable[[], bool]) -> Iterator[Frame | None]:
@@ -68,14 +76,10 @@ class Looking:
     """What is seen for one play: from what is known of the table to what is told of it."""
 
     def __init__(self, play: PlannedPlay, size: tuple[int, int]) -> None:
-        self._play, self._size = play, size
-        self._homes: dict[int, Place] = homes(deal_of(play.order))
+        self._play = play
+        homes_of: dict[int, Place] = homes(deal_of(play.order))
         self._judged: Reading | None = None
-        self._drawn: tuple[Reading, Sketch] | None = None
-        """The reading that is drawn, and what its frame looked like."""
-        self._view: View | None = None
-        self._key: object = None
-        """What the view was drawn of."""
+        self._drawing = Drawing(lambda picture, reading: draw_heap(picture, reading, homes_of, size))
         self._told = Sight()
 
     def see(self, watched: Watched, frame: Frame | None, now: int) -> tuple[Seen, ...]:
@@ -96,21 +100,6 @@ class Looking:
         if shown is None:
             return Sight()
         sight = Sight(len(watched.covered), strays(shown, self._play))
-        return (
-            sight
-            if shown.places or frame is None
-            else replace(sight, view=self._draw(shown, frame, still=watched.stir is Stir.SETTLED))
-        )
-
-    def _draw(self, shown: Reading, frame: Frame, *, still: bool) -> View:
-        """Draw destinations on the tiles that still lie where they were read; nothing anew while nothing moves."""
-        now = sketch(frame.picture)
-        if self._drawn is None or self._drawn[0] is not shown:
-            self._drawn = shown, now
-        reads = in_place(shown.reads, self._drawn[1], now, frame.picture.shape[1])
-        key = (id(shown), len(reads)) if still else frame.number
-        if self._view is None or key != self._key:
-            number = self._view.number + 1 if self._view else 1
-            self._view = View(number, draw_heap(frame.picture, Reading(reads, ()), self._homes, self._size))
-            self._key = key
-        return self._view
+        if shown.places or frame is None:
+            return sight
+        return replace(sight, view=self._drawing.view(watched, shown, frame))

@@ -7,7 +7,7 @@ from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from kiosk.table.events import Misplaced, TrayChecked
 from kiosk.table.restoring.heap import Sighted
-from vision.reading import Fault, Reading
+from vision.reading import Fault, Read, Reading
 from vision.verdict import compare
 
 
@@ -43,11 +43,12 @@ def _trays(reading: Reading) -> Iterator[Reading]:
 def strays(reading: Reading, play: PlannedPlay) -> tuple[Sighted, ...]:
     """Give the tiles that lie in no tray. A mark that names another set by number makes a tile foreign."""
     placed = {id(place.read) for place in reading.places}
-    return tuple(
-        Sighted(read.serial, read.face_up, read.foreign or _of_another(read.set, play.set))
-        for read in reading.reads
-        if id(read) not in placed
-    )
+    return tuple(sighted(read, play.set) for read in reading.reads if id(read) not in placed)
+
+
+def sighted(read: Read, number: int) -> Sighted:
+    """Give a tile as it is seen where tiles of one set are looked for."""
+    return Sighted(read.serial, read.face_up, read.foreign or _of_another(read.set, number))
 
 
 def _of_another(named: str | None, number: int) -> bool:

@@ -4,12 +4,12 @@ import logging
 import queue
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from broker.contract import topics
+from broker.contract.counting import Counted, CountRequest
 from broker.contract.link import Incoming, Link, LinkChanged, LinkRefused, Will
 from broker.contract.messages import Assignment, Order, Receipt, TableState
 from broker.contract.wire import Refused, decode_at, encode
@@ -20,6 +20,7 @@ from kiosk.bench import Bench
 from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
+from kiosk.counting.desk import CountDesk
 from kiosk.errors import JournalFull
 from kiosk.eyes import CameraHealth, Seen
 from kiosk.health import TOLD_LATE, Wellbeing
@@ -28,8 +29,9 @@ from kiosk.keyboard import Keyboard
 from kiosk.offered import content, first_left, may_be_taken
 from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import Line, Shown, shown
-from kiosk.sight import Sight
+from kiosk.sight import HandSight, Sight, Wanted
 from kiosk.stalled import Stalled, room_of
+from kiosk.status import status
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -87,6 +89,7 @@ class Program:
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
         self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
+        self._count = CountDesk(self._config.event, self._config.table, self._ask)
         self._health = Wellbeing()
         self._bench, self._bench_of = Bench(), self._core.state.play
         self._shown_at = self._core.state.since
@@ -103,7 +106,7 @@ class Program:
         return Link(
             settings.address(),
             client_id=f"homologue-{name}-table-{table}",
-            topics=[topic.at(name, table=table) for topic in (topics.RECEIPT, topics.ASSIGNMENT, topics.ORDER)],
+            topics=[topic.at(name, table=table) for topic in topics.TOPICS if "table" in topic.readers],
             tell=self._queue.put,
             will=will,
         )
@@ -161,6 +164,8 @@ class Program:
                 self._apply(item)
             case Sight():
                 self._bench = bench.saw(self._bench, item)
+            case HandSight():
+                self._count.saw(item)
             case _:
                 self._reported(item)
 
@@ -235,6 +240,8 @@ class Program:
                 self._uplink.settle(message)
             elif isinstance(message, Assignment):
                 self._plan_came(message)
+            elif isinstance(message, Counted):
+                self._count.take(message)
             elif isinstance(message, Order):
                 self._apply(_given(message, self._clock()))
         incoming.acknowledge()
@@ -260,6 +267,7 @@ class Program:
     def _due(self, now: int) -> None:
         self._see_to_disk(now)
         self._keyboard.idle(self.state, now)
+        self._count.due(now)
         closes_at = self.state.closes_at
         if closes_at is not None and self._closing.may_close(closes_at, now, down=self.state.finger_down):
             self._apply(ClaimWindowElapsed(at=now))
@@ -293,13 +301,17 @@ class Program:
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
         self._keyboard.follow(self.state)
+        self._count.follow(self.state, self._keyboard.form)
         if self._link.up:
             self._uplink.say(self._now)
 
     def key(self, key: str) -> None:
         """Take one key in."""
         if not self._at_the_bench(key):
-            self._keyboard.key(key, self.state, self._clock())
+            now, panel = self._clock(), self._keyboard.panel
+            typed = None if panel else self._count.key(key, self.state, self._keyboard.form, now)
+            for one in (key,) if typed is None else typed:
+                self._keyboard.key(one, self.state, now)
         self._follow()
 
     def _at_the_bench(self, key: str) -> bool:
@@ -315,7 +327,17 @@ class Program:
             self._keyboard.problem = self._apply(does)
         return does is not None
 
+    def _ask(self, request: CountRequest) -> None:
+        """Ask the scorer what a hand is worth."""
+        topic = topics.COUNT.at(request.event, table=request.table)
+        self._link.publish(topic, encode(request), retain=topics.COUNT.retain)
+
     # ---- what is seen and said --------------------------------------------------------------
+
+    @property
+    def looked_for(self) -> Wanted | None:
+        """What the camera is to look at: nothing while tiles are played with."""
+        return self.state.play if self.state.phase is Phase.RESTORING else self._count.looked_for
 
     def shown(self) -> Shown:
         """Give what is to be seen."""
@@ -327,6 +349,7 @@ class Program:
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
         now = in_restoring(now, self.state, self._bench)
+        now = replace(now, count=self._count.shown(self._clock(), up=self._link.up), told=self._count.told)
         session = self.state.session
         if session is None:
             return now
@@ -341,25 +364,7 @@ class Program:
         return self._stands(unwell, self._uplink.unsent, health)
 
     def _stands(self, lifecycle: Lifecycle, unsent: int, health: dict[str, str]) -> TableState:
-        state = self.state
-        return TableState(
-            id=uuid.uuid4().hex,
-            event=self._config.event,
-            table=self._config.table,
-            seq=self._journal.last_seq,
-            device=self._journal.device,
-            start=self._journal.start,
-            count=0,
-            lifecycle=lifecycle,
-            state=state.public,
-            round=state.play.round if state.play else None,
-            deal=state.play.deal if state.play else None,
-            unsent=unsent,
-            calling=state.calling,
-            paused=state.paused,
-            ordered=state.ordered,
-            health=health,
-        )
+        return status(self._config, self._journal, self.state, lifecycle, unsent, health)
 
 
 def run(program: Program, stop: threading.Event, each_round: Callable[[], None]) -> None:

@@ -14,7 +14,8 @@ from kiosk.screens.sentences import places, verdict
 from kiosk.screens.shown import Shown
 from kiosk.screens.window import QUIT, Window
 from kiosk.screens.words import Words
-from kiosk.table.state import Check, Phase, Table
+from kiosk.sight import Wanted
+from kiosk.table.state import Check, Table
 
 if TYPE_CHECKING:
     from kiosk.twins.people import People
@@ -40,6 +41,7 @@ class Round:
         self._program, self._window, self._eyes, self._people = program, window, eyes, people
         self._show_lamp, self._stop, self._picture = show_lamp, stop, picture
         self._seen: Table | None = None
+        self._wanted: Wanted | None = None
         self._shown: Shown | None = None
         self._log = Log()
 
@@ -59,9 +61,11 @@ class Round:
 
     def _look(self, state: Table) -> None:
         """Let the eyes and the people see the table."""
+        if (wanted := self._program.looked_for) != self._wanted:
+            self._wanted = wanted
+            self._eyes.look_for(wanted)
         if state != self._seen:
             self._seen = state
-            self._eyes.look_for(state.play if state.phase is Phase.RESTORING else None)
             if self._people:
                 self._people.see(state)
         if self._people and self._people.failed:

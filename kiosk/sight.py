@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from broker.contract.plans import PlannedPlay
+from broker.contract.words import Seat
 from kiosk.table.restoring.heap import Sighted
 
 if TYPE_CHECKING:  # OpenCV is loaded when the first screen is shown already
@@ -26,3 +28,25 @@ class Sight:
     """Tiles in view that lie in no tray."""
     view: View | None = None
     """The picture with destinations drawn into it; None while a tray is in view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """Whose hand is looked at: who has declared in this play."""
+
+    play: PlannedPlay
+    seat: Seat
+
+
+Wanted = PlannedPlay | Winner
+"""What is looked for: the trays of a play, or a winner's hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandSight:
+    """A winner's hand as it lies: its groups in reading order, and whether it has been looked at long enough."""
+
+    groups: tuple[tuple[Sighted, ...], ...] = ()
+    still: bool = False
+    view: View | None = None
+    """The picture with the groups drawn into it."""

@@ -17,15 +17,15 @@ from vision.torn import decide_torn
 _AXES, _CHANNELS = 3, 3
 
 
-def read_picture(picture: Picture) -> Reading:
+def read_picture(picture: Picture, *, close: bool = True) -> Reading:
     """Read a picture, BGR, shape (height, width, 3), uint8: every tile in it, and where it lies in its tray.
 
-    Only the picture is asked: no deal helps a read. Holds no state, so any thread may call it. Raises PictureError for
-    an array that is no picture.
+    Only the picture is asked: no deal helps a read. Holds no state, so any thread may call it. `close`: whether single
+    tiles may fill the picture. Raises PictureError for an array that is no picture.
     """
     if picture.dtype != np.uint8 or picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
         raise PictureError("a picture is an array of uint8 with three channels")
-    found, said = without_doubles(*read_marks(picture, find_tiles(picture)))
+    found, said = without_doubles(*read_marks(picture, find_tiles(picture, close=close)))
     marks = only_sure(said)
     layout = lay_out(picture, found, marks)
     if _leaves_doubt(marks, layout) and (again := look_again(picture, found, said, layout)):

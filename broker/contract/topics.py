@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from broker.contract import messages
+from broker.contract import counting, messages
 
 Role = Literal["table", "scorer", "desk", "arbiter", "display"]
 """Who holds credentials: each table its own, the scorer, the desk, read-only arbiters, displays of what is public."""
@@ -88,6 +88,26 @@ TOPICS: Final[tuple[Topic, ...]] = (
         about="what the arbiter tells a table",
     ),
     Topic(
+        "count",
+        "hm/{event}/table/{table}/count",
+        counting.CountRequest,
+        "table",
+        ("scorer",),
+        retain=False,
+        limit=4096,
+        about="a declared hand, by the serials of its tiles: what is it worth?",
+    ),
+    Topic(
+        "counted",
+        "hm/{event}/counted/{table}",
+        counting.Counted,
+        "scorer",
+        ("table",),
+        retain=False,
+        limit=16_384,
+        about="what a declared hand is worth, or why that is not said; never a face",
+    ),
+    Topic(
         "traveller",
         "hm/{event}/traveller/{deal}",
         messages.Traveller,
@@ -151,7 +171,8 @@ TOPICS: Final[tuple[Topic, ...]] = (
 
 BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS}
 
-STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, RULING, ALERT, PUBLIC_TRAVELLER, PUBLIC_STANDINGS = TOPICS
+STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, COUNT, COUNTED = TOPICS[:7]
+TRAVELLER, STANDINGS, RULING, ALERT, PUBLIC_TRAVELLER, PUBLIC_STANDINGS = TOPICS[7:]
 
 
 def root(event: str) -> str:

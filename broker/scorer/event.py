@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
@@ -189,6 +190,19 @@ class Event:
     def form(self, deal: int) -> str:
         """Hash of a deal's serials as they should lie."""
         return self._forms[deal]
+
+    def order(self, deal: int) -> Mapping[Seat, SerialTray]:
+        """Give everybody's serials as a deal lays them."""
+        return self._orders[deal]
+
+    def faces(self, deal: int) -> Mapping[int, str]:
+        """Give the face of each serial of the set in which a deal lies: it stays with the scorer."""
+        laid, faces = self._orders[deal], self._deals[deal].faces
+        return {
+            serial: face
+            for seat in SEATS
+            for serial, face in zip(chain.from_iterable(laid[seat]), faces[seat], strict=True)
+        }
 
     def plays_of(self, table: int, replanned: Mapping[int, int] = MappingProxyType({})) -> tuple[PlannedPlay, ...]:
         """What one table is to do, by rounds: serials, never a face. `replanned`: rounds that have another deal now."""

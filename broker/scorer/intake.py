@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from broker.contract.counting import CountRequest
 from broker.contract.facts import Call, Confirmed, Declared, Fact, Result, RiichiHand, RiichiTakenBack, Ruled, Seated
 from broker.contract.messages import LogMessage, Message, Refusal, Ruling, TableState, Taken
 from broker.contract.rulings import Adjusted, DealPlayed, Reopen, named
@@ -159,7 +160,7 @@ class Intake:
     def _judge(self, message: Message) -> Verdict:
         if message.event != self._event.name:
             raise Refused("wrong_event", f"this is the scorer of {self._event.name}")
-        if not isinstance(message, LogMessage | TableState):
+        if not isinstance(message, LogMessage | TableState | CountRequest):
             raise Refused("not_for_scorer", "the scorer takes no such message")
         if message.table not in self.books:
             raise Refused("unknown_table", f"there is no table {message.table} in this event")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from broker.contract import topics
+from broker.contract.counting import AnyAnswer, Counted, CountRequest
 from broker.contract.messages import (
     Alert,
     Assignment,
@@ -100,6 +101,13 @@ class Speaker:
             recorded=(),
         )
         return self._at(topics.ASSIGNMENT, message, table=booking.table)
+
+    def counted(self, request: CountRequest, answer: AnyAnswer, seq: int) -> Outgoing:
+        """Answer a table that has asked what a hand is worth."""
+        message = Counted(
+            id=_new_id(), event=self._event.name, seq=seq, table=request.table, asked=request.id, answer=answer
+        )
+        return self._at(topics.COUNTED, message, table=request.table)
 
     def traveller(self, room: Room, deal: int, seq: int, kind: type[Traveller] = Traveller) -> Outgoing:
         """Put all plays of a deal side by side, for arbiters or as the public copy."""

@@ -14,12 +14,14 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from broker.contract import topics
+from broker.contract.counting import CountRequest
 from broker.contract.facts import Restored, Result, RiichiHand, RiichiTakenBack, Ruled
 from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Ruling, TableState
 from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.collecting import uncollected
+from broker.scorer.counting import Counting
 from broker.scorer.event import Event
 from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
@@ -80,6 +82,7 @@ class Scorer:
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health = HealthWatch()
+        self._counting = Counting(event)
         self._publication = Publication(self._speaker)
         self.times, self.wire = TableTimes(), WireLog()
         for message in taken:
@@ -106,7 +109,7 @@ class Scorer:
         self._link = Link(
             address,
             client_id=f"homologue-{name}-scorer",
-            topics=(topics.LOG.at(name), topics.STATE.at(name)),
+            topics=(topics.LOG.at(name), topics.STATE.at(name), topics.COUNT.at(name)),
             tell=self._queue.put,
         )
         self._link.start()
@@ -226,9 +229,18 @@ class Scorer:
         for table in sorted({message.table for message in new if isinstance(message.fact, TURNS)} | self._greeting):
             self._assign(table)
         self._greeting.clear()
+        for one in verdicts:
+            if isinstance(one.message, CountRequest) and not one.code:
+                self._count(one.message)
         self._tell_scores(deals)
         for message in new:
             self._concerned.extend(self._concerns_of(message))
+
+    def _count(self, request: CountRequest) -> None:
+        """Tell a table what a hand is worth, by all that it has told up to now."""
+        told, recorded = self._intake.books[request.table].taken.values(), self._room.recorded(request.table)
+        answer = self._counting.answer(request, told, over=request.round in recorded)
+        self._say(self._speaker.counted(request, answer, self._height))
 
     def _alert(self, now: int) -> None:
         told = self._alerts.add((*self._concerned, *self._health.concerns()), now)

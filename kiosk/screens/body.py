@@ -5,6 +5,7 @@ from typing import Final
 
 from kiosk.screens.arbiter import panel
 from kiosk.screens.by_hand import by_hand
+from kiosk.screens.counting import counting
 from kiosk.screens.form import entering
 from kiosk.screens.heap import heap
 from kiosk.screens.middle import Action, Middle, Screen
@@ -23,6 +24,7 @@ SCREENS: Final[tuple[Screen, ...]] = (
     panel,
     paused,
     riichi,
+    counting,
     entering,
     result,
     stopped,

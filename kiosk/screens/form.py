@@ -20,7 +20,7 @@ def entering(words: Words, shown: Shown) -> Middle | None:
     if form is None:
         return None
     if form.seat is None:
-        asked, panel = _discarder(words, form)
+        asked, panel = _discarder(words, form, shown.told)
     elif form.judging:
         asked, panel = _judging(words, form, form.seat)
     else:
@@ -36,7 +36,8 @@ def keypad(words: Words, *last: Action) -> Rows:
 
 def _value(words: Words, form: Form, seat: str) -> tuple[tuple[Said, ...], Rows]:
     asked = Said(words("value_of", seat=words.seat(seat)), 0.09, style.TEXT), Said(form.digits or "–", 0.14, style.TEXT)
-    return asked, keypad(words, Action("x", words("do_false_hu")), Action("enter", words("do_enter"), "strong"))
+    last = Action("x", words("do_false_hu")), Action("enter", words("do_enter"), "strong")
+    return asked, ((Action("b", words("do_count")),), *keypad(words, *last))
 
 
 def _judging(words: Words, form: Form, seat: str) -> tuple[tuple[Said, ...], Rows]:
@@ -48,7 +49,12 @@ def _judging(words: Words, form: Form, seat: str) -> tuple[tuple[Said, ...], Row
     return asked, (*fines, (Action("back", words("do_no_false_hu")),))
 
 
-def _discarder(words: Words, form: Form) -> tuple[tuple[Said, ...], Rows]:
-    seats = tuple((Action(seat[0], words.seat(seat)),) for seat in SEATS if seat not in form.declared)
-    self_drawn = ((Action("d", words("do_self_drawn")),),) if len(form.declared) == 1 else ()
+def _discarder(words: Words, form: Form, told: str | None) -> tuple[tuple[Said, ...], Rows]:
+    """Ask whose tile it was; what the tiles of a counted hand have told stands out."""
+
+    def answer(key: str, label: str) -> Action:
+        return Action(key, label, "strong" if key == told else "plain")
+
+    seats = tuple((answer(seat[0], words.seat(seat)),) for seat in SEATS if seat not in form.declared)
+    self_drawn = ((answer("d", words("do_self_drawn")),),) if len(form.declared) == 1 else ()
     return (Said(words("discarder"), 0.1, style.TEXT),), (*seats, *self_drawn, (Action("back", words("do_back")),))

@@ -10,6 +10,7 @@ from broker.contract.words import PublicState, Seat, Wind, WinKind
 from broker.rules.deal import seat_wind
 from broker.rules.points import points
 from kiosk.bench import Bench
+from kiosk.counting.desk import CountShown
 from kiosk.entry import Form
 from kiosk.panel import Panel
 from kiosk.screens.riichi_shown import SessionShown
@@ -72,6 +73,10 @@ class Shown:
     """What the camera and the scanner tell besides."""
     declared: tuple[Seat, ...] = ()
     form: Form | None = None
+    count: CountShown | None = None
+    """A winner's hand, while it is counted from the backs of its tiles."""
+    told: str | None = None
+    """The key that says whose tile it was, as the counted hand tells."""
     result: Winning | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False

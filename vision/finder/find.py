@@ -24,10 +24,11 @@ _LEAST_LIKELY = 0.75
 _MOST = 200  # tiles: a set has 136, and a texture that looks like more must not cost more
 
 
-def find_tiles(picture: Picture) -> Found:
+def find_tiles(picture: Picture, *, close: bool = True) -> Found:
     """Find the tiles of a BGR picture, shape (height, width, 3) or (height, width), of any size.
 
-    The surest tile comes first. Deterministic; any thread may call it.
+    `close` tells whether single tiles may fill the picture; where a few lie far apart, the room between them could be
+    taken for such. The surest tile comes first. Deterministic; any thread may call it.
     """
     if picture.ndim == 2:  # noqa: PLR2004  grey has two dimensions
         picture = np.asarray(cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
@@ -38,7 +39,7 @@ def find_tiles(picture: Picture) -> Found:
     maps = look(small)
     fine = _tiles(small, maps, _FINE_SIZES)
     smaller = _shrunk(small, max(small.shape[:2]) // _COARSER)
-    coarse = _tiles(smaller, look(smaller), _COARSE_SIZES)
+    coarse = _tiles(smaller, look(smaller), _COARSE_SIZES) if close else []
     tiles = _without_doubles(_of_one_size(_scaled(fine, small, picture) + _scaled(coarse, smaller, picture)))
     tiles.sort(key=lambda tile: -tile.likelihood)
     return Found(tuple(tiles), _grey(maps), CELL * longest / max(small.shape[:2]))

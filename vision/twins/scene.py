@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 from vision.geometry import Picture, Points
+from vision.twins.hand import lay_groups
 from vision.twins.stamps import SCALE, TILE, stamp
 from vision.twins.world import Laid, View
 
@@ -21,15 +22,23 @@ _PLAY = (0.5, 0.7, 1.2)  # how far tiles lie off their places: mm right, mm down
 def draw_scene(view: View, seed: int) -> Picture:
     """Draw what lies on the table, BGR, `SCALE` pixels a millimetre of TABLE."""
     chance = np.random.default_rng(seed)
-    scene = _table(seed).copy()
+    scene = _table(seed, tray=not view.hand).copy()
+    for tile, middle in lay_groups(view.hand):
+        play = chance.uniform(-1, 1, 3) * _PLAY
+        _put(scene, tile, middle + play[:2], float(play[2]))
+    if not view.hand:
+        _fill_tray(scene, view, chance)
+    if view.covered:
+        _draw_hand(scene, view.hand_at)
+    return scene
+
+
+def _fill_tray(scene: Picture, view: View, chance: np.random.Generator) -> None:
     for row, places in enumerate(view.rows):
         for col, tile in enumerate(places):
             play = chance.uniform(-1, 1, 3) * _PLAY  # drawn for empty places too: the others stay where they are
             if tile is not None:
                 _put(scene, tile, _middle(row, col) + play[:2], float(play[2]))
-    if view.covered:
-        _draw_hand(scene, view.hand_at)
-    return scene
 
 
 def _middle(row: int, col: int) -> Points:
@@ -40,14 +49,14 @@ def _middle(row: int, col: int) -> Points:
 
 
 @lru_cache(maxsize=4)
-def _table(seed: int) -> Picture:
+def _table(seed: int, *, tray: bool) -> Picture:
     width, height = round(TABLE[0] * SCALE), round(TABLE[1] * SCALE)
     # Grain is drawn at a quarter of the size: felt and wood are not finer, and it costs a sixteenth.
     grain = np.random.default_rng(seed).normal(0, 7, (height // 4, width // 4)).astype(np.float32)
     soft = cv2.resize(cv2.GaussianBlur(grain, (0, 0), 1.0), (width, height))
     flat = np.full((height, width, 3), _FELT, dtype=np.float32)
     left, top = ((TABLE[0] - TRAY[0]) / 2, (TABLE[1] - TRAY[1]) / 2)
-    for inset, colour in ((0.0, _RIM), (7.0, _FLOOR)):
+    for inset, colour in ((0.0, _RIM), (7.0, _FLOOR)) if tray else ():
         corner = (round((left + inset) * SCALE), round((top + inset) * SCALE))
         other = (round((left + TRAY[0] - inset) * SCALE), round((top + TRAY[1] - inset) * SCALE))
         cv2.rectangle(flat, corner, other, colour, -1)

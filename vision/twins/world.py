@@ -39,6 +39,8 @@ class View:
     """All that a camera can see at one instant: rows of 13, 11 and 10 places, a hand over them, light, the cable."""
 
     rows: Rows = EMPTY
+    hand: tuple[tuple[Laid, ...], ...] = ()
+    """A winner's hand in groups: it lies on the mat, where the tray was."""
     covered: bool = False
     hand_at: float = 0.5  # where the hand is held when it covers: share of the table's width from the left
     dark: bool = False
@@ -72,7 +74,12 @@ class TrayTwin:
             raise ValueError("a tray has rows of 13, 11 and 10 places")
         laid = tuple(tuple(row) for row in rows)
         with self._lock:
-            self._view = replace(self._view, rows=laid)
+            self._view = replace(self._view, rows=laid, hand=())
+
+    def lay_hand(self, groups: Sequence[Sequence[Laid]]) -> None:
+        """Take the tray away and lay a winner's hand face down on the mat, group by group."""
+        with self._lock:
+            self._view = replace(self._view, hand=tuple(tuple(group) for group in groups))
 
     def cover(self, *, covered: bool = True, at: float = 0.5) -> None:
         """Hold a hand over the tray, `at` a share of the table's width from the left, or take it away."""

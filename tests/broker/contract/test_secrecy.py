@@ -3,6 +3,8 @@
 What is built from a real event is looked at in the scorer's tests.
 """
 
+import re
+
 from msgspec import inspect
 
 from broker.contract.topics import TOPICS
@@ -23,8 +25,8 @@ def text_fields() -> dict[str, str | None]:
     }
 
 
-def test_a_table_reads_receipts_its_assignment_and_orders_and_nothing_else() -> None:
-    assert [topic.name for topic in READ_BY_TABLES] == ["receipt", "assignment", "order"]
+def test_a_table_reads_receipts_its_assignment_orders_and_answers_and_nothing_else() -> None:
+    assert [topic.name for topic in READ_BY_TABLES] == ["receipt", "assignment", "order", "counted"]
 
 
 def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> None:
@@ -48,7 +50,18 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> N
         "order: id",
         "order: event",
         "order: author",
+        "counted: id",
+        "counted: event",
+        "counted: asked",
+        "counted: answer.code",
+        "counted: answer.elements[].id",
     }
+
+
+def test_what_a_counted_hand_is_told_by_has_no_room_for_a_face() -> None:
+    patterns = {pattern for way, pattern in text_fields().items() if way.startswith("counted: answer")}
+    assert None not in patterns
+    assert not any(re.search(pattern or "", face) for pattern in patterns for face in (*KINDS, "0m", "0p", "0s"))
 
 
 def test_no_choice_that_a_table_reads_is_a_face() -> None:

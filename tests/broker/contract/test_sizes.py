@@ -66,7 +66,7 @@ def encode_any(value: Any) -> bytes:  # noqa: ANN401 - a value of any type
     return encode(value)
 
 
-@pytest.mark.parametrize("name", ["state", "log", "receipt", "order", "ruling", "alert"])
+@pytest.mark.parametrize("name", ["state", "log", "receipt", "order", "ruling", "alert", "count", "counted"])
 def test_the_longest_message_fits_its_topic(name: str) -> None:
     topic = BY_NAME[name]
     assert len(encode(longest(inspect.type_info(topic.message)))) <= topic.limit

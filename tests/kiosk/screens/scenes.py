@@ -22,6 +22,7 @@ from kiosk.table.restoring.heap import Sighted
 from kiosk.table.restoring.places import PLACES, deal_of
 from kiosk.table.restoring.scans import Run, Scans
 from kiosk.table.state import Phase
+from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
 from vision.reading import FaultType
 
@@ -343,6 +344,7 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "accepting, three winners": lambda: result("east", "south", "west"),
     "accepting, drawn": drawn,
     "accepting, self-drawn": self_drawn,
+    **COUNTING,
     "recorded": lambda: small_result(*SEATS),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
 }

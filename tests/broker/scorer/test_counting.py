@@ -1,0 +1,234 @@
+"""A declared hand is counted from serials, for its table alone, and nobody can look faces up by asking."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from broker.contract import topics
+from broker.contract.counting import CountedFan, CountRequest, McrValue, NotCounted, SaidOfMcr
+from broker.contract.facts import Declared, Overridden, Press
+from broker.contract.messages import LogMessage
+from broker.contract.wire import encode
+from broker.contract.words import SEATS, Seat
+from broker.rules.fan.catalogue import RULESETS, Ruleset, entries, value
+from broker.rules.points import Outcome
+from broker.rules.tiles import FULL_SET, KINDS
+from broker.scorer.counting import MOST, Counting
+from broker.scorer.event import Event
+from broker.scorer.folder import DealRecord
+from broker.store.sqlite import SqliteJournal
+from tests.broker.scorer.hall import Hall, make_hall
+from tests.broker.scorer.small import NAME, deals, fact, plan, registry, result
+
+HAND: Final = (*KINDS[:9], "1p", "2p", "1z", "1z")
+"""Of East's: a pure straight that waits for a 3p, the next tile of the own wall."""
+
+OTHERS: Final[dict[Seat, tuple[str, ...]]] = {
+    "south": ("3p", "7p"),
+    "west": ("9p", "9p"),
+    "north": ("3p", "1z"),
+}
+"""What the others are dealt first."""
+
+
+def crafted() -> Event:
+    """The small event, but for its first deal."""
+    left = [*FULL_SET]
+    starts: dict[Seat, tuple[str, ...]] = {"east": (*HAND, "3p", "9p", "9p"), **OTHERS}
+    for face in (face for start in starts.values() for face in start):
+        left.remove(face)
+    Random(1).shuffle(left)
+    faces = {seat: (*starts[seat], *(left.pop() for _ in range(34 - len(starts[seat])))) for seat in SEATS}
+    return Event(plan(), (DealRecord(1, 1, "east", "east", faces), *deals()[1:]), registry())
+
+
+EVENT: Final = crafted()
+TABLE: Final = next(table for (table, round_), booking in EVENT.bookings.items() if (round_, booking.deal) == (1, 1))
+
+
+def dealt(seat: Seat) -> tuple[int, ...]:
+    return tuple(serial for row in EVENT.order(1)[seat] for serial in row)
+
+
+def declared(seat: Seat = "east", seq: int = 1) -> LogMessage:
+    return fact(TABLE, seq, Declared(round=1, deal=1, presses=(Press(seat=seat, after_ms=0),)))
+
+
+def asked(*groups: tuple[int, ...], seat: Seat = "east", id_: str = "request-1", **said: bool) -> CountRequest:
+    return CountRequest(
+        id=id_, event=NAME, table=TABLE, round=1, deal=1, seat=seat, groups=groups, said=SaidOfMcr(**said)
+    )
+
+
+SELF_DRAWN: Final = asked(dealt("east")[:13], dealt("east")[13:14])
+ON_A_DISCARD: Final = asked(dealt("east")[:13], dealt("south")[:1])
+
+
+def fan_of(request: CountRequest, *told: LogMessage, over: bool = False) -> dict[str, int] | str:
+    answer = Counting(EVENT).answer(request, told or (declared(),), over=over)
+    if isinstance(answer, NotCounted):
+        return answer.code
+    assert answer.fan == sum(one.fan for one in answer.elements)
+    return {one.id: one.fan for one in answer.elements}
+
+
+def test_a_self_drawn_hand_is_counted_with_what_its_tiles_tell() -> None:
+    assert fan_of(SELF_DRAWN) == {
+        "pure_straight": 16,
+        "fully_concealed_hand": 4,
+        "mixed_double_chow": 1,
+        "edge_wait": 1,
+        "one_voided_suit": 1,
+    }
+
+
+def test_a_tile_of_anothers_tray_was_discarded_by_that_player() -> None:
+    counted = fan_of(ON_A_DISCARD)
+    assert isinstance(counted, dict)
+    assert (counted.get("concealed_hand"), counted.get("fully_concealed_hand")) == (2, None)
+
+
+def test_a_group_with_a_tile_of_anothers_is_a_claimed_meld() -> None:
+    east = dealt("east")
+    claimed = (*east[9:11], dealt("south")[0])
+    hand = asked(east[:9], claimed, east[11:12], (dealt("north")[1],))
+    counted = fan_of(asked((*east[:9], east[11]), claimed, (east[12],)))
+    assert counted == "not_drawn_last"
+    worth = fan_of(hand)
+    assert isinstance(worth, dict)
+    assert (worth["pure_straight"], worth.get("concealed_hand")) == (16, None)
+
+
+def test_what_somebody_has_to_say_is_counted_too() -> None:
+    last = fan_of(asked(dealt("east")[:13], dealt("east")[13:14], last_tile=True))
+    assert isinstance(last, dict)
+    assert last["last_tile_draw"] == 8
+    robbed = fan_of(asked(dealt("east")[:13], dealt("south")[:1], kong=True))
+    assert isinstance(robbed, dict)
+    assert robbed["robbing_the_kong"] == 8
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (asked(dealt("east")[:13], dealt("south")[1:2]), "not_winning"),
+        (asked(dealt("east")[:12], dealt("east")[13:14]), "wrong_tile_count"),
+        (asked(dealt("east")[:14], dealt("south")[:1]), "wrong_tile_count"),
+        (asked(dealt("east")[:13], dealt("east")[13:15]), "winning_tile_not_apart"),
+        (asked(dealt("south")[:13], dealt("east")[13:14]), "not_a_meld"),
+        (asked(dealt("east")[:13], dealt("east")[13:14], kong=True), "replacement_without_kong"),
+        (asked(dealt("east")[:13], dealt("south")[:1], seat="south"), "not_declared"),
+        (asked((*dealt("east")[:12], dealt("east")[14]), dealt("west")[:1], last_of_kind=True), "not_last_of_kind"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_with_its_code(request_: CountRequest, code: str) -> None:
+    assert fan_of(request_) == code
+
+
+def test_nothing_is_counted_before_somebody_has_declared() -> None:
+    assert Counting(EVENT).answer(SELF_DRAWN, (), over=False) == NotCounted(code="not_declared")
+
+
+def test_nothing_is_counted_for_who_has_not_declared_in_this_very_play() -> None:
+    other = fact(TABLE, 2, Declared(round=2, deal=EVENT.bookings[TABLE, 2].deal, presses=declared().fact.presses))  # type: ignore[union-attr]  # it is a declaration
+    assert fan_of(SELF_DRAWN, declared("west"), other) == "not_declared"
+
+
+def test_where_an_arbiter_has_put_right_who_declared_the_declarer_is_anybody() -> None:
+    corrected = Overridden(round=1, deal=1, guards=("declarations_corrected",), reason="east: a button failed")
+    assert isinstance(fan_of(SELF_DRAWN, declared("west"), fact(TABLE, 2, corrected)), dict)
+
+
+def test_nothing_is_counted_when_the_play_has_its_result() -> None:
+    assert fan_of(SELF_DRAWN, over=True) == "play_has_result"
+
+
+def test_the_same_request_has_the_same_answer_and_costs_one_count() -> None:
+    counting = Counting(EVENT)
+    answers = [counting.answer(SELF_DRAWN, (declared(),), over=False) for _ in range(3 * MOST)]
+    assert answers == [answers[0]] * len(answers)
+    assert isinstance(answers[0], McrValue)
+
+
+def test_who_asks_again_and_again_to_look_faces_up_is_answered_no_more() -> None:
+    counting, east = Counting(EVENT), dealt("east")
+    tries = [replace(SELF_DRAWN, id=f"request-{at}", groups=(east[:13], (east[13 + at % 21],))) for at in range(MOST)]
+    for one in tries:
+        counting.answer(one, (declared(),), over=False)
+    assert counting.answer(replace(SELF_DRAWN, id="one-more"), (declared(),), over=False) == NotCounted(
+        code="counted_too_often"
+    )
+
+
+def test_asking_too_early_costs_no_count() -> None:
+    counting = Counting(EVENT)
+    for _ in range(2 * MOST):
+        counting.answer(SELF_DRAWN, (), over=False)
+    assert isinstance(counting.answer(SELF_DRAWN, (declared(),), over=False), McrValue)
+
+
+def test_an_answer_has_names_of_fan_and_never_a_face() -> None:
+    for request in (SELF_DRAWN, ON_A_DISCARD, asked(dealt("east")[:13], dealt("south")[1:2])):
+        answer = Counting(EVENT).answer(request, (declared(),), over=False)
+        texts = set(_texts(json.loads(encode_any(answer))))
+        assert texts.isdisjoint(KINDS)
+
+
+def encode_any(answer: Any) -> bytes:  # noqa: ANN401 - any struct
+    return encode(answer)
+
+
+def _texts(told: Any) -> list[str]:  # noqa: ANN401 - any JSON
+    if isinstance(told, dict):
+        return [text for value in told.values() for text in _texts(value)]
+    if isinstance(told, list):
+        return [text for value in told for text in _texts(value)]
+    return [told] if isinstance(told, str) else []
+
+
+# ---- on the wire --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def room(tmp_path: Path, journal: SqliteJournal) -> Hall:
+    return make_hall(tmp_path, journal, EVENT)
+
+
+def arrive(hall: Hall, request: CountRequest) -> None:
+    hall.arrive(topics.COUNT.at(NAME, table=request.table), encode(request))
+
+
+def test_the_scorer_answers_the_table_that_asked_and_keeps_nothing_of_it(room: Hall) -> None:
+    room.hear(declared())
+    before = room.journal.height
+    arrive(room, SELF_DRAWN)
+    told = room.ear.told(f"counted/{TABLE}")
+    assert (told["asked"], told["answer"]["kind"], told["answer"]["minimum"]) == ("request-1", "mcr", 8)
+    assert [retain for topic, _, retain in room.ear.said if "counted" in topic] == [False]
+    assert room.journal.height == before
+
+
+def test_a_hand_is_counted_until_the_result_is_there(room: Hall) -> None:
+    outcome = Outcome("discard", {"east": 19}, "south")
+    room.hear(declared(), fact(TABLE, 2, result(TABLE, 1, outcome)))
+    arrive(room, SELF_DRAWN)
+    assert room.ear.told(f"counted/{TABLE}")["answer"] == {"kind": "refused", "code": "play_has_result"}
+
+
+def test_a_request_for_another_table_or_event_is_refused_before_it_is_looked_at(room: Hall) -> None:
+    room.hear(declared())
+    room.arrive(topics.COUNT.at(NAME, table=TABLE + 1), encode(SELF_DRAWN))
+    arrive(room, replace(SELF_DRAWN, table=77))
+    assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
+    assert room.alerts() == [("wrong_table", TABLE + 1), ("unknown_table", 77)]
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_every_fan_that_can_be_counted_can_be_told(ruleset: Ruleset) -> None:
+    told = [CountedFan(id=fan_id, fan=value(fan_id, ruleset)) for fan_id in entries()]
+    assert msgspec.json.decode(msgspec.json.encode(told), type=list[CountedFan]) == told

@@ -1,0 +1,137 @@
+"""A hand is counted from the backs of its tiles: real broker, scorer, table and reader, and a simulated camera."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from broker.brokers import make_broker
+from broker.contract.link import Address
+from broker.contract.words import SEATS, Seat
+from broker.credentials import Credentials
+from broker.rules.tiles import KINDS
+from broker.scorer.service import Scorer
+from firmware.reports import Pressed, Released
+from kiosk.config import Settings
+from kiosk.eyes import Eyes
+from kiosk.journal import Journal, Whose
+from kiosk.program import Program
+from kiosk.table.state import Phase
+from tests.broker.scorer.hall import open_journal
+from tests.broker.scorer.small import NAME
+from tests.broker.scorer.test_counting import EVENT, TABLE, dealt
+from tests.kiosk.standing import CONFIG, Time
+from tests.kiosk.tables import MS, S, right
+from vision.live.cameras import open_camera
+from vision.twins.world import Laid, TrayTwin
+
+LONG_S = 120.0
+SET = 1
+
+
+class Playing:
+    """A table with its eyes, and the mat that they look at."""
+
+    def __init__(self, program: Program, eyes: Eyes, mat: TrayTwin, clock: Time) -> None:
+        self.program, self.eyes, self.mat, self.clock = program, eyes, mat, clock
+
+    def until(self, what: Callable[[], bool]) -> None:
+        """Let the program work until something is so."""
+        deadline = time.monotonic() + LONG_S
+        while not what():
+            assert time.monotonic() < deadline, self.program.shown()
+            self.program.step(timeout=0.02)
+            self.eyes.look_for(self.program.looked_for)
+
+    def until_in(self, phase: Phase) -> None:
+        self.until(lambda: self.program.state.phase is phase)
+
+    def press(self, *seats: Seat) -> None:
+        for seat in seats:
+            self.clock.wait(2 * S)
+            self.program.tell(Pressed(seat, self.clock.now))
+            self.program.tell(Released(seat, self.clock.wait(5 * MS)))
+        self.program.step(timeout=0)
+
+    def declare(self) -> None:
+        """Play until East has declared and the claim window has closed."""
+        self.until_in(Phase.RESTORING)
+        play = self.program.state.play
+        assert play is not None
+        for seat in SEATS:
+            self.program.seen(right(play, seat, self.clock.wait()))
+        self.until_in(Phase.SEATING)
+        self.press(*SEATS)
+        self.press(*SEATS)
+        self.press("east")
+        self.clock.wait(9 * S)
+        self.until_in(Phase.DECLARED)
+
+    def lay(self, *groups: tuple[int, ...]) -> None:
+        self.mat.lay_hand([[Laid(SET, serial) for serial in group] for group in groups])
+
+
+@contextmanager
+def playing(folder: Path) -> Iterator[tuple[Playing, Scorer]]:
+    """Open an event in which one table sits."""
+    credentials = Credentials.create(max(EVENT.tables))
+    with (
+        make_broker("embedded", folder / "broker", NAME, credentials, tables=max(EVENT.tables)) as broker,
+        open_journal(folder) as stored,
+        _scoring(Scorer(EVENT, stored, folder, lambda: 1_800_000_000_000), broker.port, credentials) as scorer,
+        closing(Journal(folder / "table.sqlite", Whose(NAME, TABLE))) as journal,
+    ):
+        (folder / "password").write_text(credentials.table(TABLE)[1], encoding="utf-8")
+        (folder / "password").chmod(0o600)
+        text = CONFIG.replace('event = "cup-2026"', f'event = "{NAME}"').replace("table = 3", f"table = {TABLE}")
+        (folder / "table.toml").write_text(text.replace("port = 1", f"port = {broker.port}"), encoding="utf-8")
+        clock, mat = Time(), TrayTwin()
+        program = Program(Settings(folder / "table.toml"), journal, clock)
+        eyes = Eyes(lambda: open_camera("sim://tray?fps=20&seed=3", world=mat), program.seen, clock)
+        eyes.start()
+        program.start()
+        try:
+            yield Playing(program, eyes, mat, clock), scorer
+        finally:
+            eyes.stop()
+            program.stop()
+
+
+@contextmanager
+def _scoring(scorer: Scorer, port: int, credentials: Credentials) -> Iterator[Scorer]:
+    stop = threading.Event()
+    scorer.connect(Address("127.0.0.1", port, "scorer", credentials.password("scorer")))
+    thread = threading.Thread(target=scorer.run, args=[stop])
+    thread.start()
+    try:
+        yield scorer
+    finally:
+        stop.set()
+        thread.join(timeout=LONG_S)
+
+
+def test_a_hand_is_laid_read_asked_about_counted_and_accepted(tmp_path: Path) -> None:
+    with playing(tmp_path) as (table, scorer):
+        program = table.program
+        table.lay(dealt("east")[:13], dealt("east")[13:14])  # on the mat before anybody may look at it
+        table.declare()
+        assert program.looked_for is None
+
+        program.key("b")
+        table.until(lambda: (one := program.shown().count) is not None and one.counting.sight.still)
+        program.key("enter")
+        table.until(lambda: (one := program.shown().count) is not None and one.counting.answer is not None)
+        count = program.shown().count
+        assert count is not None
+        assert count.counting.accepted == 23
+        assert set(str(count.counting.answer).split("'")).isdisjoint(KINDS)
+
+        program.key("enter")
+        assert (program.shown().count, program.shown().told) == (None, "d")
+        program.key("d")
+        assert program.state.phase is Phase.ACCEPTING
+        table.press(*SEATS)
+        table.until(lambda: (TABLE, 1) in scorer._room.results)
+        result = scorer._room.results[TABLE, 1].fact
+        assert (result.win, result.winners) == ("self_drawn", {"east": 23})  # type: ignore[union-attr]  # a result

@@ -1,0 +1,192 @@
+"""Counting a hand at the table: only when somebody has declared; asked until it is answered; accepted or corrected."""
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from broker.contract.counting import AnyAnswer, Counted, CountedFan, CountRequest, McrValue, NotCounted
+from kiosk.counting.desk import AGAIN_NS, SILENT_NS, CountDesk, CountShown
+from kiosk.entry import Form
+from kiosk.sight import HandSight
+from kiosk.table.restoring.heap import Sighted
+from kiosk.table.state import Phase
+from tests.kiosk.screens.counting_scenes import dealt, self_drawn_late, sight, with_melds
+from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
+
+DECLARED: Final = Form(("west", "north"), (4, 8))
+WORTH: Final = McrValue(fan=24, minimum=8, elements=(CountedFan(id="seven_pairs", fan=24),))
+TOO_LITTLE: Final = McrValue(fan=7, minimum=8, elements=(CountedFan(id="all_pungs", fan=6),))
+
+
+class Desk:
+    """A desk, and what it asks."""
+
+    def __init__(self, sitting: Sitting | None = None, form: Form | None = DECLARED) -> None:
+        self.asked: list[CountRequest] = []
+        self.desk = CountDesk(EVENT, TABLE, self.asked.append)
+        self.sitting, self.form = sitting or sitting_in(Phase.DECLARED), form
+
+    def key(self, key: str, now: int = 0) -> tuple[str, ...] | None:
+        return self.desk.key(key, self.sitting.table, self.form, now)
+
+    def looking_at(self, seen: HandSight) -> "Desk":
+        self.key("b")
+        self.desk.saw(seen)
+        return self
+
+    def answer(self, answer: AnyAnswer, to: str | None = None) -> None:
+        asked = self.asked[-1].id if to is None else to
+        self.desk.take(Counted(id="answer-1", event=EVENT, seq=1, table=TABLE, asked=asked, answer=answer))
+
+    @property
+    def shown(self) -> CountShown:
+        shown = self.desk.shown(0, up=True)
+        assert shown is not None
+        return shown
+
+
+def told(answer: AnyAnswer) -> Desk:
+    """A desk that has asked about West's hand and been answered."""
+    desk = Desk().looking_at(sight(with_melds()))
+    desk.key("enter")
+    desk.answer(answer)
+    return desk
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.DECLARED])
+def test_nothing_is_counted_or_looked_at_before_a_claim_window_has_closed_or_after_the_result(phase: Phase) -> None:
+    desk = Desk(sitting_in(phase))
+    assert (desk.key("b"), desk.desk.looked_for, desk.desk.shown(0, up=True)) == (None, None, None)
+
+
+def test_nothing_is_counted_while_a_false_hu_is_fined_or_the_discarder_is_asked_for() -> None:
+    judging, discarder = replace(DECLARED, judging=True), replace(DECLARED, values=(24, 8))
+    assert [Desk(form=form).key("b") for form in (judging, discarder, None)] == [None, None, None]
+
+
+def test_a_hand_is_asked_about_as_it_lies() -> None:
+    desk = Desk().looking_at(sight(with_melds()))
+    assert desk.key("enter") == ()
+    (asked,) = desk.asked
+    assert (asked.table, asked.round, asked.deal, asked.seat, asked.groups) == (TABLE, 1, 1, "west", with_melds())
+    assert desk.desk.looked_for is None
+
+
+@pytest.mark.parametrize(
+    ("seen", "code"),
+    [
+        (HandSight(), "hand_not_seen"),
+        (sight((dealt()[:13], dealt()[32:34])), "winning_tile_not_apart"),
+        (replace(sight(()), groups=((Sighted(None),),)), "hand_unread"),
+        (replace(sight(()), groups=((Sighted(5, face_up=True), Sighted(None)),)), "hand_face_up"),
+        (replace(sight(()), groups=((Sighted(5, foreign=True),),)), "hand_foreign"),
+    ],
+)
+def test_a_hand_that_cannot_be_counted_as_it_lies_is_not_asked_about(seen: HandSight, code: str) -> None:
+    desk = Desk().looking_at(seen)
+    desk.key("enter")
+    assert (desk.shown.counting.hand, desk.asked) == (code, [])
+
+
+def test_a_hand_that_is_still_being_laid_is_not_asked_about() -> None:
+    desk = Desk().looking_at(sight(self_drawn_late(), still=False))
+    desk.key("enter")
+    assert desk.asked == []
+
+
+def test_what_the_tiles_cannot_tell_is_said_by_keys_where_the_hand_allows_it() -> None:
+    late, early = sight(self_drawn_late()), sight((dealt()[:13], dealt()[13:14]))
+    desk = Desk().looking_at(late)
+    for key in ("l", "o", "k", "enter"):  # there is no kong of which a tile could be the replacement
+        desk.key(key)
+    assert (desk.asked[0].said.last_tile, desk.asked[0].said.kong, desk.asked[0].said.last_of_kind) == (1, 0, 1)
+    desk.key("r")
+    desk.desk.saw(early)
+    desk.key("enter")
+    assert desk.asked[1].said.last_tile is False
+
+
+def test_a_kong_is_robbed_of_a_claimed_tile_and_never_on_the_last_one() -> None:
+    desk = Desk().looking_at(sight(with_melds()))
+    desk.key("k")
+    assert desk.shown.counting.said.kong
+    desk.key("l")
+    assert (desk.shown.counting.said.last_tile, desk.shown.counting.said.kong) == (True, False)
+
+
+def test_without_an_answer_the_same_is_asked_again_and_staff_are_told() -> None:
+    desk = Desk().looking_at(sight(with_melds()))
+    desk.key("enter", now=0)
+    for now in (AGAIN_NS - 1, AGAIN_NS, AGAIN_NS + 1, 2 * AGAIN_NS):
+        desk.desk.due(now)
+    assert desk.asked == [desk.asked[0]] * 3
+    silent = [desk.desk.shown(now, up=up) for now, up in ((1, True), (1, False), (SILENT_NS, True))]
+    assert [one is not None and one.silent for one in silent] == [False, True, True]
+
+
+def test_a_declaration_that_the_scorer_has_not_heard_of_is_waited_for() -> None:
+    desk = told(NotCounted(code="not_declared"))
+    assert desk.shown.counting.answer is None
+    desk.desk.due(AGAIN_NS)
+    desk.answer(WORTH)
+    assert (len(desk.asked), desk.shown.counting.accepted) == (2, 24)
+
+
+def test_an_answer_to_an_older_question_is_not_taken() -> None:
+    desk = told(WORTH)
+    desk.key("r")
+    desk.key("enter")
+    desk.answer(TOO_LITTLE, to=desk.asked[0].id)
+    assert desk.shown.counting.answer is None
+
+
+def test_what_moves_after_it_was_asked_about_changes_nothing() -> None:
+    desk = told(WORTH)
+    desk.desk.saw(HandSight())
+    assert desk.shown.counting.sight == sight(with_melds())
+
+
+def test_an_accepted_value_is_typed_into_the_form_and_the_discarder_is_told() -> None:
+    desk = told(WORTH)
+    assert desk.key("enter") == ("clear", "2", "4", "enter")
+    assert (desk.desk.shown(0, up=True), desk.desk.told) == (None, "e")
+
+
+def test_a_self_drawn_tile_is_told_too_until_the_form_is_complete() -> None:
+    desk = Desk().looking_at(sight(self_drawn_late()))
+    desk.key("enter")
+    desk.answer(WORTH)
+    desk.key("enter")
+    assert desk.desk.told == "d"
+    desk.desk.follow(desk.sitting.table, None)
+    assert desk.desk.told is None
+
+
+@pytest.mark.parametrize("answer", [TOO_LITTLE, NotCounted(code="not_winning")])
+def test_what_is_no_hu_can_be_ruled_false_and_never_accepted(answer: AnyAnswer) -> None:
+    desk = told(answer)
+    assert desk.key("enter") == ()
+    assert desk.key("x") == ("x",)
+
+
+def test_a_hand_that_was_refused_for_how_it_lies_is_no_false_hu() -> None:
+    desk = told(NotCounted(code="not_a_meld"))
+    assert desk.key("x") == ()
+
+
+def test_the_keypad_is_one_key_away_at_every_step() -> None:
+    for desk in (Desk().looking_at(HandSight()), Desk().looking_at(sight(with_melds())), told(WORTH)):
+        assert desk.key("back") == ()
+        assert (desk.desk.shown(0, up=True), desk.desk.told) == (None, None)
+
+
+def test_the_arbiter_can_be_called_while_a_hand_is_counted() -> None:
+    desk = Desk().looking_at(sight(with_melds()))
+    assert (desk.key("c"), desk.key("a"), desk.key("7")) == (None, None, ())
+
+
+def test_counting_ends_when_another_hand_is_asked_for() -> None:
+    desk = Desk().looking_at(sight(with_melds()))
+    desk.desk.follow(desk.sitting.table, replace(DECLARED, values=(24,)))
+    assert desk.desk.shown(0, up=True) is None

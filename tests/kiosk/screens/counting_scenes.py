@@ -1,0 +1,95 @@
+"""A winner's hand while it is counted from the backs: everything that the screen can be asked to show of it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from broker.contract.counting import AnyAnswer, CountedFan, CountRequest, McrValue, NotCounted
+from kiosk.counting.desk import CountShown
+from kiosk.counting.state import Counting
+from kiosk.entry import Form
+from kiosk.screens.shown import Line, Shown, shown
+from kiosk.sight import HandSight, View, Winner
+from kiosk.table.restoring.heap import Sighted
+from kiosk.table.state import Phase
+from tests.kiosk.tables import EVENT, TABLE, sitting_in
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+def dealt(seat: str = "west") -> tuple[int, ...]:
+    """Give a seat's serials: the hand, then the wall."""
+    play = sitting_in(Phase.DECLARED).play
+    return tuple(serial for row in play.order[seat] for serial in row)  # type: ignore[index]  # a seat's name
+
+
+def with_melds() -> Groups:
+    """Seven concealed tiles, a claimed chow, a claimed kong, a tile of East's."""
+    own, south, east = dealt(), dealt("south"), dealt("east")
+    return own[:7], (*own[7:9], south[20]), (*own[9:12], south[21]), (east[30],)
+
+
+def self_drawn_late() -> Groups:
+    """Thirteen concealed tiles, and the last of the own wall."""
+    own = dealt()
+    return own[:13], (own[33],)
+
+
+def drawn() -> np.ndarray:
+    """Something like a picture of a mat."""
+    ground = np.full((300, 520, 3), (58, 72, 34), dtype=np.uint8)
+    for at in range(14):
+        ground[60 + 110 * (at // 8) : 130 + 110 * (at // 8), 20 + 60 * (at % 8) : 70 + 60 * (at % 8)] = (98, 140, 90)
+    return ground
+
+
+def sight(groups: Groups, *, still: bool = True) -> HandSight:
+    """Give what the camera sees of a hand."""
+    tiles = tuple(tuple(Sighted(serial) for serial in group) for group in groups)
+    return HandSight(tiles, still, View(1, drawn()))
+
+
+def counted(now: HandSight, answer: AnyAnswer | None = None, *, asked: bool = False, silent: bool = False) -> Shown:
+    """Give what is to be seen of West's hand."""
+    sitting = sitting_in(Phase.DECLARED)
+    winner = Winner(sitting.play, "west")
+    request = CountRequest(
+        id="request-1", event=EVENT, table=TABLE, round=1, deal=1, seat="west", groups=self_drawn_late()
+    )
+    counting = Counting(winner, now, asked=request if asked or answer else None, answer=answer, last_tile=True)
+    seen = shown(TABLE, sitting.table, Form(("west", "north"), (4, 8)), Line(up=True, clock="14:05"), None)
+    return replace(seen, count=CountShown(counting, silent=silent))
+
+
+def value(*fan: tuple[str, int], minimum: int = 8) -> McrValue:
+    """Give an answer."""
+    elements = tuple(CountedFan(id=name, fan=worth) for name, worth in fan)
+    return McrValue(fan=sum(worth for _, worth in fan), minimum=minimum, elements=elements)
+
+
+LONG: Final = value(
+    ("three_concealed_pungs", 16), ("all_types", 6), ("out_with_replacement_tile", 8), ("fully_concealed_hand", 4),
+    ("two_concealed_kongs", 8), ("dragon_pung", 2), ("prevalent_wind", 2), ("seat_wind", 2), ("single_wait", 1),
+    ("pung_of_terminals_or_honors", 1), ("pung_of_terminals_or_honors", 1), ("one_voided_suit", 1),
+)  # fmt: skip
+
+COUNTING: Final[dict[str, Callable[[], Shown]]] = {
+    "count, nothing in view": lambda: counted(HandSight()),
+    "count, one unread": lambda: counted(
+        replace(
+            sight(self_drawn_late()), groups=((Sighted(None), *map(Sighted, dealt()[1:13])), (Sighted(dealt()[33]),))
+        )
+    ),
+    "count, winning tile not apart": lambda: counted(sight((dealt()[:13], dealt()[32:34]))),
+    "count, melds": lambda: counted(sight(with_melds())),
+    "count, last tile": lambda: counted(sight(self_drawn_late())),
+    "count, moving": lambda: counted(sight(self_drawn_late(), still=False)),
+    "count, asked": lambda: counted(sight(self_drawn_late()), asked=True),
+    "count, silent": lambda: counted(sight(self_drawn_late()), asked=True, silent=True),
+    "count, value": lambda: counted(sight(with_melds()), value(("seven_pairs", 24), ("last_tile_draw", 8))),
+    "count, many fan": lambda: counted(sight(with_melds()), LONG),
+    "count, under the minimum": lambda: counted(sight(with_melds()), value(("all_pungs", 6), ("self_drawn", 1))),
+    "count, no hand": lambda: counted(sight(with_melds()), NotCounted(code="not_winning")),
+}
