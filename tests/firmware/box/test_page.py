@@ -1,5 +1,6 @@
 """The page about the box says what the code does."""
 
+import json
 import re
 
 from firmware.box.address import SETTINGS
@@ -61,3 +62,15 @@ def test_each_code_of_the_box_has_its_row() -> None:
 def test_what_it_stores_and_what_keeps_it_from_starting_are_as_said() -> None:
     assert f"it keeps {SIZE - 1} edges" in PAGE
     assert f"**{' and '.join(SEATS[seat] for seat in SERVICE)}**" in PAGE
+
+
+def test_the_micropython_that_is_named_is_the_one_in_which_the_tests_run_it() -> None:
+    package = json.loads((ROOT / "tests/firmware/micropython/package.json").read_text(encoding="utf-8"))
+    (version,) = package["dependencies"].values()
+    assert set(re.findall(r"\b1\.\d+\.\d+\b", PAGE)) == {version}
+
+
+def test_the_wires_of_the_first_try_are_the_contacts() -> None:
+    pins = [HEADER[number] for number in BUTTONS]
+    assert f"(pins {pins[0]} to {pins[-1]})" in PAGE
+    assert pins == [*range(pins[0], pins[-1] + 1)]
