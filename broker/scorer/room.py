@@ -21,6 +21,7 @@ from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry, PlayKey, Subject, entry_of
 from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, table_of
 from broker.scorer.seating import Seatings
+from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
@@ -320,6 +321,9 @@ class Room:
                 self.book.deadline,
                 {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
                 self.instead(),
+                team_rows(self.team_standings()),
+                self.teams.lineups,
+                tuple(sorted(self.teams.left_out)),
             )
         return self._moment
 
