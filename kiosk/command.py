@@ -41,6 +41,7 @@ SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
 @click.option("--practice", is_flag=True, help="A table to practise at: no CONFIG, no hardware, no broker.")
 @click.option("--language", help="Of the practice table: en, fr, zh, or another that has a catalogue.")
 @click.option("--camera", help="Of the practice table: v4l2:/dev/video0, pictures:FOLDER; without it, simulated.")
+@click.option("--scanner", help="Of the practice table: serial:/dev/serial/by-id/...; without it, simulated.")
 @click.option("--size", type=click.Choice(SIZES), help="Of the practice table's screen.")
 @click.option("--hand", type=click.Choice(["right", "left"]), help="Where the practice table's buttons are.")
 @click.option("--text", type=click.Choice(["normal", "large", "largest"]), help="Letters of the practice table.")
@@ -78,6 +79,7 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         window = opened.enter_context(Window(config.screen, Words(config.language)))
         program = Program(settings, journal)
         window.show(program.shown())  # before what takes long to load: somebody has switched this table on
+        journal.lay_out()
         buttons = open_buttons(config.devices.buttons, program.tell)
         opened.enter_context(buttons.buttons)
         if config.devices.scanner:

@@ -1,12 +1,14 @@
 """What is seen of a winner's hand that lies face down: groups of serials, and the picture with the groups drawn."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
 import numpy as np
 
 from kiosk.drawing import Drawing
-from kiosk.heap_view import cut, mark, short_side
+from kiosk.heap_picture import Cut
+from kiosk.heap_view import mark, short_side
 from kiosk.looks import sighted
 from kiosk.sight import HandSight, Winner
 from vision.geometry import Picture, Points, Quad, rectangle
@@ -30,7 +32,7 @@ class LookingAtHand:
 
     def __init__(self, winner: Winner, size: tuple[int, int]) -> None:
         self._set = winner.play.set
-        self._drawing = Drawing(partial(draw_hand, size=size))
+        self._drawing = Drawing(lambda picture, reading: HandView(picture, reading, size))
         self._told = HandSight()
 
     def see(self, watched: Watched, frame: Frame | None, now: int) -> tuple[HandSight, ...]:  # noqa: ARG002 - as of trays
@@ -50,17 +52,29 @@ class LookingAtHand:
         return HandSight(groups, watched.stir is Stir.SETTLED, view)
 
 
-def draw_hand(picture: Picture, reading: Reading, size: tuple[int, int]) -> Picture:
-    """Give the part of a picture in which tiles lie, no larger than `size`: each group in a frame with its number."""
-    corner, scale, piece = cut(picture, reading, size)
-    drawn = np.ascontiguousarray(piece)
-    pen = Pen(drawn, max(1.0, 0.004 * max(size)))
-    for number, group in enumerate(hand_groups(reading.reads), 1):
-        quads = (np.array([read.quad for read in group]) - corner) * scale
-        _frame(pen, quads, str(number))
+class HandView:
+    """One reading of a hand: each group in a frame with its number, tiles that cannot be counted with their sign."""
+
+    def __init__(self, picture: Picture, reading: Reading, size: tuple[int, int]) -> None:
+        """Take what was read, and how large (width, height) it is shown at most, pixels."""
+        self._cut, self._reads = Cut.about(picture, reading, size), reading.reads
+        self._line = max(1.0, 0.004 * max(size))
+
+    def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
+        """Give the part of a picture in which tiles lie, BGR; those of which one was moved have no frame."""
+        drawn = self._cut.of(picture)
+        lies = {id(read) for read, there in zip(self._reads, lying, strict=True) if there}
+        pen = Pen(drawn, self._line)
+        for number, group in enumerate(hand_groups(self._reads), 1):
+            if all(id(read) in lies for read in group):
+                self._draw(pen, group, str(number))
+        return drawn
+
+    def _draw(self, pen: Pen, group: tuple[Read, ...], number: str) -> None:
+        quads = np.array([self._cut.shown(np.array(read.quad)) for read in group])
+        _frame(pen, quads, number)
         for read, quad in zip(group, quads, strict=True):
             _doubt(pen, read, quad)
-    return drawn
 
 
 def _frame(pen: Pen, quads: Quad, number: str) -> None:

@@ -12,7 +12,7 @@ from broker.contract.plans import PlannedPlay
 from kiosk.drawing import Drawing
 from kiosk.eyes import CameraHealth, Seen
 from kiosk.hand_looking import LookingAtHand, read_hand
-from kiosk.heap_view import draw_heap
+from kiosk.heap_view import HeapView
 from kiosk.looks import looks, strays
 from kiosk.sight import Sight, Wanted, Winner
 from kiosk.table.restoring.places import Place, deal_of, homes
@@ -77,9 +77,9 @@ class Looking:
 
     def __init__(self, play: PlannedPlay, size: tuple[int, int]) -> None:
         self._play = play
-        homes_of: dict[int, Place] = homes(deal_of(play.order))
+        at_home: dict[int, Place] = homes(deal_of(play.order))
         self._judged: Reading | None = None
-        self._drawing = Drawing(lambda picture, reading: draw_heap(picture, reading, homes_of, size))
+        self._drawing = Drawing(lambda picture, reading: HeapView(picture, reading, at_home, size))
         self._told = Sight()
 
     def see(self, watched: Watched, frame: Frame | None, now: int) -> tuple[Seen, ...]:

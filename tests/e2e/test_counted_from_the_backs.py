@@ -24,6 +24,7 @@ from tests.broker.scorer.test_counting import EVENT, TABLE, dealt
 from tests.kiosk.standing import CONFIG, Time
 from tests.kiosk.tables import MS, S, right
 from vision.live.cameras import open_camera
+from vision.twins.hand import laid_hand
 from vision.twins.world import Laid, TrayTwin
 
 LONG_S = 120.0
@@ -69,7 +70,7 @@ class Playing:
         self.until_in(Phase.DECLARED)
 
     def lay(self, *groups: tuple[int, ...]) -> None:
-        self.mat.lay_hand([[Laid(SET, serial) for serial in group] for group in groups])
+        self.mat.spread(laid_hand([[Laid(SET, serial) for serial in group] for group in groups]))
 
 
 @contextmanager

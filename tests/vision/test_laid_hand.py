@@ -10,6 +10,7 @@ from vision.laid_hand import hand_groups
 from vision.live.cameras import open_camera
 from vision.reader import read_picture
 from vision.reading import Corners, Read
+from vision.twins.hand import laid_hand
 from vision.twins.world import Laid, TrayTwin
 
 WIDE, HIGH = 22.0, 30.0
@@ -88,7 +89,7 @@ def test_an_empty_mat_has_no_groups() -> None:
 def test_a_hand_on_the_simulated_mat_is_read_group_by_group() -> None:
     groups = [[7, 134, 21, 88, 90, 3, 55], [101, 12, 60], [45, 46, 47, 48], [136]]
     table = TrayTwin()
-    table.lay_hand([[Laid(3, serial, upside_down=serial % 5 == 0) for serial in group] for group in groups])
+    table.spread(laid_hand([[Laid(3, serial, upside_down=serial % 5 == 0) for serial in group] for group in groups]))
     with open_camera("sim://tray?seed=3&tilt=3&noise=2&blur=0.5", world=table) as camera:
         reading = read_picture(camera.frame(), close=False)
     assert [[read.serial for read in group] for group in hand_groups(reading.reads)] == groups

@@ -1,28 +1,29 @@
-"""Where the tiles of a winner's hand lie on the simulated mat: in rows, two fingers between two groups. In mm."""
+"""A winner's hand on the simulated mat: in rows, two fingers between two groups. Lengths in millimetres."""
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from vision.geometry import Points
 from vision.twins.stamps import TILE
-from vision.twins.world import Laid
+from vision.twins.world import Laid, Loose
 
-FINGERS = 30.0
+FINGERS = 36.0
 LEFT, RIGHT = 24.0, 356.0  # of the part of the table that the camera sees
 TOP = 52.0
 ROW = TILE[1] + 14.0
 BESIDE = 0.8  # between two tiles of a group
+TURNS = (0.7, -1.1, 0.2, -0.4)  # degrees: nobody lays tiles quite straight
 
 
-def lay_groups(groups: Sequence[Sequence[Laid]]) -> Iterator[tuple[Laid, Points]]:
-    """Give each tile and its middle, shape (2,): a group that has no room in its row begins the next one."""
+def laid_hand(groups: Sequence[Sequence[Laid]]) -> tuple[Loose, ...]:
+    """Give where each tile lies: a group that has no room in its row begins the next one."""
+    return (*_laid(groups),)
+
+
+def _laid(groups: Sequence[Sequence[Laid]]) -> Iterator[Loose]:
     x, y = LEFT, TOP
     for group in groups:
-        width = len(group) * (TILE[0] + BESIDE)
-        if x + width > RIGHT:
+        if x + len(group) * (TILE[0] + BESIDE) > RIGHT:
             x, y = LEFT, y + ROW
         for tile in group:
-            yield tile, np.array([x + TILE[0] / 2, y])
+            yield Loose(tile, (x + TILE[0] / 2, y), TURNS[tile.serial % len(TURNS)])
             x += TILE[0] + BESIDE
         x += FINGERS

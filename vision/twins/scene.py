@@ -4,9 +4,9 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from vision.geometry import Picture, Points
-from vision.twins.hand import lay_groups
 from vision.twins.stamps import SCALE, TILE, stamp
 from vision.twins.world import Laid, View
 
@@ -16,29 +16,24 @@ TABLE = (380.0, 190.0)
 TRAY = (13 * (TILE[0] + GAP[0]) + 2 * MARGIN[0], 3 * (TILE[1] + GAP[1]) + 2 * MARGIN[1])
 _ORIGIN = ((TABLE[0] - TRAY[0]) / 2 + MARGIN[0], (TABLE[1] - TRAY[1]) / 2 + MARGIN[1])
 _FELT, _RIM, _FLOOR, _SKIN = (58, 72, 34), (38, 58, 84), (70, 98, 128), (142, 172, 222)
+_STRAIGHT = 5.0  # degrees; what is turned more needs more room about it
 _PLAY = (0.5, 0.7, 1.2)  # how far tiles lie off their places: mm right, mm down, degrees
 
 
 def draw_scene(view: View, seed: int) -> Picture:
     """Draw what lies on the table, BGR, `SCALE` pixels a millimetre of TABLE."""
     chance = np.random.default_rng(seed)
-    scene = _table(seed, tray=not view.hand).copy()
-    for tile, middle in lay_groups(view.hand):
-        play = chance.uniform(-1, 1, 3) * _PLAY
-        _put(scene, tile, middle + play[:2], float(play[2]))
-    if not view.hand:
-        _fill_tray(scene, view, chance)
-    if view.covered:
-        _draw_hand(scene, view.hand_at)
-    return scene
-
-
-def _fill_tray(scene: Picture, view: View, chance: np.random.Generator) -> None:
+    scene = _table(seed, tray=not view.loose).copy()
+    for loose in view.loose:
+        _put(scene, loose.tile, np.array(loose.at), loose.turn)
     for row, places in enumerate(view.rows):
         for col, tile in enumerate(places):
             play = chance.uniform(-1, 1, 3) * _PLAY  # drawn for empty places too: the others stay where they are
             if tile is not None:
                 _put(scene, tile, _middle(row, col) + play[:2], float(play[2]))
+    if view.covered:
+        _draw_hand(scene, view.hand_at)
+    return scene
 
 
 def _middle(row: int, col: int) -> Points:
@@ -67,7 +62,7 @@ def _put(scene: Picture, tile: Laid, middle: Points, turn: float) -> None:
     """Stamp one tile with its front side and shadow; only the piece of the scene about it is touched."""
     drawn = stamp(tile)
     height, width = drawn.shape[:2]
-    reach = np.array([width, height]) // 2 + 18
+    reach = (np.array([width, height]) if abs(turn) < _STRAIGHT else _diagonal(width, height)) // 2 + 18
     corner = np.round(middle * SCALE).astype(int) - reach
     piece = scene[corner[1] : corner[1] + 2 * reach[1], corner[0] : corner[0] + 2 * reach[0]]
     size = (int(2 * reach[0]), int(2 * reach[1]))
@@ -81,6 +76,11 @@ def _put(scene: Picture, tile: Laid, middle: Points, turn: float) -> None:
     top = cv2.warpAffine(drawn, spin, size, borderMode=cv2.BORDER_REPLICATE)
     inside = mask > 0
     piece[inside] = top[inside]
+
+
+def _diagonal(width: int, height: int) -> NDArray[np.int_]:
+    """Give the sides of a square in which a tile has room however it is turned."""
+    return np.full(2, int(np.ceil(np.hypot(width, height))))
 
 
 def _draw_hand(scene: Picture, at: float) -> None:
