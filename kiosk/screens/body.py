@@ -8,6 +8,7 @@ from kiosk.screens.by_hand import by_hand
 from kiosk.screens.form import entering
 from kiosk.screens.heap import heap
 from kiosk.screens.middle import Action, Middle, Screen
+from kiosk.screens.pairing import pairing
 from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
 from kiosk.screens.riichi import riichi
@@ -19,6 +20,7 @@ from kiosk.screens.trays import tray
 from kiosk.screens.words import Words
 
 SCREENS: Final[tuple[Screen, ...]] = (
+    pairing,
     stalled,
     panel,
     paused,

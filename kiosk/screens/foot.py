@@ -17,6 +17,8 @@ def standing(words: Words, shown: Shown) -> Iterator[Said]:
     if shown.calling:
         yield Said(words("calling"), 0.05, style.ATTENTION)
     line = shown.line
+    if line.apart:
+        return
     wrong = [words("refused", count=line.refused)] if line.refused else []
     wrong.extend(line.health)
     colour = style.QUIET if line.up and not wrong else style.ATTENTION
