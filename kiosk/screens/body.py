@@ -15,12 +15,13 @@ from kiosk.screens.riichi import riichi
 from kiosk.screens.scan import scan
 from kiosk.screens.shown import Shown
 from kiosk.screens.stalled import stalled
-from kiosk.screens.stopped import another_carrier, stopped
+from kiosk.screens.stopped import another_carrier, elsewhere, stopped
 from kiosk.screens.trays import tray
 from kiosk.screens.words import Words
 
 SCREENS: Final[tuple[Screen, ...]] = (
     pairing,
+    elsewhere,
     stalled,
     panel,
     paused,

@@ -15,7 +15,7 @@ MOST_LETTERS: Final = 48
 def standing(words: Words, shown: Shown) -> Iterator[Said]:
     """Give the lines, from above."""
     if shown.calling:
-        yield Said(words("calling"), 0.05, style.ATTENTION)
+        yield Said(_queued(words, shown.calls_before), 0.05, style.ATTENTION)
     line = shown.line
     if line.apart:
         return
@@ -28,6 +28,13 @@ def standing(words: Words, shown: Shown) -> Iterator[Said]:
     yield Said(" · ".join(connection), 0.042, colour)
     if wrong:
         yield Said(_shortened(words, wrong), 0.042, colour)
+
+
+def _queued(words: Words, before: int | None) -> str:
+    """Say that the arbiter is called, and how many calls come first."""
+    if before is None:
+        return words("calling")
+    return words("calling_after", count=before) if before else words("calling_next")
 
 
 def today(shown: Shown) -> Iterator[Said]:

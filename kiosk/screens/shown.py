@@ -95,6 +95,10 @@ class Shown:
     """Code of what was refused at the keyboard."""
     session: SessionShown | None = None
     """The riichi session, at a table that plays one."""
+    calls_before: int | None = None
+    """How many calls are before the table's own; None: no call is shown, or that is not known."""
+    elsewhere: bool = False
+    """The table is served by another device."""
     pairing: PairingForm | None = None
     """What is typed where the device has no table yet."""
 
