@@ -95,6 +95,7 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         window = opened.enter_context(Window(config.screen, Words(config.language)))
         program = Program(settings, journal)
         window.show(program.shown())  # before what takes long to load: somebody has switched this table on
+        journal.lay_out()
         buttons = open_buttons(config.devices.buttons, program.tell)
         opened.enter_context(buttons.buttons)
         if config.devices.scanner:

@@ -42,6 +42,7 @@ class Screen(Struct, frozen=True, forbid_unknown_fields=True):
 
     `hand`: at which side the buttons are; `text`: how large letters are, where they have room.
     `dim_after_s`: it gets darker when nothing was new for so long; 0: never.
+    `backlight`: the folder of the light behind it, which is lowered then; without it the picture is drawn darker.
     `scores`: when a riichi table shows the session's score.
     """
 
@@ -53,6 +54,7 @@ class Screen(Struct, frozen=True, forbid_unknown_fields=True):
     text: Literal["normal", "large", "largest"] = "normal"
     scores: Literal["always", "between_hands"] = "always"
     dim_after_s: Annotated[int, Meta(ge=0, le=86_400)] = 600
+    backlight: str | None = None
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

@@ -51,9 +51,6 @@ DISK_EVERY_NS: Final = 30_000_000_000
 LOW_EVERY_NS: Final = 1_000_000_000
 """How often the card is looked at, and how often where it has little room."""
 
-ROUNDS_A_SECOND: Final = 60
-"""Keys and touches are asked for so often: 16 ms of the 50 between a finger and the changed picture."""
-
 CAMERA_READS: Final = "camera_reads"
 """The camera reads all of the tray, so nobody needs to vouch for it."""
 
@@ -395,13 +392,14 @@ class Program:
         )
 
 
-def run(program: Program, stop: threading.Event, each_round: Callable[[], None]) -> None:
-    """Work until told to stop: at least so many rounds a second, at once when a device or the network has something."""
+def run(program: Program, stop: threading.Event, each_round: Callable[[], float]) -> None:
+    """Work until told to stop: a round when a device or the network has something, or when the last one wished it."""
     program.start()
     try:
+        pause = 0.0
         while not stop.is_set():
-            program.step(timeout=1 / ROUNDS_A_SECOND)
-            each_round()
+            program.step(timeout=pause)
+            pause = each_round()
     finally:
         program.stop()
 

@@ -142,6 +142,10 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
         dict[RoundNo, Annotated[tuple[PlayerId, ...], Meta(max_length=4)]],
         Meta(max_length=200, description="in rounds to come: who has played that deal already, at any table"),
     ] = {}
+    settled: Annotated[
+        tuple[RoundNo, ...],
+        Meta(max_length=200, description="of the recorded: rounds that arbiters have settled before they were played"),
+    ] = ()
 
 
 class Served(FromScorer, frozen=True, kw_only=True):

@@ -66,7 +66,9 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     """
     access = Access(door, open_room=open_room, open_public=offer.open_public)
     streams, pace = streams or Streams(), pace or Pace()
-    desk = Desk(feed, streams, pace, access, Pages(sheets=offer.moments is not None, grids=offer.grids))
+    teams = offer.moments().event.plan.teams if offer.moments else ()
+    pages = Pages(sheets=offer.moments is not None, grids=offer.grids, teams=teams)
+    desk = Desk(feed, streams, pace, access, pages)
     if orders is None:
         access.withhold("give_orders")
     access.lead_to(way for annex in annexes for way in annex.ways)

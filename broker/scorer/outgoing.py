@@ -84,8 +84,9 @@ class Speaker:
         seq: int,
         repeats: dict[int, tuple[str, ...]] | None = None,
         replanned: Mapping[int, int] = MappingProxyType({}),
+        settled: tuple[int, ...] = (),
     ) -> Outgoing:
-        """Tell a table all its plays, which of its rounds have their result, and who would play a deal again."""
+        """Tell a table all its plays, which of its rounds are over, and who would play a deal again."""
         message = Assignment(
             id=_new_id(),
             event=self._event.name,
@@ -97,6 +98,7 @@ class Speaker:
             plays=self._event.plays_of(table, replanned),
             recorded=recorded,
             repeats=repeats or {},
+            settled=settled,
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 

@@ -271,8 +271,8 @@ class Scorer:
             return
         replanned = self._room.replanned(table)
         repeats = self._room.seatings.to_come(self._event, table, replanned)
-        recorded = self._room.recorded(table)
-        self._say(self._speaker.assignment(table, recorded, self._height, repeats, replanned))
+        recorded, settled = self._room.recorded(table), self._room.settled(table)
+        self._say(self._speaker.assignment(table, recorded, self._height, repeats, replanned, settled))
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """What follows from a ruling of the desk once it is safe."""

@@ -13,7 +13,12 @@ from broker.desk.offer import Offer
 from broker.desk.stream import Pace, Streams
 from tests.broker.scorer.hall import Hall
 
-FILLED: Final = {"deal": [str(deal) for deal in range(1, 5)], "player": ["p01", "p06", "p11"], "page": ["1", "2"]}
+FILLED: Final = {
+    "deal": [str(deal) for deal in range(1, 5)],
+    "player": ["p01", "p06", "p11"],
+    "team": ["1"],
+    "page": ["1", "2"],
+}
 PARAMETER: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
 HEADERS: Final = {"Accept": "text/html", "Host": "127.0.0.1"}
 
