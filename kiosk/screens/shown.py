@@ -11,6 +11,7 @@ from broker.rules.deal import seat_wind
 from broker.rules.points import points
 from kiosk.bench import Bench
 from kiosk.entry import Form
+from kiosk.pairing.form import PairingForm
 from kiosk.panel import Panel
 from kiosk.screens.riichi_shown import SessionShown
 from kiosk.table import guards
@@ -37,6 +38,8 @@ class Line:
     clock: str = ""
     """Hours and minutes."""
     version: str = ""
+    apart: bool = False
+    """The device belongs to no table yet: it is connected with nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,12 @@ class Shown:
     """Code of what was refused at the keyboard."""
     session: SessionShown | None = None
     """The riichi session, at a table that plays one."""
+    calls_before: int | None = None
+    """How many calls are before the table's own; None: no call is shown, or that is not known."""
+    elsewhere: bool = False
+    """The table is served by another device."""
+    pairing: PairingForm | None = None
+    """What is typed where the device has no table yet."""
 
 
 def shown(
