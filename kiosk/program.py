@@ -26,6 +26,7 @@ from kiosk.health import TOLD_LATE, Wellbeing
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.offered import content, first_left, may_be_taken
+from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import Line, Shown, shown
 from kiosk.sight import Sight
@@ -327,11 +328,10 @@ class Program:
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
         now = in_restoring(now, self.state, self._bench)
-        session = self.state.session
+        session, form = self.state.session, self._keyboard.riichi.form
         if session is None:
-            return now
-        riichi = session_shown(self.state, session, self._keyboard.riichi.form, self._config.screen.scores)
-        return replace(now, session=riichi)
+            return replace(now, alone=alone_shown(self.state, form)) if self.state.alone else now
+        return replace(now, session=session_shown(self.state, session, form, self._config.screen.scores))
 
     def _now(self) -> TableState:
         """What the table says of itself."""
