@@ -27,7 +27,7 @@ from broker.organiser.movements.command import usual_order
 from broker.organiser.movements.players import fours, team_by_team
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, check, make, named
-from broker.rules.profile_files import load, own
+from broker.rules.rule_books import load, own
 from broker.scorer.event import EVENT, PROFILE, Plan, Session
 from broker.scorer.folder import DEALS, read
 from broker.store.address import STORE, started
@@ -108,7 +108,10 @@ def movement_of(text: str) -> Movement:
 
 
 def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> Movement:
-    """Make a movement for the players of the folder. Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`."""
+    """Make a movement for the players of the folder.
+
+    Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`.
+    """
     plan = _settled(folder)
     teams = fours(plan.teams)
     names = team_by_team(teams) or [player.id for player in plan.players]
