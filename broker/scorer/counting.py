@@ -18,6 +18,7 @@ from broker.rules.errors import RuleError
 from broker.rules.fan.count import Count, count
 from broker.rules.fan.hand import Hand, Meld, Situation
 from broker.rules.laid_hand import KONG, LaidHand, LaidMeld, sort_out
+from broker.rules.riichi.profile import RiichiProfile
 from broker.scorer.event import Event
 
 MOST: Final = 24
@@ -58,6 +59,8 @@ class Counting:
         """Let nobody ask about a hand that does not lie open yet, or so often that faces could be guessed."""
         if request.seat not in _declarers(request, told):
             raise Refused("not_declared", f"{request.seat} has not declared in round {request.round}")
+        if isinstance(self._event.profile, RiichiProfile):
+            raise Refused("no_fan_here", "this event is played under riichi rules")
         if over:
             raise Refused("play_has_result", f"round {request.round} has its result")
         if self._asked[request.table, request.round] >= MOST:
@@ -69,7 +72,12 @@ class Counting:
         except RuleError as refusal:
             return NotCounted(code=refusal.code)
         elements = tuple(CountedFan(id=one.id, fan=one.fan) for one in counted.elements)
-        return McrValue(fan=counted.fan, minimum=self._event.profile.payments.minimum.value, elements=elements)
+        return McrValue(fan=counted.fan, minimum=self._minimum, elements=elements)
+
+    @property
+    def _minimum(self) -> int:
+        rules = self._event.profile
+        return 0 if isinstance(rules, RiichiProfile) else rules.payments.minimum.value
 
     def _count(self, request: CountRequest) -> Count:
         laid = sort_out(request.groups, self._event.order(request.deal), request.seat)
