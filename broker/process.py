@@ -20,7 +20,7 @@ import click
 from broker.brokers import Broker, Kind, make_broker
 from broker.contract.link import HOST, Address
 from broker.credentials import Credentials
-from broker.desk import carriers_page, pairing_page
+from broker.desk import pairing_page
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.offer import Offer
@@ -166,7 +166,6 @@ def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Anne
     """Give the pages of other rooms that the desk has during an event."""
     return (
         rulings_page.annex(Bench(event, work, door)),
-        carriers_page.annex(event),
         paper_page.annex(event, read_deals(folder), work),
         exports_page.annex(folder),
         setup_page.annex(folder),

@@ -96,7 +96,7 @@ class Keyboard:
             self._panel, self._panel_left = arbiters.reopened(self._panel_left, state), ""
         if self.panel is not None and self.panel.ask != "pin":
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
-        if state.session is not None:
+        if state.session is not None or state.alone:
             self.riichi.follow(state)
             return
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
@@ -136,7 +136,9 @@ class Keyboard:
             self.problem = self._apply(CallToggled(at=now, open=not seen))
         elif key == "a":
             self._open(state)
-        elif state.session is not None:
+        elif state.alone and key == "x" and self._pins.known and state.arbiter is None:
+            self.problem = "arbiter_needed"
+        elif state.session is not None or state.alone:
             self.riichi.key(key, state, now)
             self.problem = self.riichi.problem
         elif event := plain.get((state.phase, key)):

@@ -27,6 +27,7 @@ from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.offered import content, first_left, may_be_taken
 from kiosk.receipts import Receipts
+from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import Line, Shown, in_restoring, shown
 from kiosk.sight import Sight
@@ -362,11 +363,10 @@ class Program:
             now = replace(now, calls_before=self._duty.calls_before)
         if (code := self._receipts.code(self.state)) is not None:
             now = replace(now, receipt=code)
-        session = self.state.session
+        session, form = self.state.session, self._keyboard.riichi.form
         if session is None:
-            return now
-        riichi = session_shown(self.state, session, self._keyboard.riichi.form, self._config.screen.scores)
-        return replace(now, session=riichi)
+            return replace(now, alone=alone_shown(self.state, form)) if self.state.alone else now
+        return replace(now, session=session_shown(self.state, session, form, self._config.screen.scores))
 
     def _now(self) -> TableState:
         """What the table says of itself."""

@@ -11,7 +11,7 @@ from broker.contract.rulings import Adjusted, DealPlayed, Reopen, named
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, points
+from broker.rules.outcomes import paid
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
 from broker.scorer.riichi import RiichiBooking
@@ -257,7 +257,7 @@ class Intake:
         if fines - set(self._event.profile.false_hu.fines.value):
             raise Refused("fine_not_in_profile", f"the profile has no fines of {sorted(fines)} IMP")
         try:
-            right = points(Outcome(result.win, result.winners, result.discarder), self._event.profile.payments)
+            right = paid(result, self._event.winds(result.deal)[1], self._event.profile)
         except RuleError as error:
             raise Refused("impossible_result", error.text) from None
         if right != result.points:

@@ -12,6 +12,7 @@ from kiosk.screens.pairing import pairing
 from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
 from kiosk.screens.riichi import riichi
+from kiosk.screens.riichi_alone import riichi_alone
 from kiosk.screens.scan import scan
 from kiosk.screens.shown import Shown
 from kiosk.screens.stalled import stalled
@@ -26,6 +27,7 @@ SCREENS: Final[tuple[Screen, ...]] = (
     panel,
     paused,
     riichi,
+    riichi_alone,
     entering,
     result,
     stopped,

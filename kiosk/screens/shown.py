@@ -8,13 +8,13 @@ from broker.contract.facts import Fine
 from broker.contract.plans import Tray
 from broker.contract.words import PublicState, Seat, Wind, WinKind
 from broker.rules.deal import seat_wind
-from broker.rules.points import points
 from kiosk.bench import Bench
 from kiosk.entry import Form
 from kiosk.pairing.form import PairingForm
 from kiosk.panel import Panel
+from kiosk.screens.alone_shown import AloneShown
 from kiosk.screens.riichi_shown import SessionShown
-from kiosk.table import guards
+from kiosk.table import guards, settle
 from kiosk.table.restoring.work import Work
 from kiosk.table.state import Check, Phase, Table
 
@@ -103,6 +103,13 @@ class Shown:
     """The table is served by another device."""
     pairing: PairingForm | None = None
     """What is typed where the device has no table yet."""
+    alone: AloneShown | None = None
+    """A planned deal under riichi rules."""
+
+    @property
+    def riichi(self) -> SessionShown | AloneShown | None:
+        """What a table that plays riichi shows, in whichever way."""
+        return self.session or self.alone
 
 
 def shown(
@@ -179,5 +186,5 @@ def _repeating(state: Table) -> tuple[str, ...]:
 def _winning(state: Table) -> Winning | None:
     if state.outcome is None:
         return None
-    scored = points(state.outcome, state.profile.payments)
-    return Winning(state.outcome.win, dict(state.outcome.winners), state.outcome.discarder, scored)
+    there = settle.result(state)
+    return Winning(there.win, there.winners, there.discarder, there.points)

@@ -55,6 +55,8 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "/team/{team:int}": {*ROLES},
     "/team/{team:int}.json": {*ROLES},
     "/live/team/{team:int}": {*ROLES},
+    "/carriers": {*ROLES},
+    "/live/carriers": {*ROLES},
     "/live/standings": {*ROLES},
     "/live/deals": {*ROLES},
     "/live/deal/{deal:int}": {*ROLES},
