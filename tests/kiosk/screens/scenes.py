@@ -16,8 +16,7 @@ from kiosk.entry import Form
 from kiosk.pairing.form import PairingForm
 from kiosk.pairing.session import screen
 from kiosk.panel import Act, Panel, opened
-from kiosk.program import in_restoring
-from kiosk.screens.shown import Line, Shown, shown
+from kiosk.screens.shown import Line, Shown, in_restoring, shown
 from kiosk.sight import Sight, View
 from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from kiosk.table.restoring.heap import Sighted
@@ -291,6 +290,9 @@ def pairing(form: PairingForm) -> Shown:
     return replace(screen(form, "14:05"), line=replace(ONLINE, apart=True))
 
 
+RECEIPT: Final = "WMWM-0Q8K-WMNM-QGWM"
+"""About as wide as a code can be."""
+
 LONG_DESK: Final = "desk-of-the-championship.homologue.example.org:8136"
 
 SCENES: Final[dict[str, Callable[[], Shown]]] = {
@@ -362,6 +364,8 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "accepting, drawn": drawn,
     "accepting, self-drawn": self_drawn,
     "recorded": lambda: small_result(*SEATS),
+    "recorded, with its receipt": lambda: replace(small_result(*SEATS), receipt=RECEIPT),
+    "recorded, three winners, with its receipt": lambda: replace(result(*SEATS), receipt=RECEIPT),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
 }
 
