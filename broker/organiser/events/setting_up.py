@@ -108,7 +108,10 @@ def movement_of(text: str) -> Movement:
 
 
 def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> Movement:
-    """Make a movement for the players of the folder. Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`."""
+    """Make a movement for the players of the folder.
+
+    Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`.
+    """
     plan = _settled(folder)
     teams = fours(plan.teams)
     names = team_by_team(teams) or [player.id for player in plan.players]
