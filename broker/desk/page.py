@@ -6,7 +6,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from broker.contract.words import SEATS
@@ -14,7 +15,7 @@ from broker.desk.access import Visitor
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
 from broker.desk.public import public
 from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
-from broker.scorer.view import View
+from broker.scorer.view import AlertView, View
 
 SHOWN_PLAYS: Final = 60
 """The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
@@ -46,6 +47,19 @@ def day_time_tag(at: int) -> Markup:
     return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
 
 
+@pass_context
+def alert_text(context: Context, alert: AlertView) -> Markup:
+    """Say an alert in the reader's language; where there is no sentence for its code, in the scorer's own English."""
+    words: Catalogue = context["words"]
+    key, table = f"alert_{alert.code}", alert.table or "?"
+    kind = f"kind_{alert.values.get('kind', '')}"
+    named = {"kind": words.say(kind)} if kind in words.sentences else {}
+    if key in words.sentences:
+        return words.say(key, **{**alert.values, "table": table, **named})
+    about = words.say("alert_refused", table=table) if alert.table else words.say("alert_refused_of_nobody")
+    return Markup('{} <span lang="en">({})</span>').format(about, alert.text)
+
+
 def fraction(number: int | str) -> str:
     """Write an exact fraction as it is, with a true minus."""
     return str(number).replace("-", "\N{MINUS SIGN}")
@@ -62,7 +76,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(signed=signed, time_tag=time_tag, day_time_tag=day_time_tag, fraction=fraction)
+    made.filters.update(
+        signed=signed, time_tag=time_tag, day_time_tag=day_time_tag, fraction=fraction, alert_text=alert_text
+    )
     made.globals.update(
         seats=SEATS,
         signs=SIGNS,

@@ -119,8 +119,9 @@ class Scorer:
 
     def hear_of_backup(self, report: Report) -> None:
         """Tell the arbiters how copies of the event are doing. From any thread."""
-        text = f"backup: {report.text}"
-        self._queue.put(Concern("backup_resumed", text) if report.well else Concern("backup_failed", text))
+        text, values = f"backup: {report.text}", {"text": report.text}
+        concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
+        self._queue.put(concern)
 
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done by the scorer's thread, and wait for it. From any other thread. Raises ScorerBusy."""
@@ -311,27 +312,28 @@ class Scorer:
         try:
             write_csv(self._folder / STANDINGS, self._room.moment().standings)
         except OSError as error:
-            self._concerned.append(Concern("standings_unwritten", f"{STANDINGS}: {error.strerror}"))
+            text = f"{STANDINGS}: {error.strerror}"
+            self._concerned.append(Concern("standings_unwritten", text, values={"text": text}))
 
     def _concerns_of(self, message: LogMessage) -> Iterable[Concern]:
         fact, table = message.fact, message.table
         if message.seq > 1 and message.seq - 1 not in self._intake.books[table].taken:
             text = f"table {table}: what came before fact {message.seq} is missing"
-            yield Concern("gap", text, table, about=message.seq)
+            yield Concern("gap", text, table, about=message.seq, values={"number": message.seq})
         if isinstance(fact, Restored) and fact.form != self._event.form(fact.deal):
             text = f"table {table}: deal {fact.deal} is played in another form"
-            yield Concern("fouled", text, table, about=message.seq)
+            yield Concern("fouled", text, table, about=message.seq, values={"deal": fact.deal})
         if isinstance(fact, Restored) and not fact.verified:
             text = f"table {table}: deal {fact.deal} was restored without verification"
-            yield Concern("unverified", text, table, about=message.seq)
+            yield Concern("unverified", text, table, about=message.seq, values={"deal": fact.deal})
         if session := self._event.riichi.get((table, fact.round)):
             for entry in self._room.riichi.differing(session) if isinstance(fact, RiichiHand) else ():
                 text = f"table {table}: entry {entry} of the riichi session does not follow from those before it"
-                yield Concern("session_differs", text, table, about=entry)
+                yield Concern("session_differs", text, table, about=entry, values={"entry": entry})
             return
         if isinstance(fact, Result) and on_paper(self._room, message):
             text = f"table {table}: round {fact.round} was keyed from paper, and the table has entered another result"
-            yield Concern("paper_differs", text, table, about=message.seq)
+            yield Concern("paper_differs", text, table, about=message.seq, values={"round": fact.round})
         yield from at_table.concerns(self._room, message, self._clock())
         yield from seating.concerns(self._event, self._room.seatings, message)
 

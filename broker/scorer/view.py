@@ -83,6 +83,9 @@ class AlertView(Struct, frozen=True):
     code: str
     table: int | None
     text: str
+    """In English; the desk says it in the reader's language where it has a sentence for the code."""
+    values: dict[str, int | str] = {}
+    """What is put into that sentence, beside the table."""
 
 
 class View(Struct, frozen=True):
