@@ -1,5 +1,6 @@
 """A view as HTML: one renderer for the still page and for the live one, so that the two cannot disagree."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
@@ -77,14 +78,22 @@ def environment() -> Environment:
     return made
 
 
+Audience = tuple[Language, tuple[bool, bool, bool], int]
+"""Language, rights and page of cards of those who see the same."""
+
+
 class Pages:
     """Renders views. A room is kept until the view changes: any number of readers cost one rendering a language."""
 
-    def __init__(self, *, sheets: bool = False, grids: bool = False) -> None:
-        """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed."""
+    def __init__(self, *, sheets: bool = False, grids: bool = False, teams: Iterable[str] = ()) -> None:
+        """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed.
+
+        `teams`: as the event lists them, for the addresses of their sheets.
+        """
         self._sheets, self._grids = sheets, grids
+        self._numbers = {team: at for at, team in enumerate(teams, 1)}
         self._public: tuple[View, View] | None = None
-        self._rooms: tuple[View | None, dict[tuple[Language, bool, bool, int], Markup]] = (None, {})
+        self._rooms: tuple[View | None, dict[Audience, Markup]] = (None, {})
         """What was rendered of the newest view."""
 
     def seen_by(self, view: View, visitor: Visitor) -> View:
@@ -128,7 +137,8 @@ class Pages:
         rendered, view = self._rooms[1], self.seen_by(view, visitor)
         cards = Cards.of(view, wanted)
         # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
-        audience = (words.language, visitor.may("see_room"), visitor.may("give_orders"), cards.leaf.number)
+        rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules
+        audience = (words.language, rights, cards.leaf.number)
         if audience not in rendered:
             calling = [table.table for table in view.tables if table.calling]
             html = (
@@ -139,8 +149,10 @@ class Pages:
                     cards=cards,
                     say=words.say,
                     calling=calling,
-                    arbiter=audience[1],
-                    commands=audience[2],
+                    arbiter=rights[0],
+                    commands=rights[1],
+                    rules=rights[2],
+                    numbers=self._numbers,
                     words=words,
                     sheets=self._sheets,
                 )
