@@ -56,6 +56,9 @@ MANY: Final = 400
 
 PAUSE_S: Final = 1.0
 
+LOOK_S: Final = 0.05
+"""With so many the desk's picture is made at most so often, and not after each message: no page changes faster."""
+
 
 class Scorer:
     """One event's scorer. `clock` gives the wall clock in ms; it only ever marks records, for people.
@@ -73,7 +76,9 @@ class Scorer:
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
+        self._large = len(event.players) > MANY
         self._seconds, self._pause_until, self._changed = seconds, 0.0, False
+        self._look_again, self._unseen = 0.0, False
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
@@ -148,10 +153,11 @@ class Scorer:
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit."""
         try:
-            batch = [self._queue.get(timeout=timeout)]
+            batch = [self._queue.get(timeout=min(timeout, LOOK_S) if self._unseen else timeout)]
         except queue.Empty:
             self._end_corrections()
             self._tell_standings()
+            self._show_if_due()
             return
         while len(batch) < MOST_AT_ONCE and not self._queue.empty():
             batch.append(self._queue.get())
@@ -163,6 +169,7 @@ class Scorer:
         for one in batch:
             if isinstance(one, Asked):
                 one.do()
+                self._look_again = 0.0  # who has ruled looks at once
         self._tell_standings()
         self._alert(self._clock())
         self._show()
@@ -170,7 +177,7 @@ class Scorer:
     def _end_corrections(self) -> None:
         """Say what is final now that the correction period has ended: nothing else may happen to say it by."""
         if self._room.is_final(self._clock()) != self.feed.current.final:
-            self._changed, self._pause_until = True, 0.0
+            self._changed, self._pause_until, self._look_again = True, 0.0, 0.0
             self._show()
 
     def _link_changed(self, change: LinkChanged) -> None:
@@ -299,7 +306,7 @@ class Scorer:
         if not self._changed or self._seconds() < self._pause_until:
             return
         self._changed = False
-        self._pause_until = self._seconds() + PAUSE_S if len(self._event.players) > MANY else 0.0
+        self._pause_until = self._seconds() + PAUSE_S if self._large else 0.0
         self._say(self._speaker.standings(self._room, self._height, self._clock()))
         self._write_standings()
 
@@ -343,8 +350,15 @@ class Scorer:
             self._link.publish(message.topic, message.payload, retain=message.retain)
 
     def _show(self) -> None:
+        self.moment, self._unseen = self._room.moment(), True
+        self._show_if_due()
+
+    def _show_if_due(self) -> None:
+        if not self._unseen or self._seconds() < self._look_again:
+            return
+        self._unseen = False
+        self._look_again = self._seconds() + LOOK_S if self._large else 0.0
         self._version += 1
-        self.moment = self._room.moment()
         self.feed.publish(self._view())
 
     def _view(self) -> View:
