@@ -19,8 +19,9 @@ log = logging.getLogger("homologue.eyes")
 AGAIN_S: Final = 1.0
 """Between two tries where looking has failed."""
 
-HIGH: Final = 0.69
-"""Share of the screen's height that a picture of a heap has at most."""
+HIGH: Final = 0.61
+"""Share of the screen's height that a picture of a heap has: what is left under two lines, so that it is not made
+smaller once more where there is nothing else to say."""
 
 
 def picture_room(screen: tuple[int, int]) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from broker.contract.facts import Fact, Result
 from broker.contract.messages import LogMessage, Receipt, Taken
 from broker.contract.wire import decode, encode
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
+from kiosk.log_ahead import lay_out
 from kiosk.table.events import Event
 
 VERSION: Final = "4"
@@ -188,6 +189,15 @@ class Journal:
             self._store.execute("UPDATE about SET value = hex(zeroblob(?)) WHERE key = 'room'", (AN_EVENT // 2,))
             self._tell("room", "")
         self.tight = False
+
+    def lay_out(self) -> None:
+        """Let events be durable soon, whatever else the machine writes. Without room for that they are all the same."""
+        try:
+            lay_out(self._store)
+        except sqlite3.OperationalError as error:
+            if not _full(error):
+                raise
+            self.tight = True
 
     @property
     def empty(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 
 from broker.contract.plans import PlannedPlay
 from kiosk.eyes import CameraHealth, Seen
-from kiosk.heap_view import draw_heap, in_place
+from kiosk.heap_view import HeapView, in_place
 from kiosk.looks import looks, strays
 from kiosk.sight import Sight, View
 from kiosk.table.restoring.places import Place, deal_of, homes
@@ -71,8 +71,8 @@ class Looking:
         self._play, self._size = play, size
         self._homes: dict[int, Place] = homes(deal_of(play.order))
         self._judged: Reading | None = None
-        self._drawn: tuple[Reading, Sketch] | None = None
-        """The reading that is drawn, and what its frame looked like."""
+        self._drawn: tuple[Reading, Sketch, HeapView] | None = None
+        """The reading that is drawn, what its frame looked like, and its destinations."""
         self._view: View | None = None
         self._key: object = None
         """What the view was drawn of."""
@@ -106,11 +106,12 @@ class Looking:
         """Draw destinations on the tiles that still lie where they were read; nothing anew while nothing moves."""
         now = sketch(frame.picture)
         if self._drawn is None or self._drawn[0] is not shown:
-            self._drawn = shown, now
-        reads = in_place(shown.reads, self._drawn[1], now, frame.picture.shape[1])
-        key = (id(shown), len(reads)) if still else frame.number
+            self._drawn = shown, now, HeapView(frame.picture, shown, self._homes, self._size)
+        _, then, heap = self._drawn
+        lying = in_place(shown.reads, then, now, frame.picture.shape[1])
+        key = (id(shown), lying) if still else frame.number
         if self._view is None or key != self._key:
             number = self._view.number + 1 if self._view else 1
-            self._view = View(number, draw_heap(frame.picture, Reading(reads, ()), self._homes, self._size))
+            self._view = View(number, heap.on(frame.picture, lying))
             self._key = key
         return self._view

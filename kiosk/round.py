@@ -43,8 +43,8 @@ class Round:
         self._shown: Shown | None = None
         self._log = Log()
 
-    def __call__(self) -> None:
-        """Do one round."""
+    def __call__(self) -> float:
+        """Do one round, and give the seconds until the next at the latest."""
         for key in self._window.pressed():
             if key == QUIT:
                 self._stop.set()
@@ -56,6 +56,7 @@ class Round:
         if shown != self._shown:
             self._shown = shown
             self._show(shown)
+        return self._window.pause
 
     def _look(self, state: Table) -> None:
         """Let the eyes and the people see the table."""

@@ -15,6 +15,8 @@ from starlette.staticfiles import StaticFiles
 
 from broker.desk.access import Access, Visitor, refused, visitor_of
 from broker.desk.annex import Annex
+from broker.desk.carriers_now import CarriersNow
+from broker.desk.carriers_page import CarriersPage
 from broker.desk.display_page import DisplayPage
 from broker.desk.errors import DeskError
 from broker.desk.forms_page import language
@@ -66,7 +68,9 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     """
     access = Access(door, open_room=open_room, open_public=offer.open_public)
     streams, pace = streams or Streams(), pace or Pace()
-    desk = Desk(feed, streams, pace, access, Pages(sheets=offer.moments is not None, grids=offer.grids))
+    teams = offer.moments().event.plan.teams if offer.moments else ()
+    pages = Pages(sheets=offer.moments is not None, grids=offer.grids, teams=teams)
+    desk = Desk(feed, streams, pace, access, pages)
     if orders is None:
         access.withhold("give_orders")
     access.lead_to(way for annex in annexes for way in annex.ways)
@@ -94,12 +98,13 @@ def _sheets(
     """Give the routes of what is made from the plays."""
     if offer.moments is None:
         return
-    sheets = Sheets(offer.moments)
+    sheets, carriers = Sheets(offer.moments), CarriersNow(offer.moments, offer.clock)
     yield from SheetsPage(access, sheets, live).routes()
     yield from ReceiptPage(sheets).routes()
+    yield from CarriersPage(feed, carriers).routes(live)
     yield from DisplayPage(feed, access, sheets).routes()
     if offer.times and offer.wire:
-        yield from GridPage(feed, sheets, offer.times, orders).routes(live)
+        yield from GridPage(feed, sheets, offer.times, orders, carriers).routes(live)
         yield from WirePage(offer.wire).routes(live)
 
 

@@ -1,5 +1,6 @@
 """A view as HTML: one renderer for the still page and for the live one, so that the two cannot disagree."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
@@ -78,11 +79,15 @@ def environment() -> Environment:
 class Pages:
     """Renders views. A room is kept until the view changes: any number of readers cost one rendering a language."""
 
-    def __init__(self, *, sheets: bool = False, grids: bool = False) -> None:
-        """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed."""
+    def __init__(self, *, sheets: bool = False, grids: bool = False, teams: Iterable[str] = ()) -> None:
+        """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed.
+
+        `teams`: as the event lists them, for the addresses of their sheets.
+        """
         self._sheets, self._grids = sheets, grids
+        self._numbers = {team: at for at, team in enumerate(teams, 1)}
         self._public: tuple[View, View] | None = None
-        self._rooms: dict[tuple[Language, bool, bool], tuple[View, Markup]] = {}
+        self._rooms: dict[tuple[Language, bool, bool, bool], tuple[View, Markup]] = {}
 
     def seen_by(self, view: View, visitor: Visitor) -> View:
         """Give what a visitor may know of a view."""
@@ -118,7 +123,7 @@ class Pages:
         """Render the part that changes: everything but the head and the banners of the connection."""
         view = self.seen_by(view, visitor)
         # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
-        audience = (words.language, visitor.may("see_room"), visitor.may("give_orders"))
+        audience = (words.language, visitor.may("see_room"), visitor.may("give_orders"), visitor.rules)
         kept = self._rooms.get(audience)
         if kept is None or kept[0] is not view:
             calling = [table.table for table in view.tables if table.calling]
@@ -131,6 +136,8 @@ class Pages:
                     calling=calling,
                     arbiter=audience[1],
                     commands=audience[2],
+                    rules=audience[3],
+                    numbers=self._numbers,
                     words=words,
                     sheets=self._sheets,
                 )

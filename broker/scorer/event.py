@@ -167,6 +167,11 @@ class Event:
         )
 
     @cached_property
+    def row_of(self) -> Mapping[tuple[int, int], int]:
+        """At which place of the plan, and row of `columns`, a play stands: by table and round."""
+        return {(play.table, play.round): at for at, play in enumerate(self.plan.plays)}
+
+    @cached_property
     def bookings_of(self) -> Mapping[str, tuple[Booking, ...]]:
         """Every player's plays, by rounds."""
         found: dict[str, list[Booking]] = {player: [] for player in self.players}

@@ -1,7 +1,9 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from broker.contract.facts import Call, Confirmed, Declared, Fact, Result, RiichiHand, RiichiTakenBack, Ruled, Seated
 from broker.contract.messages import LogMessage, Message, Refusal, Ruling, TableState, Taken
@@ -80,8 +82,18 @@ class TableBook:
 class Intake:
     """Judges messages against the event and what was taken before."""
 
-    def __init__(self, event: Event, taken: Iterable[Kept], refused: Iterable[RefusedRow] = ()) -> None:
-        """Start from what is stored. Raises BadEvent where that is of another plan."""
+    def __init__(
+        self,
+        event: Event,
+        taken: Iterable[Kept],
+        refused: Iterable[RefusedRow] = (),
+        refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
+    ) -> None:
+        """Start from what is stored. `refuses`: whether a device's facts are not taken at a table.
+
+        Raises BadEvent where what is stored is of another plan.
+        """
+        self._refuses = refuses
         self._event = event
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
@@ -168,6 +180,10 @@ class Intake:
         return Verdict(message)
 
     def _judge_fact(self, message: LogMessage) -> Verdict:
+        if self._refuses(message.table, message.device):
+            raise Refused("another_device", f"table {message.table} is served by another device")
+        # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
+        message = replace(message, device=None)
         book = self.books[message.table]
         before = book.taken.get(message.seq)
         if before == message:

@@ -22,6 +22,7 @@ from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry, PlayKey, Subject, entry_of
 from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, table_of
 from broker.scorer.seating import Seatings
+from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
@@ -257,6 +258,13 @@ class Room:
         ruled = {key[1]: laid.settled for key, laid in self._ruled.items() if key[0] == table}
         return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
 
+    def settled(self, table: int) -> tuple[int, ...]:
+        """Give the rounds that the desk has settled before their table played them: it is to leave them out."""
+        sources = {round_: laid.source for (at, round_), laid in self._ruled.items() if at == table and laid.settled}
+        entries = {round_: self.book.entries.get(source or "") for round_, source in sources.items()}
+        ruled = (round_ for round_, entry in entries.items() if entry and not entry.at_table)
+        return tuple(sorted(round_ for round_ in ruled if (table, round_) not in self.results))
+
     def plays_with(self, deal: int) -> list[PlayKey]:
         """Give the plays in which a deal was played, or is to be."""
         ruled = [key for key, laid in self._ruled.items() if laid.deal == deal]
@@ -318,6 +326,9 @@ class Room:
                 self.book.deadline,
                 {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
                 self.instead(),
+                team_rows(self.team_standings()),
+                self.teams.lineups,
+                tuple(sorted(self.teams.left_out)),
             )
         return self._moment
 

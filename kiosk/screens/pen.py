@@ -1,6 +1,7 @@
 """Writes lines of text: made smaller where they are too long, cut only where nobody could read them any more."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 import pygame
@@ -19,7 +20,7 @@ BREAKS: Final = " -，；：、。"
 CUT: Final = "…"
 
 MOST_KNOWN: Final = 4_096
-"""Texts whose size is remembered; a day at a table has some hundreds."""
+"""Texts whose font and size are remembered; a day at a table has some hundreds."""
 
 
 class Said(NamedTuple):
@@ -41,7 +42,9 @@ class Pen:
         self._type = style.Type(language, size[1])
         self._larger = larger
         self._smallest = style.SMALLEST / larger
-        self._known: dict[tuple[str, float, int], tuple[str, pygame.font.Font]] = {}
+        self._font = lru_cache(MOST_KNOWN)(self._choose)
+        self._wide = lru_cache(MOST_KNOWN)(self._measure)
+        self._fitting = lru_cache(MOST_KNOWN)(self._fit)
 
     def height(self, text: str, share: float, width: int) -> int:
         """Give how high a line will be."""
@@ -57,7 +60,7 @@ class Pen:
         return next(
             size
             for size in self._sizes(share)
-            if size == self._smallest or all(self._font(text, size).size(text)[0] <= width for text in texts)
+            if size == self._smallest or all(self._wide(text, size) <= width for text in texts)
         )
 
     def fit(self, lines: list[Said], width: int, room: int, leading: int = 0) -> list[Said]:
@@ -85,11 +88,11 @@ class Pen:
     def in_two(self, text: str, share: float, width: int) -> tuple[str, ...]:
         """Break a text at a blank, hyphen or mark into halves as alike as can be, if it does not fit into one line."""
         text = _printable(text)
-        font = self._font(text, share)
         cuts = (at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS)
         halves = [(text[:at].strip(), text[at:].strip()) for at in cuts]
-        if font.size(text)[0] <= width or not halves:
+        if self._wide(text, share) <= width or not halves:
             return (text,)
+        font = self._font(text, share)
         return min(halves, key=lambda two: max(font.size(half)[0] for half in two))
 
     def broken(self, line: Said, width: int) -> Iterator[Said]:
@@ -101,24 +104,20 @@ class Pen:
             for part in parts:
                 yield from self.broken(line._replace(text=part), width)
 
-    def _fitting(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
+    def _fit(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
         """Give a text and the largest font up to that share in which it is no wider."""
-        known = text, share, width
-        if known not in self._known:
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-            self._known[known] = self._fit_anew(_printable(text), share, width)
-        return self._known[known]
-
-    def _fit_anew(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
+        text = _printable(text)
         for size in self._sizes(share):
-            font = self._font(text, size)
-            if font.size(text)[0] <= width:
-                return text, font
+            if self._wide(text, size) <= width:
+                return text, self._font(text, size)
+        font = self._font(text, self._smallest)
         return _cut(text, font, width), font
 
-    def _font(self, text: str, share: float) -> pygame.font.Font:
+    def _choose(self, text: str, share: float) -> pygame.font.Font:
         return self._type.font(text, share * self._larger)
+
+    def _measure(self, text: str, share: float) -> int:
+        return self._font(text, share).size(text)[0]
 
     def _sizes(self, share: float) -> Iterator[float]:
         while share > self._smallest:

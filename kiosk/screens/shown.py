@@ -10,6 +10,7 @@ from broker.contract.words import PublicState, Seat, Wind, WinKind
 from broker.rules.deal import seat_wind
 from kiosk.bench import Bench
 from kiosk.entry import Form
+from kiosk.pairing.form import PairingForm
 from kiosk.panel import Panel
 from kiosk.screens.alone_shown import AloneShown
 from kiosk.screens.riichi_shown import SessionShown
@@ -37,6 +38,8 @@ class Line:
     clock: str = ""
     """Hours and minutes."""
     version: str = ""
+    apart: bool = False
+    """The device belongs to no table yet: it is connected with nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,12 @@ class Shown:
     """The riichi session, at a table that plays one."""
     alone: AloneShown | None = None
     """A planned deal under riichi rules."""
+    calls_before: int | None = None
+    """How many calls are before the table's own; None: no call is shown, or that is not known."""
+    elsewhere: bool = False
+    """The table is served by another device."""
+    pairing: PairingForm | None = None
+    """What is typed where the device has no table yet."""
 
     @property
     def riichi(self) -> SessionShown | AloneShown | None:

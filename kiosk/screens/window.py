@@ -3,14 +3,17 @@
 import os
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 
 import pygame
 
 from kiosk.config import Screen
 from kiosk.errors import ScreenMissing
+from kiosk.screens.backlight import Backlight
 from kiosk.screens.dimming import Dimming
 from kiosk.screens.finger import Finger
+from kiosk.screens.pace import Pace
 from kiosk.screens.shown import Shown
 from kiosk.screens.table import Look, TableScreen
 from kiosk.screens.targets import Target
@@ -24,6 +27,9 @@ KEYS: Final = {
     pygame.K_DELETE: "clear",
     **{getattr(pygame, f"K_KP{digit}"): str(digit) for digit in range(10)},
 }
+
+SIGNS: Final = (".", "-", ":")
+"""What an address is written with besides letters and digits."""
 
 QUIT: Final = "quit"
 
@@ -58,6 +64,8 @@ class Window:
         pygame.mouse.set_visible(not settings.fullscreen)
         self._screen = TableScreen(words, size, Look(settings.hand, LARGER[settings.text]))
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
+        self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
+        self._pace = Pace()
         self._drawn: tuple[Shown, Target | None, bool] | None = None
 
     def show(self, shown: Shown) -> bool:
@@ -68,11 +76,16 @@ class Window:
             self._dimming.shown(shown, now)
         # In a play not even a finger on the screen shows: a picture there is the play's, and the play's alone.
         finger = None if shown.state == "playing" else self._finger.on
-        drawn = shown, finger, self._dimming.dark(now)
+        drawn = shown, finger, self._darker(dark=self._dimming.dark(now))
         if drawn != self._drawn:
             self._draw(*drawn)
             self._drawn = drawn
         return not known
+
+    def _darker(self, *, dark: bool) -> bool:
+        """Lower the light behind the screen; say whether the picture has to be darker instead."""
+        lowered = self._light is not None and self._light.lower(dark=dark)
+        return dark and not lowered
 
     def _draw(self, shown: Shown, finger: Target | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
         self._screen.draw(self._surface, shown, finger)
@@ -80,15 +93,21 @@ class Window:
             self._surface.fill(DARKER, special_flags=pygame.BLEND_MULT)
         pygame.display.flip()
 
+    @property
+    def pause(self) -> float:
+        """The seconds until it is to be asked for touches again."""
+        return self._pace.pause(self._clock())
+
     def picture(self, path: str) -> None:
         """Save what is on the screen."""
         pygame.image.save(self._surface, path)
 
     def pressed(self) -> Iterator[str]:
-        """Give the keys that were pressed or touched: `a`..`z`, `0`..`9`, `enter`, `back`, `clear`, `quit`."""
+        """Give the keys that were pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""
         for event in pygame.event.get():
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
+                self._pace.touched(self._clock())
             if key := self._key(event):
                 yield key
 
@@ -106,6 +125,8 @@ class Window:
 
     def close(self) -> None:
         """Close it."""
+        if self._light is not None:
+            self._light.close()
         pygame.display.quit()
 
     def __enter__(self) -> "Window":
@@ -127,7 +148,8 @@ def _typed(event: pygame.event.Event) -> str | None:
     if event.type != pygame.KEYDOWN:
         return None
     letter = event.unicode.lower()
-    return KEYS.get(event.key) or (letter if len(letter) == 1 and letter.isascii() and letter.isalnum() else None)
+    plain = len(letter) == 1 and letter.isascii() and (letter.isalnum() or letter in SIGNS)
+    return KEYS.get(event.key) or (letter if plain else None)
 
 
 def type_key(key: str) -> None:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from broker.contract.wire import Refused
 from broker.contract.words import SEATS
-from broker.desk.access import Access, Way, address, visitor_of
+from broker.desk.access import RULINGS, Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.forms import Form, read_form
@@ -45,7 +45,7 @@ def annex(bench: Bench) -> Annex:
     def routes(access: Access, _feed: object) -> Sequence[Route]:
         return [*RulingsPage(access, bench).routes(), *WhatIfPage(access, bench).routes()]
 
-    return Annex(routes, (Way("/rulings", "rulings", "see_room"), Way("/what-if", "what_if", "see_room")))
+    return Annex(routes, (Way(RULINGS, "rulings", "see_room"), Way("/what-if", "what_if", "see_room")))
 
 
 class RulingsPage:

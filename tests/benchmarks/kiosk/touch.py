@@ -15,7 +15,6 @@ import pygame
 
 from kiosk.config import Screen
 from kiosk.eyes import Eyes
-from kiosk.program import ROUNDS_A_SECOND
 from kiosk.round import Round
 from kiosk.screens.shown import Shown
 from kiosk.screens.window import Window
@@ -55,13 +54,13 @@ def main() -> None:
         table.come_to(Phase.DECLARED)
         stop = threading.Event()
         round_ = Round(table.program, window, eyes, lambda *_: None, stop)
-        round_()
+        pause = round_()
         boxes = {target.key: target.box.center for target in window._screen.targets(table.program.shown())}
         fingers = threading.Thread(target=_touch, args=(window, boxes, stop))
         fingers.start()
         while not stop.is_set():
-            table.program.step(timeout=1 / ROUNDS_A_SECOND)
-            round_()
+            table.program.step(timeout=pause)
+            pause = round_()
         fingers.join()
 
 

