@@ -97,6 +97,7 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.reference profiles > docs/profiles.md.new && mv docs/profiles.md.new docs/profiles.md
 	$(BIN)/python -m broker.reference topics > docs/topics.md.new && mv docs/topics.md.new docs/topics.md
 	$(BIN)/python -m firmware.diagram > docs/wiring.svg.new && mv docs/wiring.svg.new docs/wiring.svg
+	$(BIN)/python -m firmware.box.diagram > docs/button-box.svg.new && mv docs/button-box.svg.new docs/button-box.svg
 
 .PHONY: screens
 screens: setup ## draw every screen of the kiosk, in every language and two sizes, onto contact sheets in docs/pictures

@@ -81,7 +81,7 @@ class Keyboard:
         """Begin a form, or drop it, where the declarations have changed."""
         if self.panel is not None and self.panel.ask != "pin":
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
-        if state.session is not None:
+        if state.session is not None or state.alone:
             self.riichi.follow(state)
             return
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
@@ -121,7 +121,9 @@ class Keyboard:
             self.problem = self._apply(CallToggled(at=now, open=not seen))
         elif key == "a":
             self._open(state)
-        elif state.session is not None:
+        elif state.alone and key == "x" and self._pins.known and state.arbiter is None:
+            self.problem = "arbiter_needed"
+        elif state.session is not None or state.alone:
             self.riichi.key(key, state, now)
             self.problem = self.riichi.problem
         elif event := plain.get((state.phase, key)):

@@ -1,8 +1,10 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from broker.contract.facts import Call, Confirmed, Declared, Fact, Result, RiichiHand, RiichiTakenBack, Ruled, Seated
 from broker.contract.messages import LogMessage, Message, Refusal, Ruling, TableState, Taken
@@ -10,7 +12,7 @@ from broker.contract.rulings import Adjusted, DealPlayed, Reopen, named
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, points
+from broker.rules.outcomes import paid
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
 from broker.scorer.riichi import RiichiBooking
@@ -85,8 +87,18 @@ class TableBook:
 class Intake:
     """Judges messages against the event and what was taken before."""
 
-    def __init__(self, event: Event, taken: Iterable[Kept], refused: Iterable[RefusedRow] = ()) -> None:
-        """Start from what is stored. Raises BadEvent where that is of another plan."""
+    def __init__(
+        self,
+        event: Event,
+        taken: Iterable[Kept],
+        refused: Iterable[RefusedRow] = (),
+        refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
+    ) -> None:
+        """Start from what is stored. `refuses`: whether a device's facts are not taken at a table.
+
+        Raises BadEvent where what is stored is of another plan.
+        """
+        self._refuses = refuses
         self._event = event
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
@@ -177,6 +189,10 @@ class Intake:
         return Verdict(message)
 
     def _judge_fact(self, message: LogMessage) -> Verdict:
+        if self._refuses(message.table, message.device):
+            raise Refused("another_device", f"table {message.table} is served by another device")
+        # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
+        message = replace(message, device=None)
         book = self.books[message.table]
         before = book.taken.get(message.seq)
         if before == message:
@@ -252,7 +268,7 @@ class Intake:
         if fines - set(self._event.profile.false_hu.fines.value):
             raise Refused("fine_not_in_profile", f"the profile has no fines of {sorted(fines)} IMP")
         try:
-            right = points(Outcome(result.win, result.winners, result.discarder), self._event.profile.payments)
+            right = paid(result, self._event.winds(result.deal)[1], self._event.profile)
         except RuleError as error:
             raise Refused("impossible_result", error.text) from None
         if right != result.points:

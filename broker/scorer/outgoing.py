@@ -16,6 +16,7 @@ from broker.contract.messages import (
     PublicTraveller,
     Receipt,
     Ruling,
+    Served,
     Standings,
     Traveller,
 )
@@ -62,6 +63,19 @@ class Speaker:
             refused=tuple(book.refused),
         )
         return self._at(topics.RECEIPT, message, table=table)
+
+    def served(self, table: int, device: str | None, refused: str | None, before: int | None, seq: int) -> Outgoing:
+        """Tell a table which device serves it, and how many calls are before its own."""
+        message = Served(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            table=table,
+            device=device,
+            refused=refused,
+            calls_before=before,
+        )
+        return self._at(topics.SERVED, message, table=table)
 
     def assignment(
         self,

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from broker.contract.facts import Restored, Result, Ruled
 from broker.contract.messages import LogMessage
 from broker.contract.rulings import Reopen
-from broker.rules.profile import Profile
+from broker.contract.words import Seat
+from broker.rules.rule_books import Rules
 from broker.scorer.event import Event
 from broker.scorer.moment import Moment
 from broker.scorer.riichi import Sessions
@@ -95,7 +96,7 @@ class Room:
         new._ledger, new.teams = self._ledger, self.teams.fork()
         return new
 
-    def under(self, profile: Profile) -> "Room":
+    def under(self, profile: Rules) -> "Room":
         """Give a room in which the same was said and ruled, counted by another profile. Payments stay as they were."""
         new = Room(self._event.under(profile))
         new.results, new.book, new._forms = dict(self.results), self.book.copy(), dict(self._forms)
@@ -217,7 +218,7 @@ class Room:
     # ---- what is asked ----------------------------------------------------------------------
 
     @property
-    def profile(self) -> Profile:
+    def profile(self) -> Rules:
         """The rules of the event."""
         return self._event.profile
 
@@ -272,6 +273,10 @@ class Room:
     def expected(self, deal: int) -> int:
         """How many plays a deal is to have."""
         return self._expected[deal]
+
+    def dealer(self, deal: int) -> Seat:
+        """Give who deals in a deal."""
+        return self._event.winds(deal)[1]
 
     def plays_of(self, deal: int) -> int:
         """How many results a deal has."""

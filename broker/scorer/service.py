@@ -31,6 +31,7 @@ from broker.scorer.rulings import at_table
 from broker.scorer.rulings.asked import Asked, wait
 from broker.scorer.rulings.on_paper import on_paper
 from broker.scorer.rulings.rulings import Rulings
+from broker.scorer.serving import Serving
 from broker.scorer.standings import write_csv
 from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
@@ -76,7 +77,8 @@ class Scorer:
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
-        self._intake = Intake(event, taken, journal.refused())
+        self._serving = Serving()
+        self._intake = Intake(event, taken, journal.refused(), self._serving.refuses)
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health = HealthWatch()
@@ -88,6 +90,10 @@ class Scorer:
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
+        self._asking: set[int] = set()
+        """Tables at which a device was refused just now."""
+        self._places: dict[int, int] = {}
+        """How many calls are before each table's own, as it was told."""
         self._connected = False
         self._why = ""
         """Why there is no connection, as it was logged last."""
@@ -177,6 +183,7 @@ class Scorer:
             for table, book in self._intake.books.items():
                 self._say(self._speaker.receipt(table, book, self._height))
                 self._assign(table)
+            self._tell_served(set(self._intake.books))
             for deal in self._event.expected:
                 self._say(self._speaker.traveller(self._room, deal, self._height))
             self._say(self._speaker.standings(self._room, self._height, self._clock()))
@@ -196,10 +203,7 @@ class Scorer:
     def _judge(self, one: Incoming, now: int) -> Verdict:
         verdict = self._intake.judge(one.topic, one.payload)
         if isinstance(verdict.message, TableState) and not verdict.code:
-            if self._watch.is_hello(verdict.message):
-                self._greeting.add(verdict.message.table)
-            self._concerned.extend(self._watch.hear(verdict.message))
-            self._health.hear(self._watch.states[verdict.message.table])
+            self._hear(verdict.message)
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
@@ -211,6 +215,17 @@ class Scorer:
             self._journal.append(fact, now)
             self._intake.take(fact)
         return verdict
+
+    def _hear(self, state: TableState) -> None:
+        """Take in what a device says of itself; what one says that does not serve its table shows nowhere else."""
+        if not self._serving.hear(state):
+            self._asking.add(state.table)
+            self._concerned.extend(self._serving.concerns(state))
+            return
+        if self._watch.is_hello(state):
+            self._greeting.add(state.table)
+        self._concerned.extend(self._watch.hear(state))
+        self._health.hear(self._watch.states[state.table])
 
     def _answer(self, verdicts: list[Verdict]) -> None:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
@@ -226,10 +241,21 @@ class Scorer:
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever says hello is answered.
         for table in sorted({message.table for message in new if isinstance(message.fact, TURNS)} | self._greeting):
             self._assign(table)
+        self._tell_served(self._greeting | self._asking)
         self._greeting.clear()
+        self._asking.clear()
         self._tell_scores(deals)
         for message in new:
             self._concerned.extend(self._concerns_of(message))
+
+    def _tell_served(self, tables: set[int]) -> None:
+        """Tell these tables, and those whose call has moved up, how the room sees them."""
+        places = {table: before for before, table in enumerate(self.times.queue())}
+        moved = {table for table, _ in places.items() ^ self._places.items()}
+        self._places = places
+        for table in sorted((tables | moved) & set(self._intake.books)):
+            device, refused = self._serving.holder(table), self._serving.refused.get(table)
+            self._say(self._speaker.served(table, device, refused, places.get(table), self._height))
 
     def _alert(self, now: int) -> None:
         told = self._alerts.add((*self._concerned, *self._health.concerns()), now)

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from broker.contract.messages import Standing, TeamStanding
+from broker.contract.riichi import RiichiWin
 from broker.contract.words import Imp, Lifecycle, PublicState, Seat, WinKind
 
 
@@ -40,9 +41,12 @@ class SeatView(Struct, frozen=True):
     name: str
     points: int
     hand_value: int | None
+    """HV of a winner; of riichi the han."""
     fine: int
     imp: Imp | None
     """IMP after the fine; None while it cannot be said."""
+    worth: RiichiWin | None = None
+    """What a winner's hand of riichi is worth."""
 
 
 class PlayView(Struct, frozen=True):

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from firmware.buttons import SeatButtons
+from firmware.scanner_addresses import open_scanner
 from firmware.twins.fingers import Fingers
 from kiosk.config import Settings
 from kiosk.eyes import Eyes, picture_room
 from kiosk.journal import Journal, Whose
-from kiosk.practice.hands import Hands
+from kiosk.practice.hands import Hands, strip
 from kiosk.practice.plan import EVENT, TABLE, plan
 from kiosk.practice.scorer import PracticeScorer
 from kiosk.practice.window import PracticeWindow
@@ -23,6 +24,7 @@ from vision.live.cameras import check_address, open_camera
 from vision.twins.world import TrayTwin
 
 SIMULATED: Final = "sim://tray"
+SIMULATED_SCANNER: Final = "sim://scanner"
 
 CONFIG: Final = f"""
 event = "{EVENT}"
@@ -50,11 +52,12 @@ def practise(
     *,
     language: str = "en",
     camera: str = SIMULATED,
+    scanner: str = SIMULATED_SCANNER,
     size: str = "800x480",
     hand: str = "right",
     text: str = "normal",
 ) -> None:
-    """Run until told to stop. Raises KioskError, VisionError."""
+    """Run until told to stop. Raises KioskError, FirmwareError, VisionError."""
     check_address(camera)
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="homologue-practice-")))
@@ -62,12 +65,15 @@ def practise(
         settings = _settings(folder, CONFIG.format(language=language, width=width, height=height, hand=hand, text=text))
         journal = Journal(folder / "table.sqlite", Whose(EVENT, TABLE))
         opened.callback(journal.close)
-        window = PracticeWindow(settings.config.screen, Words(language), time.monotonic_ns)
+        rows = strip(camera=camera == SIMULATED, scanner=scanner == SIMULATED_SCANNER)
+        window = PracticeWindow(settings.config.screen, Words(language), time.monotonic_ns, rows)
         opened.enter_context(window)
         program = Program(settings, journal, link=lambda tell: PracticeScorer(plan(), tell))
         trays, fingers = TrayTwin(), Fingers()
         buttons = opened.enter_context(SeatButtons(fingers.wiring, program.tell, factory=fingers.factory))
-        window.give(Hands(fingers, trays if camera == SIMULATED else None, lambda: program.state))
+        scans = opened.enter_context(open_scanner(scanner, program.tell)).hand
+        tiles = trays if camera == SIMULATED else None
+        window.give(Hands(fingers, tiles, scans, lambda: program.state, program.shown))
         view = picture_room((settings.config.screen.width, settings.config.screen.height))
         eyes = Eyes(lambda: open_camera(camera, world=trays), program.seen, time.monotonic_ns, view)
         opened.callback(eyes.stop)

@@ -5,28 +5,32 @@ from typing import Final
 
 import pygame
 
-from broker.contract.words import SEATS
 from kiosk.config import Screen
-from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, Hands
+from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TURN_OUT, Hands, Strip
 from kiosk.screens.layout import FINGER
 from kiosk.screens.pen import Pen
 from kiosk.screens.targets import Buttons, Target
 from kiosk.screens.window import TOUCHES, Window
 from kiosk.screens.words import Words
 
-CODES: Final = {getattr(pygame, f"K_{key.upper()}"): key for key in (*KEYS, LAY, LAY_WRONG)}
+LABELS: Final = {
+    LAY: "do_lay",
+    LAY_WRONG: "do_lay_wrong",
+    TURN_OUT: "do_turn_out",
+    SCAN: "do_scan",
+    SCAN_NEXT: "do_scan_next",
+}
 
-TRAY_WIDER: Final = 1.6
-"""What staff's buttons are wider than a seat's: more is written on them."""
+CODES: Final = {getattr(pygame, f"K_{key.upper()}"): key for key in (*KEYS, *LABELS)}
 
 
 class PracticeWindow(Window):
     """A table's window, and the strip. What `hands` does is theirs; the table's program sees real buttons pressed."""
 
-    def __init__(self, settings: Screen, words: Words, clock: Callable[[], int]) -> None:
-        """Raise ScreenMissing, and BadConfiguration where the language has no font here."""
-        self._strip_height = round(settings.height * (FINGER + 0.03))
-        super().__init__(settings, words, clock, below=self._strip_height)
+    def __init__(self, settings: Screen, words: Words, clock: Callable[[], int], rows: Strip = ((*KEYS,),)) -> None:
+        """Take the keys on the strip. Raise ScreenMissing, and BadConfiguration where the language has no font here."""
+        self._rows, self._row_height = rows, round(settings.height * (FINGER + 0.03))
+        super().__init__(settings, words, clock, below=len(rows) * self._row_height)
         self._hands: Hands | None = None
         self._strip: tuple[Target, ...] = ()
         self._words = words
@@ -36,20 +40,20 @@ class PracticeWindow(Window):
     def give(self, hands: Hands) -> None:
         """Put buttons and trays on the strip."""
         self._hands = hands
-        self._strip = (*self._targets(hands),)
+        self._strip = (*self._targets(),)
         for target in self._strip:
             self._buttons.draw(self._whole, target, pressed=False)
         pygame.display.flip()
 
-    def _targets(self, hands: Hands) -> Iterator[Target]:
-        labels = [self._words.seat(seat) for seat in SEATS] + [self._words("do_lay"), self._words("do_lay_wrong")]
+    def _targets(self) -> Iterator[Target]:
         width, height = self._whole.get_size()
-        gap, left = height // 60, height // 60
-        shares = [1.0 if key in KEYS else TRAY_WIDER for key in hands.keys]
-        for key, label, share in zip(hands.keys, labels, shares, strict=False):
-            top, wide = height - self._strip_height + gap, int((width - gap) * share / sum(shares))
-            yield Target(key, label, pygame.Rect(left, top, wide - gap, height - gap - top))
-            left += wide
+        gap = height // 60
+        for number, row in enumerate(self._rows):
+            top, wide = height - (len(self._rows) - number) * self._row_height + gap, (width - gap) // len(row)
+            for at, key in enumerate(row):
+                label = self._words.seat(KEYS[key]) if key in KEYS else self._words(LABELS[key])
+                box = pygame.Rect(gap + at * wide, top, wide - gap, self._row_height - gap)
+                yield Target(key, label, box)
 
     def _key(self, event: pygame.event.Event) -> str | None:
         """Let hands do what is theirs; everything else is the table's."""
@@ -75,6 +79,6 @@ class PracticeWindow(Window):
         return held is not None
 
     def _move(self, key: str, *, down: bool) -> None:
-        if self._hands is None or key not in self._hands.keys:
+        if self._hands is None:
             return
         (self._hands.down if down else self._hands.up)(key)

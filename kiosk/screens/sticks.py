@@ -10,7 +10,7 @@ from kiosk.screens.pen import Pen
 
 WORTH: Final = (10_000, 5_000, 1_000, 100)
 
-LONG: Final = 0.28
+LONG: Final = 0.19
 """Length of a stick as a share of its cell."""
 
 SHARE: Final = 0.036

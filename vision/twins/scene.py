@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from vision.geometry import Picture, Points
 from vision.twins.stamps import SCALE, TILE, stamp
@@ -15,13 +16,16 @@ TABLE = (380.0, 190.0)
 TRAY = (13 * (TILE[0] + GAP[0]) + 2 * MARGIN[0], 3 * (TILE[1] + GAP[1]) + 2 * MARGIN[1])
 _ORIGIN = ((TABLE[0] - TRAY[0]) / 2 + MARGIN[0], (TABLE[1] - TRAY[1]) / 2 + MARGIN[1])
 _FELT, _RIM, _FLOOR, _SKIN = (58, 72, 34), (38, 58, 84), (70, 98, 128), (142, 172, 222)
+_STRAIGHT = 5.0  # degrees; what is turned more needs more room about it
 _PLAY = (0.5, 0.7, 1.2)  # how far tiles lie off their places: mm right, mm down, degrees
 
 
 def draw_scene(view: View, seed: int) -> Picture:
     """Draw what lies on the table, BGR, `SCALE` pixels a millimetre of TABLE."""
     chance = np.random.default_rng(seed)
-    scene = _table(seed).copy()
+    scene = _table(seed, tray=not view.loose).copy()
+    for loose in view.loose:
+        _put(scene, loose.tile, np.array(loose.at), loose.turn)
     for row, places in enumerate(view.rows):
         for col, tile in enumerate(places):
             play = chance.uniform(-1, 1, 3) * _PLAY  # drawn for empty places too: the others stay where they are
@@ -40,14 +44,14 @@ def _middle(row: int, col: int) -> Points:
 
 
 @lru_cache(maxsize=4)
-def _table(seed: int) -> Picture:
+def _table(seed: int, *, tray: bool) -> Picture:
     width, height = round(TABLE[0] * SCALE), round(TABLE[1] * SCALE)
     # Grain is drawn at a quarter of the size: felt and wood are not finer, and it costs a sixteenth.
     grain = np.random.default_rng(seed).normal(0, 7, (height // 4, width // 4)).astype(np.float32)
     soft = cv2.resize(cv2.GaussianBlur(grain, (0, 0), 1.0), (width, height))
     flat = np.full((height, width, 3), _FELT, dtype=np.float32)
     left, top = ((TABLE[0] - TRAY[0]) / 2, (TABLE[1] - TRAY[1]) / 2)
-    for inset, colour in ((0.0, _RIM), (7.0, _FLOOR)):
+    for inset, colour in ((0.0, _RIM), (7.0, _FLOOR)) if tray else ():
         corner = (round((left + inset) * SCALE), round((top + inset) * SCALE))
         other = (round((left + TRAY[0] - inset) * SCALE), round((top + TRAY[1] - inset) * SCALE))
         cv2.rectangle(flat, corner, other, colour, -1)
@@ -58,7 +62,7 @@ def _put(scene: Picture, tile: Laid, middle: Points, turn: float) -> None:
     """Stamp one tile with its front side and shadow; only the piece of the scene about it is touched."""
     drawn = stamp(tile)
     height, width = drawn.shape[:2]
-    reach = np.array([width, height]) // 2 + 18
+    reach = (np.array([width, height]) if abs(turn) < _STRAIGHT else _diagonal(width, height)) // 2 + 18
     corner = np.round(middle * SCALE).astype(int) - reach
     piece = scene[corner[1] : corner[1] + 2 * reach[1], corner[0] : corner[0] + 2 * reach[0]]
     size = (int(2 * reach[0]), int(2 * reach[1]))
@@ -72,6 +76,11 @@ def _put(scene: Picture, tile: Laid, middle: Points, turn: float) -> None:
     top = cv2.warpAffine(drawn, spin, size, borderMode=cv2.BORDER_REPLICATE)
     inside = mask > 0
     piece[inside] = top[inside]
+
+
+def _diagonal(width: int, height: int) -> NDArray[np.int_]:
+    """Give the sides of a square in which a tile has room however it is turned."""
+    return np.full(2, int(np.ceil(np.hypot(width, height))))
 
 
 def _draw_hand(scene: Picture, at: float) -> None:

@@ -24,6 +24,18 @@ class Laid:
             raise ValueError(f"no tile has set {self.set} and serial {self.serial}")
 
 
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """A tile that lies in no tray: where its middle is on the table, mm from the left and from the top, and its turn.
+
+    `turn` is in degrees, clockwise.
+    """
+
+    tile: Laid
+    at: tuple[float, float]
+    turn: float
+
+
 Rows = tuple[tuple[Laid | None, ...], ...]
 EMPTY: Rows = tuple((None,) * length for length in ROW_LENGTHS)
 
@@ -36,9 +48,13 @@ def deal_tiles(seed: int, number: int = 3) -> list[list[Laid | None]]:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that a camera can see at one instant: rows of 13, 11 and 10 places, a hand over them, light, the cable."""
+    """All that a camera can see at one instant: rows of 13, 11 and 10 places, a hand over them, light, the cable.
+
+    Where tiles lie loose there is no tray.
+    """
 
     rows: Rows = EMPTY
+    loose: tuple[Loose, ...] = ()
     covered: bool = False
     hand_at: float = 0.5  # where the hand is held when it covers: share of the table's width from the left
     dark: bool = False
@@ -46,7 +62,7 @@ class View:
 
 
 class TrayTwin:
-    """A tray on a table: `lay` tiles in it, put a hand over it, put out the light, pull the camera's cable."""
+    """A tray on a table: `lay` tiles in it, or `spread` them without it, cover it, put out the light, unplug."""
 
     def __init__(self, rows: Sequence[Sequence[Laid | None]] = EMPTY) -> None:
         self._lock = Lock()
@@ -72,7 +88,12 @@ class TrayTwin:
             raise ValueError("a tray has rows of 13, 11 and 10 places")
         laid = tuple(tuple(row) for row in rows)
         with self._lock:
-            self._view = replace(self._view, rows=laid)
+            self._view = replace(self._view, rows=laid, loose=())
+
+    def spread(self, loose: Sequence[Loose]) -> None:
+        """Take the tray away and lay tiles on the bare table."""
+        with self._lock:
+            self._view = replace(self._view, rows=EMPTY, loose=tuple(loose))
 
     def cover(self, *, covered: bool = True, at: float = 0.5) -> None:
         """Hold a hand over the tray, `at` a share of the table's width from the left, or take it away."""

@@ -20,7 +20,8 @@ from broker.organiser.events.ready import problems
 from broker.organiser.movements.command import new as new_movement
 from broker.organiser.paper.command import sheets
 from broker.rules.errors import RuleError
-from broker.rules.profile_files import DEFAULT, load
+from broker.rules.profile_files import DEFAULT
+from broker.rules.rule_books import load
 from broker.scorer.event import EVENT, Plan
 
 MOST_ROUNDS: Final = 100

@@ -27,7 +27,7 @@ from broker.organiser.movements.command import usual_order
 from broker.organiser.movements.players import fours, team_by_team
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, check, make, named
-from broker.rules.profile_files import load, own
+from broker.rules.rule_books import load, own
 from broker.scorer.event import EVENT, PROFILE, Plan, Session
 from broker.scorer.folder import DEALS, read
 from broker.store.address import STORE, started

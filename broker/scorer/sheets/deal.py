@@ -8,8 +8,10 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from broker.contract.facts import Result
+from broker.contract.riichi import RiichiWin
 from broker.contract.words import SEATS, Imp, Seat, Wind, WinKind
 from broker.scorer.moment import Moment
+from broker.scorer.rulings.laying import worth
 from broker.scoring.compare import Group, exact
 from broker.scoring.plays import ScoredPlay
 from broker.scoring.written import written
@@ -31,6 +33,8 @@ class SeatLine(Struct, frozen=True):
     fine: int
     award: int
     hand_value: int | None
+    worth: RiichiWin | None = None
+    """What a winner's hand of riichi is worth."""
 
     @property
     def net(self) -> Imp | None:
@@ -180,6 +184,7 @@ def _line(
                 fine=play.fines.get(seat, 0),
                 award=play.awards.get(seat, 0),
                 hand_value=told.winners.get(seat) if told else None,
+                worth=worth(told.winners, told.hand, seat) if told else None,
             )
             for seat in SEATS
         },

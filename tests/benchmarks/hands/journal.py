@@ -3,15 +3,15 @@
 A whole table's program with its window and its loop, in the middle of a play: how long after its edge each press is in
 the journal and synced, over mock pins and over the box's twin on a pseudo-terminal; and how much of that had passed
 when the loop began to write. A press is told 3 ms after its first edge, when it is known to be a finger's; that is in
-these figures. Beside them, after each press and on the same disk, what a bare SQLite takes to commit the same row with
-the same settings: in a log that is laid out as the journal's is, the share that no program can do without, and in one
-that grows. Then how soon a box is noticed that is pulled out, and one that is back. What lgpio, the kernel and a Pi's
-card add is not in it.
+these figures. Beside them, after each press and on the same disk, the shares that no program can do without
+(`bare.py`): what a bare SQLite takes to commit the same row with the same settings, in a log that is laid out as the
+journal's is and in one that grows, and what one frame takes through a pseudo-terminal. After `chrt --fifo 20` (as root)
+other programs keep it from no processor; the kernel's own threads they do. Then how soon a box is noticed that is
+pulled out, and one that is back. What lgpio, the kernel and a Pi's card add is not in it.
 """
 
 import os
 import queue
-import sqlite3
 import sys
 import tempfile
 import threading
@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
@@ -29,13 +29,13 @@ from firmware.twins.box_fingers import BoxFingers
 from kiosk.config import Screen, Settings
 from kiosk.eyes import Eyes
 from kiosk.journal import Journal
-from kiosk.log_ahead import lay_out
 from kiosk.program import Program
 from kiosk.round import Round
 from kiosk.screens.window import Window
 from kiosk.screens.words import Words
 from kiosk.table.events import ButtonPressed
 from kiosk.table.state import Phase
+from tests.benchmarks.hands.bare import LAID_OUT, Bare
 from tests.benchmarks.hands.pins import percentile
 from tests.kiosk.at_the_box import played
 from tests.kiosk.journals import OURS
@@ -45,9 +45,6 @@ from vision.live.cameras import open_camera
 MS: Final = 1_000_000
 PULLS: Final = 10
 PATIENCE_S: Final = 10
-
-LAID_OUT: Final = "bare commit, a log laid out"
-ROW: Final = b'{"type":"button_pressed","at":123456789012345,"seat":"east"}'
 
 
 class Timed(Journal):
@@ -155,7 +152,7 @@ def pressed(address: str, presses: int) -> dict[str, list[float]]:
             began, committed = bench.durable.get(timeout=PATIENCE_S)
             bench.until_told(Released)
             bench.until_at_rest()
-            bare.commit()
+            bare.measure()
             if number:  # the first one waits for the box, and for everything that is made when first needed
                 taken["edge to the loop"].append((began - edge.at) / MS)
                 taken["edge to durable"].append((committed - edge.at) / MS)
@@ -177,37 +174,6 @@ def noticed() -> tuple[list[float], list[float]]:
                 shown_at, _ = bench.health.get(timeout=PATIENCE_S)
                 taken.append((shown_at - at) / MS)
     return out, back
-
-
-class Bare:
-    """SQLite opened as the journal opens it, on the same disk, and nothing else."""
-
-    def __init__(self, folder: Path) -> None:
-        self.taken: dict[str, list[float]] = {LAID_OUT: [], "bare commit, a log that grows": []}
-        """For each commit of one press, in ms."""
-        self._stores = {name: self._open(folder / f"bare-{at}.sqlite") for at, name in enumerate(self.taken)}
-        lay_out(self._stores[LAID_OUT])
-
-    def _open(self, path: Path) -> sqlite3.Connection:
-        store = sqlite3.connect(path, isolation_level=None)
-        store.execute("PRAGMA journal_mode=WAL")
-        store.execute("PRAGMA synchronous=FULL")
-        store.execute("CREATE TABLE happened (number INTEGER PRIMARY KEY, event BLOB)")
-        return store
-
-    def commit(self) -> None:
-        """Commit one press in each."""
-        for name, store in self._stores.items():
-            began = time.monotonic_ns()
-            store.execute("INSERT INTO happened (event) VALUES (?)", (ROW,))
-            self.taken[name].append((time.monotonic_ns() - began) / MS)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for store in self._stores.values():
-            store.close()
 
 
 def line(name: str, taken: list[float], beside: float) -> str:

@@ -16,10 +16,12 @@ from broker.contract.words import SEATS
 from kiosk.command import kiosk
 from kiosk.config import Screen
 from kiosk.practice import session
-from kiosk.practice.hands import KEYS, LAY, LAY_WRONG
+from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
 from kiosk.practice.plan import plan
 from kiosk.practice.window import PracticeWindow
 from kiosk.program import Program
+from kiosk.screens.body import middle
+from kiosk.screens.style import SMALLEST
 from kiosk.screens.table import TableScreen
 from kiosk.screens.words import Words
 from kiosk.table.state import Phase
@@ -77,6 +79,10 @@ class Trainer:
         targets = self.windows[0]._screen.targets(self.programs[0].shown())
         return {one.label: one.box.center for one in targets}
 
+    def said(self) -> list[str]:
+        """Give the lines in the middle of the table's screen."""
+        return [line.text for line in middle(self.windows[0]._words, self.programs[0].shown()).lines]
+
     def _click(self, at: tuple[int, int]) -> None:
         """Click as a person does: who lets go at once has not pressed a button."""
         for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
@@ -115,6 +121,10 @@ def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.Mon
 def _play(trainer: Trainer, words: Words) -> None:
     trainer.there.wait(PATIENCE_S)
     trainer.until(lambda: trainer.phase is Phase.RESTORING)
+    trainer.strip(TURN_OUT)
+    trainer.until(lambda: words("heap_by_seat") in trainer.said())
+    trainer.strip(SCAN_NEXT)
+    trainer.until(lambda: words("scan_seen", count=1) in trainer.said())
     trainer.strip(LAY_WRONG)
     trainer.until(lambda: trainer.programs[0].state.check is not None)
     for left in (3, 2, 1, 0):
@@ -145,6 +155,16 @@ def test_what_is_above_the_strip_is_what_a_real_table_shows() -> None:
         TableScreen(Words(), (800, 480)).draw(real, shown)
         above = pygame.image.tobytes(window._whole.subsurface((0, 0), (800, 480)), "RGB")
         assert above == pygame.image.tobytes(real, "RGB")
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "zh"])
+def test_nothing_on_the_strip_is_cut_off(language: str) -> None:
+    rows = strip(camera=True, scanner=True)
+    window = PracticeWindow(Screen(driver="dummy"), Words(language), lambda: 0, rows)
+    with window:
+        pen, targets = window._buttons._pen, [*window._targets()]
+        written = [pen._fitting(one.label, SMALLEST, one.box.width - one.box.height // 4)[0] for one in targets]
+        assert written == [one.label for one in targets]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--practice", "table.toml"], ["table.toml", "--language", "fr"]])

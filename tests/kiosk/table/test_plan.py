@@ -7,6 +7,7 @@ from broker.contract.facts import Call
 from broker.contract.messages import Assignment
 from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS
+from broker.rules.profile import Profile
 from broker.rules.profile_files import folder
 from kiosk.table.events import Assigned, CallToggled, NextDealCalled
 from kiosk.table.machine import handle
@@ -153,6 +154,7 @@ def brought(profile_id: str, rules: str) -> Assigned:
 
 def test_a_plan_brings_rules_of_its_own() -> None:
     table, _ = handle(Table(), brought("our-club", own_rules()))
+    assert isinstance(table.profile, Profile)
     assert (table.profile.id, table.profile.payments.self_drawn.value) == ("our-club", "full")
 
 
