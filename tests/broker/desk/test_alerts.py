@@ -40,7 +40,7 @@ def alerts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AlertView
         hall.scorer.rulings.give(draft(room, Deadline(at=NOW)), HEAD)
         hall.scorer._clock = lambda: NOW + 1
         hall.hear(*SAID)
-        hall.hear(state(1), state(1, device="kiosk-0002"), state(1, device="kiosk-0002", lifecycle="lost", count=2))
+        hall.hear(state(1), state(1, device="kiosk-0002"), state(1, lifecycle="lost", count=2))
         hall.hear(replace(state(2), health={"scanner": "device_forbidden"}))
         hall.hear(replace(state(2, count=2), health={}))
         for well in (False, True):
