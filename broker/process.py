@@ -36,6 +36,7 @@ from broker.organiser.paper import paper_page
 from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
 from broker.records import exports_page
+from broker.records.session import page as sessions_page
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
 from broker.scorer.folder import read_deals
@@ -164,8 +165,10 @@ def _loaded(event: Event, journal: Journal, folder: Path) -> Scorer:
 
 def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Annex, ...]:
     """Give the pages of other rooms that the desk has during an event."""
+    bench = Bench(event, work, door)
     return (
-        rulings_page.annex(Bench(event, work, door)),
+        rulings_page.annex(bench),
+        sessions_page.annex(bench),
         paper_page.annex(event, read_deals(folder), work),
         exports_page.annex(folder),
         setup_page.annex(folder),

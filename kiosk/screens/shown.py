@@ -102,6 +102,8 @@ class Shown:
     """The riichi session, at a table that plays one."""
     calls_before: int | None = None
     """How many calls are before the table's own; None: no call is shown, or that is not known."""
+    receipt: str | None = None
+    """The code of the receipt of the play that was recorded."""
     elsewhere: bool = False
     """The table is served by another device."""
     pairing: PairingForm | None = None
@@ -148,6 +150,13 @@ def shown(
         ruled=state.ruled,
         problem=None if quiet and panel is None else problem,
     )
+
+
+def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
+    """Add what is to be seen while walls are restored; nothing at other times."""
+    if state.play is None or state.phase is not Phase.RESTORING:
+        return now
+    return replace(now, work=state.work, order=state.play.order, bench=at_hand)
 
 
 def _covered(panel: Panel | None) -> Panel | None:

@@ -21,7 +21,7 @@ from broker.rules.riichi.session.events import (
 from broker.rules.riichi.session.record import Entry
 from broker.rules.riichi.session.state import State
 
-Language = Literal["en", "fr"]
+Language = Literal["en", "fr", "zh"]
 
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
@@ -102,7 +102,7 @@ def _told(event: Event, players: Sequence[str], words: Words) -> Iterator[str]:
             if nagashi:
                 yield f"{words['nagashi']}: {_named(nagashi, players)}"
         case Abort(reason=reason):
-            yield f"{words['abort']} ({reason.replace('_', ' ')})"
+            yield f"{words['abort']} ({words.get(reason, reason)})"
         case Chombo(offenders=offenders) | MinorFault(offenders=offenders) | DeadHand(offenders=offenders):
             yield f"{words[FAULTS[type(event)]]}: {_named(offenders, players)}"
         case _:

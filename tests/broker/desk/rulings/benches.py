@@ -18,6 +18,7 @@ from broker.desk.server import DeskServer
 from broker.people.accounts import By
 from broker.people.door import Door
 from broker.people.roles import ROLES
+from broker.records.session.page import annex as sessions
 from broker.scorer.event import Plan, open_event
 from broker.scorer.service import Scorer
 from broker.store.address import STORE
@@ -39,7 +40,9 @@ class Ruled:
         self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
         self.bench = Bench(open_event(folder), self.scorer, self.door)
         offer = Offer(lambda: self.scorer.moment)
-        self.server = DeskServer(self.scorer.feed, port=0, door=self.door, annexes=(annex(self.bench),), offer=offer)
+        self.server = DeskServer(
+            self.scorer.feed, port=0, door=self.door, annexes=(annex(self.bench), sessions(self.bench)), offer=offer
+        )
 
     @property
     def kinds(self) -> list[tuple[str, bool]]:

@@ -1,4 +1,4 @@
-"""What a table says of itself: its state and its device's."""
+"""What a table says of itself. Pure, but for the random id of a message."""
 
 import uuid
 
@@ -9,10 +9,10 @@ from kiosk.journal import Journal
 from kiosk.table.state import Table
 
 
-def status(
+def told_of(
     config: Config, journal: Journal, state: Table, lifecycle: Lifecycle, unsent: int, health: dict[str, str]
 ) -> TableState:
-    """Give the message; its `count` is the uplink's to fill in."""
+    """Give the message of a state; the uplink counts it."""
     return TableState(
         id=uuid.uuid4().hex,
         event=config.event,

@@ -1,0 +1,122 @@
+"""The arbiters' page of riichi sessions: where each stands, its last hands, and the sheet to print."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import msgspec
+import pytest
+
+from broker.contract.facts import RiichiHand
+from broker.contract.words import SEATS
+from broker.scorer.event import Plan
+from broker.scorer.riichi import RiichiBooking
+from tests.broker.desk.rulings.benches import Ruled, ruling_desk
+from tests.broker.desk.test_access import logged_in
+from tests.broker.scorer.small import NAME, fact, plan
+from tests.kiosk.riichi_tables import RiichiSitting
+
+PLAYERS = plan().players
+
+
+def booking(table: int, first: int) -> RiichiBooking:
+    """Plan a session of four players."""
+    names = [one.id for one in PLAYERS[first : first + 4]]
+    return RiichiBooking(1, table, "riichi-montreal", dict(zip(SEATS, names, strict=True)))
+
+
+PLAN = Plan(
+    name=NAME,
+    title="Club <b>",
+    profile="oedmc-2020",
+    players=PLAYERS,
+    riichi=(booking(7, 0), booking(8, 4), booking(9, 8)),
+)
+
+
+def evening() -> RiichiSitting:
+    """Play seven hands and end."""
+    table = RiichiSitting()
+    table.begin()
+    for _ in range(6):
+        table.hold("east")
+        table.ron("south", "west", 1)
+        table.record()
+        table.next_deal()
+    table.drawn("north")
+    table.record()
+    return table
+
+
+def forged(table: RiichiSitting) -> list[object]:
+    """Give what a table told, had the first hand paid nothing."""
+    return [
+        msgspec.structs.replace(one, deltas=dict.fromkeys(SEATS, 0))
+        if isinstance(one, RiichiHand) and one.entry == 1
+        else one
+        for one in table.facts
+    ]
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
+    """Give the desk of an evening: one session told, one told wrongly, one not begun."""
+    told = evening()
+    said = [fact(7, seq, one) for seq, one in enumerate(told.facts, 1)]
+    said += [fact(8, seq, one) for seq, one in enumerate(forged(told), 1)]  # type: ignore[arg-type]  # facts still
+    with ruling_desk(tmp_path_factory.mktemp("evening") / "club", said, PLAN) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def arbiter(desk: Ruled) -> Iterator[httpx.Client]:
+    """Give an arbiter who has logged in."""
+    with logged_in(desk.server, "table_arbiter") as client:
+        yield client
+
+
+def sections(text: str) -> list[str]:
+    """Give the page by sessions, without needless room."""
+    return [" ".join(one.split()) for one in re.findall(r"<section.*?</section>", text, re.DOTALL)]
+
+
+@pytest.mark.parametrize(
+    ("language", "state", "to_come"),
+    [("en", "East 3", "to come"), ("fr", "Est 3", "à venir"), ("zh", "东3局", "未开始")],
+)
+def test_each_session_tells_round_scores_and_what_lies_on_the_table(
+    arbiter: httpx.Client, language: str, state: str, to_come: str
+) -> None:
+    seventh, _, ninth = sections(arbiter.get(f"/riichi?lang={language}").text)
+    last = [one for one in evening().facts if isinstance(one, RiichiHand)][-1].standing
+    assert [str(score) in seventh for score in last.scores.values()] == [True] * 4
+    assert (to_come in ninth, to_come in seventh) == (True, False)
+    assert (last.round_wind, last.dealer, state in seventh) == ("east", "west", True)
+
+
+def test_the_last_hands_are_shown_newest_first_and_all_of_them_on_request(arbiter: httpx.Client) -> None:
+    seventh, _, _ = sections(arbiter.get("/riichi").text)
+    last, _, everything = seventh.partition("<details>")
+    assert [re.findall(r"<tr><td>(\d+)</td>", part) for part in (last, everything)] == [
+        ["7", "6", "5", "4", "3"],
+        ["7", "6", "5", "4", "3", "2", "1"],
+    ]
+
+
+def test_an_entry_that_does_not_follow_from_those_before_it_is_marked(arbiter: httpx.Client) -> None:
+    marked = ["Entry 1 does not follow" in one for one in sections(arbiter.get("/riichi").text)]
+    assert marked == [False, True, False]
+
+
+def test_the_sheet_is_a_pdf_in_every_language_and_none_of_a_session_that_there_is_not(arbiter: httpx.Client) -> None:
+    for language in ("en", "fr", "zh"):
+        sheet = arbiter.get(f"/riichi/7-1.pdf?lang={language}")
+        assert (sheet.status_code, sheet.content[:5]) == (200, b"%PDF-")
+    missing = arbiter.get("/riichi/3-1.pdf")
+    assert (missing.status_code, "no_such_session" in missing.text) == (400, True)
+
+
+def test_scores_of_a_session_are_for_arbiters_and_names_are_escaped(desk: Ruled, arbiter: httpx.Client) -> None:
+    assert "<b>" not in arbiter.get("/riichi").text
+    with httpx.Client(base_url=desk.server.url) as stranger:
+        assert stranger.get("/riichi").status_code in {303, 401, 403}
