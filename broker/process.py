@@ -20,14 +20,16 @@ import click
 from broker.brokers import Broker, Kind, make_broker
 from broker.contract.link import HOST, Address
 from broker.credentials import Credentials
-from broker.desk import carriers_page
+from broker.desk import pairing_page
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.offer import Offer
 from broker.desk.orders import DeskLink
+from broker.desk.pairing_page import ForTables
+from broker.desk.pairings import Pairings
 from broker.desk.rulings import page as rulings_page
 from broker.desk.rulings.bench import Bench
-from broker.desk.server import PORT, Certificate, DeskServer, is_loopback
+from broker.desk.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopback
 from broker.errors import BrokerError
 from broker.organiser.events import setup_page
 from broker.organiser.paper import paper_page
@@ -73,6 +75,7 @@ ELSEWHERE = re.compile(rf"(?P<host>{HOST.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45
 @click.option("--desk-certificate", type=FILE, help="TLS for the page [default: EVENT/desk.crt, if it is there].")
 @click.option("--desk-key", type=FILE, help="The certificate's key [default: EVENT/desk.key].")
 @click.option("--public", is_flag=True, help="Let everybody who reaches the page see what players may know.")
+@click.option("--broker-name", help="Name by which tables reach the broker [default: that by which they ask the page].")
 @click.option("--ca", type=FILE, help="Certificate authority of a broker with TLS.")
 @click.option("--credentials", type=FILE, help="Passwords that the broker knows [default: EVENT/credentials.json].")
 @store_options
@@ -87,6 +90,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     desk_name: tuple[str, ...],
     desk_certificate: Path | None,
     desk_key: Path | None,
+    broker_name: str | None,
     ca: Path | None,
     credentials: Path | None,
     public: bool,
@@ -127,7 +131,17 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 door=door,
                 tls=tls,
                 orders=line.orders,
-                annexes=_annexes(event, checked, work, door),
+                annexes=(
+                    *_annexes(event, checked, work, door),
+                    pairing_page.annex(
+                        door,
+                        for_tables(
+                            checked.name, passwords, address, host if broker in get_args(Kind) else None, broker_name
+                        ),
+                        Pairings(tls.fingerprint if tls else ""),
+                        names_of(desk_host, desk_name),
+                    ),
+                ),
                 offer=Offer(lambda: work.moment, work.times, work.wire, open_public=public),
             )
             desk = running.enter_context(page)
@@ -152,7 +166,6 @@ def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Anne
     """Give the pages of other rooms that the desk has during an event."""
     return (
         rulings_page.annex(Bench(event, work, door)),
-        carriers_page.annex(event),
         paper_page.annex(event, read_deals(folder), work),
         exports_page.annex(folder),
         setup_page.annex(folder),
@@ -236,6 +249,23 @@ def _elsewhere(broker: str, passwords: Path, ca: Path | None) -> Address:
         raise click.UsageError(f"--ca: there is no file {ca}")
     password = Credentials.load(passwords).password("scorer")
     return Address(found["host"].strip("[]"), int(found["port"]), "scorer", password, ca)
+
+
+def for_tables(event: str, passwords: Path, broker: Address, own: str | None, name: str | None) -> ForTables:
+    """Give what tables are told of the broker: `own` is where one that was started here listens."""
+    host = name or _reached(own or broker.host)
+    return ForTables(event, passwords, broker.port, host, broker.ca, here_alone=own is not None and is_loopback(own))
+
+
+def names_of(desk_host: str, desk_names: Sequence[str]) -> tuple[str, ...]:
+    """Give the names by which tables can ask for the desk."""
+    reached = _reached(desk_host)
+    return (*desk_names, *([reached] if reached else ()))
+
+
+def _reached(host: str) -> str | None:
+    """Give an address by which others reach this machine, if it is one."""
+    return None if is_loopback(host) or host in ANYWHERE else host
 
 
 def _look(watches: Sequence[Callable[[], None]]) -> None:

@@ -24,6 +24,7 @@ from firmware.wiring import read_wiring
 FINGERS: Final = {
     "bounces": "2",
     "cut": "",
+    "cut_ms": "0",
     "hold_ms": "120",
     "late_ms": "0",
     "seed": "0",
@@ -78,6 +79,7 @@ def _fingers(address: str) -> Fingers:
         sparks=numbers["sparks"],
         seed=numbers["seed"],
         cut=cut,
+        cut_s=numbers["cut_ms"] / 1000,
         stuck=stuck,
         swap=swap,
     )

@@ -97,6 +97,12 @@ class BoxOverflow(FirmwareError):
     code = "box_overflow"
 
 
+class LightTells(FirmwareError):
+    """A light on the board shows what the machine does, and so that somebody has pressed."""
+
+    code = "light_tells"
+
+
 class EvdevMissing(FirmwareError, ImportError):
     """The library for scanners that type is not installed."""
 

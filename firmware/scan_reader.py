@@ -10,7 +10,7 @@ from typing import Final
 
 from firmware.reports import NotScanned, Scanned
 from firmware.scan_codes import CodeSettings, Problem, Tile, read_code
-from firmware.scan_lines import MS, LineCutter, ReadLine
+from firmware.scan_lines import LONGEST, MS, LineCutter, ReadLine
 from firmware.scan_pages import mistaken
 
 PRINTABLE: Final = range(0x20, 0x7F)
@@ -20,8 +20,8 @@ QUIET_NS: Final = 100 * MS
 
 EMPTY: Final = ReadLine(b"", "whole")
 
-SHOWN: Final = 40
-"""Characters of what could not be read."""
+SHOWN: Final = LONGEST
+"""Characters of what could not be read: all of them, for it may be a code of another kind (that of a pairing)."""
 
 SHORTEST: Final = 3
 """Characters of a code that says what is set up wrongly."""

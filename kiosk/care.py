@@ -8,16 +8,20 @@ from pathlib import Path
 
 import click
 
+from broker.contract.pairing import read_typed
 from kiosk import pin as pins
 from kiosk.config import Settings
-from kiosk.errors import KioskError
+from kiosk.errors import BadConfiguration, KioskError
 from kiosk.journal import Whose
+from kiosk.own import own_settings
+from kiosk.pairing import exchange
+from kiosk.pairing.keep import keep
 from kiosk.replacing import take_over
 
 CONFIG = click.argument("config", type=click.Path(dir_okay=False, path_type=Path))
 
 
-@click.group(short_help="Look after a table's device: the arbiters' PIN, replacing a dead one.")
+@click.group(short_help="Look after a table's device: pairing, the arbiters' PIN, replacing a dead one.")
 def table() -> None:
     """Look after a table's device. CONFIG is the table's TOML file (see docs/installer.md)."""
     os.umask(0o077)
@@ -49,6 +53,26 @@ def import_(config: Path, journal: Path) -> None:
         taken = take_over(journal, settings.folder / "table.sqlite", whose)
     where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
     click.echo(f"{where}; {taken.facts} facts will be sent.")
+
+
+@table.command("pair")
+@CONFIG
+@click.argument("desk")
+@click.option(
+    "--code", prompt=True, hide_input=True, help="The eight digits that the desk shows; asked for if left out."
+)
+def pair(config: Path, desk: str, code: str) -> None:
+    """Pair this device with an event, as the kiosk's own screen does.
+
+    DESK is the desk's name or address, with a port where it is not 8136; CONFIG is one with the setting `paired`.
+    """
+    with _told():
+        offer = read_typed(desk, code)
+        if offer is None:
+            raise BadConfiguration("DESK is a name or an address, and a code has eight digits")
+        pairing = exchange.pair(offer)
+        keep(own_settings(config).paired, pairing)
+    click.echo(f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import sqlite3
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +17,7 @@ from firmware.addresses import OpenedButtons, open_buttons
 from firmware.errors import FirmwareError
 from firmware.scanner_addresses import open_scanner
 from kiosk.config import Settings
-from kiosk.errors import JournalBroken, KioskError
+from kiosk.errors import JournalBroken, KioskError, NotPaired
 from kiosk.eyes import Eyes, picture_room
 from kiosk.journal import Journal, Whose
 from kiosk.program import Program, run
@@ -38,6 +38,7 @@ SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
 @click.command(short_help="Run one table.")
 @click.argument("config", type=click.Path(dir_okay=False, path_type=Path), required=False)
 @click.option("--picture", type=click.Path(path_type=Path), help="Keep the present screen as a PNG in this file.")
+@click.option("--pair", "anew", is_flag=True, help="Ask the desk for a table first, though this device has one.")
 @click.option("--practice", is_flag=True, help="A table to practise at: no CONFIG, no hardware, no broker.")
 @click.option("--language", help="Of the practice table: en, fr, zh, or another that has a catalogue.")
 @click.option("--camera", help="Of the practice table: v4l2:/dev/video0, pictures:FOLDER; without it, simulated.")
@@ -45,10 +46,13 @@ SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
 @click.option("--size", type=click.Choice(SIZES), help="Of the practice table's screen.")
 @click.option("--hand", type=click.Choice(["right", "left"]), help="Where the practice table's buttons are.")
 @click.option("--text", type=click.Choice(["normal", "large", "largest"]), help="Letters of the practice table.")
-def kiosk(config: Path | None, picture: Path | None, *, practice: bool, **chosen: Any) -> None:  # noqa: ANN401 - click's
-    """Run one table: CONFIG is its TOML file (see docs/installer.md), or --practice (see docs/practice.md)."""
+def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bool, **chosen: Any) -> None:  # noqa: ANN401 - click's
+    """Run one table: CONFIG is its TOML file (see docs/installer.md), or --practice (see docs/practice.md).
+
+    A CONFIG with `paired` names no event and no table: the screen asks for the desk's code until this device has one.
+    """
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    if practice == (config is not None) or (chosen and not practice):
+    if practice == (config is not None) or ((chosen and not practice) or (anew and practice)):
         raise click.UsageError("give either CONFIG, or --practice and what is chosen for it")
     os.umask(0o077)  # the journal holds presses while a claim window is open
     logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
@@ -57,7 +61,9 @@ def kiosk(config: Path | None, picture: Path | None, *, practice: bool, **chosen
         signal.signal(number, lambda *_: stop.set())
     try:
         if config is not None:
-            serve(Settings(config), stop, picture)
+            settings = _with_table(config, stop, picture, anew=anew)
+            if settings is not None:
+                serve(settings, stop, picture)
         else:
             from kiosk.practice.session import practise  # noqa: PLC0415 - no table in an event needs it
 
@@ -70,6 +76,17 @@ def kiosk(config: Path | None, picture: Path | None, *, practice: bool, **chosen
         sys.exit(1)
 
 
+def _with_table(config: Path, stop: threading.Event, picture: Path | None, *, anew: bool) -> Settings | None:
+    """Give the settings of the table that this device has; without one it is paired first. None: stopped meanwhile."""
+    if not anew:
+        with suppress(NotPaired):
+            return Settings(config)
+    from kiosk.own import own_settings  # noqa: PLC0415 - a table that is paired starts without it
+    from kiosk.pairing.session import pair_at_the_table  # noqa: PLC0415 - as above
+
+    return Settings(config) if pair_at_the_table(own_settings(config), stop, picture) else None
+
+
 def serve(settings: Settings, stop: threading.Event, picture: Path | None = None) -> None:
     """Put one table together and run it; whatever was opened is closed again, in the opposite order."""
     config = settings.config
@@ -79,6 +96,7 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         window = opened.enter_context(Window(config.screen, Words(config.language)))
         program = Program(settings, journal)
         window.show(program.shown())  # before what takes long to load: somebody has switched this table on
+        journal.lay_out()
         buttons = open_buttons(config.devices.buttons, program.tell)
         opened.enter_context(buttons.buttons)
         if config.devices.scanner:

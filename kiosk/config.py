@@ -12,6 +12,7 @@ from broker.contract.words import EventName, TableNo
 from firmware.errors import BadAddress
 from firmware.scanner_addresses import parse_scanner
 from kiosk.errors import BadConfiguration
+from kiosk.pairing.keep import kept_in
 from kiosk.pin import Pin
 
 Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one for which there is a catalogue")]
@@ -71,17 +72,50 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     language: Language = "en"
 
 
+class OwnConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """All settings of a device that the desk pairs with its table: event, table and broker are what it was told."""
+
+    paired: Annotated[str, Meta(min_length=1, description="the folder where what the desk has told is kept")]
+    devices: Devices
+    desk: Annotated[str, Meta(max_length=64, description="the desk's address, where it is always the same")] = ""
+    screen: Screen = Screen()
+    arbiter_pin_file: str = "arbiter-pin"
+    language: Language = "en"
+
+    def with_table(self, folder: Path) -> Config:
+        """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
+        kept = kept_in(folder)
+        ca = str(folder / kept.ca_file) if kept.ca_file else None
+        return Config(
+            event=kept.event,
+            table=kept.table,
+            folder=str(folder / kept.journal),
+            broker=BrokerSettings(kept.host, kept.port, str(folder / kept.password_file), ca),
+            devices=self.devices,
+            screen=self.screen,
+            arbiter_pin_file=self.arbiter_pin_file,
+            language=self.language,
+        )
+
+
 class Settings:
     """A configuration and where it was read from."""
 
     def __init__(self, path: Path) -> None:
-        """Raise BadConfiguration."""
+        """Raise BadConfiguration; NotPaired where the desk is to say which table this is, and has not."""
+        self._beside = path.resolve().parent
+        self.config = self._read(path)
+        self._check_devices(path)
+
+    def _read(self, path: Path) -> Config:
         try:
-            self.config = msgspec.toml.decode(path.read_bytes(), type=Config)
+            content = path.read_bytes()
+            if "paired" not in msgspec.toml.decode(content):
+                return msgspec.toml.decode(content, type=Config)
+            own = msgspec.toml.decode(content, type=OwnConfig)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BadConfiguration(f"{path}: {error}") from None
-        self._beside = path.resolve().parent
-        self._check_devices(path)
+        return own.with_table(self._beside / own.paired)
 
     def _check_devices(self, path: Path) -> None:
         devices = self.config.devices

@@ -41,3 +41,31 @@ class JournalBroken(KioskError, OSError):
     """The journal is of another event or table, or cannot be read."""
 
     code = "journal_broken"
+
+
+class NotPaired(KioskError, LookupError):
+    """The configuration says that this device is paired at the desk, and it has not been yet."""
+
+    code = "not_paired"
+
+
+class DeskUnreachable(KioskError, OSError):
+    """No desk answers at the address that was given."""
+
+    code = "desk_unreachable"
+
+
+class DeskUnproven(KioskError, PermissionError):
+    """What answers is not the desk that gave the code: another certificate, or an answer without its seal."""
+
+    code = "desk_unproven"
+
+
+class PairingRefused(KioskError, PermissionError):
+    """The desk has refused the code; `why` is the desk's own code."""
+
+    code = "pairing_refused"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why

@@ -20,6 +20,7 @@ from broker.contract.facts import Fact, Result
 from broker.contract.messages import LogMessage, Receipt, Taken
 from broker.contract.wire import decode, encode
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
+from kiosk.log_ahead import lay_out
 from kiosk.table.events import Event
 
 VERSION: Final = "4"
@@ -134,9 +135,21 @@ class Journal:
 
     @draft.setter
     def draft(self, text: str) -> None:
+        self._draft("draft", text)
+
+    @property
+    def panel(self) -> str:
+        """What an arbiter who was let in has chosen so far."""
+        return self._about("panel", "")
+
+    @panel.setter
+    def panel(self, text: str) -> None:
+        self._draft("panel", text)
+
+    def _draft(self, key: str, text: str) -> None:
         with suppress(JournalFull), self._as_one():
-            self._about("draft", "")
-            self._tell("draft", text)
+            self._about(key, "")
+            self._tell(key, text)
 
     def close(self) -> None:
         """Close it; may be called twice."""
@@ -188,6 +201,15 @@ class Journal:
             self._store.execute("UPDATE about SET value = hex(zeroblob(?)) WHERE key = 'room'", (AN_EVENT // 2,))
             self._tell("room", "")
         self.tight = False
+
+    def lay_out(self) -> None:
+        """Let events be durable soon, whatever else the machine writes. Without room for that they are all the same."""
+        try:
+            lay_out(self._store)
+        except sqlite3.OperationalError as error:
+            if not _full(error):
+                raise
+            self.tight = True
 
     @property
     def empty(self) -> bool:
@@ -262,6 +284,16 @@ class Journal:
         rows = self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' OR code = 'already_recorded'")
         facts = [decode(LogMessage, body).fact for (body,) in rows]
         return frozenset((fact.round, fact.deal) for fact in facts if isinstance(fact, Result))
+
+    def result(self, round_: int, deal: int) -> LogMessage | None:
+        """Give the last result of a play, whatever the scorer has said of it; None: there is none."""
+        rows = self._store.execute("SELECT body FROM outbox ORDER BY seq DESC")
+        for (body,) in rows:
+            message = decode(LogMessage, body)
+            fact = message.fact
+            if isinstance(fact, Result) and (fact.round, fact.deal) == (round_, deal):
+                return message
+        return None
 
     def settle(self, receipt: Receipt) -> None:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.

@@ -4,25 +4,27 @@ from collections.abc import Collection
 
 from broker.contract.messages import Assignment
 from kiosk.table.machine import BETWEEN
+from kiosk.table.plan import settled_now
 from kiosk.table.state import Phase, Table
 
 
 def content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
-    return plan.store, plan.profile, plan.rules, plan.plays, tuple(sorted(plan.repeats.items())), session
+    return plan.store, plan.profile, plan.rules, plan.plays, tuple(sorted(plan.repeats.items())), plan.settled, session
 
 
 def may_be_taken(offered: Assignment, table: Table, store: str | None) -> bool:
     """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
 
     A broker may keep the plan of a rehearsal. So a play for which staff only lay trays gives way to the plan of
-    another store; any other play is finished first.
+    another store, and to one in which arbiters have settled it; any other play is finished first.
     """
     if offered.store != store:
         return False
     had, phase = table.assignment, table.phase
-    return phase in BETWEEN or (phase is Phase.RESTORING and had is not None and had.store != offered.store)
+    other = had is not None and had.store != offered.store
+    return phase in BETWEEN or (phase is Phase.RESTORING and (other or settled_now(table, offered)))
 
 
 def first_left(plan: Assignment, played: Collection[tuple[int, int]]) -> int:

@@ -1,7 +1,6 @@
 """The arbiters' PIN: a table knows its hash alone (Argon2id), in a file that its own user can read."""
 
 import logging
-import os
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +10,7 @@ from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from kiosk.entry import DIGITS
 from kiosk.errors import BadConfiguration
+from kiosk.private import write_private
 
 log = logging.getLogger("homologue.kiosk")
 
@@ -49,10 +49,4 @@ def write(path: Path, pin: str) -> None:
     """Keep a PIN's hash, readable by its owner alone. Raises BadConfiguration for what is no PIN."""
     if not SHORTEST <= len(pin) <= LONGEST or not set(pin) <= DIGITS:
         raise BadConfiguration(f"a PIN has {SHORTEST} to {LONGEST} digits")
-    beside = path.with_name(f".{path.name}.new")
-    beside.unlink(missing_ok=True)
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-        file.write(_HASHER.hash(pin) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    write_private(path, f"{_HASHER.hash(pin)}\n".encode())

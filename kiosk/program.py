@@ -4,14 +4,13 @@ import logging
 import queue
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from broker.contract import topics
 from broker.contract.link import Incoming, Link, LinkChanged, LinkRefused, Will
-from broker.contract.messages import Assignment, Order, Receipt, TableState
+from broker.contract.messages import Assignment, Order, Receipt, Served, TableState
 from broker.contract.wire import Refused, decode_at, encode
 from broker.contract.words import Lifecycle
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
@@ -20,14 +19,17 @@ from kiosk.bench import Bench
 from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
+from kiosk.duty import ELSEWHERE, Duty
 from kiosk.errors import JournalFull
 from kiosk.eyes import CameraHealth, Seen
 from kiosk.health import TOLD_LATE, Wellbeing
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.offered import content, first_left, may_be_taken
+from kiosk.receipts import Receipts
+from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.riichi_shown import session_shown
-from kiosk.screens.shown import Line, Shown, shown
+from kiosk.screens.shown import Line, Shown, in_restoring, shown
 from kiosk.sight import Sight
 from kiosk.stalled import Stalled, room_of
 from kiosk.table.errors import NotNow
@@ -41,6 +43,7 @@ from kiosk.table.events import (
 )
 from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.today import hours_and_minutes, version
+from kiosk.told import told_of
 from kiosk.touch import Touch
 from kiosk.uplink import Uplink, Wire
 
@@ -52,6 +55,9 @@ LOW_EVERY_NS: Final = 1_000_000_000
 
 CAMERA_READS: Final = "camera_reads"
 """The camera reads all of the tray, so nobody needs to vouch for it."""
+
+HEARD: Final = (topics.RECEIPT, topics.ASSIGNMENT, topics.SERVED, topics.ORDER)
+"""What is said to a table."""
 
 BUTTONS: Final = "buttons"
 """The part of the health that is all four buttons'."""
@@ -78,6 +84,7 @@ class Program:
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
         self._core.restarted(clock())
+        self._duty, self._receipts = Duty(journal.device), Receipts(journal)
         self._link: Wire = link(self._queue.put) if link else self._make_link(settings)
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
@@ -96,11 +103,14 @@ class Program:
 
     def _make_link(self, settings: Settings) -> Link:
         name, table = self._config.event, self._config.table
-        will = Will(topics.STATE.at(name, table=table), encode(self._stands("lost", 0, {})))
+        will = Will(
+            topics.STATE.at(name, table=table), encode(told_of(self._config, self._journal, self.state, "lost", 0, {}))
+        )
         return Link(
             settings.address(),
-            client_id=f"homologue-{name}-table-{table}",
-            topics=[topic.at(name, table=table) for topic in (topics.RECEIPT, topics.ASSIGNMENT, topics.ORDER)],
+            # Of each device its own: under one name two devices would cut each other off, again and again.
+            client_id=f"homologue-{name}-table-{table}-{self._journal.device[:8]}",
+            topics=[topic.at(name, table=table) for topic in HEARD],
             tell=self._queue.put,
             will=will,
         )
@@ -129,7 +139,8 @@ class Program:
     def stop(self) -> None:
         """Say that we go, and go."""
         self._lifecycle = "disconnected"
-        self._uplink.say(self._now)
+        if not self._duty.elsewhere:
+            self._uplink.say(self._now)
         self._link.flush(2.0)
         self._link.stop()
 
@@ -203,6 +214,8 @@ class Program:
 
     def _apply(self, event: Event) -> str | None:
         """Take one event in; give the code if it was not to be."""
+        if self._duty.elsewhere:
+            return ELSEWHERE
         if self._stalled.waiting:
             return self._stalled.hold(event)
         before = self.state.public
@@ -232,9 +245,22 @@ class Program:
                 self._uplink.settle(message)
             elif isinstance(message, Assignment):
                 self._plan_came(message)
+            elif isinstance(message, Served):
+                self._served_came(message)
             elif isinstance(message, Order):
                 self._apply(_given(message, self._clock()))
         incoming.acknowledge()
+
+    def _served_came(self, served: Served) -> None:
+        """Learn whether this device still serves its table; what it has not sent waits in its journal until it does."""
+        was_elsewhere = self._duty.elsewhere
+        news = self._duty.hear(served)
+        if self._duty.elsewhere and not was_elsewhere:
+            log.warning("%s: table %s is served by %s", ELSEWHERE, self._config.table, served.device)
+        if news:
+            self._uplink.say(self._now, again=True)
+        if news == "back":
+            self._uplink.reconnected(self._clock())
 
     def _plan_came(self, plan: Assignment) -> None:
         """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
@@ -251,11 +277,14 @@ class Program:
             self._health.say("broker", change.why.code)
         if change.up:
             self._health.say("broker", None)
-            self._uplink.say(self._now, again=True)
-            self._uplink.reconnected(self._clock())
+            if self._duty.greet():
+                self._uplink.say(self._now, again=True)
+                self._uplink.reconnected(self._clock())
 
     def _due(self, now: int) -> None:
         self._see_to_disk(now)
+        if self._duty.elsewhere:
+            return
         self._keyboard.idle(self.state, now)
         closes_at = self.state.closes_at
         if closes_at is not None and self._closing.may_close(closes_at, now, down=self.state.finger_down):
@@ -290,11 +319,15 @@ class Program:
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
         self._keyboard.follow(self.state)
-        if self._link.up:
+        if self._link.up and not self._duty.elsewhere:
             self._uplink.say(self._now)
 
     def key(self, key: str) -> None:
-        """Take one key in."""
+        """Take one key in. Where another device serves the table, Enter asks to be let in."""
+        if self._duty.elsewhere:
+            if key == "enter":
+                self._uplink.say(self._now, again=True)
+            return
         if not self._at_the_bench(key):
             self._keyboard.key(key, self.state, self._clock())
         self._follow()
@@ -320,43 +353,27 @@ class Program:
         line = Line(
             self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
         )
+        if self._duty.elsewhere:
+            return Shown(table=self._config.table, state=self.state.public, line=line, elsewhere=True)
         now = shown(
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
         now = in_restoring(now, self.state, self._bench)
-        session = self.state.session
+        if now.calling and self._link.up:
+            now = replace(now, calls_before=self._duty.calls_before)
+        if (code := self._receipts.code(self.state)) is not None:
+            now = replace(now, receipt=code)
+        session, form = self.state.session, self._keyboard.riichi.form
         if session is None:
-            return now
-        riichi = session_shown(self.state, session, self._keyboard.riichi.form, self._config.screen.scores)
-        return replace(now, session=riichi)
+            return replace(now, alone=alone_shown(self.state, form)) if self.state.alone else now
+        return replace(now, session=session_shown(self.state, session, form, self._config.screen.scores))
 
     def _now(self) -> TableState:
         """What the table says of itself."""
         refused = {"refused": self._uplink.refused[-1][1]} if self._uplink.refused else {}
         health = {**self._health.codes, **refused}
         unwell: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
-        return self._stands(unwell, self._uplink.unsent, health)
-
-    def _stands(self, lifecycle: Lifecycle, unsent: int, health: dict[str, str]) -> TableState:
-        state = self.state
-        return TableState(
-            id=uuid.uuid4().hex,
-            event=self._config.event,
-            table=self._config.table,
-            seq=self._journal.last_seq,
-            device=self._journal.device,
-            start=self._journal.start,
-            count=0,
-            lifecycle=lifecycle,
-            state=state.public,
-            round=state.play.round if state.play else None,
-            deal=state.play.deal if state.play else None,
-            unsent=unsent,
-            calling=state.calling,
-            paused=state.paused,
-            ordered=state.ordered,
-            health=health,
-        )
+        return told_of(self._config, self._journal, self.state, unwell, self._uplink.unsent, health)
 
 
 def run(program: Program, stop: threading.Event, each_round: Callable[[], float]) -> None:
@@ -369,13 +386,6 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], float]
             pause = each_round()
     finally:
         program.stop()
-
-
-def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
-    """Add what is to be seen while walls are restored; nothing at other times."""
-    if state.play is None or state.phase is not Phase.RESTORING:
-        return now
-    return replace(now, work=state.work, order=state.play.order, bench=at_hand)
 
 
 def _given(order: Order, now: int) -> Ordered:

@@ -1,7 +1,7 @@
 """Entering how a hand of riichi was won: each winner's han and fu, whose tile it was, and what follows. Pure.
 
 The keys: digits and `enter`, `y` (yakuman; yes), `n` (no), `x` (this declaration is false: a chombo), `d` (drawn by the
-winner), `e s w n` (a seat), `back`, `clear`.
+winner), `k` (drawn after a kan of a discard), `e s w n` (a seat), `back`, `clear`.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ FU_FROM: Final = 5
 
 MOST_YAKUMAN: Final = 6
 
-Asked = Literal["han", "fu", "yakuman", "responsible", "discarder", "riichi_tile"]
+Asked = Literal["han", "fu", "yakuman", "responsible", "discarder", "riichi_tile", "live_kan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class WinForm:
     yakuman: int = 0
     digits: str = ""
     loser: Seat | None = None
+    live_kan: bool = False
+    """Whether a tsumo after a kan of a discard is paid by who discarded it."""
 
     @property
     def seat(self) -> Seat | None:
@@ -62,7 +64,7 @@ def press(form: WinForm, key: str) -> WinForm | Told:
         return _number(form, key)
     if form.asked == "responsible":
         return _responsible(form, key)
-    return _discarder(form, key) if form.asked == "discarder" else _riichi_tile(form, key)
+    return {"discarder": _discarder, "riichi_tile": _riichi_tile, "live_kan": _kan_from}[form.asked](form, key)
 
 
 def _number(form: WinForm, key: str) -> WinForm | Told:
@@ -106,11 +108,20 @@ def _with(form: WinForm, win: RiichiWin) -> WinForm:
 def _discarder(form: WinForm, key: str) -> WinForm | Told:
     if key == "d" and len(form.wins) == 1:
         return Told(RiichiEvent(kind="tsumo", wins=dict(form.entered)))
+    if key == "k" and len(form.wins) == 1 and form.live_kan:
+        return replace(form, asked="live_kan")
     seat = SEAT_KEYS.get(key)
     if seat is None or seat in form.declared:
         return form
     asked = replace(form, loser=seat, asked="riichi_tile")
     return asked if seat in form.riichi else _ron(asked, on_riichi_tile=False)
+
+
+def _kan_from(form: WinForm, key: str) -> WinForm | Told:
+    seat = SEAT_KEYS.get(key)
+    if seat is None or seat in form.declared:
+        return form
+    return Told(RiichiEvent(kind="tsumo", wins=dict(form.entered), kan_from=seat))
 
 
 def _riichi_tile(form: WinForm, key: str) -> WinForm | Told:
@@ -127,6 +138,6 @@ def _back(form: WinForm) -> WinForm:
         return replace(form, digits=form.digits[:-1])
     if form.asked in ("fu", "yakuman", "responsible"):
         return replace(form, asked="han", han=0, yakuman=0, digits="")
-    if form.asked == "riichi_tile":
+    if form.asked in ("riichi_tile", "live_kan"):
         return replace(form, asked="discarder", loser=None)
     return replace(form, wins=form.wins[:-1], asked="han")

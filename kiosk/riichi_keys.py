@@ -1,36 +1,21 @@
 """What keys do at a table that plays riichi: each is an event, opens a question, or fills a form in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from broker.contract.riichi import RiichiEvent
 from broker.contract.words import Seat
-from kiosk.entry import SEAT_KEYS
+from broker.rules.riichi.profile import RiichiProfile
 from kiosk.riichi_entry import Told, WinForm, press
+from kiosk.riichi_questions import About, Question, answer
 from kiosk.table.events import (
     Event,
     HandTold,
-    LastTakenBack,
     NextDealCalled,
     PlayEndedDrawn,
     ResultRefused,
-    RiichiLaid,
-    SessionStopped,
 )
-from kiosk.table.state import Phase, Table, session_of
-
-About = Literal["riichi", "abort", "fault", "kind", "nagashi", "take_back", "stop"]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What the screen asks before something happens; `back` answers that it shall not."""
-
-    about: About
-    seat: Seat | None = None
-    """Whose fault it was."""
-
+from kiosk.table.state import Phase, Table
 
 RiichiForm = WinForm | Question
 
@@ -45,6 +30,9 @@ OPENS: Final[dict[str, tuple[About, tuple[Phase, ...]]]] = {
     "q": ("stop", (Phase.RECORDED,)),
 }
 """Which key asks what, and when."""
+
+ALONE: Final = frozenset({"b", "g"})
+"""What is asked where a hand is scored alone too: nothing is laid down, paid or taken back there."""
 
 
 class RiichiKeys:
@@ -61,7 +49,7 @@ class RiichiKeys:
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if declared != self._declared:
             self._declared = declared
-            self.form = WinForm(declared, session_of(state).riichi) if declared else None
+            self.form = _begun(declared, state) if declared else None
         elif isinstance(self.form, Question) and state.phase not in _phases(self.form.about):
             self.form = None
 
@@ -71,8 +59,8 @@ class RiichiKeys:
         if isinstance(form, Question):
             self._answer(form, key, state, now)
         elif isinstance(form, WinForm) and key != "i":
-            self._fill(form, key, now)
-        elif (opened := OPENS.get(key)) and state.phase in opened[1]:
+            self._fill(form, key, state, now)
+        elif (opened := OPENS.get(key)) and state.phase in opened[1] and (not state.alone or key in ALONE):
             self.form, self.problem = Question(opened[0]), None
         elif event := _plain(key, state, now):
             self._do(event)
@@ -80,32 +68,51 @@ class RiichiKeys:
     def _do(self, event: Event) -> None:
         self.problem = self._apply(event)
 
-    def _fill(self, form: WinForm, key: str, now: int) -> None:
+    def _fill(self, form: WinForm, key: str, state: Table, now: int) -> None:
         filled = press(form, key)
+        if isinstance(filled, Told) and state.alone and filled.event.kind == "chombo":
+            self.form, self.problem = Question("false", form.seat), None
+            return
         if isinstance(filled, Told):
             self._do(HandTold(at=now, told=filled.event, on_riichi_tile=filled.on_riichi_tile))
         if isinstance(filled, WinForm):
             self.form, self.problem = filled, None
         elif self.problem:
-            self.form = WinForm(form.declared, form.riichi)  # it cannot be so: from the beginning
+            self.form = _begun(form.declared, state)  # it cannot be so: from the beginning
 
     def _answer(self, question: Question, key: str, state: Table, now: int) -> None:
         """Take the answer to a question; what is none leaves it."""
         if key == "back":
             self._close()
-        elif question.about == "fault" and key in SEAT_KEYS:
-            self.form = Question("kind", SEAT_KEYS[key])
-        elif event := _answered(question, key, state, now):
+            return
+        answered = answer(question, key, state, now)
+        if isinstance(answered, Question):
+            self.form = answered
+        elif answered is not None:
             self._close()
-            self._do(event)
+            self._do(answered)
 
     def _close(self) -> None:
         """Go back to the form that a question stood before, from its beginning, or to none."""
         self.form, self._declared = None, ()
 
 
+def _begun(declared: tuple[Seat, ...], state: Table) -> WinForm:
+    rules = state.profile
+    live_kan = isinstance(rules, RiichiProfile) and rules.session.pao.live_kan.value
+    return WinForm(declared, state.session.riichi if state.session else (), live_kan=live_kan)
+
+
+def asking(state: Table) -> bool:
+    """Say whether each seat is asked if it is tenpai."""
+    return state.session.asking if state.session else state.hand.asking
+
+
 def _phases(about: About) -> tuple[Phase, ...]:
-    return next((phases for one, phases in OPENS.values() if one in (about, "fault" if about == "kind" else about)), ())
+    if about == "false":
+        return (Phase.DECLARED,)
+    opened = "fault" if about == "dependent" else about
+    return next((phases for one, phases in OPENS.values() if one == opened), ())
 
 
 def _plain(key: str, state: Table, now: int) -> Event | None:
@@ -116,24 +123,6 @@ def _plain(key: str, state: Table, now: int) -> Event | None:
         return ResultRefused(at=now)
     if key == "enter" and state.phase is Phase.RECORDED:
         return NextDealCalled(at=now)
-    if key == "enter" and state.phase is Phase.DECLARED and session_of(state).asking:
+    if key == "enter" and state.phase is Phase.DECLARED and asking(state):
         return HandTold(at=now, told=RiichiEvent(kind="draw"))
     return None
-
-
-def _answered(question: Question, key: str, state: Table, now: int) -> Event | None:
-    """Give what the answer to a question does."""
-    seat, session = SEAT_KEYS.get(key), session_of(state)
-    if question.about == "riichi" and seat:
-        return RiichiLaid(at=now, seat=seat, laid=seat not in session.riichi)
-    if question.about == "nagashi" and seat:
-        return HandTold(at=now, told=RiichiEvent(kind="draw", nagashi=(seat,)))
-    if question.about == "kind" and question.seat and key in ("1", "2"):
-        kind: Literal["chombo", "minor_fault"] = "chombo" if key == "1" else "minor_fault"
-        return HandTold(at=now, told=RiichiEvent(kind=kind, offenders=(question.seat,)))
-    if question.about == "abort" and key in "123456789"[: len(session.profile.session.draw.aborts.value)]:
-        reason = session.profile.session.draw.aborts.value[int(key) - 1]
-        return HandTold(at=now, told=RiichiEvent(kind="abort", reason=reason))
-    if key == "enter" and question.about == "take_back":
-        return LastTakenBack(at=now)
-    return SessionStopped(at=now) if key == "enter" and question.about == "stop" else None

@@ -60,9 +60,14 @@ class Uplink:
     def send(self, messages: Iterable[LogMessage], now: int) -> None:
         """Send new facts."""
         for message in messages:
-            self._sender.publish(self._log, encode(message), retain=topics.LOG.retain)
+            self._publish(message)
             self._sent_at = now
             self.unsent += 1
+
+    def _publish(self, message: LogMessage) -> None:
+        """Send one fact, and say which device does: the scorer takes those of the one that serves the table."""
+        sent = replace(message, device=self._journal.device)
+        self._sender.publish(self._log, encode(sent), retain=topics.LOG.retain)
 
     def say(self, state: Callable[[], TableState], *, again: bool = False) -> None:
         """Publish the table's state where it has changed, or again after a new connection."""
@@ -83,7 +88,7 @@ class Uplink:
     def resend(self, now: int) -> None:
         """Send what is unsent, in order: after a new connection, and when no receipt comes."""
         for message in self._journal.unsent()[:MOST_AT_ONCE]:
-            self._sender.publish(self._log, encode(message), retain=topics.LOG.retain)
+            self._publish(message)
         self._sent_at = now
 
     def settle(self, receipt: Receipt) -> None:

@@ -14,7 +14,7 @@ from broker.reference import PAGES
 
 ROOT: Final = Path(__file__).parents[1]
 LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]+)")
-COMMAND: Final = re.compile(r"^\| `homologue (\w+)", re.MULTILINE)
+COMMAND: Final = re.compile(r"^\| `homologue ([\w-]+)", re.MULTILINE)
 
 
 def tracked(*patterns: str) -> list[Path]:

@@ -7,13 +7,15 @@ from pathlib import Path
 import click
 import msgspec
 
-from broker.calculators.profiles import chosen, read, text_of
+from broker.calculators.profiles import compared_by, read, text_of
 from broker.rules.errors import RuleError
 from broker.rules.profile import settings
-from broker.rules.profile_check import Mistake, examined
-from broker.rules.profile_files import DEFAULT, load, own
+from broker.rules.profile_check import Mistake, examined, read_as
+from broker.rules.profile_files import DEFAULT, load
 from broker.rules.profile_files import shipped as shipped_profiles
 from broker.rules.riichi import profile_files as riichi
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.rule_books import is_riichi, own
 from broker.scoring import examples
 
 
@@ -44,7 +46,7 @@ def show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's way
     homologue profile show mcr --toml > our-club.toml
     """  # noqa: D301 - click reads the \b
     try:
-        one = riichi.load(profile_id) if profile_id in riichi.shipped() else chosen(profile_id)
+        one = compared_by(profile_id)
     except RuleError as problem:
         raise click.ClickException(f"{problem.code}: {problem.text}") from None
     if as_toml:
@@ -83,13 +85,15 @@ def check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT0
 
 def _problems(file: Path, worked: Path | None) -> list[Mistake]:
     text = read(file)
-    one, problems = examined(text)
+    one, problems = read_as(RiichiProfile, text) if is_riichi(text) else examined(text)
     if one is None:
         return list(problems)
     try:
         own(text)
     except RuleError as taken:
         return [Mistake("id", None, taken.text)]
+    if isinstance(one, RiichiProfile):
+        return [Mistake("", None, "worked examples are of the other rule book")] if worked else []
     expected = examples.read(read(worked)) if worked else examples.Examples()
     return [Mistake("", None, failure) for failure in examples.failures(expected, one)]
 

@@ -7,10 +7,14 @@ from typing import Final
 
 from broker.contract.words import LONGEST_PROFILE
 from broker.rules.errors import RuleError
-from broker.rules.profile import Comparison, Profile
+from broker.rules.profile import Profile
 from broker.rules.profile_files import folder, load, own
+from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.profile_files import load as load_riichi
-from broker.rules.riichi.profile_files import shipped as riichi_profiles
+from broker.rules.riichi.profile_files import parse as parse_riichi
+from broker.rules.rule_books import Rules
+from broker.rules.rule_books import load as either
+from broker.rules.rule_books import own as either_own
 
 FILE: Final = ".toml"
 """How a name ends that is a file."""
@@ -26,9 +30,24 @@ def chosen(written: str) -> Profile:
     return own(read(Path(written))) if written.endswith(FILE) else load(written)
 
 
-def compared_by(written: str) -> Comparison:
-    """Give `chosen`, or a shipped riichi profile by its id, for who only compares plays."""
-    return load_riichi(written) if written in riichi_profiles() else chosen(written)
+def compared_by(written: str) -> Rules:
+    """Give a profile of either rule book, for who only compares plays. Raises as `chosen`."""
+    return either_own(read(Path(written))) if written.endswith(FILE) else either(written)
+
+
+def riichi(written: str) -> RiichiProfile:
+    """Give riichi rules by the id of a profile that ships (in short too: `tenhou`), or a file. Raises as `chosen`."""
+    if not written.endswith(FILE):
+        return load_riichi(written)
+    text = read(Path(written))
+    either_own(text)  # refuses the id of one that ships, and says what is wrong
+    return parse_riichi(text)
+
+
+def load_or(given: Callable[[], RiichiProfile], rules: str) -> RiichiProfile:
+    """Give the riichi rules that a line names: what the command was given, by its id, or one that ships."""
+    own = given()
+    return own if rules == own.id else load_riichi(rules)
 
 
 def text_of(written: str) -> str:

@@ -1,12 +1,13 @@
 """`homologue referee`: which actions of a play are legal, told from the number of tiles in each wall."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import click
 from msgspec import Raw, Struct
 
-from broker.calculators.profiles import once
+from broker.calculators.profiles import load_or, once, riichi
 from broker.calculators.riichi_referee import judged
 from broker.calculators.stream import answer_each, read_line
 from broker.contract.words import SEATS, Seat
@@ -16,6 +17,8 @@ from broker.rules.profile_files import DEFAULT
 from broker.rules.referee.actions import Action
 from broker.rules.referee.claims import settle_claims
 from broker.rules.referee.turns import StartPhase, Turns, apply, begin
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.riichi.profile_files import DEFAULT as RIICHI
 
 
 class Start(Struct, forbid_unknown_fields=True):
@@ -38,10 +41,12 @@ class Question(Struct, forbid_unknown_fields=True):
     rules: str | None = None
 
 
-def _answer(question: Question, payments: Callable[[], Payments]) -> dict[str, list[dict[str, Any]]]:
+def _answer(
+    question: Question, payments: Callable[[], Payments], own: Callable[[], RiichiProfile]
+) -> dict[str, list[dict[str, Any]]]:
     start = bytes(question.start).decode()
     if question.rules is not None:
-        return {"steps": judged(start, question.steps, question.rules)}
+        return {"steps": judged(start, question.steps, load_or(own, question.rules))}
     return {"steps": _judged(read_line(start, Start), question.steps, payments())}
 
 
@@ -81,9 +86,12 @@ def _row(state: Turns, reason: str | None) -> dict[str, Any]:
 @click.command(short_help="Which actions of a play are legal, and when the last tile of the wall is reached.")
 @click.option("--profile", default=DEFAULT, show_default=True, help="Rule profile: it says how many may win at once.")
 @click.option(
+    "--rules", default=RIICHI, show_default=True, help="Riichi: an own profile (file) that lines name by its id."
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
 )
-def referee(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+def referee(profile: str, rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
     """Which actions of a play are legal, and when the last tile of the wall is reached.
 
     A line a question; an illegal step changes nothing, and the next one is judged. docs/referee.md has the rules.
@@ -94,5 +102,5 @@ def referee(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the 
     {"do": "no_claim"}    {"do": "hu_on_discard", "seats": ["south", "west"]}
     riichi: {"rules": "montreal", "start": {"dealer": "east"}, "steps": [{"do": "draw", "seat": "east"}]}
     """  # noqa: D301 - click reads the \b
-    rules = once(profile)
-    answer_each(Question, lambda question: _answer(question, lambda: rules().payments))
+    chosen, own = once(profile), cache(lambda: riichi(rules))
+    answer_each(Question, lambda question: _answer(question, lambda: chosen().payments, own))

@@ -12,7 +12,6 @@ from broker.rules.errors import RuleError
 from broker.rules.referee.actions import AT
 from broker.rules.riichi.furiten import Seen
 from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.riichi.profile_files import load
 from broker.rules.riichi.referee.aborts import nagashi
 from broker.rules.riichi.referee.actions import Action
 from broker.rules.riichi.referee.board import DEAD_WALL, LIVE_WALL, Board, Meld, MeldKind, Own, Phase, begin
@@ -100,9 +99,9 @@ class Calls(Struct, forbid_unknown_fields=True):
     calls: tuple[CallLine, ...]
 
 
-def judged(start: str, steps: Iterable[Raw], rules: str) -> list[dict[str, Any]]:
+def judged(start: str, steps: Iterable[Raw], profile: RiichiProfile) -> list[dict[str, Any]]:
     """Give the answer to each step. Raises RuleError where there is nothing to start from."""
-    profile, board = load(rules), read_line(start, Start).board()
+    board = read_line(start, Start).board()
     rows = []
     for step in steps:
         refused: dict[Seat, str] = {}

@@ -1,16 +1,18 @@
 """`homologue session`: what a hand of riichi pays, and how the session goes on."""
 
+from functools import cache
 from typing import Annotated, Any
 
 import click
 from msgspec import Meta, Struct
 
+from broker.calculators.profiles import load_or, riichi
 from broker.calculators.riichi_events import Line, Number
 from broker.calculators.stream import answer_each
 from broker.contract.words import SEATS
 from broker.rules.riichi.duplicate import alone
 from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.riichi.profile_files import DEFAULT, load
+from broker.rules.riichi.profile_files import DEFAULT
 from broker.rules.riichi.session.apply import Settled, apply
 from broker.rules.riichi.session.state import Points, RoundWind, State
 
@@ -61,7 +63,9 @@ def _told(settled: Settled) -> dict[str, Any]:
 
 
 @click.command(short_help="What a hand of riichi pays, and how the session goes on.")
-@click.option("--rules", default=DEFAULT, show_default=True, help="Riichi profile of lines that name none.")
+@click.option(
+    "--rules", default=DEFAULT, show_default=True, help="Riichi profile of lines that name none: its id, or a file."
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
 )
@@ -78,9 +82,10 @@ def session(rules: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the fl
     {"type": "tsumo", "winner": 0, "han": 2, "fu": 40, "riichi_declared": [0, 3]}
     {"type": "exhaustive_draw", "tenpai": [0, 2]}    {"type": "chombo", "offender": 3}    {"type": "game_end"}
     """  # noqa: D301 - click reads the \b
+    given = cache(lambda: riichi(rules))
 
     def answer(question: Question) -> dict[str, Any]:
-        chosen = load(rules if question.rules is None else question.rules)
+        chosen = given() if question.rules is None else load_or(given, question.rules)
         state, event = question.start.state(chosen), question.event.event()
         if question.alone:
             return {"points": alone(event, SEATS[state.dealer], chosen)}

@@ -85,10 +85,11 @@ class Result(PlayRef, frozen=True, tag="result", kw_only=True):
     profile: ProfileId
     players: dict[Seat, PlayerId]
     win: WinKind
-    winners: dict[Seat, HandValue]
+    winners: Annotated[dict[Seat, HandValue], Meta(description="HV; of riichi the han, 13 a yakuman")]
     discarder: Seat | None
-    points: dict[Seat, Points]
+    points: Annotated[dict[Seat, Points], Meta(description="of riichi in hundreds")]
     fines: dict[Seat, Fine]
+    hand: Annotated[RiichiEvent | None, Meta(description="how a hand of riichi ended; null at other tables")] = None
 
 
 class Call(PlayRef, frozen=True, tag="call", kw_only=True):

@@ -57,6 +57,7 @@ class LogMessage(Message, frozen=True, kw_only=True):
     seq: Seq
     at: Annotated[Milliseconds, Meta(description="wall clock of the table, for people; order comes from seq")]
     fact: Fact
+    device: Annotated[DeviceId | None, Meta(description="which device sends it; not kept")] = None
 
 
 class TableState(Message, frozen=True, kw_only=True):
@@ -141,6 +142,19 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
         dict[RoundNo, Annotated[tuple[PlayerId, ...], Meta(max_length=4)]],
         Meta(max_length=200, description="in rounds to come: who has played that deal already, at any table"),
     ] = {}
+    settled: Annotated[
+        tuple[RoundNo, ...],
+        Meta(max_length=200, description="of the recorded: rounds that arbiters have settled before they were played"),
+    ] = ()
+
+
+class Served(FromScorer, frozen=True, kw_only=True):
+    """How the room sees a table: which device serves it, and where its call is in the queue."""
+
+    table: TableNo
+    device: Annotated[DeviceId | None, Meta(description="the one whose facts are taken; null: none has spoken")]
+    refused: Annotated[DeviceId | None, Meta(description="another one that was refused last")] = None
+    calls_before: Annotated[Count | None, Meta(description="open calls that are older than its own; null: none")] = None
 
 
 class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

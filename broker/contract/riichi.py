@@ -36,6 +36,10 @@ class RiichiEvent(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     nagashi: Seats = ()
     reason: AbortReason | None = None
     offenders: Seats = ()
+    dependent: Seats = ()
+    """Offenders whose fault followed from another's, who do not pay."""
+    kan_from: Seat | None = None
+    """Whose discard was made a kan, when a tsumo wins on its replacement."""
     riichi: Seats = ()
 
 

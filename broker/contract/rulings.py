@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
+from broker.contract.riichi import RiichiEvent
 from broker.contract.words import (
     AwardImp,
     DealNo,
@@ -48,6 +49,7 @@ class Correct(Decision, frozen=True, tag="correct", kw_only=True):
     winners: dict[Seat, HandValue]
     discarder: Seat | None
     points: dict[Seat, Points]
+    hand: Annotated[RiichiEvent | None, Meta(description="how a hand of riichi ended; null in other events")] = None
     fines: Annotated[
         dict[PlayerId, FineImp], Meta(max_length=4, description="of a sheet; the table's own result has its own")
     ] = {}

@@ -78,6 +78,16 @@ TOPICS: Final[tuple[Topic, ...]] = (
         about="who sits where, which deal, serial order to restore",
     ),
     Topic(
+        "served",
+        "hm/{event}/served/{table}",
+        messages.Served,
+        "scorer",
+        ("table", "arbiter"),
+        retain=True,
+        limit=4096,
+        about="which device serves a table, and where its call is in the queue",
+    ),
+    Topic(
         "order",
         "hm/{event}/order/{table}",
         messages.Order,
@@ -151,7 +161,20 @@ TOPICS: Final[tuple[Topic, ...]] = (
 
 BY_NAME: Final[dict[str, Topic]] = {topic.name: topic for topic in TOPICS}
 
-STATE, LOG, RECEIPT, ASSIGNMENT, ORDER, TRAVELLER, STANDINGS, RULING, ALERT, PUBLIC_TRAVELLER, PUBLIC_STANDINGS = TOPICS
+(
+    STATE,
+    LOG,
+    RECEIPT,
+    ASSIGNMENT,
+    SERVED,
+    ORDER,
+    TRAVELLER,
+    STANDINGS,
+    RULING,
+    ALERT,
+    PUBLIC_TRAVELLER,
+    PUBLIC_STANDINGS,
+) = TOPICS
 
 
 def root(event: str) -> str:

@@ -21,6 +21,9 @@ SECURE_COOKIE: Final = "__Host-homologue"
 
 LONGEST_TOKEN: Final = 64
 
+RULINGS: Final = "/rulings"
+"""Where arbiters rule: pages that a desk may have."""
+
 LOOKING: Final[frozenset[Right]] = frozenset({"see_public", "see_room"})
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -59,6 +62,11 @@ class Visitor:
         if self.session is None:
             return (self.open_room and right in LOOKING) or (self.open_public and right == "see_public")
         return self.session.account.may(right)
+
+    @property
+    def rules(self) -> bool:
+        """Whether this visitor may rule on plays, and this desk has the pages for it."""
+        return self.may("rule") and any(way.path == RULINGS for way in self.ways)
 
 
 class Access:

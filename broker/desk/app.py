@@ -15,6 +15,9 @@ from starlette.staticfiles import StaticFiles
 
 from broker.desk.access import Access, Visitor, refused, visitor_of
 from broker.desk.annex import Annex
+from broker.desk.cards import Wanted
+from broker.desk.carriers_now import CarriersNow
+from broker.desk.carriers_page import CarriersPage
 from broker.desk.display_page import DisplayPage
 from broker.desk.errors import DeskError
 from broker.desk.forms_page import language
@@ -66,7 +69,9 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     """
     access = Access(door, open_room=open_room, open_public=offer.open_public)
     streams, pace = streams or Streams(), pace or Pace()
-    desk = Desk(feed, streams, pace, access, Pages(sheets=offer.moments is not None, grids=offer.grids))
+    teams = offer.moments().event.plan.teams if offer.moments else ()
+    pages = Pages(sheets=offer.moments is not None, grids=offer.grids, teams=teams)
+    desk = Desk(feed, streams, pace, access, pages)
     if orders is None:
         access.withhold("give_orders")
     access.lead_to(way for annex in annexes for way in annex.ways)
@@ -94,12 +99,13 @@ def _sheets(
     """Give the routes of what is made from the plays."""
     if offer.moments is None:
         return
-    sheets = Sheets(offer.moments)
+    sheets, carriers = Sheets(offer.moments), CarriersNow(offer.moments, offer.clock)
     yield from SheetsPage(access, sheets, live).routes()
     yield from ReceiptPage(sheets).routes()
+    yield from CarriersPage(feed, carriers).routes(live)
     yield from DisplayPage(feed, access, sheets).routes()
     if offer.times and offer.wire:
-        yield from GridPage(feed, sheets, offer.times, orders).routes(live)
+        yield from GridPage(feed, sheets, offer.times, orders, carriers).routes(live)
         yield from WirePage(offer.wire).routes(live)
 
 
@@ -126,7 +132,7 @@ class Desk:
     async def page(self, request: Request) -> Response:
         """The page, with the newest view already in it."""
         html = self._pages.whole(
-            self._feed.current, language(request), now=time.time_ns() // 1_000_000, visitor=visitor_of(request)
+            self._feed.current, language(request), time.time_ns() // 1_000_000, visitor_of(request), _wanted(request)
         )
         return Response(html, media_type="text/html", headers={"Vary": "Accept-Language, Cookie"})
 
@@ -134,13 +140,13 @@ class Desk:
         """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
         if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
             return Response(media_type=EVENT_STREAM)
-        words, visitor = language(request), visitor_of(request)
+        words, visitor, wanted = language(request), visitor_of(request), _wanted(request)
 
         def as_json(view: View) -> bytes:
             return event("view", view.version, written(self._pages.seen_by(view, visitor)).decode())
 
         def as_page(view: View) -> bytes:
-            return event("page", view.version, self._pages.room(view, words, visitor))
+            return event("page", view.version, self._pages.room(view, words, visitor, wanted))
 
         tell = as_page if request.query_params.get("show") == "page" else as_json
         stream = self._streams.follow(self._feed, tell, self._pace, lambda: self._access.goes_on(visitor))
@@ -164,3 +170,7 @@ class Desk:
 
     def _seen(self, visitor: Visitor) -> View:
         return self._pages.seen_by(self._feed.current, visitor)
+
+
+def _wanted(request: Request) -> Wanted:
+    return Wanted(request.query_params.get("page", ""), request.query_params.get("table", ""))

@@ -34,8 +34,9 @@ class DisplayPage:
     async def show(self, request: Request) -> Response:
         """Show one page, which names the next: with and without JavaScript the pages follow each other."""
         # An arbiter may have opened it, on a projector: what it shows is what everybody may know, not what they may.
-        ladder = self._sheets.ladder(Visitor())
-        leaf = Leaf.at(request.query_params.get("page", ""), len(ladder.rungs), LINES)
+        ladder, teams = self._sheets.ladder(Visitor()), self._sheets.moment(Visitor()).teams
+        of_teams = -(-len(teams) // LINES)
+        leaf = Leaf.at(request.query_params.get("page", ""), of_teams * LINES + len(ladder.rungs), LINES)
         words, following = language(request), leaf.number % leaf.of + 1
         html = (
             environment()
@@ -43,7 +44,10 @@ class DisplayPage:
             .render(
                 view=self._feed.current,
                 ladder=ladder,
-                rungs=ladder.rungs[leaf.lines(LINES)],
+                teams=teams[leaf.lines(LINES)] if leaf.number <= of_teams else (),
+                rungs=ladder.rungs[Leaf(leaf.number - of_teams, leaf.of).lines(LINES)]
+                if leaf.number > of_teams
+                else (),
                 leaf=leaf,
                 following=f"/display?page={following}&lang={words.language}",
                 stay=STAY_S,

@@ -94,3 +94,55 @@ class FormTooLarge(DeskError, ValueError):
 
     code = "form_too_large"
     status = 413
+
+
+class PairingUnknown(DeskError, LookupError):
+    """A device has brought a code that was not given out here, or under another certificate."""
+
+    code = "pairing_unknown"
+    status = 404
+
+
+class PairingSpent(DeskError, PermissionError):
+    """A device has brought a code that another has used."""
+
+    code = "pairing_spent"
+    status = 410
+
+
+class PairingOver(DeskError, PermissionError):
+    """A device has brought a code whose time is over, or that was withdrawn."""
+
+    code = "pairing_over"
+    status = 410
+
+
+class PairingDelayed(DeskError, PermissionError):
+    """Too many wrong codes were tried; `wait_s` says after how many seconds another is heard."""
+
+    code = "pairing_delayed"
+    status = 429
+
+    def __init__(self, wait_s: int) -> None:
+        super().__init__(f"too many wrong codes; the next is heard in {wait_s} s")
+        self.wait_s = wait_s
+
+
+class TableHasDevice(DeskError, ValueError):
+    """A table that is to be paired has a device that is connected."""
+
+    code = "table_has_device"
+    status = 409
+
+
+class NoTableChosen(DeskError, ValueError):
+    """None of the tables, or too many at once, or one that there is not."""
+
+    code = "no_table_chosen"
+
+
+class NothingToPairWith(DeskError, OSError):
+    """The passwords of the tables, or the certificate of the broker's authority, cannot be read."""
+
+    code = "nothing_to_pair_with"
+    status = 503

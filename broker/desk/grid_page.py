@@ -2,20 +2,22 @@
 
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.routing import Route
 
 from broker.contract.topics import TOPICS
 from broker.desk.access import Visitor
+from broker.desk.carriers_now import CarriersNow
 from broker.desk.catalogue import Catalogue
 from broker.desk.live_sheet import LiveSheets, Sheet
 from broker.desk.orders import OrderDesk
-from broker.desk.sheets import Leaf, Sheets
+from broker.desk.sheets import DealLine, Leaf, Sheets
+from broker.scorer.carriers.dispatch import Carrier
 from broker.scorer.sheets.grid import grid
 from broker.scorer.times import TableTimes
-from broker.scorer.view import TableView, ViewFeed
+from broker.scorer.view import TableView, View, ViewFeed
 from broker.scorer.wirelog import WireLog
 
 TABLES_A_PAGE: Final = 50
@@ -24,11 +26,21 @@ YOUNG: Final = 200
 """Orders that are looked through for extra time: those of a play are young."""
 
 
+class Outstanding(NamedTuple):
+    """A deal that some table has yet to play, and its carriers."""
+
+    line: DealLine
+    carriers: list[Carrier]
+
+
 class GridPage:
     """Answers arbiters."""
 
-    def __init__(self, feed: ViewFeed, sheets: Sheets, times: TableTimes, orders: OrderDesk | None) -> None:
+    def __init__(
+        self, feed: ViewFeed, sheets: Sheets, times: TableTimes, orders: OrderDesk | None, carriers: CarriersNow
+    ) -> None:
         self._feed, self._sheets, self._times, self._orders = feed, sheets, times, orders
+        self._carriers = carriers
 
     def routes(self, live: LiveSheets) -> Sequence[Route]:
         """Give the routes."""
@@ -49,6 +61,7 @@ class GridPage:
             "calls": self._calls(view.tables),
             "playing": self._times.playing,
             "extra": self._extra(),
+            "outstanding": self._outstanding(visitor, view),
         }
         return Sheet("grid.html", words.say("grid"), values)
 
@@ -57,6 +70,14 @@ class GridPage:
         since = {table: one.at for table, one in self._times.calling.copy().items()}
         calling = [(table, since.get(table.table)) for table in tables if table.calling]
         return sorted(calling, key=lambda pair: (pair[1] or time.time_ns(), pair[0].table))
+
+    def _outstanding(self, visitor: Visitor, view: View) -> list[Outstanding]:
+        """Give the deals that some table has yet to play, and where their carriers are."""
+        carriers: dict[int, list[Carrier]] = {}
+        for one in self._carriers.at(view).carriers:
+            carriers.setdefault(one.deal, []).append(one)
+        lines = self._sheets.deals(visitor)
+        return [Outstanding(line, carriers.get(line.deal, [])) for line in lines if not line.complete]
 
     def _extra(self) -> dict[int, int]:
         """Add up the extra minutes that each table was given in the play that it is at."""

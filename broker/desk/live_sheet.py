@@ -109,8 +109,8 @@ class LiveSheets:
 
     def _room(self, request: Request, sheet: Sheet, words: Catalogue, visitor: Visitor) -> Markup:
         address = request.url.path.removeprefix("/live") + urlencode(_kept(request))
-        rights: tuple[Right, ...] = ("see_room", "give_orders")
-        place = Place(address, words.language, tuple(visitor.may(right) for right in rights))
+        rights = (visitor.may("see_room"), visitor.may("give_orders"), visitor.rules)
+        place = Place(address, words.language, rights)
         kept = self._kept.pop(place, None)
         if kept is None or kept[0] != sheet.key or sheet.key is None:
             html = (
@@ -123,6 +123,7 @@ class LiveSheets:
                     title=sheet.title,
                     arbiter=visitor.may("see_room"),
                     commands=visitor.may("give_orders"),
+                    rules=visitor.rules,
                     **sheet.values,
                 )
             )

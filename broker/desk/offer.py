@@ -1,11 +1,18 @@
 """What a desk offers beside the room, and whether to everybody."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from broker.desk.sheets import Moments
 from broker.scorer.times import TableTimes
 from broker.scorer.wirelog import WireLog
+
+
+def wall_clock() -> int:
+    """Give the time, ms since 1970."""
+    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +23,8 @@ class Offer:
     times: TableTimes | None = None
     """Since when tables play and call. With these two there are the arbiters' grid and feed."""
     wire: WireLog | None = None
+    clock: Callable[[], int] = wall_clock
+    """The time, ms since 1970: by it carriers and tables are late."""
     open_public: bool = False
     """Whether who has not logged in may see what players may know."""
 

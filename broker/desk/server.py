@@ -13,6 +13,7 @@ from typing import Final
 
 import uvicorn
 
+from broker.contract.pairing import fingerprint_of
 from broker.desk.annex import Annex
 from broker.desk.app import LOOPBACK, create_app
 from broker.desk.errors import AddressRefused, CertificateRefused, PortTaken, StartFailed
@@ -46,6 +47,16 @@ class Certificate:
             )
         except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
             raise CertificateRefused(f"{self.certificate}, {self.key}: {error}") from None
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the desk's own certificate, the first of the file. Raises CertificateRefused."""
+        try:
+            first, end, _ = self.certificate.read_text(encoding="ascii").partition("-----END CERTIFICATE-----")
+            pem = first[first.index("-----BEGIN CERTIFICATE-----") :] + end
+            return fingerprint_of(ssl.PEM_cert_to_DER_cert(pem))
+        except (OSError, ValueError) as error:  # of Unicode and base 64 too
+            raise CertificateRefused(f"{self.certificate}: {error}") from None
 
 
 class DeskServer:

@@ -11,6 +11,7 @@ from broker.scorer.sheets.deal import DealSheet, deal_sheet
 from broker.scorer.sheets.ladder import Ladder, ladder
 from broker.scorer.sheets.player import PlayerSheet, player_sheet
 from broker.scorer.sheets.receipt import ReceiptIndex, ReceiptSheet, receipt_sheet
+from broker.scorer.sheets.team import TeamSheet, team_sheet
 
 Moments = Callable[[], Moment]
 """Gives all plays as the scorer knows them now."""
@@ -66,8 +67,13 @@ class Sheets:
         """List the deals of the event."""
         moment, arbiter = self.moment(visitor), visitor.may("see_room")
         return tuple(
-            DealLine(deal, expected, _plays_in(moment, deal) if arbiter else None, deal in moment.complete)
-            for deal, expected in sorted(moment.event.expected.items())
+            DealLine(
+                deal,
+                len(moment.plays_with(deal)),
+                _plays_in(moment, deal) if arbiter else None,
+                deal in moment.complete,
+            )
+            for deal in sorted(moment.event.expected)
         )
 
     def deal(self, visitor: Visitor, deal: int) -> DealSheet:
@@ -83,6 +89,13 @@ class Sheets:
             return player_sheet(self.moment(visitor), self.ladder(visitor), player)
         except KeyError:
             raise SheetUnknown("this event has no such player") from None
+
+    def team(self, visitor: Visitor, number: int) -> TeamSheet:
+        """Give the sheet of a team, by its number in the event's list. Raises SheetUnknown."""
+        try:
+            return team_sheet(self.moment(visitor), self.ladder(visitor), number)
+        except KeyError:
+            raise SheetUnknown("this event has no such team") from None
 
     def receipt(self, visitor: Visitor, code: str) -> ReceiptSheet:
         """Give what a code stands for. Raises SheetUnknown."""

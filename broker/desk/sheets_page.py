@@ -36,23 +36,28 @@ class SheetsPage:
             self._access.route("/standings.json", self.standings_json, "see_public"),
             self._access.route("/deal/{deal:int}.json", self.deal_json, "see_public"),
             self._access.route("/player/{player}.json", self.player_json, "see_public"),
+            self._access.route("/team/{team:int}.json", self.team_json, "see_public"),
             *self._live.routes("/standings", self.standings, "see_public"),
             *self._live.routes("/deals", self.deals, "see_public"),
             *self._live.routes("/deal/{deal:int}", self.deal, "see_public"),
             *self._live.routes("/player/{player}", self.player, "see_public"),
+            *self._live.routes("/team/{team:int}", self.team, "see_public"),
         ]
 
     def standings(self, request: Request, visitor: Visitor, words: Catalogue) -> Sheet:
         """Everybody's place, and the places that they can still reach."""
         ladder = self._sheets.ladder(visitor)
         leaf = _leaf(request, len(ladder.rungs))
+        teams = self._sheets.moment(visitor).teams
         values = {
             "ladder": ladder,
             "rungs": ladder.rungs[leaf.lines()],
             "leaf": leaf,
+            "teams": teams,
+            "numbers": {team: at for at, team in enumerate(self._sheets.moment(visitor).event.plan.teams, 1)},
             "first": partial(self._first, visitor, ladder, words),
         }
-        return Sheet("ladder.html", words.say("standings"), values, (ladder, leaf))
+        return Sheet("ladder.html", words.say("standings"), values, (ladder, leaf, teams))
 
     def _first(self, visitor: Visitor, ladder: Ladder, words: Catalogue) -> tuple[Course, Markup] | None:
         """Give the way of those who lead, as numbers and as a chart."""
@@ -93,6 +98,11 @@ class SheetsPage:
         chart = partial(points_and_imps, sheet, str(words.say("chart_player")), _seats(words))
         return Sheet("player.html", sheet.name, {"sheet": sheet, "chart": chart}, sheet)
 
+    def team(self, request: Request, visitor: Visitor, _words: Catalogue) -> Sheet:
+        """Show one team's sheet."""
+        sheet = self._sheets.team(visitor, request.path_params["team"])
+        return Sheet("team.html", sheet.team, {"sheet": sheet}, sheet)
+
     async def standings_json(self, request: Request) -> Response:
         """The standings, for other programs."""
         return _json(self._sheets.ladder(visitor_of(request)))
@@ -104,6 +114,10 @@ class SheetsPage:
     async def player_json(self, request: Request) -> Response:
         """One player's sheet, for other programs."""
         return _json(self._sheets.player(visitor_of(request), request.path_params["player"]))
+
+    async def team_json(self, request: Request) -> Response:
+        """One team's sheet, for other programs."""
+        return _json(self._sheets.team(visitor_of(request), request.path_params["team"]))
 
 
 def _seats(words: Catalogue) -> dict[str, str]:

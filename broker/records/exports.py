@@ -16,6 +16,7 @@ from broker.records.printed.words import Words
 from broker.records.whole.writing import document, encoded
 from broker.records.writing import write
 from broker.rules.errors import RuleError
+from broker.rules.riichi.profile import RiichiProfile
 from broker.scorer import standings
 from broker.scorer.stored import Stored
 
@@ -58,6 +59,13 @@ class Export:
     personal: bool = False
     at_the_end: bool = False
     """There is none before the last result."""
+    of_fan: bool = False
+    """There is none of riichi."""
+
+    def there(self, stored: Stored) -> bool:
+        """Say whether there is one by now."""
+        told = stored.room.final or not self.at_the_end
+        return told and not (self.of_fan and isinstance(stored.event.profile, RiichiProfile))
 
     def content(self, source: Source) -> bytes:
         """Write it. Raises RuleError `not_final`, and what is wrong with the event's files."""
@@ -78,7 +86,10 @@ EXPORTS: Final = (
     Export("results.csv", CSV, lambda of: results.written(results.of_event(of.stored, embargoed=of.embargoed))),
     Export("ema.csv", CSV, _ema, personal=True, at_the_end=True),
     Export(
-        "plays.pmn", "text/plain; charset=utf-8", lambda of: write(of_event.records(of.stored, embargoed=of.embargoed))
+        "plays.pmn",
+        "text/plain; charset=utf-8",
+        lambda of: write(of_event.records(of.stored, embargoed=of.embargoed)),
+        of_fan=True,
     ),
     Export("plays.jsonl", "application/jsonl", lambda of: as_lines.written(of.stored, embargoed=of.embargoed)),
     Export(
@@ -98,7 +109,7 @@ def archive(source: Source, exports: Iterable[Export] = EXPORTS) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for export in exports:
-            if source.stored.room.final or not export.at_the_end:
+            if export.there(source.stored):
                 entry = zipfile.ZipInfo(f"{source.stored.event.name}/{export.name}", DAY)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 packed.writestr(entry, export.content(source))

@@ -11,6 +11,8 @@ from broker.records.steps import Step
 from broker.records.winds import by_wind, hands_of, walls_of
 from broker.rules.errors import RuleError
 from broker.rules.fan.declared import count_hu
+from broker.rules.profile import Profile
+from broker.rules.riichi.profile import RiichiProfile
 from broker.scorer.rulings.laying import Laid
 from broker.scorer.stored import Stored
 
@@ -20,8 +22,10 @@ def records(stored: Stored, *, with_deals: bool = False, embargoed: bool = False
 
     Results of a deal are left out while a table has it still to play, unless they are asked for. Faces are told once
     the event is over, or `with_deals`: until then a deal may be played again. Of a fouled deal they are never told: how
-    the tiles lay is known by serials alone.
+    the tiles lay is known by serials alone. Raises RuleError `no_riichi_record`.
     """
+    if isinstance(stored.event.profile, RiichiProfile):
+        raise RuleError("no_riichi_record", "a record (PMN) has fan and a wall for each seat: it is none of riichi")
     told, fouled = with_deals or stored.room.final, _fouled(stored)
     for at, laid in stored.played():
         if embargoed or not stored.embargoed(laid.deal):
@@ -40,10 +44,12 @@ def _steps(stored: Stored, laid: Laid) -> tuple[Step, ...] | None:
     if hand is None or hand.deal != laid.deal:
         return None
     try:
-        seen = recorded(stored.deals[hand.deal].deal(), hand.actions, stored.event.profile, lambda hu: count_hu(hu).fan)
+        deal, rules = stored.deals[hand.deal].deal(), stored.event.profile
+        seen = recorded(deal, hand.actions, rules, lambda hu: count_hu(hu).fan) if isinstance(rules, Profile) else None
     except RuleError:
         return None
-    return seen.steps if seen.points == by_wind(laid.points or {}, stored.deals[hand.deal].dealer) else None
+    same = seen is not None and seen.points == by_wind(laid.points or {}, stored.deals[hand.deal].dealer)
+    return seen.steps if seen and same else None
 
 
 def _record(stored: Stored, at: int, laid: Laid, *, faces: bool) -> Record:

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
+from broker.calculators.profiles import riichi as chosen
 from broker.riichi.options import WINDS, honba_option, language_option, rules_option, sticks_option
-from broker.riichi.profiles import chosen
 from broker.riichi.question import HandQuestion, MeldQuestion, hand_of, situation_of, typed
 from broker.riichi.told import hand_sentences, payments_sentences
 from broker.rules.errors import RuleError

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
+from broker.calculators.profiles import riichi as chosen
 from broker.calculators.stream import answer_each
 from broker.riichi.by_hand import han_and_fu, one_hand
 from broker.riichi.mjlog.command import check
 from broker.riichi.options import language_option, rules_option
-from broker.riichi.profiles import chosen
 from broker.riichi.question import HandQuestion, hand_of, read, situation_of, win_of
 from broker.riichi.table_command import table
 from broker.riichi.told import hand_answer, points_answer

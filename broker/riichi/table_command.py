@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from broker.calculators.profiles import riichi as chosen
 from broker.riichi.options import language_option, rules_option
-from broker.riichi.profiles import chosen
 from broker.riichi.sheet import written_table
 from broker.riichi.table_text import table_text
 from broker.rules.errors import RuleError

@@ -106,6 +106,10 @@ class Comparison(Protocol):
     """What scoring asks of the profile of either rule book: how plays of one deal are compared and added up."""
 
     @property
+    def false_hu(self) -> FalseHu:
+        """What a false hu costs."""
+
+    @property
     def imp(self) -> Imp:
         """From a difference to IMPs."""
 

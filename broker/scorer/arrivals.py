@@ -11,7 +11,7 @@ from broker.contract.messages import LogMessage
 from broker.contract.words import SEATS, Imp, Seat
 from broker.scorer.moment import Moment
 from broker.scorer.rulings.entry import PlayKey
-from broker.scorer.rulings.laying import Laid
+from broker.scorer.rulings.laying import Laid, worth
 from broker.scorer.view import PlayView, SeatView
 from broker.scoring.compare import Group, exact
 from broker.scoring.written import written
@@ -110,6 +110,7 @@ class Arrivals(Sequence[PlayView]):
                     name=name(player),
                     points=points[seat],
                     hand_value=laid.winners.get(seat),
+                    worth=worth(laid.winners, laid.hand, seat),
                     fine=laid.fines.get(player, 0),
                     imp=_in_all(laid, player, imp.get(seat)),
                 )
@@ -139,6 +140,7 @@ class Arrivals(Sequence[PlayView]):
                     name=self._moment.event.players[player].name,
                     points=result.points[seat],
                     hand_value=result.winners.get(seat),
+                    worth=worth(result.winners, result.hand, seat),
                     fine=fines.get(seat, 0),
                     imp=imp.get(seat),
                 )

@@ -35,8 +35,7 @@ from broker.contract.words import (
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
 from broker.rules.movement import check, check_teams
-from broker.rules.profile import Profile
-from broker.rules.profile_files import load, own
+from broker.rules.rule_books import Rules, load, own
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
 from broker.scorer.riichi import RiichiBooking
@@ -102,7 +101,7 @@ class Event:
         if problems:
             raise BadEvent("; ".join(problems))
         try:
-            self.profile: Profile = load(plan.profile) if rules is None else _own_profile(rules, plan.profile)
+            self.profile: Rules = load(plan.profile) if rules is None else _own_profile(rules, plan.profile)
             self._orders = {number: _order(deal, registry) for number, deal in self._deals.items()}
         except RuleError as error:
             raise BadEvent(error.text) from None
@@ -137,7 +136,7 @@ class Event:
         """How many plays each table is to have."""
         return Counter(play.table for play in self.plan.plays)
 
-    def under(self, profile: Profile) -> "Event":
+    def under(self, profile: Rules) -> "Event":
         """Give the same event, counted by another profile."""
         other = copy(self)
         other.profile = profile
@@ -166,6 +165,11 @@ class Event:
             np.array([play.table for play in plays], dtype=np.int64),
             np.array([[number[play.players[seat]] for seat in SEATS] for play in plays], dtype=np.int64).reshape(-1, 4),
         )
+
+    @cached_property
+    def row_of(self) -> Mapping[tuple[int, int], int]:
+        """At which place of the plan, and row of `columns`, a play stands: by table and round."""
+        return {(play.table, play.round): at for at, play in enumerate(self.plan.plays)}
 
     @cached_property
     def bookings_of(self) -> Mapping[str, tuple[Booking, ...]]:
@@ -302,7 +306,7 @@ def _rules(path: Path) -> str | None:
         raise BadEvent(f"{path.name}: {error}") from None
 
 
-def _own_profile(rules: str, profile_id: str) -> Profile:
+def _own_profile(rules: str, profile_id: str) -> Rules:
     """Read an event's own profile; its id must be the plan's."""
     profile = own(rules)
     if profile.id != profile_id:

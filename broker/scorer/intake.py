@@ -1,7 +1,10 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from broker.contract.facts import Call, Confirmed, Declared, Fact, Result, RiichiHand, RiichiTakenBack, Ruled, Seated
 from broker.contract.messages import LogMessage, Message, Refusal, Ruling, TableState, Taken
@@ -9,7 +12,7 @@ from broker.contract.rulings import Adjusted, DealPlayed, Reopen, named
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, points
+from broker.rules.outcomes import paid
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import Event
 from broker.scorer.riichi import RiichiBooking
@@ -23,6 +26,10 @@ MOST_MISSING = 500
 
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
+
+
+MOST_RULED = 20
+"""Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +87,18 @@ class TableBook:
 class Intake:
     """Judges messages against the event and what was taken before."""
 
-    def __init__(self, event: Event, taken: Iterable[Kept], refused: Iterable[RefusedRow] = ()) -> None:
-        """Start from what is stored. Raises BadEvent where that is of another plan."""
+    def __init__(
+        self,
+        event: Event,
+        taken: Iterable[Kept],
+        refused: Iterable[RefusedRow] = (),
+        refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
+    ) -> None:
+        """Start from what is stored. `refuses`: whether a device's facts are not taken at a table.
+
+        Raises BadEvent where what is stored is of another plan.
+        """
+        self._refuses = refuses
         self._event = event
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
@@ -90,6 +107,8 @@ class Intake:
         """Of each play (table, round) the numbers of the facts that are its results: several where it was reopened."""
         self._reopened: dict[tuple[int, int], set[int]] = {}
         """The numbers of the facts that say so."""
+        self._ruled: Counter[tuple[int, int]] = Counter()
+        """How often its table has ruled on each play."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
@@ -142,7 +161,9 @@ class Intake:
         key = _play_of(message)
         if isinstance(message.fact, Result):
             self._results.setdefault(key, set()).add(message.seq)
-        elif isinstance(message.fact, Ruled) and isinstance(message.fact.decision, Reopen):
+        elif isinstance(message.fact, Ruled):
+            self._ruled[key] += 1
+        if isinstance(message.fact, Ruled) and isinstance(message.fact.decision, Reopen):
             self._reopened.setdefault(key, set()).add(message.seq)
 
     def judge(self, topic: str, payload: bytes) -> Verdict:
@@ -168,6 +189,10 @@ class Intake:
         return Verdict(message)
 
     def _judge_fact(self, message: LogMessage) -> Verdict:
+        if self._refuses(message.table, message.device):
+            raise Refused("another_device", f"table {message.table} is served by another device")
+        # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
+        message = replace(message, device=None)
         book = self.books[message.table]
         before = book.taken.get(message.seq)
         if before == message:
@@ -207,6 +232,8 @@ class Intake:
         """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
         if fact.role != "table_arbiter":
             raise Refused("not_ruled_here", "the head arbiter rules at the desk, not through a table")
+        if self._ruled[table, fact.round] >= MOST_RULED:
+            raise Refused("too_many_rulings", f"table {table} has ruled {MOST_RULED} times here: rule at the desk")
         here, told = set(self._event.bookings[table, fact.round].players.values()), set(named(fact.decision))
         if not told <= here or (isinstance(fact.decision, Adjusted) and told != here):
             raise Refused(
@@ -241,7 +268,7 @@ class Intake:
         if fines - set(self._event.profile.false_hu.fines.value):
             raise Refused("fine_not_in_profile", f"the profile has no fines of {sorted(fines)} IMP")
         try:
-            right = points(Outcome(result.win, result.winners, result.discarder), self._event.profile.payments)
+            right = paid(result, self._event.winds(result.deal)[1], self._event.profile)
         except RuleError as error:
             raise Refused("impossible_result", error.text) from None
         if right != result.points:

@@ -4,19 +4,20 @@ Every page, file and message about plays is made from a `Moment`. Who is no arbi
 which a deal that some table has yet to play does not exist: what is not in it cannot be told.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from broker.contract.facts import Result
-from broker.contract.messages import LogMessage, Standing
+from broker.contract.messages import LogMessage, Standing, TeamStanding
 from broker.scorer import standings
 from broker.scorer.event import Event
-from broker.scorer.rulings.laying import Laid
+from broker.scorer.rulings.laying import APART, Laid, table_of
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
+from broker.scoring.lineups import Lineup
 from broker.scoring.plays import Adjustment, ScoredPlay
 from broker.scoring.ranking import Ranking
 from broker.scoring.rows import Row
@@ -40,6 +41,12 @@ class Moment:
     """Plays that were ruled on as they count, with the kinds of the rulings: by table and round."""
     instead: Mapping[tuple[int, int], int] = field(default_factory=dict)
     """Plays that have a ruling and no result of their table, oldest first, with its time in ms since 1970."""
+    teams: tuple[TeamStanding, ...] = ()
+    """The teams' standings. They are of complete deals alone, and so under no embargo."""
+    lineups: Mapping[int, Mapping[str, Lineup]] = field(default_factory=dict)
+    """In a team event, of each deal that counts for the teams, who sat where for them."""
+    left_out: tuple[int, ...] = ()
+    """Complete deals that count for no team until an arbiter has ruled who sat where."""
 
     @cached_property
     def by_deal(self) -> Mapping[int, tuple[Row, ...]]:
@@ -63,9 +70,9 @@ class Moment:
         return individual.standings(self.ledger)
 
     @cached_property
-    def standings(self) -> tuple[Standing, ...]:
+    def standings(self) -> Sequence[Standing]:
         """The same with names, as it is told and shown."""
-        return standings.rows(self.ranking, self.event.players)
+        return standings.Named(self.ranking, self.event.players)
 
     @property
     def final(self) -> bool:
@@ -84,6 +91,21 @@ class Moment:
     def parts(self, deal: int) -> tuple[object, ...]:
         """Give what a deal's traveller is made of: while these are the same objects it is the same."""
         return (*self.by_deal.get(deal, ()), *self.unplayed.get(deal, ()))
+
+    def place(self, play: ScoredPlay) -> tuple[int, int]:
+        """Give table and round of a scored play, wherever it was planned (`Laid.line`)."""
+        table = table_of(play)
+        apart = play.table // APART
+        return table, apart or self.event.rounds.get((play.deal, table), 0)
+
+    def plays_with(self, deal: int) -> set[tuple[int, int]]:
+        """Give table and round of the plays in which a deal was really played, or is to be."""
+        planned = {key for key in self.event.plays_with(deal) if key not in self.ruled}
+        return planned | {key for key, (laid, _) in self.ruled.items() if laid.deal == deal}
+
+    def settled(self, key: tuple[int, int]) -> bool:
+        """Say whether of a play, by table and round, there is nothing more to come."""
+        return self.ruled[key][0].settled if key in self.ruled else key in self.results
 
     def result(self, deal: int, table: int) -> tuple[LogMessage, Result] | None:
         """Give what a table said of a play that is in this moment."""

@@ -16,6 +16,7 @@ from broker.contract.messages import (
     PublicTraveller,
     Receipt,
     Ruling,
+    Served,
     Standings,
     Traveller,
 )
@@ -63,6 +64,19 @@ class Speaker:
         )
         return self._at(topics.RECEIPT, message, table=table)
 
+    def served(self, table: int, device: str | None, refused: str | None, before: int | None, seq: int) -> Outgoing:
+        """Tell a table which device serves it, and how many calls are before its own."""
+        message = Served(
+            id=_new_id(),
+            event=self._event.name,
+            seq=seq,
+            table=table,
+            device=device,
+            refused=refused,
+            calls_before=before,
+        )
+        return self._at(topics.SERVED, message, table=table)
+
     def assignment(
         self,
         table: int,
@@ -70,8 +84,9 @@ class Speaker:
         seq: int,
         repeats: dict[int, tuple[str, ...]] | None = None,
         replanned: Mapping[int, int] = MappingProxyType({}),
+        settled: tuple[int, ...] = (),
     ) -> Outgoing:
-        """Tell a table all its plays, which of its rounds have their result, and who would play a deal again."""
+        """Tell a table all its plays, which of its rounds are over, and who would play a deal again."""
         message = Assignment(
             id=_new_id(),
             event=self._event.name,
@@ -83,6 +98,7 @@ class Speaker:
             plays=self._event.plays_of(table, replanned),
             recorded=recorded,
             repeats=repeats or {},
+            settled=settled,
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 
@@ -127,7 +143,7 @@ class Speaker:
             final=room.is_final(now),
             plays_in=room.plays_in,
             plays_expected=len(self._event.plan.plays),
-            rows=room.moment().standings,
+            rows=tuple(room.moment().standings),
             teams=team_rows(room.team_standings()),
         )
         return self._at(topics.STANDINGS, message)
@@ -145,7 +161,7 @@ class Speaker:
             final=open_part.final,
             plays_in=sum(self._event.expected[deal] for deal in open_part.complete),
             plays_expected=len(self._event.plan.plays),
-            rows=open_part.standings,
+            rows=tuple(open_part.standings),
         )
         return self._at(topics.PUBLIC_STANDINGS, message)
 

@@ -10,7 +10,6 @@ from broker.scorer.event import Event
 from broker.scorer.intake import Intake
 from broker.scorer.moment import Moment
 from broker.scorer.room import Room
-from broker.scorer.standings import team_rows
 from broker.scorer.view import BesideView, TableView, View
 
 
@@ -57,8 +56,8 @@ class Picture:
             tables=tuple(self._card(table, _known(event, room, intake, watch, table)) for table in event.tables),
             plays=self._plays(moment),
             standings=moment.standings,
-            teams=team_rows(room.team_standings()),
-            deals_left_out=tuple(sorted(room.teams.left_out)),
+            teams=moment.teams,
+            deals_left_out=moment.left_out,
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in moment.adjustments),
             alerts=alerts.newest_first(),
         )

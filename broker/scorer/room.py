@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from broker.contract.facts import Restored, Result, Ruled
 from broker.contract.messages import LogMessage
 from broker.contract.rulings import Reopen
-from broker.rules.profile import Profile
+from broker.contract.words import Seat
+from broker.rules.rule_books import Rules
 from broker.scorer.event import Event
 from broker.scorer.moment import Moment
 from broker.scorer.riichi import Sessions
@@ -21,6 +22,7 @@ from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry, PlayKey, Subject, entry_of
 from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, table_of
 from broker.scorer.seating import Seatings
+from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
@@ -94,7 +96,7 @@ class Room:
         new._ledger, new.teams = self._ledger, self.teams.fork()
         return new
 
-    def under(self, profile: Profile) -> "Room":
+    def under(self, profile: Rules) -> "Room":
         """Give a room in which the same was said and ruled, counted by another profile. Payments stay as they were."""
         new = Room(self._event.under(profile))
         new.results, new.book, new._forms = dict(self.results), self.book.copy(), dict(self._forms)
@@ -216,7 +218,7 @@ class Room:
     # ---- what is asked ----------------------------------------------------------------------
 
     @property
-    def profile(self) -> Profile:
+    def profile(self) -> Rules:
         """The rules of the event."""
         return self._event.profile
 
@@ -256,6 +258,13 @@ class Room:
         ruled = {key[1]: laid.settled for key, laid in self._ruled.items() if key[0] == table}
         return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
 
+    def settled(self, table: int) -> tuple[int, ...]:
+        """Give the rounds that the desk has settled before their table played them: it is to leave them out."""
+        sources = {round_: laid.source for (at, round_), laid in self._ruled.items() if at == table and laid.settled}
+        entries = {round_: self.book.entries.get(source or "") for round_, source in sources.items()}
+        ruled = (round_ for round_, entry in entries.items() if entry and not entry.at_table)
+        return tuple(sorted(round_ for round_ in ruled if (table, round_) not in self.results))
+
     def plays_with(self, deal: int) -> list[PlayKey]:
         """Give the plays in which a deal was played, or is to be."""
         ruled = [key for key, laid in self._ruled.items() if laid.deal == deal]
@@ -264,6 +273,10 @@ class Room:
     def expected(self, deal: int) -> int:
         """How many plays a deal is to have."""
         return self._expected[deal]
+
+    def dealer(self, deal: int) -> Seat:
+        """Give who deals in a deal."""
+        return self._event.winds(deal)[1]
 
     def plays_of(self, deal: int) -> int:
         """How many results a deal has."""
@@ -313,6 +326,9 @@ class Room:
                 self.book.deadline,
                 {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
                 self.instead(),
+                team_rows(self.team_standings()),
+                self.teams.lineups,
+                tuple(sorted(self.teams.left_out)),
             )
         return self._moment
 

@@ -31,6 +31,7 @@ from broker.scorer.rulings import at_table
 from broker.scorer.rulings.asked import Asked, wait
 from broker.scorer.rulings.on_paper import on_paper
 from broker.scorer.rulings.rulings import Rulings
+from broker.scorer.serving import Serving
 from broker.scorer.standings import write_csv
 from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
@@ -55,6 +56,9 @@ MANY: Final = 400
 
 PAUSE_S: Final = 1.0
 
+LOOK_S: Final = 0.05
+"""With so many the desk's picture is made at most so often, and not after each message: no page changes faster."""
+
 
 class Scorer:
     """One event's scorer. `clock` gives the wall clock in ms; it only ever marks records, for people.
@@ -72,11 +76,14 @@ class Scorer:
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
+        self._large = len(event.players) > MANY
         self._seconds, self._pause_until, self._changed = seconds, 0.0, False
+        self._look_again, self._unseen = 0.0, False
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
-        self._intake = Intake(event, taken, journal.refused())
+        self._serving = Serving()
+        self._intake = Intake(event, taken, journal.refused(), self._serving.refuses)
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health = HealthWatch()
@@ -88,6 +95,10 @@ class Scorer:
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
+        self._asking: set[int] = set()
+        """Tables at which a device was refused just now."""
+        self._places: dict[int, int] = {}
+        """How many calls are before each table's own, as it was told."""
         self._connected = False
         self._why = ""
         """Why there is no connection, as it was logged last."""
@@ -113,8 +124,9 @@ class Scorer:
 
     def hear_of_backup(self, report: Report) -> None:
         """Tell the arbiters how copies of the event are doing. From any thread."""
-        text = f"backup: {report.text}"
-        self._queue.put(Concern("backup_resumed", text) if report.well else Concern("backup_failed", text))
+        text, values = f"backup: {report.text}", {"text": report.text}
+        concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
+        self._queue.put(concern)
 
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done by the scorer's thread, and wait for it. From any other thread. Raises ScorerBusy."""
@@ -141,10 +153,11 @@ class Scorer:
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit."""
         try:
-            batch = [self._queue.get(timeout=timeout)]
+            batch = [self._queue.get(timeout=min(timeout, LOOK_S) if self._unseen else timeout)]
         except queue.Empty:
             self._end_corrections()
             self._tell_standings()
+            self._show_if_due()
             return
         while len(batch) < MOST_AT_ONCE and not self._queue.empty():
             batch.append(self._queue.get())
@@ -156,6 +169,7 @@ class Scorer:
         for one in batch:
             if isinstance(one, Asked):
                 one.do()
+                self._look_again = 0.0  # who has ruled looks at once
         self._tell_standings()
         self._alert(self._clock())
         self._show()
@@ -163,7 +177,7 @@ class Scorer:
     def _end_corrections(self) -> None:
         """Say what is final now that the correction period has ended: nothing else may happen to say it by."""
         if self._room.is_final(self._clock()) != self.feed.current.final:
-            self._changed, self._pause_until = True, 0.0
+            self._changed, self._pause_until, self._look_again = True, 0.0, 0.0
             self._show()
 
     def _link_changed(self, change: LinkChanged) -> None:
@@ -176,6 +190,7 @@ class Scorer:
             for table, book in self._intake.books.items():
                 self._say(self._speaker.receipt(table, book, self._height))
                 self._assign(table)
+            self._tell_served(set(self._intake.books))
             for deal in self._event.expected:
                 self._say(self._speaker.traveller(self._room, deal, self._height))
             self._say(self._speaker.standings(self._room, self._height, self._clock()))
@@ -195,10 +210,7 @@ class Scorer:
     def _judge(self, one: Incoming, now: int) -> Verdict:
         verdict = self._intake.judge(one.topic, one.payload)
         if isinstance(verdict.message, TableState) and not verdict.code:
-            if self._watch.is_hello(verdict.message):
-                self._greeting.add(verdict.message.table)
-            self._concerned.extend(self._watch.hear(verdict.message))
-            self._health.hear(self._watch.states[verdict.message.table])
+            self._hear(verdict.message)
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
@@ -210,6 +222,17 @@ class Scorer:
             self._journal.append(fact, now)
             self._intake.take(fact)
         return verdict
+
+    def _hear(self, state: TableState) -> None:
+        """Take in what a device says of itself; what one says that does not serve its table shows nowhere else."""
+        if not self._serving.hear(state):
+            self._asking.add(state.table)
+            self._concerned.extend(self._serving.concerns(state))
+            return
+        if self._watch.is_hello(state):
+            self._greeting.add(state.table)
+        self._concerned.extend(self._watch.hear(state))
+        self._health.hear(self._watch.states[state.table])
 
     def _answer(self, verdicts: list[Verdict]) -> None:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
@@ -225,10 +248,21 @@ class Scorer:
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever says hello is answered.
         for table in sorted({message.table for message in new if isinstance(message.fact, TURNS)} | self._greeting):
             self._assign(table)
+        self._tell_served(self._greeting | self._asking)
         self._greeting.clear()
+        self._asking.clear()
         self._tell_scores(deals)
         for message in new:
             self._concerned.extend(self._concerns_of(message))
+
+    def _tell_served(self, tables: set[int]) -> None:
+        """Tell these tables, and those whose call has moved up, how the room sees them."""
+        places = {table: before for before, table in enumerate(self.times.queue())}
+        moved = {table for table, _ in places.items() ^ self._places.items()}
+        self._places = places
+        for table in sorted((tables | moved) & set(self._intake.books)):
+            device, refused = self._serving.holder(table), self._serving.refused.get(table)
+            self._say(self._speaker.served(table, device, refused, places.get(table), self._height))
 
     def _alert(self, now: int) -> None:
         told = self._alerts.add((*self._concerned, *self._health.concerns()), now)
@@ -245,8 +279,8 @@ class Scorer:
             return
         replanned = self._room.replanned(table)
         repeats = self._room.seatings.to_come(self._event, table, replanned)
-        recorded = self._room.recorded(table)
-        self._say(self._speaker.assignment(table, recorded, self._height, repeats, replanned))
+        recorded, settled = self._room.recorded(table), self._room.settled(table)
+        self._say(self._speaker.assignment(table, recorded, self._height, repeats, replanned, settled))
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """What follows from a ruling of the desk once it is safe."""
@@ -272,7 +306,7 @@ class Scorer:
         if not self._changed or self._seconds() < self._pause_until:
             return
         self._changed = False
-        self._pause_until = self._seconds() + PAUSE_S if len(self._event.players) > MANY else 0.0
+        self._pause_until = self._seconds() + PAUSE_S if self._large else 0.0
         self._say(self._speaker.standings(self._room, self._height, self._clock()))
         self._write_standings()
 
@@ -285,27 +319,28 @@ class Scorer:
         try:
             write_csv(self._folder / STANDINGS, self._room.moment().standings)
         except OSError as error:
-            self._concerned.append(Concern("standings_unwritten", f"{STANDINGS}: {error.strerror}"))
+            text = f"{STANDINGS}: {error.strerror}"
+            self._concerned.append(Concern("standings_unwritten", text, values={"text": text}))
 
     def _concerns_of(self, message: LogMessage) -> Iterable[Concern]:
         fact, table = message.fact, message.table
         if message.seq > 1 and message.seq - 1 not in self._intake.books[table].taken:
             text = f"table {table}: what came before fact {message.seq} is missing"
-            yield Concern("gap", text, table, about=message.seq)
+            yield Concern("gap", text, table, about=message.seq, values={"number": message.seq})
         if isinstance(fact, Restored) and fact.form != self._event.form(fact.deal):
             text = f"table {table}: deal {fact.deal} is played in another form"
-            yield Concern("fouled", text, table, about=message.seq)
+            yield Concern("fouled", text, table, about=message.seq, values={"deal": fact.deal})
         if isinstance(fact, Restored) and not fact.verified:
             text = f"table {table}: deal {fact.deal} was restored without verification"
-            yield Concern("unverified", text, table, about=message.seq)
+            yield Concern("unverified", text, table, about=message.seq, values={"deal": fact.deal})
         if session := self._event.riichi.get((table, fact.round)):
             for entry in self._room.riichi.differing(session) if isinstance(fact, RiichiHand) else ():
                 text = f"table {table}: entry {entry} of the riichi session does not follow from those before it"
-                yield Concern("session_differs", text, table, about=entry)
+                yield Concern("session_differs", text, table, about=entry, values={"entry": entry})
             return
         if isinstance(fact, Result) and on_paper(self._room, message):
             text = f"table {table}: round {fact.round} was keyed from paper, and the table has entered another result"
-            yield Concern("paper_differs", text, table, about=message.seq)
+            yield Concern("paper_differs", text, table, about=message.seq, values={"round": fact.round})
         yield from at_table.concerns(self._room, message, self._clock())
         yield from seating.concerns(self._event, self._room.seatings, message)
 
@@ -315,8 +350,15 @@ class Scorer:
             self._link.publish(message.topic, message.payload, retain=message.retain)
 
     def _show(self) -> None:
+        self.moment, self._unseen = self._room.moment(), True
+        self._show_if_due()
+
+    def _show_if_due(self) -> None:
+        if not self._unseen or self._seconds() < self._look_again:
+            return
+        self._unseen = False
+        self._look_again = self._seconds() + LOOK_S if self._large else 0.0
         self._version += 1
-        self.moment = self._room.moment()
         self.feed.publish(self._view())
 
     def _view(self) -> View:

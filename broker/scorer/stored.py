@@ -57,6 +57,7 @@ def _as_it_counts(result: Result, laid: Laid) -> Result:
         win=laid.win,
         winners=dict(laid.winners),
         discarder=laid.discarder,
+        hand=laid.hand,
         points=dict(laid.points or {}),
     )
 

@@ -6,7 +6,7 @@ from broker.rules.errors import RuleError
 from broker.rules.profile import Comparison
 from broker.scoring.entries import Entries
 from broker.scoring.ledger import Ledger
-from broker.scoring.lineups import lineups, missing, team_of_players
+from broker.scoring.lineups import Lineup, lineups, missing, team_of_players
 from broker.scoring.plays import Adjustment
 from broker.scoring.ranking import Ranking
 from broker.scoring.team import PlayedDeal, of_deal, ranked
@@ -48,6 +48,11 @@ class TeamRoom:
                 continue
             if not missing(found):
                 self._played[deal] = of_deal(found, self._entries, self._profile)
+
+    @property
+    def lineups(self) -> dict[int, Mapping[str, Lineup]]:
+        """Who sat where for the teams in each deal that counts for them, by deals."""
+        return {deal: self._played[deal].lineups for deal in sorted(self._played)}
 
     def standings(self, beside: Iterable[Adjustment]) -> Ranking:
         """Rank the teams. `beside`: players' IMPs that belong to no play; they are their teams'."""

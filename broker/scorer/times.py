@@ -21,6 +21,10 @@ class TableTimes:
         self.playing: dict[int, Since] = {}
         self.calling: dict[int, Since] = {}
 
+    def queue(self) -> list[int]:
+        """Give the tables whose call is open, the oldest first. From any thread."""
+        return [table for _, table in sorted((one.at, table) for table, one in self.calling.copy().items())]
+
     def hear(self, message: LogMessage, at: int) -> None:
         """Take a fact in that was received at a moment."""
         since = Since(at, message.fact.round)

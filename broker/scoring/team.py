@@ -10,6 +10,7 @@ import numpy as np
 
 from broker.rules.errors import RuleError
 from broker.rules.profile import Comparison
+from broker.scoring.compare import Exact
 from broker.scoring.entries import Entries
 from broker.scoring.imp import Whole, imp
 from broker.scoring.lineups import Lineup, Teams, lineups, missing
@@ -98,12 +99,19 @@ def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile:
     """Add what each team won in one deal; awards and fines are the team's, and in no reference."""
     for team, lineup in found.items():
         number = entries.number[team]
-        totals.imp[number] += team_imp(team, found, profile)
+        imp, fines = won(team, found, profile)
+        totals.imp[number] += imp
         totals.points[number] += total(lineup)
         totals.plays[number] += 1
-        for seat, play in lineup.items():
-            totals.imp[number] += play.awards.get(seat, 0) - play.fines.get(seat, 0)
-            totals.fines[number] += play.fines.get(seat, 0)
+        totals.fines[number] += fines
+
+
+def won(team: str, found: Mapping[str, Lineup], profile: Comparison) -> tuple[Exact, int]:
+    """Give what a team has of one deal, in which none is missing: IMPs after awards and fines, and the fines."""
+    sat = found[team].items()
+    fines = sum(play.fines.get(seat, 0) for seat, play in sat)
+    awards = sum(play.awards.get(seat, 0) for seat, play in sat)
+    return team_imp(team, found, profile) + awards - fines, fines
 
 
 def _direct_comparison(played: list[Mapping[str, Lineup]], entries: Entries, profile: Comparison, tied: Whole) -> Whole:

@@ -16,6 +16,7 @@ from firmware.errors import BadAddress
 from firmware.reports import Tell
 from firmware.twins.box import BoxTwin
 from firmware.twins.box_fingers import BoxFingers
+from firmware.twins.fingers import read_seats
 from firmware.twins.noise import Faults
 
 FAULTS: Final = tuple(field.name for field in fields(Faults))
@@ -23,7 +24,10 @@ FAULTS: Final = tuple(field.name for field in fields(Faults))
 ACCIDENTS: Final = {"unplugged_ms": 0, "away_ms": 3000, "reset_ms": 0}
 
 SETTINGS: Final = dict.fromkeys(FAULTS, 0) | ACCIDENTS | {"bounces": 2, "hold_ms": 120, "ppm": 0, "seed": 0}
-"""What can be said of a simulated box and its fingers, and what is taken where it is not."""
+"""What can be said of a simulated box and its fingers in numbers, and what is taken where it is not."""
+
+STUCK: Final = "stuck"
+"""Whose buttons stay down: names of seats."""
 
 NUMBER: Final = re.compile(r"[0-9]{1,6}")
 
@@ -50,14 +54,23 @@ def read_path(rest: str) -> str:
 
 def simulated(address: str) -> BoxFingers:
     """Make the box that `sim://box?...` describes, with the fingers at it. Raises BadAddress."""
-    settings = dict(SETTINGS)
-    for name, value in parse_qsl(urlsplit(address).query, keep_blank_values=True):
-        if name not in SETTINGS:
-            raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(sorted(SETTINGS))}")
-        if not NUMBER.fullmatch(value):
-            raise BadAddress(f"{address!r}: {name} is no number of at most six digits")
-        settings[name] = int(value)
+    told = dict(parse_qsl(urlsplit(address).query, keep_blank_values=True))
+    try:
+        stuck = read_seats(told.pop(STUCK, ""))
+    except ValueError as error:
+        raise BadAddress(f"{address!r}: {error}") from None
+    settings = SETTINGS | {name: _number(address, name, value) for name, value in told.items()}
     faults = Faults(**{name: settings[name] for name in FAULTS})
     twin = BoxTwin(faults, ppm=settings["ppm"], seed=settings["seed"])
     twin.have_accidents(**{name: settings[name] for name in ACCIDENTS})
-    return BoxFingers(twin, bounces=settings["bounces"], hold_s=settings["hold_ms"] / 1000, seed=settings["seed"])
+    return BoxFingers(
+        twin, bounces=settings["bounces"], hold_s=settings["hold_ms"] / 1000, stuck=stuck, seed=settings["seed"]
+    )
+
+
+def _number(address: str, name: str, value: str) -> int:
+    if name not in SETTINGS:
+        raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(sorted((*SETTINGS, STUCK)))}")
+    if not NUMBER.fullmatch(value):
+        raise BadAddress(f"{address!r}: {name} is no number of at most six digits")
+    return int(value)

@@ -40,18 +40,19 @@ def hardware(config: Path | None, address: str | None, wait_s: float, *, testing
     homologue hardware --buttons sim://buttons --test --json
     """
     try:
-        address = address or (_configured(config) if config else None)
-        if testing and address is None:
+        addresses = _configured(config) if config else {}
+        addresses |= {"buttons": address} if address else {}
+        if testing and not addresses:
             raise click.UsageError("--test needs CONFIG or --buttons")
-        found = _test(address, wait_s, as_json=as_json) if testing and address else _list(address, as_json=as_json)
+        found = _test(addresses["buttons"], wait_s, as_json=as_json) if testing else _list(addresses, as_json=as_json)
     except FirmwareError as error:
         _fail(error, as_json=as_json)
     else:
         sys.exit(0 if found else 1)
 
 
-def _list(address: str | None, *, as_json: bool) -> bool:
-    found = look(_wiring(address))
+def _list(addresses: dict[str, str], *, as_json: bool) -> bool:
+    found = look(_wiring(addresses.get("buttons")), addresses=addresses or None)
     click.echo(json.dumps(found.as_object()) if as_json else "\n".join(lines(found)))
     return not found.troubles
 
@@ -82,15 +83,17 @@ def _test(address: str, wait_s: float, *, as_json: bool) -> bool:
     return test.passed
 
 
-def _configured(path: Path) -> str:
-    """Give the buttons' address of a table's configuration; the kiosk looks at all the rest of it."""
+def _configured(path: Path) -> dict[str, str]:
+    """Give the devices' addresses of a table's configuration; the kiosk looks at all the rest of it."""
     try:
-        address = tomllib.loads(path.read_text(encoding="utf-8"))["devices"]["buttons"]
+        devices = tomllib.loads(path.read_text(encoding="utf-8"))["devices"]
+        told = {name: devices[name] for name in ("buttons", "scanner", "camera") if name in devices}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise BadAddress(f"{path}: no devices.buttons can be read from it: {error}") from None
-    if not isinstance(address, str):
-        raise BadAddress(f"{path}: devices.buttons is no text")
-    return address
+        raise BadAddress(f"{path}: no devices can be read from it: {error}") from None
+    for name in ("buttons", *told):
+        if not isinstance(told.get(name), str):
+            raise BadAddress(f"{path}: devices.{name} is no text")
+    return told
 
 
 def _fail(error: FirmwareError, *, as_json: bool) -> None:

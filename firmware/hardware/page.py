@@ -1,12 +1,14 @@
 """What `homologue hardware` says, as an object for scripts and as text for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from firmware.errors import DeviceMissing, PinInUse
 from firmware.hardware.inventory import Board, Found, Trouble, board, denied, devices
+from firmware.hardware.lights import telling
+from firmware.hardware.named import missing
 from firmware.pinout import BY_GPIO, ground_beside, taken
 from firmware.reports import Seat
 from firmware.wiring import Wiring
@@ -38,12 +40,17 @@ class Hardware:
         return asdict(self)
 
 
-def look(wiring: Wiring | None, root: Path = Path("/")) -> Hardware:
-    """Look at this machine, and at how the buttons are wired to it where that is told."""
+def look(wiring: Wiring | None, root: Path = Path("/"), addresses: Mapping[str, str] | None = None) -> Hardware:
+    """Look at this machine, at how the buttons are wired to it, and at what a table's configuration names.
+
+    `addresses` are a table's devices by the names of their settings; None: this is no table's machine.
+    """
     here, found = board(root), devices(root)
     troubles = denied(found)
     if wiring is not None:
         troubles += _troubles(wiring, here, root)
+    if addresses is not None:
+        troubles += [*missing(addresses, found, root), *telling(root)]
     return Hardware(here, tuple(found), tuple(wires(wiring or {})), tuple(troubles))
 
 

@@ -17,7 +17,7 @@ SENTENCES: Final[dict[Said, str]] = {
     "right": "{asked}: right",
     "wrong_seat": "{asked} was asked, but {other}'s button was pressed: wrong player, or plugs exchanged?",
     "too_short": "{other}: {ms} ms is too short for a finger: press for longer; if nobody pressed, look at the cable",
-    "ill": "{other}: {code}: {text}",
+    "ill": "{other}: {code}: {why}",
     "well": "{other}: well again",
     "timed_out": "{asked}: nothing was pressed in time",
 }
@@ -25,11 +25,18 @@ SENTENCES: Final[dict[Said, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What is said while `seat` is asked."""
+    """What is said while `seat` is asked: with its values, so that a screen can say it in its own language."""
 
     seat: Seat
     said: Said
     text: str
+    """The sentence in English."""
+    other: str = ""
+    """What it is said of, where that may be another: a seat, or `buttons` for all of a box."""
+    code: str = ""
+    """What is wrong with it, where it is ill."""
+    ms: float | None = None
+    """How long a pulse lasted that was too short."""
 
 
 class SelfTest:
@@ -72,7 +79,7 @@ class SelfTest:
             case Pressed(seat, at) if self.asked and at >= self._since:
                 return self._next(now, "right") if seat == self.asked else [self._say("wrong_seat", other=seat)]
             case TooShort(seat) if self.asked:
-                return [self._say("too_short", other=seat, ms=f"{told.lasted_ns / MS:.1f}")]
+                return [self._say("too_short", other=seat, ms=round(told.lasted_ns / MS, 1))]
             case Health(part, code, text):
                 return self._health(part, code, text)
         return []
@@ -83,7 +90,7 @@ class SelfTest:
         if self.asked is None:
             return []
         if code:
-            return [self._say("ill", other=other, code=code, text=text)]
+            return [self._say("ill", other=other, code=code, why=text)]
         return [self._say("well", other=other)] if was_ill else []
 
     def _next(self, now: int, said: Said) -> list[Remark]:
@@ -95,6 +102,7 @@ class SelfTest:
         self._since = now
         return [done, self._say("asked")] if self._left else [done]
 
-    def _say(self, said: Said, **names: object) -> Remark:
+    def _say(self, said: Said, *, other: str = "", code: str = "", ms: float | None = None, why: str = "") -> Remark:
         seat = self._left[0]
-        return Remark(seat, said, SENTENCES[said].format(asked=seat, **names))
+        text = SENTENCES[said].format(asked=seat, other=other, code=code, ms=ms, why=why)
+        return Remark(seat, said, text, other, code, ms)

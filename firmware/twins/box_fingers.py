@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from firmware.reports import Seat
@@ -26,18 +26,21 @@ class BoxFingers:
         *,
         bounces: int = 2,
         hold_s: float = 0.12,
+        stuck: Iterable[Seat] = (),
         seed: int = 0,
         sleep: Callable[[float], None] = time.sleep,
         clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self.box = box
+        self.box, self.stuck = box, set(stuck)
+        """Buttons in `stuck` stay down once pressed."""
         self._bounces, self._hold_s, self._sleep, self._clock_ns = bounces, hold_s, sleep, clock_ns
         self._random = random.Random(seed)  # noqa: S311 - a twin's shaking hand, no secret
 
     def press(self, seat: Seat, hold_s: float | None = None) -> None:
         """Press one button and let it go."""
         at = self._move(seat, self._clock_ns(), closed=True)
-        at = self._move(seat, at + round((self._hold_s if hold_s is None else hold_s) * NS), closed=False)
+        if seat not in self.stuck:
+            at = self._move(seat, at + round((self._hold_s if hold_s is None else hold_s) * NS), closed=False)
         self._sleep((at - self._clock_ns()) / NS)
 
     def call(self, seat: Seat) -> None:

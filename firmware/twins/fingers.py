@@ -5,8 +5,10 @@ where it is now.
 """
 
 import random
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from gpiozero.pins.mock import MockFactory, MockPin
@@ -63,6 +65,7 @@ class Fingers:
         sparks: int = 0,
         stuck: Iterable[Seat] = (),
         cut: Iterable[Seat] = (),
+        cut_s: float = 0.0,
         swap: Iterable[Seat] = (),
         seed: int = 0,
         wiring: Wiring = FULL,
@@ -85,6 +88,8 @@ class Fingers:
                 self._happen(pins.opens, [(clock(), False)])
             if seat in cut:
                 self.unplug(seat)
+                if cut_s:
+                    _later(cut_s, partial(self.plug, seat))
 
     def press(self, seat: Seat, hold_s: float | None = None) -> None:
         """Press one button and let it go."""
@@ -161,6 +166,12 @@ class Fingers:
 
     def _happen(self, pin: int, edges: Edges) -> None:
         self.factory.pin(pin).happen(edges)
+
+
+def _later(seconds: float, do: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, do)
+    timer.daemon = True  # whoever ends before that waits for no cable
+    timer.start()
 
 
 def read_seats(text: str) -> frozenset[Seat]:

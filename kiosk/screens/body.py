@@ -8,21 +8,26 @@ from kiosk.screens.by_hand import by_hand
 from kiosk.screens.form import entering
 from kiosk.screens.heap import heap
 from kiosk.screens.middle import Action, Middle, Screen
+from kiosk.screens.pairing import pairing
 from kiosk.screens.plain import paused, plain, playing
 from kiosk.screens.result import result
 from kiosk.screens.riichi import riichi
+from kiosk.screens.riichi_alone import riichi_alone
 from kiosk.screens.scan import scan
 from kiosk.screens.shown import Shown
 from kiosk.screens.stalled import stalled
-from kiosk.screens.stopped import another_carrier, stopped
+from kiosk.screens.stopped import another_carrier, elsewhere, stopped
 from kiosk.screens.trays import tray
 from kiosk.screens.words import Words
 
 SCREENS: Final[tuple[Screen, ...]] = (
+    pairing,
+    elsewhere,
     stalled,
     panel,
     paused,
     riichi,
+    riichi_alone,
     entering,
     result,
     stopped,

@@ -15,8 +15,10 @@ MOST_LETTERS: Final = 48
 def standing(words: Words, shown: Shown) -> Iterator[Said]:
     """Give the lines, from above."""
     if shown.calling:
-        yield Said(words("calling"), 0.05, style.ATTENTION)
+        yield Said(_queued(words, shown.calls_before), 0.05, style.ATTENTION)
     line = shown.line
+    if line.apart:
+        return
     wrong = [words("refused", count=line.refused)] if line.refused else []
     wrong.extend(line.health)
     colour = style.QUIET if line.up and not wrong else style.ATTENTION
@@ -26,6 +28,13 @@ def standing(words: Words, shown: Shown) -> Iterator[Said]:
     yield Said(" · ".join(connection), 0.042, colour)
     if wrong:
         yield Said(_shortened(words, wrong), 0.042, colour)
+
+
+def _queued(words: Words, before: int | None) -> str:
+    """Say that the arbiter is called, and how many calls come first."""
+    if before is None:
+        return words("calling")
+    return words("calling_after", count=before) if before else words("calling_next")
 
 
 def today(shown: Shown) -> Iterator[Said]:

@@ -12,7 +12,7 @@ import pygame
 from broker.contract.words import SEATS, Seat
 from kiosk.screens import sticks, style
 from kiosk.screens.pen import Pen, Said
-from kiosk.screens.riichi_seat import riichi_seat
+from kiosk.screens.riichi_seat import alone_seat, riichi_seat
 from kiosk.screens.shown import Shown
 from kiosk.screens.words import Words
 
@@ -52,8 +52,8 @@ class SeatBox:
             y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
 
     def _frame(self, surface: pygame.Surface, shown: Shown, seat: Seat, box: pygame.Rect) -> None:
-        asked = seat == (shown.session.asked if shown.session else shown.form.seat if shown.form else None)
-        marked = seat in shown.marked or (shown.session is not None and seat in shown.session.marked)
+        asked = seat == (shown.riichi.asked if shown.riichi else shown.form.seat if shown.form else None)
+        marked = seat in shown.marked or (shown.riichi is not None and seat in shown.riichi.marked)
         colour = style.ATTENTION if asked else style.GOOD if marked else style.LINE
         pygame.draw.rect(surface, style.PANEL, box, border_radius=8)
         pygame.draw.rect(surface, colour, box, width=self._thick if asked or marked else 1, border_radius=8)
@@ -79,6 +79,9 @@ class SeatBox:
     def _what(self, shown: Shown, seat: Seat) -> Iterator[Said]:
         if shown.session is not None:
             yield from riichi_seat(self._words, shown, shown.session, seat)
+        elif shown.alone is not None:
+            yield from alone_seat(self._words, shown, shown.alone, seat)
+            yield from self._fined(shown, seat)
         else:
             yield from self._came_of(shown, seat)
 
@@ -93,6 +96,9 @@ class SeatBox:
             yield Said(self._words("has_declared"), 0.06, style.ATTENTION)
         elif seat in shown.marked:
             yield Said(self._words(f"{shown.state}_marked"), 0.05, style.GOOD)
+        yield from self._fined(shown, seat)
+
+    def _fined(self, shown: Shown, seat: Seat) -> Iterator[Said]:
         if seat in shown.fines:
             yield Said(self._words("fine", imp=shown.fines[seat].imp), 0.045, style.ATTENTION)
 

@@ -8,12 +8,13 @@ from broker.contract.facts import Fine
 from broker.contract.plans import Tray
 from broker.contract.words import PublicState, Seat, Wind, WinKind
 from broker.rules.deal import seat_wind
-from broker.rules.points import points
 from kiosk.bench import Bench
 from kiosk.entry import Form
+from kiosk.pairing.form import PairingForm
 from kiosk.panel import Panel
+from kiosk.screens.alone_shown import AloneShown
 from kiosk.screens.riichi_shown import SessionShown
-from kiosk.table import guards
+from kiosk.table import guards, settle
 from kiosk.table.restoring.work import Work
 from kiosk.table.state import Check, Phase, Table
 
@@ -37,6 +38,8 @@ class Line:
     clock: str = ""
     """Hours and minutes."""
     version: str = ""
+    apart: bool = False
+    """The device belongs to no table yet: it is connected with nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,21 @@ class Shown:
     """Code of what was refused at the keyboard."""
     session: SessionShown | None = None
     """The riichi session, at a table that plays one."""
+    calls_before: int | None = None
+    """How many calls are before the table's own; None: no call is shown, or that is not known."""
+    receipt: str | None = None
+    """The code of the receipt of the play that was recorded."""
+    elsewhere: bool = False
+    """The table is served by another device."""
+    pairing: PairingForm | None = None
+    """What is typed where the device has no table yet."""
+    alone: AloneShown | None = None
+    """A planned deal under riichi rules."""
+
+    @property
+    def riichi(self) -> SessionShown | AloneShown | None:
+        """What a table that plays riichi shows, in whichever way."""
+        return self.session or self.alone
 
 
 def shown(
@@ -129,6 +147,13 @@ def shown(
     )
 
 
+def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
+    """Add what is to be seen while walls are restored; nothing at other times."""
+    if state.play is None or state.phase is not Phase.RESTORING:
+        return now
+    return replace(now, work=state.work, order=state.play.order, bench=at_hand)
+
+
 def _covered(panel: Panel | None) -> Panel | None:
     """Leave out which digits of a PIN were typed: pictures of the screen may be kept."""
     return replace(panel, digits=HIDDEN * len(panel.digits)) if panel and panel.ask == "pin" else panel
@@ -161,5 +186,5 @@ def _repeating(state: Table) -> tuple[str, ...]:
 def _winning(state: Table) -> Winning | None:
     if state.outcome is None:
         return None
-    scored = points(state.outcome, state.profile.payments)
-    return Winning(state.outcome.win, dict(state.outcome.winners), state.outcome.discarder, scored)
+    there = settle.result(state)
+    return Winning(there.win, there.winners, there.discarder, there.points)

@@ -10,8 +10,8 @@ from kiosk.screens.pen import Pen
 
 WORTH: Final = (10_000, 5_000, 1_000, 100)
 
-LONG: Final = 0.2
-"""Length of a stick as a share of its cell: beside it the longest number is whole on the smallest screen."""
+LONG: Final = 0.19
+"""Length of a stick as a share of its cell."""
 
 SHARE: Final = 0.036
 """Height of the figures as a share of the screen's."""

@@ -1,7 +1,7 @@
-"""What stops a play before a tile is touched, and the carrier of another deal."""
+"""What stops a play before a tile is touched, the carrier of another deal, and a table that another device serves."""
 
 from kiosk.screens import style
-from kiosk.screens.middle import Middle
+from kiosk.screens.middle import Action, Middle
 from kiosk.screens.pen import Said
 from kiosk.screens.plain import extra, problem
 from kiosk.screens.shown import Shown
@@ -30,3 +30,15 @@ def another_carrier(words: Words, shown: Shown) -> Middle | None:
         Said(words("carrier_help"), 0.055, style.TEXT),
     )
     return Middle((*extra(words, shown), *lines, *problem(words, shown)))
+
+
+def elsewhere(words: Words, shown: Shown) -> Middle | None:
+    """Another device serves this table: nothing is done here until somebody asks and is let in."""
+    if not shown.elsewhere:
+        return None
+    lines = (
+        Said(words("elsewhere"), 0.1, style.ATTENTION),
+        Said(words("elsewhere_help"), 0.06, style.TEXT),
+        Said(words("elsewhere_kept"), 0.055, style.QUIET),
+    )
+    return Middle(lines, (Action("enter", words("do_serve"), "strong"),))

@@ -79,7 +79,7 @@ class TableScreen:
     def _head(self, surface: pygame.Surface, shown: Shown) -> None:
         words, layout = self._words, self._layout
         y, third = layout.y(HEAD), (layout.width - 4 * layout.margin) // 3
-        texts = [words("table", table=shown.table)]
+        texts = [words("table", table=shown.table) if shown.table else words("no_table")]
         if shown.deal is not None and shown.prevalent_wind is not None:
             texts += riichi_head(words, shown) or [
                 words("deal", deal=shown.deal, round=shown.round),

@@ -28,6 +28,9 @@ KEYS: Final = {
     **{getattr(pygame, f"K_KP{digit}"): str(digit) for digit in range(10)},
 }
 
+SIGNS: Final = (".", "-", ":")
+"""What an address is written with besides letters and digits."""
+
 QUIT: Final = "quit"
 
 DARKER: Final = (150, 150, 150)
@@ -100,7 +103,7 @@ class Window:
         pygame.image.save(self._surface, path)
 
     def pressed(self) -> Iterator[str]:
-        """Give the keys that were pressed or touched: `a`..`z`, `0`..`9`, `enter`, `back`, `clear`, `quit`."""
+        """Give the keys that were pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""
         for event in pygame.event.get():
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
@@ -145,7 +148,8 @@ def _typed(event: pygame.event.Event) -> str | None:
     if event.type != pygame.KEYDOWN:
         return None
     letter = event.unicode.lower()
-    return KEYS.get(event.key) or (letter if len(letter) == 1 and letter.isascii() and letter.isalnum() else None)
+    plain = len(letter) == 1 and letter.isascii() and (letter.isalnum() or letter in SIGNS)
+    return KEYS.get(event.key) or (letter if plain else None)
 
 
 def type_key(key: str) -> None:

@@ -23,6 +23,7 @@ from kiosk.table.events import (
     PlayVoided,
     Reopened,
 )
+from kiosk.table.riichi.one_hand import OneHand
 from kiosk.table.state import Declaration, Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
@@ -112,6 +113,7 @@ def corrected(state: Table, event: DeclarationsCorrected) -> Step:
         closed_at=event.at,
         outcome=None,
         agreed=frozenset(),
+        hand=OneHand(),
     )
     return after, (fact,)
 
@@ -131,6 +133,7 @@ def _ended(state: Table, decision: AtTable, reason: Reason, at: int) -> Step:
         declarations=(),
         outcome=None,
         agreed=frozenset(),
+        hand=OneHand(),
         ruled="void" if isinstance(decision, Void) else "adjusted",
         played=played,
     )

@@ -46,7 +46,7 @@ from kiosk.table.events import (
     TrayChecked,
     ValueEntered,
 )
-from kiosk.table.riichi import accepting, hand
+from kiosk.table.riichi import accepting, alone, hand
 from kiosk.table.state import SETTLE_NS, Pause, Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
@@ -150,6 +150,15 @@ RIICHI: Final = (
 )
 """What is otherwise, or more, at a table that plays a riichi session."""
 
+ALONE: Final = (
+    Rule(PLAY, PlayEndedDrawn, alone.ended, (Phase.CLAIMING,)),
+    Rule(PLAY, HandTold, alone.told, (Phase.CLAIMING,)),
+    Rule((Phase.CLAIMING,), ClaimWindowElapsed, alone.elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)),
+    Rule((Phase.DECLARED,), ButtonPressed, alone.tenpai),
+    Rule((Phase.DECLARED,), HandTold, alone.shown, (Phase.ACCEPTING,)),
+)
+"""What is otherwise where planned deals are played under riichi rules, each hand scored alone."""
+
 OF_DUPLICATE: Final = frozenset(
     {
         TrayChecked,
@@ -169,6 +178,7 @@ OF_DUPLICATE: Final = frozenset(
 
 _HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phase in rule.phases}
 _OF_RIICHI: Final = {(phase, rule.event): rule.handler for rule in RIICHI for phase in rule.phases}
+_ALONE: Final = {(phase, rule.event): rule.handler for rule in ALONE for phase in rule.phases}
 
 
 def handle(state: Table, event: Event) -> Step:
@@ -185,6 +195,8 @@ def handle(state: Table, event: Event) -> Step:
 
 def _handler(state: Table, event: Event) -> Handler | None:
     asked = (state.phase, type(event))
+    if state.alone:
+        return _ALONE.get(asked) or _HANDLERS.get(asked)
     if state.session is None:
         return _HANDLERS.get(asked)
     return None if type(event) in OF_DUPLICATE else _OF_RIICHI.get(asked) or _HANDLERS.get(asked)

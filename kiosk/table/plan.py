@@ -21,7 +21,7 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     had = state.assignment
     if had is None or had.store != event.assignment.store:
         return _from_another_store(state, event), ()
-    if state.phase is Phase.RESTORING:
+    if state.phase is Phase.RESTORING and not settled_now(state, event.assignment):
         raise NotNow("not_now", "the trays of a play are being laid")
     if _behind(state, event.assignment) != _behind(state, had):
         raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
@@ -29,6 +29,11 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
         raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
     renewed = replace(state, assignment=event.assignment)
     return (renewed if state.phase is Phase.RECORDED else begin(renewed, _next(renewed), event.at)), ()
+
+
+def settled_now(state: Table, assignment: Assignment) -> bool:
+    """Say whether a plan tells that arbiters have settled the present play: nobody need lay its trays any further."""
+    return state.play is not None and state.play.round in assignment.settled
 
 
 def _from_another_store(state: Table, event: Assigned) -> Table:

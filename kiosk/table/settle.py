@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 
+from msgspec.structs import replace as changed
+
 from broker.contract.facts import Fact, Fine, Result
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, check, kept, points
+from broker.rules.outcomes import paid
+from broker.rules.points import Outcome, check, kept
+from broker.rules.profile import Profile
 from kiosk.table import plan
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, FalseHuRuled, Reopened, ResultRefused, ValueEntered
@@ -32,9 +36,12 @@ def valued(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fact, ...]]:
     declared = {one.seat for one in state.declarations}
     if set(event.winners) != declared:
         raise NotNow("winners_differ", "every declaration is either valued or found false")
-    outcome = kept(outcome, state.profile.payments)
+    rules = state.profile
+    if not isinstance(rules, Profile):
+        raise NotNow("not_now", "a hand of riichi is told by han and fu")
+    outcome = kept(outcome, rules.payments)
     try:
-        check(outcome, state.profile.payments)
+        check(outcome, rules.payments)
     except RuleError as error:
         raise NotNow(error.code, error.text) from None
     return show(state, outcome, event.at), ()
@@ -47,8 +54,9 @@ def show(state: Table, outcome: Outcome, at: int) -> Table:
 
 def refused(state: Table, event: ResultRefused | Reopened) -> tuple[Table, tuple[Fact, ...]]:
     """Go back to where the result came from."""
-    back = Phase.DECLARED if state.declarations else Phase.PLAYING
-    return replace(state, phase=back, since=event.at, outcome=None, agreed=frozenset()), ()
+    back = Phase.DECLARED if state.declarations or state.hand.asking else Phase.PLAYING
+    hand = replace(state.hand, told=None)
+    return replace(state, phase=back, since=event.at, outcome=None, agreed=frozenset(), hand=hand), ()
 
 
 def accepted(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
@@ -59,13 +67,14 @@ def accepted(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...
     if len(agreed) < len(SEATS):
         return replace(state, agreed=agreed), ()
     recorded = replace(state, phase=Phase.RECORDED, since=event.at, agreed=agreed, played=plan.over(state))
-    return recorded, (_result(state),)
+    return recorded, (result(state),)
 
 
-def _result(state: Table) -> Result:
+def result(state: Table) -> Result:
+    """Give the result that the four seats are asked to accept. Raises NotNow where there is none."""
     if state.play is None or state.outcome is None:
         raise NotNow("no_play")
-    return Result(
+    ended = Result(
         round=state.play.round,
         deal=state.play.deal,
         profile=state.profile.id,
@@ -73,6 +82,8 @@ def _result(state: Table) -> Result:
         win=state.outcome.win,
         winners=dict(state.outcome.winners),
         discarder=state.outcome.discarder,
-        points=dict(points(state.outcome, state.profile.payments)),
+        points={},
         fines=dict(state.fines),
+        hand=state.hand.told,
     )
+    return changed(ended, points=paid(ended, state.play.dealer, state.profile))

@@ -9,11 +9,13 @@ from broker.contract.messages import Assignment
 from broker.contract.plans import PlannedPlay, Player
 from broker.contract.words import SEATS, PublicState, Seat
 from broker.rules.points import Outcome
-from broker.rules.profile import Profile
-from broker.rules.profile_files import DEFAULT, load, parse
+from broker.rules.profile_files import DEFAULT
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.rule_books import Rules, load, parse
 from kiosk.table.errors import NotNow
 from kiosk.table.events import Misplaced
 from kiosk.table.restoring.work import Work
+from kiosk.table.riichi.one_hand import OneHand
 from kiosk.table.riichi.session import Session
 from kiosk.table.window import ClaimWindow
 
@@ -92,7 +94,7 @@ class Played:
     players: frozenset[str]
 
 
-def profile_of(assignment: Assignment) -> Profile:
+def profile_of(assignment: Assignment) -> Rules:
     """Give the rules of a plan: those that it brings, or those that ship. Raises RuleError."""
     return load(assignment.profile) if assignment.rules is None else parse(assignment.rules)
 
@@ -146,9 +148,11 @@ class Table:
     """`seq` of the last order that was carried out."""
     session: Session | None = None
     """The riichi session, at a table that plays one."""
+    hand: OneHand = field(default_factory=OneHand)
+    """Of a planned deal under riichi rules, what was said of its end."""
 
     @property
-    def profile(self) -> Profile:
+    def profile(self) -> Rules:
         """The rules that this table plays by."""
         return profile_of(self.assignment) if self.assignment else load(DEFAULT)
 
@@ -164,8 +168,13 @@ class Table:
     @property
     def claim_ms(self) -> int:
         """How long a claim window is open."""
-        session = self.session
-        return self.profile.claim_window_ms.value if session is None else session.profile.play.ron_ms.value
+        rules = self.profile
+        return rules.play.ron_ms.value if isinstance(rules, RiichiProfile) else rules.claim_window_ms.value
+
+    @property
+    def alone(self) -> bool:
+        """Whether planned deals are played under riichi rules here: hands scored alone."""
+        return self.session is None and isinstance(self.profile, RiichiProfile)
 
     @property
     def players(self) -> dict[Seat, Player]:

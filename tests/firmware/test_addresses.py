@@ -59,6 +59,16 @@ def test_a_simulated_address_can_have_a_cable_off_and_a_button_that_sticks() -> 
     assert {one.part for one in seen if isinstance(one, Health)} == {"button-south", "button-north"}
 
 
+def test_a_simulated_cable_that_is_off_for_a_while_is_told_and_told_to_be_back() -> None:
+    told: queue.Queue[Report] = queue.Queue()
+    with open_buttons("sim://buttons?cut=south&cut_ms=1100", told.put).buttons:
+        seen = [told.get(timeout=30) for _ in range(2)]
+    assert [(one.part, one.code) for one in seen if isinstance(one, Health)] == [
+        ("button-south", "button_disconnected"),
+        ("button-south", None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("address", "said"),
     [

@@ -1,7 +1,5 @@
 """The drawing in the documents is what the code draws, and shows every wire at its own pin and terminal."""
 
-import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
@@ -11,6 +9,7 @@ import pytest
 from firmware.diagram import COLUMNS, PITCH, TOP, draw
 from firmware.pinout import BY_GPIO
 from firmware.wiring import FULL, Wiring, read_wiring
+from tests.firmware.drawn import one_over_another
 
 ROOT: Final = Path(__file__).parents[2]
 SVG: Final = "{http://www.w3.org/2000/svg}"
@@ -37,23 +36,5 @@ def _position(points: str) -> int:
 
 @pytest.mark.parametrize("wiring", [FULL, PLAIN])
 def test_no_two_wires_run_over_each_other(wiring: Wiring) -> None:
-    """Wires may cross; where two lie in one line one cannot tell which is which. The ground is one wire to all."""
-    lines = re.findall(r'points="([^"]*)"[^>]* stroke="(#[0-9a-f]+)"', draw(wiring))
-    segments = [
-        (wire, *segment)
-        for wire, (points, colour) in enumerate(lines)
-        if colour != "#1c1b1f"
-        for segment in _segments(points)
-    ]
-    assert [(one, two) for one in segments for two in segments if one[0] < two[0] and _overlap(one[1:], two[1:])] == []
-
-
-def _segments(points: str) -> list[tuple[str, float, float, float]]:
-    corners = [(float(x), float(y)) for x, y in (corner.split(",") for corner in points.split())]
-    pairs = list(pairwise(corners))
-    across = [("across", y1, min(x1, x2), max(x1, x2)) for (x1, y1), (x2, y2) in pairs if y1 == y2]
-    return across + [("down", x1, min(y1, y2), max(y1, y2)) for (x1, y1), (x2, y2) in pairs if x1 == x2]
-
-
-def _overlap(one: tuple[str, float, float, float], two: tuple[str, float, float, float]) -> bool:
-    return one[0] == two[0] and abs(one[1] - two[1]) < 3 and one[2] < two[3] and two[2] < one[3]
+    """The ground is one wire to all."""
+    assert one_over_another(draw(wiring), but="#1c1b1f") == []

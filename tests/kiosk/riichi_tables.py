@@ -5,9 +5,10 @@ from collections.abc import Callable
 import msgspec
 
 from broker.contract.messages import Assignment
-from broker.contract.plans import PlannedSession
+from broker.contract.plans import PlannedPlay, PlannedSession
 from broker.contract.riichi import RiichiEvent, RiichiStanding, RiichiWin
 from broker.contract.words import SEATS, Seat
+from kiosk.screens.alone_shown import alone_shown
 from kiosk.table.events import Assigned, HandTold
 from kiosk.table.riichi.session import Session
 from kiosk.table.state import Phase, Table, session_of
@@ -91,3 +92,20 @@ def riichi_in(phase: Phase) -> RiichiSitting:
         step()
     assert sitting.table.phase is phase
     return sitting
+
+
+class AloneSitting(Sitting):
+    """A table whose two planned deals are played under riichi rules, and its time."""
+
+    def __init__(self, *plays: PlannedPlay, profile: str = "riichi-montreal", dealer: Seat = "east") -> None:
+        super().__init__(*(plays or (play(1, dealer=dealer), play(2, dealer=dealer))), profile=profile)
+
+    @property
+    def wall(self) -> tuple[Seat, ...]:
+        """Whose part of the wall comes after whose, as the screen has it."""
+        return alone_shown(self.table, None).wall
+
+    def tell(self, kind: str, **told: object) -> None:
+        """Say how the hand ended."""
+        event = msgspec.convert({"kind": kind, **msgspec.to_builtins(told)}, RiichiEvent)
+        self.take(HandTold(at=self.wait(), told=event))

@@ -11,8 +11,9 @@ import pytest
 from firmware.addresses import FINGERS
 from firmware.errors import FirmwareError
 from firmware.wiring import read_wiring
-from kiosk.config import Config, Settings
+from kiosk.config import Config, OwnConfig, Settings
 from kiosk.errors import KioskError
+from kiosk.own import own_settings
 from vision.errors import RegistryError, SheetError, VisionError
 
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "installer.md").read_text(encoding="utf-8")
@@ -55,12 +56,14 @@ def codes(base: type[Exception]) -> Iterator[str]:
 
 
 def test_the_settings_told_are_the_settings_that_there_are() -> None:
-    assert sorted(settings_told()) == sorted(settings_of(Config))
+    assert sorted(settings_told()) == sorted({*settings_of(Config), *settings_of(OwnConfig)})
 
 
-def test_the_example_is_a_configuration(tmp_path: Path) -> None:
-    (example,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+def test_the_examples_are_configurations(tmp_path: Path) -> None:
+    example, paired = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     path = tmp_path / "table-3.toml"
+    path.write_text(paired, encoding="utf-8")
+    assert own_settings(path).paired == Path("/var/lib/homologue-kiosk")
     path.write_text(example, encoding="utf-8")
     config = Settings(path).config
     rows = re.findall(r"^\| (east|south|west|north) \| (\d+) \|", PAGE, re.MULTILINE)

@@ -5,7 +5,7 @@ import pytest
 from broker.contract.riichi import RiichiEvent
 from kiosk.keyboard import Keyboard
 from kiosk.riichi_entry import WinForm
-from kiosk.riichi_keys import Question
+from kiosk.riichi_questions import Question
 from kiosk.screens.riichi_shown import Scores, session_shown
 from kiosk.screens.shown import Line, Shown, shown
 from kiosk.table.errors import NotNow
@@ -61,7 +61,7 @@ def test_a_value_that_cannot_be_is_refused_with_its_code_and_asked_anew() -> Non
     at.sitting.declare("south")
     at.type("1", "enter", "3", "1", "enter", "w")
     assert (at.sitting.table.phase, at.keys.problem) == (Phase.DECLARED, "impossible_fu")
-    assert at.keys.riichi.form == WinForm(("south",))
+    assert at.keys.riichi.form == WinForm(("south",), live_kan=True)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,40 @@ def test_a_value_that_cannot_be_is_refused_with_its_code_and_asked_anew() -> Non
     [
         (("b", "2"), RiichiEvent(kind="abort", reason="four_winds")),
         (("f", "s", "1"), RiichiEvent(kind="chombo", offenders=("south",))),
+        (("f", "n", "s", "w", "w", "1", "enter"), RiichiEvent(kind="chombo", offenders=("south", "north"))),
+        (
+            ("f", "s", "n", "1", "e", "n", "enter"),
+            RiichiEvent(kind="chombo", offenders=("south", "north"), dependent=("north",)),
+        ),
     ],
 )
 def test_what_ends_a_hand_is_asked_for_and_said(keys: tuple[str, ...], ending: RiichiEvent) -> None:
     at = At()
     at.type(*keys)
     assert (at.sitting.table.phase, at.sitting.session.ending) == (Phase.CLAIMING, ending)
+
+
+def test_a_chombo_that_depends_on_anothers_pays_nothing() -> None:
+    at = At()
+    at.type("f", "s", "n", "1", "n", "enter")
+    at.sitting.close_window()
+    at.sitting.record()
+    assert at.sitting.scores == (29_000, 17_000, 27_000, 27_000)
+
+
+def test_one_at_least_of_several_offenders_pays() -> None:
+    at = At()
+    before = at.sitting.table
+    at.type("f", "s", "n", "1", "n", "s", "enter")
+    assert (at.sitting.table, at.keys.problem) == (before, "no_first_fault")
+
+
+def test_a_tsumo_after_a_live_kan_is_paid_by_who_discarded_its_tile() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.type("3", "enter", "3", "0", "enter", "k", "w")
+    at.sitting.record()
+    assert at.sitting.scores == (25_000, 29_000, 21_000, 25_000)
 
 
 def test_a_question_that_is_answered_with_back_has_changed_nothing() -> None:

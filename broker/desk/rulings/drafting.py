@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 from msgspec import ValidationError
+from msgspec.structs import replace
 
 from broker.contract.rulings import (
     Adjusted,
@@ -21,10 +23,13 @@ from broker.contract.rulings import (
     Void,
 )
 from broker.contract.wire import Refused
-from broker.contract.words import SEATS
+from broker.contract.words import SEATS, Seat
+from broker.desk.rulings.riichi_hand import hand_of
 from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, points
-from broker.rules.profile import Payments
+from broker.rules.outcomes import paid
+from broker.rules.riichi.duplicate import scored
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.rule_books import Rules
 from broker.scorer.rulings.entry import Draft
 from broker.scorer.rulings.laying import Laid
 
@@ -48,7 +53,15 @@ def number(form: Form, field: str) -> int | None:
     return int(text)
 
 
-def draft_of(form: Form, laid: Laid | None, payments: Payments, now: int) -> Draft:
+@dataclass(frozen=True, slots=True)
+class By:
+    """What the outcome of a play pays by: the event's rules, and who dealt."""
+
+    rules: Rules
+    dealer: Seat
+
+
+def draft_of(form: Form, laid: Laid | None, by: By, now: int) -> Draft:
     """Give the ruling of a form. `laid`: the play as it counts now. Raises Refused."""
     decisions: dict[str, Callable[[], AnyDecision]] = {
         "void": Void,
@@ -60,7 +73,7 @@ def draft_of(form: Form, laid: Laid | None, payments: Payments, now: int) -> Dra
         "undo": lambda: Undo(ruling=form.get("undo", "")),
     }
     if laid is not None:
-        decisions["correct"] = lambda: _correct(form, payments)
+        decisions["correct"] = lambda: _correct(form, by)
         decisions["seats_played"] = lambda: SeatsPlayed(players={seat: form.get(f"seat-{seat}", "") for seat in SEATS})
         decisions["deal_played"] = lambda: DealPlayed(played=number(form, "played") or 0, result=laid.result)
     make = decisions.get(form.get("kind", ""))
@@ -81,17 +94,37 @@ def draft_of(form: Form, laid: Laid | None, payments: Payments, now: int) -> Dra
         raise Refused("bad_ruling", str(error)[:300]) from None
 
 
-def _correct(form: Form, payments: Payments) -> Correct:
+def _correct(form: Form, by: By) -> Correct:
+    said = _riichi(form, by, by.rules) if isinstance(by.rules, RiichiProfile) else _by_value(form)
+    try:
+        return replace(said, points=paid(said, by.dealer, by.rules))
+    except RuleError as error:
+        raise Refused("impossible_result", error.text) from None
+
+
+def _by_value(form: Form) -> Correct:
     win, discarder = form.get("win", ""), form.get("discarder") or None
     winners = {seat: value for seat in SEATS if (value := number(form, f"hv-{seat}")) is not None}
     if win not in {"discard", "self_drawn", "draw"} or discarder not in {None, *SEATS}:
         raise Refused("bad_ruling", "the form does not say how the play ended")
+    replaces = form.get("replaces") or None
+    return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points={})  # type: ignore[arg-type]  # looked at above
+
+
+def _riichi(form: Form, by: By, rules: RiichiProfile) -> Correct:
+    hand = hand_of(form, number)
     try:
-        paid = points(Outcome(win, winners, discarder), payments)  # type: ignore[arg-type] # looked at above
+        outcome, _ = scored(hand, by.dealer, rules)
     except RuleError as error:
         raise Refused("impossible_result", error.text) from None
-    replaces = form.get("replaces") or None
-    return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points=paid)  # type: ignore[arg-type]  # as above
+    return Correct(
+        replaces=form.get("replaces") or None,
+        win=outcome.win,
+        winners=dict(outcome.winners),
+        discarder=outcome.discarder,
+        points={},
+        hand=hand,
+    )
 
 
 def _players(form: Form, laid: Laid | None) -> dict[str, str]:

@@ -11,17 +11,20 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from broker.contract.wire import Refused
-from broker.desk.access import Access, Way, address, visitor_of
+from broker.contract.words import SEATS
+from broker.desk.access import RULINGS, Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.forms import Form, read_form
 from broker.desk.forms_page import render
 from broker.desk.rulings import listed
 from broker.desk.rulings.bench import Bench
-from broker.desk.rulings.drafting import OF_EVENT, OF_PLAY, draft_of, number
+from broker.desk.rulings.drafting import OF_EVENT, OF_PLAY, By, draft_of, number
 from broker.desk.rulings.what_if_page import WhatIfPage
 from broker.people.accounts import Account
 from broker.people.errors import PeopleError
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.rule_books import Rules
 from broker.scorer.errors import ScorerError
 from broker.scorer.rulings.effects import Effects
 from broker.scorer.rulings.entry import DEADLINE, Author, Draft, Subject
@@ -42,7 +45,7 @@ def annex(bench: Bench) -> Annex:
     def routes(access: Access, _feed: object) -> Sequence[Route]:
         return [*RulingsPage(access, bench).routes(), *WhatIfPage(access, bench).routes()]
 
-    return Annex(routes, (Way("/rulings", "rulings", "see_room"), Way("/what-if", "what_if", "see_room")))
+    return Annex(routes, (Way(RULINGS, "rulings", "see_room"), Way("/what-if", "what_if", "see_room")))
 
 
 class RulingsPage:
@@ -132,7 +135,8 @@ class RulingsPage:
         if key and laid is None:
             raise Refused("unknown_play", f"table {key[0]} has no such play in round {key[1]}")
         now = self._bench.look(lambda rulings: rulings.now())
-        return draft_of(form, laid, event.profile.payments, now)
+        dealer = event.winds(laid.deal)[1] if laid else SEATS[0]
+        return draft_of(form, laid, By(event.profile, dealer), now)
 
     def _preview(self, request: Request, form: Form, draft: Draft, effects: Effects) -> Response:
         kept = {name: value for name, value in form.items() if name not in {"form", "action"}}
@@ -178,8 +182,14 @@ class RulingsPage:
             "deals": sorted(event.expected),
             "awards": event.profile.awards,
             "fines": event.profile.false_hu.fines.value,
+            "aborts": _aborts(event.profile),
         }
         return render(request, "ruling_new.html", "ruling_new", visitor_of(request), error=error, values=values)
+
+
+def _aborts(rules: Rules) -> tuple[str, ...]:
+    """Give what may break a hand of riichi off; nothing where none is played."""
+    return rules.session.draw.aborts.value if isinstance(rules, RiichiProfile) else ()
 
 
 def play_of(form: Mapping[str, str]) -> tuple[int, int] | None:

@@ -14,8 +14,8 @@ from broker.desk.access import Access, visitor_of
 from broker.desk.forms_page import render
 from broker.desk.rulings.bench import Bench
 from broker.rules.errors import RuleError
-from broker.rules.profile import Profile
-from broker.rules.profile_files import load, shipped
+from broker.rules.profile import Comparison
+from broker.rules.rule_books import beside, book_of
 from broker.scorer.rulings.what_if import CHOICES, WhatIf, changed, what_if
 
 OWN: Final = ""
@@ -50,7 +50,7 @@ class WhatIfPage:
             "wishes": {"profile": ""} | wishes,
             "choices": CHOICES,
             "now": _now(event.profile),
-            "profiles": shipped(),
+            "profiles": book_of(event.profile),
             "own": event.profile.id,
             "players": event.players,
         }
@@ -58,7 +58,9 @@ class WhatIfPage:
 
     def _counted(self, wishes: Mapping[str, str]) -> WhatIf:
         event = self._bench.event
-        base = event.profile if wishes["profile"] in {OWN, event.profile.id} else load(wishes["profile"])
+        base = (
+            event.profile if wishes["profile"] in {OWN, event.profile.id} else beside(event.profile, wishes["profile"])
+        )
         asked = {name: wishes[name] for name in CHOICES if wishes.get(name)}
         if any(value not in CHOICES[name] for name, value in asked.items()):
             raise Refused("bad_ruling", "there is no such setting")
@@ -67,7 +69,7 @@ class WhatIfPage:
             return what_if(room, changed(base, asked), event.players, event.plan.teams)
 
 
-def _now(profile: Profile) -> dict[str, str]:
+def _now(profile: Comparison) -> dict[str, str]:
     return {
         "method": profile.imp.method.value,
         "own_score": profile.datum.own_score.value,

@@ -1,11 +1,13 @@
-"""Text on a sheet in any script, as wide as it may be: each letter in the first font that has it.
+"""Text on a sheet in any script, as wide as it may be: each word in the first font that has it.
 
-Helvetica for Latin, Vera (comes with reportlab) for more of it, STSong-Light for Chinese. The last is named in the
-PDF and not embedded: who shows or prints it needs a Chinese font.
+Helvetica for western Latin; Roboto, which is embedded, for all of Latin, Greek and Cyrillic; STSong-Light for Chinese.
+The last is named in the PDF and not embedded: who shows or prints it needs a Chinese font. A name keeps its accents,
+and no letter of a word that one font can write stands in another.
 """
 
 import unicodedata
 from functools import cache
+from importlib.resources import as_file, files
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -16,7 +18,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 LATIN: Final = "Helvetica"
 BOLD: Final = "Helvetica-Bold"
-WIDER: Final = "Vera"
+WIDER: Final = "Roboto"
+WIDER_BOLD: Final = "Roboto-Bold"
 CHINESE: Final = "STSong-Light"
 
 ELLIPSIS: Final = "…"
@@ -56,18 +59,27 @@ def fitted(text: str, room: float, largest: float, smallest: float, *, bold: boo
 
 def runs(text: str, *, bold: bool = False) -> list[Run]:
     """Cut a text by fonts; what no font has is written plainer, or as a question mark."""
-    _register()
-    letters = [_letter(letter, bold=bold) for letter in unicodedata.normalize("NFC", text)]
-    return [Run(font, "".join(run.text for run in same)) for font, same in groupby(letters, lambda run: run.font)]
+    words = ("".join(part) for _, part in groupby(unicodedata.normalize("NFC", text), str.isspace))
+    pieces = [piece for word in words for piece in _word(word, bold=bold)]
+    return [Run(font, "".join(run.text for run in same)) for font, same in groupby(pieces, lambda run: run.font)]
+
+
+def _word(word: str, *, bold: bool) -> list[Run]:
+    """Write a word in one font, or where none has all of it letter by letter."""
+    if _encodes(word, "cp1252"):
+        return [Run(BOLD if bold else LATIN, word)]
+    if all(ord(letter) in _wider() for letter in word):
+        return [Run(WIDER_BOLD if bold else WIDER, word)]
+    return [_letter(letter, bold=bold) for letter in word]
 
 
 def _letter(letter: str, *, bold: bool) -> Run:
     plain = unicodedata.normalize("NFKD", letter)[0]
     for wanted in (letter, plain):
-        if wanted.isprintable() and _encodes(wanted, "cp1252"):
+        if _encodes(wanted, "cp1252"):
             return Run(BOLD if bold else LATIN, wanted)
-        if ord(wanted) in _register().face.charToGlyph:
-            return Run(WIDER, wanted)
+        if ord(wanted) in _wider():
+            return Run(WIDER_BOLD if bold else WIDER, wanted)
         if _encodes(wanted, "gb2312") or _encodes(wanted, "gbk"):
             return Run(CHINESE, wanted)
     return Run(BOLD if bold else LATIN, " " if letter.isspace() else "?")
@@ -82,8 +94,13 @@ def _encodes(letter: str, encoding: str) -> bool:
 
 
 @cache
-def _register() -> TTFont:
+def _wider() -> frozenset[int]:
+    """Let reportlab know all fonts; give the letters that Roboto has."""
     registerFont(UnicodeCIDFont(CHINESE))
-    vera = TTFont(WIDER, "Vera.ttf")
-    registerFont(vera)
-    return vera
+    folder = files("font_roboto") / "files"
+    with as_file(folder / "Roboto-Regular.ttf") as plain, as_file(folder / "Roboto-Bold.ttf") as bold:
+        regular, heavy = TTFont(WIDER, str(plain)), TTFont(WIDER_BOLD, str(bold))
+    registerFont(regular)
+    registerFont(heavy)
+    both = regular.face.charToGlyph.keys() & heavy.face.charToGlyph.keys()
+    return frozenset(letter for letter in both if chr(letter).isprintable())

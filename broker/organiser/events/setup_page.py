@@ -25,7 +25,8 @@ from broker.organiser.movements import text
 from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, is_measurable, quality
-from broker.rules.profile_files import DEFAULT, shipped
+from broker.rules.profile_files import DEFAULT
+from broker.rules.rule_books import shipped
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import PROFILE, Plan, Session
 from broker.store.address import started

@@ -17,6 +17,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from broker.contract.words import SEATS, Seat
 from broker.organiser.deals.lettering import fitted, width, write
+from broker.organiser.paper.keyed import of_hand_values
 from broker.scorer.event import Booking, Event
 from broker.scorer.folder import DealRecord
 
@@ -67,7 +68,10 @@ def blanks(
     tables: Iterable[int] = (),
     rounds: Iterable[int] = (),
 ) -> list[Blank]:
-    """Give the sheets of an event, table by table; of some tables or rounds only where that is said."""
+    """Give the sheets of an event, table by table; of some tables or rounds only where that is said.
+
+    Raises RuleError `no_riichi_sheet`.
+    """
     only_tables, only_rounds = set(tables), set(rounds)
     return [
         Blank(
@@ -76,7 +80,7 @@ def blanks(
             {seat: event.players[who].name for seat, who in play.players.items()},
             event.plan.title,
             event.name,
-            event.profile.payments.minimum.value,
+            of_hand_values(event).payments.minimum.value,
         )
         for play in sorted(event.plan.plays, key=lambda play: (play.table, play.round))
         if play.table in (only_tables or {play.table}) and play.round in (only_rounds or {play.round})

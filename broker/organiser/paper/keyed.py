@@ -17,6 +17,7 @@ from broker.organiser.deals.files import every, refuse
 from broker.organiser.deals.table import Row, read_table
 from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, points
+from broker.rules.profile import Profile
 from broker.scorer.event import Event
 
 NEEDED: Final = ("round", "table", "deal", "win", "discarder", *SEATS)
@@ -107,12 +108,13 @@ def _twice(found: Iterable[tuple[int, Sheet]]) -> Iterable[RuleError]:
 def sheet_of(keyed: Keyed, event: Event) -> Sheet:
     """Check a sheet against plan and rules; what it says of the points must be what the rules say.
 
-    Raises RuleError `not_planned`, `sheet_points`, `fine_not_in_profile`, or as `points`.
+    Raises RuleError `not_planned`, `sheet_points`, `fine_not_in_profile`, `no_riichi_sheet`, or as `points`.
     """
     booking = event.bookings.get(keyed.key)
     if booking is None or booking.deal != keyed.deal:
         raise RuleError("not_planned", f"table {keyed.table} has no deal {keyed.deal} in round {keyed.round}")
-    right = points(Outcome(keyed.win, keyed.winners, keyed.discarder), event.profile.payments)
+    rules = of_hand_values(event)
+    right = points(Outcome(keyed.win, keyed.winners, keyed.discarder), rules.payments)
     if wrong := [seat for seat, said in keyed.points.items() if said != right[seat]]:
         seat = wrong[0]
         raise RuleError(
@@ -130,6 +132,13 @@ def sheet_of(keyed: Keyed, event: Event) -> Sheet:
         fines={booking.players[seat]: imp for seat, imp in keyed.fines.items()},
     )
     return Sheet(keyed, booking.players, decision)
+
+
+def of_hand_values(event: Event) -> Profile:
+    """Give the rules of an event whose sheets have hand values. Raises RuleError `no_riichi_sheet`."""
+    if isinstance(event.profile, Profile):
+        return event.profile
+    raise RuleError("no_riichi_sheet", "result sheets have hand values; a hand of riichi is corrected at the desk")
 
 
 def same_outcome(one: Correct, win: str | None, winners: Mapping[Seat, int], discarder: Seat | None) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
+from broker.calculators.profiles import riichi
 from broker.calculators.riichi_events import Line
 from broker.calculators.stream import lines, read_line
 from broker.records.session.pdf import pdf
@@ -12,7 +13,7 @@ from broker.records.session.rows import LANGUAGES, Language, sheet
 from broker.records.session.stored import Told, stored_session
 from broker.records.session.text import text
 from broker.rules.errors import RuleError
-from broker.rules.riichi.profile_files import DEFAULT, load
+from broker.rules.riichi.profile_files import DEFAULT
 from broker.rules.riichi.session.record import begin, played
 from broker.scorer.errors import ScorerError
 from broker.store.errors import StoreError
@@ -35,7 +36,7 @@ class EventLine(Struct):
 )
 @click.option("--table", type=int, help="Which table's session.")
 @click.option("--round", "round_", type=int, default=1, show_default=True, help="Which of its sessions.")
-@click.option("--rules", default=DEFAULT, show_default=True, help="Riichi profile.")
+@click.option("--rules", default=DEFAULT, show_default=True, help="Riichi profile: its id, or a file.")
 @click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, the first dealer first.")
 @click.option("--title", help="What stands above it [default: the title of the rules].")
 @click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True)
@@ -82,4 +83,4 @@ def _typed(rules: str, players: str) -> Told:
     names = [name.strip() for name in players.split(",")]
     if len(names) != SEATED or not all(names):
         raise click.UsageError("--players needs four names, with commas between them")
-    return Told(load(rules), names, (read_line(line, EventLine).event.event() for _, line in lines()))
+    return Told(riichi(rules), names, (read_line(line, EventLine).event.event() for _, line in lines()))

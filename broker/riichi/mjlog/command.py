@@ -6,9 +6,9 @@ from typing import Final
 
 import click
 
+from broker.calculators.profiles import riichi as chosen
 from broker.riichi.mjlog.check import Checked, checked
 from broker.riichi.mjlog.tags import LONGEST
-from broker.riichi.profiles import chosen
 from broker.rules.errors import RuleError
 
 RULES: Final = "riichi-tenhou"

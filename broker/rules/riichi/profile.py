@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from broker.contract.words import ProfileId
-from broker.rules.profile import Awards, CarryOver, Datum, Imp, SmallGroup, Stated, Team, Ties
+from broker.rules.profile import Awards, CarryOver, Datum, FalseHu, Imp, SmallGroup, Stated, Team, Ties
 from broker.rules.riichi.referee.settings import PlayRules
 from broker.rules.riichi.session.settings import SessionRules
 
@@ -72,6 +72,7 @@ class RiichiProfile(Struct, frozen=True, forbid_unknown_fields=True):
     points: PointRules
     session: SessionRules
     play: PlayRules
+    false_hu: FalseHu
     imp: Imp
     datum: Datum
     team: Team

@@ -1,12 +1,12 @@
 """Which carrier goes to which table next, and which tables are slow. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from broker.scorer.carriers.forecast import Forecast, Span
 from broker.scorer.carriers.pace import Pace
-from broker.scorer.carriers.progress import Leg, Progress, by_carrier
+from broker.scorer.carriers.progress import Leg, Progress, Way
 
 Urgency = Literal["now", "ready", "later"]
 """`now`: a table waits for it; `ready`: it is free, its next table still plays; `later`: it is in play itself."""
@@ -20,6 +20,7 @@ class Move:
 
     deal: int
     copy: int
+    copies: int
     from_table: int | None
     to_table: int
     round: int
@@ -36,6 +37,7 @@ class Carrier:
 
     deal: int
     copy: int
+    copies: int
     table: int | None
     """None: not yet brought to any."""
     in_play: bool
@@ -52,12 +54,13 @@ class Slow:
     for_ms: int
 
 
-def moves(progress: Progress, forecast: Forecast, copies: int = 1) -> tuple[Move, ...]:
+def moves(progress: Progress, forecast: Forecast) -> tuple[Move, ...]:
     """Give each carrier's next way, the most urgent first."""
+    open_at, copies = _first_open(progress), progress.copies
     found = [
         move
-        for (deal, copy), way in by_carrier(progress.legs, copies).items()
-        if (move := _move(progress, forecast, (deal, copy), way)) is not None
+        for (deal, copy), way in progress.ways.items()
+        if (move := _move(progress, forecast, open_at, (deal, copy, copies[deal]), way)) is not None
     ]
     return tuple(sorted(found, key=lambda m: (ORDER.index(m.urgency), _when(m), m.round, m.to_table)))
 
@@ -66,12 +69,14 @@ def _when(move: Move) -> int:
     return move.free_at.usual if move.free_at else 0
 
 
-def _move(progress: Progress, forecast: Forecast, carrier: tuple[int, int], way: tuple[Leg, ...]) -> Move | None:
+def _move(
+    progress: Progress, forecast: Forecast, open_at: Mapping[int, int], carrier: tuple[int, int, int], way: Way
+) -> Move | None:
     here, after = _split(progress, way)
     if after is None:
         return None
     in_play = here is not None and progress.stage(here) != "recorded"
-    urgency: Urgency = "later" if in_play else "now" if _wanted(progress, after) else "ready"
+    urgency: Urgency = "later" if in_play else "now" if after.round <= open_at[after.table] else "ready"
     return Move(
         *carrier,
         from_table=here.table if here else None,
@@ -83,7 +88,7 @@ def _move(progress: Progress, forecast: Forecast, carrier: tuple[int, int], way:
     )
 
 
-def _split(progress: Progress, way: tuple[Leg, ...]) -> tuple[Leg | None, Leg | None]:
+def _split(progress: Progress, way: Way) -> tuple[Leg | None, Leg | None]:
     """Give the play where the carrier is, and the next one that it goes to.
 
     The last play that has been played or is under way is where it is: a play before it without a result is one whose
@@ -94,22 +99,23 @@ def _split(progress: Progress, way: tuple[Leg, ...]) -> tuple[Leg | None, Leg | 
     return (way[at] if touched else None), (way[at + 1] if at + 1 < len(way) else None)
 
 
-def _wanted(progress: Progress, leg: Leg) -> bool:
-    """Say whether a table has finished all that comes before a play."""
-    return all(
-        other.key in progress.recorded
-        for other in progress.legs
-        if other.table == leg.table and other.round < leg.round
-    )
+def _first_open(progress: Progress) -> dict[int, int]:
+    """Give of each table its first round that is not over: it waits for what it plays then."""
+    found: dict[int, int] = {}
+    for leg in progress.legs:
+        if leg.key not in progress.recorded:
+            found[leg.table] = min(leg.round, found.get(leg.table, leg.round))
+    return found
 
 
-def carriers(progress: Progress, copies: int = 1) -> Iterator[Carrier]:
+def carriers(progress: Progress) -> Iterator[Carrier]:
     """Say where each carrier is, by deal."""
-    for (deal, copy), way in sorted(by_carrier(progress.legs, copies).items()):
+    copies = progress.copies
+    for (deal, copy), way in sorted(progress.ways.items()):
         here, after = _split(progress, way)
         in_play = here is not None and progress.stage(here) != "recorded"
         left = len(way) - way.index(after) if after else 0
-        yield Carrier(deal, copy, here.table if here else None, in_play, left)
+        yield Carrier(deal, copy, copies[deal], here.table if here else None, in_play, left)
 
 
 def slow(progress: Progress, pace: Pace) -> tuple[Slow, ...]:

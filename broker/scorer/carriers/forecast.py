@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from broker.scorer.carriers.pace import Pace
-from broker.scorer.carriers.progress import Leg, PlayKey, Progress, by_carrier
+from broker.scorer.carriers.progress import Leg, PlayKey, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Forecast:
         return _last([span for (_, round_), span in self.plays.items() if first <= round_ <= last])
 
 
-def forecast(progress: Progress, pace: Pace, copies: int = 1) -> Forecast:
+def forecast(progress: Progress, pace: Pace) -> Forecast:
     """Follow all tables and carriers to the end, at three speeds."""
-    carrier_of = {leg.key: carrier for carrier, way in by_carrier(progress.legs, copies).items() for leg in way}
+    carrier_of = {leg.key: carrier for carrier, way in progress.ways.items() for leg in way}
     legs = sorted(progress.legs, key=lambda leg: (leg.round, leg.table))
     runs = [_run(progress, legs, carrier_of, takes) for takes in (pace.usual, pace.quick, pace.slow)]
     return Forecast({key: Span(*(run[key] for run in runs)) for key in runs[0]})

@@ -1,7 +1,9 @@
 """How far the plays of a plan are: what the model of carriers and times is made from. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Literal
 
 Stage = Literal["to_come", "laid_out", "under_way", "recorded"]
@@ -9,6 +11,9 @@ Stage = Literal["to_come", "laid_out", "under_way", "recorded"]
 
 PlayKey = tuple[int, int]
 """Table and round."""
+
+Carrier = tuple[int, int]
+"""Deal and copy, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,16 @@ class Progress:
     last_of_session: frozenset[int] = frozenset()
     """Rounds after which there is a long pause."""
 
+    @cached_property
+    def ways(self) -> "Mapping[Carrier, Way]":
+        """Each carrier's way."""
+        return by_carrier(self.legs)
+
+    @cached_property
+    def copies(self) -> Mapping[int, int]:
+        """How many carriers each deal has."""
+        return most_at_once(self.legs)
+
     def stage(self, leg: Leg) -> Stage:
         """Say how far a play is."""
         if leg.key in self.recorded:
@@ -50,15 +65,28 @@ class Progress:
 
 UNKNOWN: Final = 0
 
+Way = tuple[Leg, ...]
 
-def by_carrier(legs: Iterable[Leg], copies: int = 1) -> dict[tuple[int, int], tuple[Leg, ...]]:
+
+def by_carrier(legs: Iterable[Leg]) -> dict[Carrier, Way]:
     """Give each carrier's way: deal and copy (from 1), and its plays in order.
 
-    A play gets the copy that has been free longest, so that copies of a deal share its tables evenly.
+    A deal has as many carriers as tables that play it at once: fewer could not serve the plan. A play gets the copy
+    that has been free longest, so that copies of a deal share its tables evenly.
     """
-    ways: dict[tuple[int, int], list[Leg]] = {}
-    for leg in sorted(legs, key=lambda leg: (leg.deal, leg.round, leg.table)):
-        last = {copy: ways.get((leg.deal, copy), []) for copy in range(1, copies + 1)}
+    ordered = sorted(legs, key=lambda leg: (leg.deal, leg.round, leg.table))
+    copies = most_at_once(ordered)
+    ways: dict[Carrier, list[Leg]] = {}
+    for leg in ordered:
+        last = {copy: ways.get((leg.deal, copy), []) for copy in range(1, copies[leg.deal] + 1)}
         copy = min(last, key=lambda one: (last[one][-1].round if last[one] else UNKNOWN, one))
         ways.setdefault((leg.deal, copy), []).append(leg)
     return {carrier: tuple(way) for carrier, way in ways.items()}
+
+
+def most_at_once(legs: Iterable[Leg]) -> dict[int, int]:
+    """Say of each deal at how many tables it is played in one round, at most."""
+    found: dict[int, int] = {}
+    for (deal, _), count in Counter((leg.deal, leg.round) for leg in legs).items():
+        found[deal] = max(count, found.get(deal, 0))
+    return found

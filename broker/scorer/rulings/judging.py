@@ -21,7 +21,7 @@ from broker.contract.rulings import (
 from broker.contract.wire import Refused
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, points
+from broker.rules.outcomes import paid
 from broker.scorer.event import Event
 from broker.scorer.room import Room
 from broker.scorer.rulings.entry import DEADLINE, Author, Draft, Subject
@@ -121,8 +121,7 @@ def _check_outcome(event: Event, laid: Laid, decision: Correct) -> None:
     if decision.replaces != laid.source:
         raise Refused("ruling_conflict", "the outcome that this was to replace counts no longer")
     try:
-        outcome = Outcome(decision.win, decision.winners, decision.discarder)
-        right = points(outcome, event.profile.payments)
+        right = paid(decision, event.winds(laid.deal)[1], event.profile)
     except RuleError as error:
         raise Refused("impossible_result", error.text) from None
     if right != decision.points:

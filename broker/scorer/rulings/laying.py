@@ -1,13 +1,14 @@
 """A play as it counts: the table's result with every ruling laid over it, in the order in which they were given."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.contract.facts import Result
 from broker.contract.messages import LogMessage
+from broker.contract.riichi import RiichiEvent, RiichiWin
 from broker.contract.rulings import (
     Adjusted,
     Award,
@@ -46,6 +47,8 @@ class Laid(Struct, frozen=True, kw_only=True):
     win: WinKind | None = None
     winners: Mapping[Seat, int] = {}
     discarder: Seat | None = None
+    hand: RiichiEvent | None = None
+    """How a hand of riichi ended."""
     points: Mapping[Seat, int] | None = None
     settled: bool = False
     """Whether there is nothing more to come."""
@@ -84,6 +87,11 @@ class Laid(Struct, frozen=True, kw_only=True):
         )
 
 
+def worth(winners: Container[Seat], hand: RiichiEvent | None, seat: Seat) -> RiichiWin | None:
+    """Give what a winner's hand of riichi is worth; None for anybody else, and at other tables."""
+    return hand.wins.get(seat) if hand is not None and seat in winners else None
+
+
 def table_of(play: ScoredPlay) -> int:
     """Give the table at which a scored play was played (`Laid.line`)."""
     return play.table % APART
@@ -111,6 +119,7 @@ def _entered(begun: Laid, message: LogMessage | None) -> Laid:
         win=result.win,
         winners=result.winners,
         discarder=result.discarder,
+        hand=result.hand,
         points=result.points,
         settled=True,
         fines=fines,
@@ -142,7 +151,7 @@ def _one(laid: Laid, entry: Entry, result: LogMessage | None, awards: Awards) ->
 
 
 def _corrected(laid: Laid, entry: Entry, now: Correct) -> Laid:
-    outcome = replace(laid, win=now.win, winners=now.winners, discarder=now.discarder, points=now.points)
+    outcome = replace(laid, win=now.win, winners=now.winners, discarder=now.discarder, hand=now.hand, points=now.points)
     if not laid.settled:  # else a table's own result, or a sheet before it, has said what the fines are
         outcome = replace(outcome, fines=_together(laid.fines, now.fines), confirmed=now.fines)
     return replace(outcome, source=entry.id, settled=True, instead={})
@@ -157,7 +166,7 @@ def _reopened(laid: Laid, entry: Entry, result: LogMessage | None) -> Laid:
     if result is not None and entry.at_table and result.seq > entry.number:
         return replace(_entered(laid, result), instead={}, fines=laid.fines)
     fines = _together(laid.fines, {player: -imp for player, imp in laid.confirmed.items()})
-    outcome = replace(laid, win=None, winners={}, discarder=None, points=None, source=None, confirmed={})
+    outcome = replace(laid, win=None, winners={}, discarder=None, hand=None, points=None, source=None, confirmed={})
     return replace(outcome, settled=False, instead={}, fines={one: imp for one, imp in fines.items() if imp})
 
 

@@ -1,15 +1,21 @@
 """The event counted under other rules, to see who would change place. Nothing of it is stored or published."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from broker.contract.words import Seat
+from broker.rules.errors import RuleError
 from broker.rules.points import Outcome, kept, points
-from broker.rules.profile import Profile, Stated
+from broker.rules.profile import Stated
+from broker.rules.riichi.duplicate import scored
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.rule_books import Rules
 from broker.scorer.room import Room
 from broker.scorer.rulings.effects import Moved, moved
+from broker.scorer.rulings.laying import Laid
 from broker.scorer.teams import TeamRoom
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
@@ -31,14 +37,14 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
 class WhatIf(Struct, frozen=True):
     """Who would stand elsewhere."""
 
-    profile: Profile
+    profile: Rules
     players: tuple[Moved, ...]
     teams: tuple[Moved, ...]
     of: int
     """How many players there are."""
 
 
-def changed(profile: Profile, wishes: dict[str, str]) -> Profile:
+def changed(profile: Rules, wishes: dict[str, str]) -> Rules:
     """Give a profile with some settings changed (`CHOICES`). Raises KeyError, ValueError for what is no choice."""
     for name, value in wishes.items():
         if value not in CHOICES[name]:
@@ -49,7 +55,7 @@ def changed(profile: Profile, wishes: dict[str, str]) -> Profile:
     return profile
 
 
-def what_if(room: Room, profile: Profile, players: Iterable[str], teams: dict[str, tuple[str, ...]]) -> WhatIf:
+def what_if(room: Room, profile: Rules, players: Iterable[str], teams: dict[str, tuple[str, ...]]) -> WhatIf:
     """Count everything again under another profile. `room` must not change meanwhile: a fork.
 
     Where the profile lets fewer win at once, of several winners the nearest in turn order is kept; a win that was worth
@@ -68,23 +74,37 @@ def what_if(room: Room, profile: Profile, players: Iterable[str], teams: dict[st
     )
 
 
-def _played(room: Room, key: tuple[int, int], profile: Profile) -> ScoredPlay | None:
+def _played(room: Room, key: tuple[int, int], profile: Rules) -> ScoredPlay | None:
     """Give a play with what its outcome would have paid."""
     laid = room.play(key)
     play = laid.scored()
     if play is None or play.points is None or laid.win is None:
         return play
-    outcome = kept(Outcome(laid.win, laid.winners, laid.discarder), profile.payments)
+    return _paying(play, _points(room, laid, profile))
+
+
+def _points(room: Room, laid: Laid, profile: Rules) -> Mapping[Seat, int]:
+    """Give what an outcome would have paid; a hand that the other rules do not know pays what it paid."""
+    if isinstance(profile, RiichiProfile):
+        try:
+            return scored(laid.hand, room.dealer(laid.deal), profile)[1] if laid.hand else {**(laid.points or {})}
+        except RuleError:
+            return {**(laid.points or {})}
+    outcome = kept(Outcome(laid.win or "draw", laid.winners, laid.discarder), profile.payments)
     worth = {seat: value for seat, value in outcome.winners.items() if value >= profile.payments.minimum.value}
     if outcome.win != "draw" and not worth:
         outcome = Outcome("draw", {})
     elif worth != outcome.winners:
         outcome = Outcome(outcome.win, worth, outcome.discarder)
+    return points(outcome, profile.payments)
+
+
+def _paying(play: ScoredPlay, paid: Mapping[Seat, int]) -> ScoredPlay:
     return ScoredPlay(
         play.deal,
         play.table,
         play.players,
-        points(outcome, profile.payments),
+        paid,
         play.fines,
         play.form,
         play.section,

@@ -7,8 +7,11 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from broker.contract.facts import Result
+from broker.contract.riichi import RiichiWin
 from broker.contract.words import SEATS, Imp, Seat, Wind, WinKind
 from broker.scorer.moment import Moment
+from broker.scorer.rulings.laying import worth
 from broker.scoring.compare import Group, exact
 from broker.scoring.plays import ScoredPlay
 from broker.scoring.written import written
@@ -30,6 +33,8 @@ class SeatLine(Struct, frozen=True):
     fine: int
     award: int
     hand_value: int | None
+    worth: RiichiWin | None = None
+    """What a winner's hand of riichi is worth."""
 
     @property
     def net(self) -> Imp | None:
@@ -45,7 +50,7 @@ class PlayLine(Struct, frozen=True):
     table: int
     round: int
     at: int | None
-    """Wall clock of the table when the fourth seat accepted, ms since 1970 (UTC)."""
+    """When the fourth seat accepted (wall clock of the table), or was ruled in its place, ms since 1970 (UTC)."""
     win: WinKind | None
     discarder: Seat | None
     seats: dict[Seat, SeatLine]
@@ -90,20 +95,23 @@ class DealSheet(Struct, frozen=True):
 
 def deal_sheet(moment: Moment, deal: int) -> DealSheet:
     """Give a deal's traveller. Raises KeyError where the event has no such deal."""
-    expected = dict(moment.event.expected)[deal]  # a Counter would take any deal for one without plays
+    planned = moment.plays_with(deal)
+    if deal not in moment.event.expected:
+        raise KeyError(deal)
     groups = tuple(_group(moment, row.group) for row in moment.by_deal.get(deal, ()))
     unplayed = tuple(_line(moment, play) for play in moment.unplayed.get(deal, ()))
-    there = {play.table for group in groups for play in group.plays} | {play.table for play in unplayed}
+    there = {(play.table, play.round) for group in groups for play in group.plays}
+    there |= {(play.table, play.round) for play in unplayed}
     wind, dealer = moment.event.winds(deal)
     return DealSheet(
         deal=deal,
         prevalent_wind=wind,
         dealer=dealer,
-        expected=expected,
+        expected=len(planned),
         complete=deal in moment.complete,
         groups=tuple(sorted(groups, key=lambda group: (not group.as_dealt, -len(group.plays), group.form))),
         unplayed=unplayed,
-        missing=tuple(sorted(table for (of, table) in moment.event.rounds if of == deal and table not in there)),
+        missing=tuple(sorted({table for table, _ in planned - there})),
     )
 
 
@@ -156,14 +164,16 @@ def _line(
     imp: Mapping[Seat, Imp] = MappingProxyType({}),
     datum: Data = MappingProxyType({}),
 ) -> PlayLine:
-    said = moment.result(play.deal, play.table)
-    message, result = said if said and play.points is not None else (None, None)
+    key = moment.place(play)
+    message, laid = moment.results.get(key), moment.ruled.get(key)
+    told = laid[0] if laid else message.fact if message and isinstance(message.fact, Result) else None
+    told = told if play.points is not None else None
     return PlayLine(
-        table=play.table,
-        round=result.round if result else moment.event.rounds.get((play.deal, play.table), 0),
-        at=message.at if message else None,
-        win=result.win if result else None,
-        discarder=result.discarder if result else None,
+        table=key[0],
+        round=key[1],
+        at=_at(moment, key) if told else None,
+        win=told.win if told else None,
+        discarder=told.discarder if told else None,
         seats={
             seat: SeatLine(
                 player=play.players[seat],
@@ -173,8 +183,15 @@ def _line(
                 imp=imp.get(seat),
                 fine=play.fines.get(seat, 0),
                 award=play.awards.get(seat, 0),
-                hand_value=result.winners.get(seat) if result else None,
+                hand_value=told.winners.get(seat) if told else None,
+                worth=worth(told.winners, told.hand, seat) if told else None,
             )
             for seat in SEATS
         },
     )
+
+
+def _at(moment: Moment, key: tuple[int, int]) -> int | None:
+    """Say when a play was accepted at its table, or ruled in its place."""
+    message = moment.results.get(key)
+    return message.at if message else moment.instead.get(key)

@@ -52,9 +52,16 @@ class Grid(Struct, frozen=True):
 
 def grid(moment: Moment, tables: Sequence[TableView]) -> Grid:
     """Give the grid of these tables."""
-    plan = moment.event.rounds_at
-    rounds = _window({round_ for table in tables for round_ in plan.get(table.table, {})}, tables)
-    return Grid(rounds, tuple(_row(moment, table, plan.get(table.table, {}), rounds) for table in tables))
+    plan = {table.table: _deals(moment, table.table) for table in tables}
+    rounds = _window({round_ for table in tables for round_ in plan[table.table]}, tables)
+    return Grid(rounds, tuple(_row(moment, table, plan[table.table], rounds) for table in tables))
+
+
+def _deals(moment: Moment, table: int) -> dict[int, int]:
+    """Give by round what a table has really played, or is to play."""
+    planned = moment.event.rounds_at.get(table, {})
+    ruled = {round_: moment.ruled.get((table, round_)) for round_ in planned}
+    return {round_: laid[0].deal if (laid := ruled[round_]) else deal for round_, deal in planned.items()}
 
 
 def _window(rounds: Iterable[int], tables: Sequence[TableView]) -> tuple[int, ...]:
@@ -78,8 +85,7 @@ def _row(moment: Moment, table: TableView, plan: dict[int, int], rounds: tuple[i
 
 
 def _stage(moment: Moment, table: TableView, round_: int) -> Stage:
-    key = table.table, round_
-    if key in moment.results or key in moment.instead:
+    if moment.settled((table.table, round_)):
         return "in"
     if table.round is None and table.state != "finished":
         return "to_come"

@@ -7,6 +7,7 @@ import numpy as np
 from msgspec import Struct
 
 from broker.contract.words import Imp
+from broker.scorer.event import Columns
 from broker.scorer.moment import Moment
 from broker.scoring.bounds import Bounds, reach
 from broker.scoring.ranking import Ranked
@@ -74,12 +75,25 @@ def _rung(moment: Moment, line: Ranked, reach: Bounds) -> Rung:
 
 def _bounds(moment: Moment) -> dict[str, Bounds]:
     """Give everybody's bounds: planned plays that are not in the moment are to come."""
-    plan, entries = moment.event.columns, moment.ledger.entries.with_names(moment.event.players)
+    plan, entries = _really(moment), moment.ledger.entries.with_names(moment.event.players)
     to_come = ~np.isin(plan.deals * KEY + plan.tables, list(_there(moment)))
     deals, counts = np.unique(plan.deals[to_come], return_counts=True)
     joining = {(deal, ""): count for deal, count in zip(deals.tolist(), counts.tolist(), strict=True)}
     numbers = np.array([entries.number[player] for player in moment.event.players], dtype=np.int64)
     return reach(moment.ledger, entries, joining, numbers[plan.players[to_come]].ravel())
+
+
+def _really(moment: Moment) -> Columns:
+    """Give the plan with what was ruled of it: a play out of place is of the deal that was really played."""
+    moved = [laid for laid, _ in moment.ruled.values() if laid.deal != laid.planned]
+    plan = moment.event.columns
+    if not moved:
+        return plan
+    deals, lines = plan.deals.copy(), plan.tables.copy()
+    for laid in moved:
+        at = moment.event.row_of[laid.table, laid.round]
+        deals[at], lines[at] = laid.deal, laid.line
+    return plan._replace(deals=deals, tables=lines)
 
 
 def _there(moment: Moment) -> Iterator[int]:

@@ -56,8 +56,8 @@ def _plays(moment: Moment, player: str) -> Iterator[PlayOfPlayer]:
         play = play_line(moment, scored.deal, scored.table)
         if play is None:
             continue
-        said = moment.result(scored.deal, scored.table)
-        code = receipt_code(said[0]) if said else None
+        said = moment.results.get(moment.place(scored))
+        code = receipt_code(said) if said else None
         provisional = scored.deal not in moment.complete
         for seat in SEATS:
             if scored.entry(seat) == player:

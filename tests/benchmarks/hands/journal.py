@@ -3,20 +3,21 @@
 A whole table's program with its window and its loop, in the middle of a play: how long after its edge each press is in
 the journal and synced, over mock pins and over the box's twin on a pseudo-terminal; and how much of that had passed
 when the loop began to write. A press is told 3 ms after its first edge, when it is known to be a finger's; that is in
-these figures. Beside them, in the same run and on the same disk, what a bare SQLite takes to commit the same row with
-the same settings: the share that no program can do without. Then how soon a box is noticed that is pulled out, and one
-that is back. What lgpio, the kernel and a Pi's card add is not in it.
+these figures. Beside them, after each press and on the same disk, the shares that no program can do without
+(`bare.py`): what a bare SQLite takes to commit the same row with the same settings, in a log that is laid out as the
+journal's is and in one that grows, and what one frame takes through a pseudo-terminal. After `chrt --fifo 20` (as root)
+other programs keep it from no processor; the kernel's own threads they do. Then how soon a box is noticed that is
+pulled out, and one that is back. What lgpio, the kernel and a Pi's card add is not in it.
 """
 
 import os
 import queue
-import sqlite3
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from kiosk.screens.window import Window
 from kiosk.screens.words import Words
 from kiosk.table.events import ButtonPressed
 from kiosk.table.state import Phase
+from tests.benchmarks.hands.bare import LAID_OUT, Bare
 from tests.benchmarks.hands.pins import percentile
 from tests.kiosk.at_the_box import played
 from tests.kiosk.journals import OURS
@@ -81,6 +83,7 @@ class Bench:
             journal = Timed(self._folder / "table.sqlite", OURS)
             journal.durable = self.durable
             opened.callback(journal.close)
+            journal.lay_out()
             played(journal, Phase.PLAYING)
             program = Program(Settings(self._folder / "table.toml"), journal)
             opened.callback(unconnected, program)
@@ -137,10 +140,10 @@ class Bench:
         return report
 
 
-def pressed(address: str, presses: int) -> tuple[list[float], list[float]]:
-    """Give for each press in ms after its edge: when the loop began to write it, and when it was durable."""
-    written, durable = list[float](), list[float]()
-    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder), address) as bench:
+def pressed(address: str, presses: int) -> dict[str, list[float]]:
+    """Give in ms for each press, after its edge: when the loop began to write it, when it was durable; and `Bare`."""
+    taken: dict[str, list[float]] = {"edge to the loop": [], "edge to durable": []}
+    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder), address) as bench, Bare(Path(folder)) as bare:
         for number in range(presses + 1):
             seat: Seat = SEATS[number % 4]
             bench.fingers.press(seat)
@@ -149,10 +152,11 @@ def pressed(address: str, presses: int) -> tuple[list[float], list[float]]:
             began, committed = bench.durable.get(timeout=PATIENCE_S)
             bench.until_told(Released)
             bench.until_at_rest()
+            bare.measure()
             if number:  # the first one waits for the box, and for everything that is made when first needed
-                written.append((began - edge.at) / MS)
-                durable.append((committed - edge.at) / MS)
-    return written, durable
+                taken["edge to the loop"].append((began - edge.at) / MS)
+                taken["edge to durable"].append((committed - edge.at) / MS)
+    return taken | bare.taken
 
 
 def noticed() -> tuple[list[float], list[float]]:
@@ -172,33 +176,10 @@ def noticed() -> tuple[list[float], list[float]]:
     return out, back
 
 
-@contextmanager
-def bare() -> Iterator[sqlite3.Connection]:
-    """Open SQLite as the journal does, on the same disk."""
-    with tempfile.TemporaryDirectory() as folder:
-        store = sqlite3.connect(Path(folder) / "bare.sqlite", isolation_level=None)
-        store.execute("PRAGMA journal_mode=WAL")
-        store.execute("PRAGMA synchronous=FULL")
-        store.execute("CREATE TABLE happened (number INTEGER PRIMARY KEY, event BLOB)")
-        yield store
-        store.close()
-
-
-def bare_commits(count: int) -> list[float]:
-    """Give how long a commit of one press takes by itself, in ms."""
-    taken, row = [], b'{"type":"button_pressed","at":123456789012345,"seat":"east"}'
-    with bare() as store:
-        for _ in range(count):
-            began = time.monotonic_ns()
-            store.execute("INSERT INTO happened (event) VALUES (?)", (row,))
-            taken.append((time.monotonic_ns() - began) / MS)
-    return taken
-
-
 def line(name: str, taken: list[float], beside: float) -> str:
     """Write a row of figures."""
-    high = percentile(taken, 0.99)
-    return f"{name:<42} {percentile(taken, 0.5):8.2f} {high:8.2f} {max(taken):8.2f} {high / beside:8.1f}"
+    p50, p90, p99 = (percentile(taken, share) for share in (0.5, 0.9, 0.99))
+    return f"  {name:<32} {p50:8.2f} {p90:8.2f} {p99:8.2f} {max(taken):8.2f} {p99 / beside:8.1f}"
 
 
 PLACES: Final = (
@@ -212,14 +193,13 @@ PLACES: Final = (
 
 def main(presses: int = 500) -> None:
     """Measure and print."""
-    commits = bare_commits(presses)
-    beside = percentile(commits, 0.99)
-    print(f"{f'{presses} presses, ms':<42}      p50      p99  longest  p99 to a bare commit's")
-    print(line("bare SQLite commit, synced", commits, beside))
+    print(f"{f'{presses} presses, ms':<34}      p50      p90      p99  longest  p99 to a bare commit's")
     for name, address in PLACES:
-        written, durable = pressed(address, presses)
-        print(line(f"{name}: edge to the loop", written, beside))
-        print(line(f"{name}: edge to durable", durable, beside), flush=True)
+        print(name)
+        taken = pressed(address, presses)
+        beside = percentile(taken[LAID_OUT], 0.99)
+        for what, values in taken.items():
+            print(line(what, values, beside), flush=True)
     out, back = noticed()
     print(f"box pulled out {PULLS} times: shown after {max(out):.0f} ms at most, well again after {max(back):.0f} ms")
 

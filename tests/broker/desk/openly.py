@@ -11,9 +11,14 @@ from starlette.routing import Route
 from broker.desk.app import create_app
 from broker.desk.offer import Offer
 from broker.desk.stream import Pace, Streams
-from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.hall import NOW, Hall
 
-FILLED: Final = {"deal": [str(deal) for deal in range(1, 5)], "player": ["p01", "p06", "p11"], "page": ["1", "2"]}
+FILLED: Final = {
+    "deal": [str(deal) for deal in range(1, 5)],
+    "player": ["p01", "p06", "p11"],
+    "team": ["1"],
+    "page": ["1", "2"],
+}
 PARAMETER: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
 HEADERS: Final = {"Accept": "text/html", "Host": "127.0.0.1"}
 
@@ -29,7 +34,7 @@ async def _fetched(hall: Hall, more: tuple[str, ...]) -> dict[str, str]:
     async def once(_seconds: float) -> None:
         streams.end()
 
-    offer = Offer(lambda: hall.scorer.moment, hall.scorer.times, hall.scorer.wire, open_public=True)
+    offer = Offer(lambda: hall.scorer.moment, hall.scorer.times, hall.scorer.wire, clock=lambda: NOW, open_public=True)
     app = create_app(hall.scorer.feed, streams=streams, pace=Pace(sleep=once), open_room=False, offer=offer)
     told = {}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:

@@ -33,7 +33,7 @@ from broker.scorer.wirelog import WireLog
 from tests.broker.brokers.authority import make_tls
 from tests.broker.desk import sample
 from tests.broker.people.conftest import PASSWORD, quick_hashes
-from tests.broker.scorer.small import event
+from tests.broker.scorer.team_event import team_event
 
 OPEN: Final = {"/login", "/logout", "/welcome", "/health", "/receipt", "/receipt/{code}"}
 """What who has not logged in may ask for."""
@@ -52,6 +52,11 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "/deal/{deal:int}.json": {*ROLES},
     "/player/{player}": {*ROLES},
     "/player/{player}.json": {*ROLES},
+    "/team/{team:int}": {*ROLES},
+    "/team/{team:int}.json": {*ROLES},
+    "/live/team/{team:int}": {*ROLES},
+    "/carriers": {*ROLES},
+    "/live/carriers": {*ROLES},
     "/live/standings": {*ROLES},
     "/live/deals": {*ROLES},
     "/live/deal/{deal:int}": {*ROLES},
@@ -84,11 +89,11 @@ def guarded(door: Door) -> Iterator[DeskServer]:
 
 
 def nothing_yet() -> Moment:
-    return Room(event()).moment()
+    return Room(team_event()).moment()
 
 
 def at(path: str) -> str:
-    return path.replace("{deal:int}", "1").replace("{player}", "p01")
+    return path.replace("{deal:int}", "1").replace("{player}", "p01").replace("{team:int}", "1")
 
 
 def browser(desk: DeskServer, agent: str = "Firefox") -> httpx.Client:

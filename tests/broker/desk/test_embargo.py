@@ -18,6 +18,8 @@ from broker.scorer.moment import open_part
 from tests.broker.desk.openly import fetched
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
+from tests.broker.scorer.team_event import said as said_of_team
+from tests.broker.scorer.team_event import team_event
 
 PLAYS: Final = tuple((play.table, play.round) for play in event().plan.plays)
 OPENLY_READ: Final = {topic.name for topic in TOPICS if "display" in topic.readers}
@@ -26,6 +28,9 @@ TIMES: Final = re.compile(r'<time datetime="[^"]*">[^<]*</time>')
 
 REFUSED: Final = {"/receipt/none", "/grid", "/live/grid", "/wire", "/live/wire"}
 """What who is no arbiter asks for in vain."""
+
+OF_TEAMS: Final = {"/team/1", "/live/team/1", "/team/1.json"}
+"""What is not there in an event without teams."""
 
 Play = tuple[Outcome, bool, bool]
 """Outcome, whether North is fined, whether the tiles lay otherwise."""
@@ -90,13 +95,30 @@ def test_once_the_last_table_has_played_a_deal_everybody_sees_it_and_not_before(
     for place in of_deal_1[:-1]:
         hall.hear(*said(*place, (OUTCOMES[1], False, False)))
     before = fetched(hall)
-    assert {path for path, text in before.items() if not text.startswith("200")} == REFUSED
+    assert {path for path, text in before.items() if not text.startswith("200")} == REFUSED | OF_TEAMS
     assert (heard(hall), json.loads(before["/deal/1.json"][4:])["groups"]) == ([], [])
     hall.hear(*said(*of_deal_1[-1], (OUTCOMES[1], False, False)))
     after = fetched(hall)
     assert [topic for topic, _, _ in heard(hall)] == ["hm/cup/public/deal/1", "hm/cup/public/places"]
     assert len(json.loads(after["/deal/1.json"][4:])["groups"][0]["plays"]) == 4
     assert all("+42" in after[path] for path in ("/", "/deal/1", "/live/deal/1"))
+
+
+def test_nothing_of_a_deal_under_embargo_is_in_the_sheets_and_standings_of_teams(tmp_path: Path) -> None:
+    told = []
+    for at, hu in enumerate((18, 60)):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        with open_journal(folder) as journal:
+            hall = make_hall(folder, journal, team_event())
+            # Of the other deals some tables have results: they differ between the two worlds.
+            hall.hear(
+                *(said_of_team(*place, hu if team_event().bookings[place].deal != 2 else 9) for place in PLAYS[:13])
+            )
+            told.append({path: TIMES.sub("", text) for path, text in fetched(hall).items()})
+    assert told[0] == told[1]
+    assert [told[0][path][:3] for path in sorted(OF_TEAMS)] == ["200"] * 3
+    assert [one["deal"] for one in json.loads(told[0]["/team/1.json"][4:])["deals"]] == [2]
 
 
 def test_a_receipt_of_a_deal_under_embargo_says_that_it_is_stored_and_nothing_of_the_play(hall: Hall) -> None:

@@ -17,6 +17,7 @@ PATHS: Final = (
     "deal/1",
     "deal/2",
     "player/p01",
+    "carriers",
     "grid",
     "wire",
     "display",

@@ -38,18 +38,27 @@ def test_a_longer_title_is_written_smaller_and_only_then_cut() -> None:
     ("text", "written"),
     [
         ("Élan – n° 1…", [Run("Helvetica", "Élan – n° 1…")]),
-        ("Łódź č", [Run("Vera", "Ł"), Run("Helvetica", "ódz "), Run("Vera", "č")]),
+        ("Łódź č", [Run("Roboto", "Łódź"), Run("Helvetica", " "), Run("Roboto", "č")]),
+        ("Žofie Dvořák", [Run("Helvetica", "Žofie "), Run("Roboto", "Dvořák")]),
+        ("Nguyễn Λάμπρος", [Run("Roboto", "Nguyễn"), Run("Helvetica", " "), Run("Roboto", "Λάμπρος")]),
         ("杯 2026", [Run("STSong-Light", "杯"), Run("Helvetica", " 2026")]),
-        ("Ж", [Run("STSong-Light", "Ж")]),
-        ("ő", [Run("Helvetica", "o")]),
+        ("č杯", [Run("Roboto", "č"), Run("STSong-Light", "杯")]),
+        ("Ж", [Run("Roboto", "Ж")]),
+        ("ő", [Run("Roboto", "ő")]),
         ("e\u0301", [Run("Helvetica", "é")]),
         ("a\tb\x00", [Run("Helvetica", "a b?")]),
         ("😀", [Run("Helvetica", "?")]),
     ],
 )
-def test_each_letter_is_written_in_the_first_font_that_has_it(text: str, written: list[Run]) -> None:
+def test_each_word_is_written_in_the_first_font_that_has_it(text: str, written: list[Run]) -> None:
     assert runs(text) == written
 
 
+def test_every_letter_of_extended_latin_is_written_as_it_is() -> None:
+    latin = [chr(code) for code in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)) if chr(code).isalpha()]
+    assert [letter for letter in latin if "".join(run.text for run in runs(letter)) != letter] == []
+
+
 def test_bold_letters_are_bold() -> None:
+    assert runs("Dvořák", bold=True) == [Run("Roboto-Bold", "Dvořák")]
     assert runs("12 杯", bold=True) == [Run("Helvetica-Bold", "12 "), Run("STSong-Light", "杯")]

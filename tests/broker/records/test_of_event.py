@@ -12,6 +12,7 @@ from broker.records.judging import judge, outcome_of_points
 from broker.records.winds import by_wind
 from broker.records.writing import write
 from broker.rules.deal import ROWS
+from broker.rules.profile import Profile
 from broker.rules.profile_files import load
 from broker.rules.referee.actions import Action
 from broker.rules.referee.judge import Hu
@@ -79,6 +80,7 @@ def test_faces_are_told_early_only_if_asked_for(under_way: Path) -> None:
 def drawn_out(stored: Stored, round_: int, table: int) -> HandRecord:
     """Play a play in which everybody discards what was drawn, until nobody can draw: a draw."""
     booking = stored.event.bookings[table, round_]
+    assert isinstance(stored.event.profile, Profile)
     state, actions = begin(stored.deals[booking.deal].deal(), stored.event.profile.payments), list[Action]()
     while asked(state.turns):
         turn = state.turns.turn

@@ -15,6 +15,7 @@ from broker.contract.plans import Player
 from broker.contract.wire import decode_at
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
+from broker.rules.profile import Profile
 from broker.rules.profile_files import folder
 from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.errors import BadEvent
@@ -240,6 +241,7 @@ def test_an_event_brings_its_own_rules_and_every_table_is_told_them(tmp_path: Pa
     save(tmp_path, replace(plan(), profile="our-club"), deals(), registry())
     (tmp_path / PROFILE).write_text(own_rules(), encoding="utf-8")
     opened = open_event(tmp_path)
+    assert isinstance(opened.profile, Profile)
     assert (opened.profile.id, opened.profile.payments.several_hu.value) == ("our-club", "nearest")
     said = json.loads(Speaker(opened, "store-0001").assignment(1, (), 0).payload)
     assert (said["profile"], said["rules"]) == ("our-club", own_rules())

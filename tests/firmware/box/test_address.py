@@ -51,6 +51,7 @@ def test_the_address_of_a_box_that_is_not_there_opens_and_says_so() -> None:
         ("sim://box?delay=5", "no setting 'delay'; there are away_ms, bounces, delay_ms, garbage, garbled, hold_ms"),
         ("sim://box?delay_ms=", "delay_ms is no number"),
         ("sim://box?lost=2.5", "lost is no number"),
+        ("sim://box?stuck=up", "'up' is no seat"),
         ("sim://box/east", "is no address of buttons"),
     ],
 )

@@ -1,10 +1,12 @@
 """The page about the box says what the code does."""
 
+import json
 import re
 
 from firmware.box.address import SETTINGS
 from firmware.box.codec import FIELDS, encode
 from firmware.box.codec import __doc__ as codec_page
+from firmware.box.diagram import POSITIONS, Wire, wires
 from firmware.errors import BoxOverflow, BoxReset, BoxSilent, BoxVersion
 from firmware.pico.assembly import BUTTONS, LAMPS, SERVICE
 from firmware.pico.store import SIZE
@@ -13,23 +15,19 @@ from tests.firmware.micropython.flashed import ROOT
 
 PAGE = (ROOT / "docs/button-box.md").read_text(encoding="utf-8")
 
-GROUND = {3, 8, 13, 18, 23, 28, 33, 38}
 
-HEADER = [number for number in range(1, 21) if number not in GROUND]
-"""The Pico's left side: position of GP0, GP1, ..."""
-
-
-def test_each_seat_has_the_pins_of_the_program() -> None:
+def test_each_seat_has_the_wires_of_the_drawing() -> None:
     rows = re.findall(
-        r"^\| (\w+) \| GP(\d+) \(pin (\d+)\) \| ground \(pin (\d+)\) \| GP(\d+) \(pin (\d+)\) \| ground \(pin (\d+)\)",
-        PAGE,
-        re.MULTILINE,
+        r"^\| (\w+) \| GP(\d+) \(pin (\d+)\) \| GP(\d+) \(pin (\d+)\) \| ground \(pin (\d+)\) \|$", PAGE, re.MULTILINE
     )
-    wired = [(seat, int(button), int(lamp)) for seat, button, _, _, lamp, _, _ in rows]
-    assert wired == list(zip(SEATS, BUTTONS, LAMPS, strict=True))
-    for _, button, at, ground, lamp, lamp_at, lamp_ground in rows:
-        assert (HEADER[int(button)], HEADER[int(lamp)]) == (int(at), int(lamp_at))
-        assert {int(ground), int(lamp_ground)} <= GROUND
+    assert [(seat, int(button), int(lamp)) for seat, button, _, lamp, _, _ in rows] == [
+        *zip(SEATS, BUTTONS, LAMPS, strict=True)
+    ]
+    assert [
+        Wire(seat, what, int(position))
+        for seat, _, button, _, lamp, ground in rows
+        for what, position in (("button", button), ("lamp", lamp), ("ground", ground))
+    ] == [*wires()]
 
 
 def test_each_frame_has_its_row_with_as_many_numbers() -> None:
@@ -61,3 +59,15 @@ def test_each_code_of_the_box_has_its_row() -> None:
 def test_what_it_stores_and_what_keeps_it_from_starting_are_as_said() -> None:
     assert f"it keeps {SIZE - 1} edges" in PAGE
     assert f"**{' and '.join(SEATS[seat] for seat in SERVICE)}**" in PAGE
+
+
+def test_the_micropython_that_is_named_is_the_one_in_which_the_tests_run_it() -> None:
+    package = json.loads((ROOT / "tests/firmware/micropython/package.json").read_text(encoding="utf-8"))
+    (version,) = package["dependencies"].values()
+    assert set(re.findall(r"\b1\.\d+\.\d+\b", PAGE)) == {version}
+
+
+def test_the_wires_of_the_first_try_are_the_contacts() -> None:
+    pins = [POSITIONS[number] for number in BUTTONS]
+    assert f"(pins {pins[0]} to {pins[-1]})" in PAGE
+    assert pins == [*range(pins[0], pins[-1] + 1)]

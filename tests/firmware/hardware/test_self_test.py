@@ -35,15 +35,32 @@ def test_who_presses_when_asked_passes_and_the_next_is_asked() -> None:
 def test_another_seat_is_named_and_the_one_asked_can_still_pass() -> None:
     test = begun()
     (wrong,) = test.take(Pressed("south", S), S)
-    assert wrong == Remark(
-        "east", "wrong_seat", "east was asked, but south's button was pressed: wrong player, or plugs exchanged?"
-    )
+    text = "east was asked, but south's button was pressed: wrong player, or plugs exchanged?"
+    assert wrong == Remark("east", "wrong_seat", text, other="south")
     assert said(test.take(Pressed("east", 2 * S), 2 * S))[0] == ("east", "right")
 
 
 def test_a_pulse_too_short_is_told_with_its_length() -> None:
     (short,) = begun().take(TooShort("east", S, 1_234_567), S)
     assert short.text.startswith("east: 1.2 ms is too short for a finger")
+
+
+def test_what_is_said_has_its_values_beside_the_sentence_for_a_screen_in_another_language() -> None:
+    test = begun()
+    remarks = [
+        *test.take(Pressed("west", S), S),
+        *test.take(TooShort("north", S, 1_240_000), S),
+        *test.take(Health("contact-south", "button_shorted", "both are closed"), S),
+        *test.take(Health("buttons", "device_unplugged", "gone"), S),
+        *test.take(Health("buttons", None), S),
+    ]
+    assert [(one.said, one.other, one.code, one.ms) for one in remarks] == [
+        ("wrong_seat", "west", "", None),
+        ("too_short", "north", "", 1.2),
+        ("ill", "south", "button_shorted", None),
+        ("ill", "buttons", "device_unplugged", None),
+        ("well", "buttons", "", None),
+    ]
 
 
 def test_who_does_not_press_in_time_fails_and_the_next_is_asked() -> None:
@@ -66,7 +83,8 @@ def test_a_press_from_before_it_was_asked_does_not_count() -> None:
 def test_an_ill_button_is_said_and_fails_the_test_unless_it_gets_well() -> None:
     test = begun()
     (ill,) = test.take(Health("button-west", "button_stuck", "it was closed at the start"), S)
-    assert ill == Remark("east", "ill", "west: button_stuck: it was closed at the start")
+    text = "west: button_stuck: it was closed at the start"
+    assert ill == Remark("east", "ill", text, other="west", code="button_stuck")
     for seat in SEATS:
         test.take(Pressed(seat, 2 * S), 2 * S)
     assert (test.right, test.passed) == ([*SEATS], False)

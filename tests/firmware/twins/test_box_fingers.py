@@ -41,6 +41,14 @@ def test_without_bounces_a_press_is_two_edges() -> None:
     assert slept == [0.2]
 
 
+def test_a_button_that_is_stuck_stays_down_and_the_others_do_not() -> None:
+    hand, box, _ = fingers(bounces=0)
+    hand.stuck = {"east"}
+    hand.press("east")
+    hand.press("north")
+    assert [(seat, closed) for _, seat, closed in box.edges] == [("east", True), ("north", True), ("north", False)]
+
+
 def test_a_call_for_the_arbiter_is_a_long_press() -> None:
     hand, _, slept = fingers(bounces=0)
     hand.call("west")

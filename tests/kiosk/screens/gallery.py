@@ -19,7 +19,7 @@ from PIL import Image
 from kiosk.screens.pen import Pen
 from kiosk.screens.table import TableScreen
 from kiosk.screens.words import Words, languages
-from tests.kiosk.screens.scenes import SCENES
+from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
 SIZES: Final = ((800, 480), (1280, 720))
 WIDTH: Final = 400

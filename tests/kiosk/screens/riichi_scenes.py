@@ -1,116 +1,85 @@
-"""What a table that plays riichi can be asked to show, for `scenes.py`: the way through a hand, and its widest."""
+"""Everything that the screen of a table that plays riichi can be asked to show: sessions, and planned deals."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, Self
+from typing import Final
 
 import msgspec
 
-from broker.contract.plans import Player
-from broker.contract.riichi import RiichiStanding
-from broker.contract.words import SEATS, Seat
-from kiosk.keyboard import Keyboard
+from broker.contract.riichi import RiichiWin
+from broker.contract.words import SEATS
+from kiosk.riichi_entry import WinForm
+from kiosk.riichi_keys import RiichiForm
+from kiosk.riichi_questions import Question
+from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.riichi_shown import session_shown
-from kiosk.screens.shown import Line, Shown, shown
-from kiosk.table.errors import NotNow
-from kiosk.table.events import Event
-from tests.kiosk.riichi_tables import RiichiSitting, session_plan
-from tests.kiosk.tables import TABLE
+from kiosk.screens.shown import Shown
+from kiosk.table.events import PlayEndedDrawn
+from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, fu30, session_plan
+from tests.kiosk.screens.scenes import CHINESE, LONG, SCENES, named, seen
 
-WIDEST: Final = RiichiStanding(
-    hand=99,
-    round_wind="south",
-    dealer="north",
-    counters=12,
-    deposits=4,
-    scores={"east": 1_300, "south": 101_900, "west": 8_100, "north": 0},
-)
-
-RON: Final = ("3", "enter", "3", "0", "enter")
+MOST: Final = RiichiWin(han=12)
 
 
-class At:
-    """A riichi table with its keyboard, and what is seen of it."""
-
-    def __init__(
-        self, line: Line, names: dict[Seat, str] | None = None, standing: RiichiStanding | None = None
-    ) -> None:
-        given = session_plan(standing=standing)
-        if names and given.session:
-            players = {seat: Player(id=f"p{at}", name=names[seat]) for at, seat in enumerate(SEATS)}
-            session = msgspec.structs.replace(given.session, players=players)
-            given = msgspec.structs.replace(given, session=session)
-        self.sitting, self._line = RiichiSitting(given), line
-        self._keys = Keyboard(self._apply)
-
-    def _apply(self, event: Event) -> str | None:
-        try:
-            self.sitting.take(event)
-        except NotNow as refusal:
-            return refusal.code
-        return None
-
-    def begun(self) -> Self:
-        """Let all sit down."""
-        self.sitting.begin()
-        return self.type()
-
-    def declared(self, *seats: Seat) -> Self:
-        """Let these win."""
-        self.sitting.declare(*seats)
-        return self.type()
-
-    def drawn(self, *tenpai: Seat) -> Self:
-        """Let nobody win, and these be tenpai."""
-        self.sitting.draw()
-        self.sitting.press(*tenpai)
-        return self.type()
-
-    def accepted(self) -> Self:
-        """Let all accept."""
-        self.sitting.record()
-        return self.type()
-
-    def type(self, *keys: str) -> Self:
-        """Type keys, as people do who look at the screen in between."""
-        for key in keys:
-            self._keys.key(key, self.sitting.table, self.sitting.wait())
-            self._keys.follow(self.sitting.table)
-        self._keys.follow(self.sitting.table)
-        return self
-
-    def seen(self) -> Shown:
-        """Give what is to be seen."""
-        table, keys = self.sitting.table, self._keys
-        session = session_shown(table, self.sitting.session, keys.riichi.form, "always")
-        return replace(shown(TABLE, table, keys.form, self._line, keys.problem, keys.panel), session=session)
+def session(steps: Callable[[RiichiSitting], object], form: RiichiForm | None = None) -> Shown:
+    """Show a session in which this has happened, with the longest names."""
+    given = session_plan()
+    planned = msgspec.structs.replace(given.session, players=named(LONG).players)  # type: ignore[type-var]  # it has one
+    sitting = RiichiSitting(msgspec.structs.replace(given, session=planned))
+    sitting.begin()
+    steps(sitting)
+    return replace(seen(sitting), session=session_shown(sitting.table, sitting.session, form, "always"))
 
 
-def riichi_scenes(line: Line, broken: Line, names: dict[Seat, str]) -> dict[str, Callable[[], Shown]]:
-    """Give the scenes: with a line at the foot as usual, and with everything broken and the longest names."""
+def alone(steps: Callable[[AloneSitting], object], form: RiichiForm | None = None, *, begun: bool = True) -> Shown:
+    """Show a planned deal in which this has happened, with Chinese names."""
+    sitting = AloneSitting(named(CHINESE))
+    sitting.begin() if begun else sitting.restore()
+    steps(sitting)
+    return replace(seen(sitting), alone=alone_shown(sitting.table, form))
 
-    def at() -> At:
-        return At(line).begun()
 
-    def wide() -> At:
-        return At(broken, names, WIDEST).begun()
+def ron(sitting: RiichiSitting | AloneSitting) -> None:
+    """Come to two ron on north's tile."""
+    sitting.declare("south", "west")
+    sitting.tell("ron", wins={"south": fu30(3), "west": RiichiWin(yakuman=2)}, loser="north")
 
-    return {
-        "riichi, confirming": lambda: At(line).seen(),
-        "riichi, playing": lambda: at().type("i", "n").seen(),
-        "riichi, playing, widest": lambda: wide().type("i", "e").seen(),
-        "riichi, abort": lambda: at().type("b").seen(),
-        "riichi, whose fault": lambda: at().type("f", "w").seen(),
-        "riichi, tenpai": lambda: at().drawn("east", "west").seen(),
-        "riichi, han": lambda: at().declared("south").type("1", "1").seen(),
-        "riichi, refused": lambda: at().declared("south").type("1", "enter", "3", "1", "enter", "w").seen(),
-        "riichi, responsible": lambda: wide().declared("south", "north").type("y", "enter").seen(),
-        "riichi, discarder": lambda: at().declared("south", "north").type(*RON, *RON).seen(),
-        "riichi, on the riichi tile": lambda: at().type("i", "w").declared("south").type(*RON, "w").seen(),
-        "riichi, accepting": lambda: at().declared("south").type(*RON, "w").seen(),
-        "riichi, accepting, widest": lambda: (
-            wide().declared("south", "north").type("4", "enter", "3", "0", "enter", "1", "3", "enter", "w").seen()
-        ),
-        "riichi, recorded": lambda: at().drawn("east").type("enter").accepted().seen(),
-        "riichi, finished": lambda: at().drawn("east").type("enter").accepted().type("q", "enter").seen(),
-    }
+
+def asking(sitting: AloneSitting) -> None:
+    """Come to where two have said to be tenpai."""
+    sitting.draw()
+    sitting.press("east", "north")
+
+
+def drawn(sitting: AloneSitting) -> None:
+    """Come to the record of a drawn hand."""
+    asking(sitting)
+    sitting.tell("draw")
+    sitting.press(*SEATS)
+
+
+RIICHI: Final[dict[str, Callable[[], Shown]]] = {
+    "riichi session, who discarded": lambda: session(
+        lambda table: table.declare("south"), WinForm(("south",), wins=(MOST,), asked="discarder", live_kan=True)
+    ),
+    "riichi session, whose live kan": lambda: session(
+        lambda table: table.declare("south"), WinForm(("south",), wins=(MOST,), asked="live_kan")
+    ),
+    "riichi session, whose fault depends": lambda: session(
+        lambda _: None, Question("dependent", seats=("south", "west", "north"), chosen=("west",))
+    ),
+    "riichi session, accepting": lambda: session(ron),
+    "riichi deal, confirming": lambda: alone(lambda _: None, begun=False),
+    "riichi deal, playing": lambda: alone(lambda _: None),
+    "riichi deal, nobody won": lambda: alone(lambda table: table.take(PlayEndedDrawn(at=table.wait()))),
+    "riichi deal, why broken off": lambda: alone(lambda _: None, Question("abort")),
+    "riichi deal, han": lambda: alone(
+        lambda table: table.declare("south", "west"), WinForm(("south", "west"), wins=(MOST,), digits="12")
+    ),
+    "riichi deal, false": lambda: alone(lambda table: table.declare("south"), Question("false", "south")),
+    "riichi deal, tenpai": lambda: alone(asking),
+    "riichi deal, accepting": lambda: alone(ron),
+    "riichi deal, recorded": lambda: alone(drawn),
+}
+
+ALL_SCENES: Final = {**SCENES, **RIICHI}

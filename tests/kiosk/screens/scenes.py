@@ -13,16 +13,17 @@ from firmware.reports import NotScanned, Scanned
 from kiosk.bench import Bench, saw, scan
 from kiosk.cards.drawn_heap import drawn_heap
 from kiosk.entry import Form
+from kiosk.pairing.form import PairingForm
+from kiosk.pairing.session import screen
 from kiosk.panel import Act, Panel, opened
 from kiosk.practice import staff
-from kiosk.program import in_restoring
-from kiosk.screens.shown import Line, Shown, shown
+from kiosk.screens.shown import Line, Shown, in_restoring, shown
 from kiosk.sight import Sight, View
 from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from kiosk.table.restoring.heap import Sighted
 from kiosk.table.restoring.scans import Run, Scans
 from kiosk.table.state import Phase
-from tests.kiosk.screens.riichi_scenes import riichi_scenes
+from tests.kiosk.screens.session_scenes import riichi_scenes
 from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
 from vision.reading import FaultType
 
@@ -284,7 +285,23 @@ def ordered(*commands: Command) -> Shown:
     return seen(sitting)
 
 
+def pairing(form: PairingForm) -> Shown:
+    """A device that has no table yet."""
+    return replace(screen(form, "14:05"), line=replace(ONLINE, apart=True))
+
+
+RECEIPT: Final = "WMWM-0Q8K-WMNM-QGWM"
+"""About as wide as a code can be."""
+
+LONG_DESK: Final = "desk-of-the-championship.homologue.example.org:8136"
+
 SCENES: Final[dict[str, Callable[[], Shown]]] = {
+    "pairing, address": lambda: pairing(PairingForm(address="192.168.100.100:8136")),
+    "pairing, no address": lambda: pairing(PairingForm(problem="address_unreadable")),
+    "pairing, code": lambda: pairing(PairingForm("code", "scorer.local", "1234")),
+    "pairing, refused": lambda: pairing(PairingForm("code", LONG_DESK, problem="desk_unproven")),
+    "pairing, asking": lambda: pairing(PairingForm("asking", LONG_DESK)),
+    "pairing, done": lambda: pairing(PairingForm("paired", event="european-championship-2026-lyon", table=9999)),
     "waiting": lambda: seen(sitting_in(Phase.WAITING)),
     "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), replace(ONLINE, up=False)),
     "restoring": lambda: seen(sitting_in(Phase.RESTORING)),
@@ -316,6 +333,9 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, Chinese names": lambda: seen(named_in(CHINESE, Phase.PLAYING)),
     "playing, fined and offline": lambda: fined(TROUBLED),
     "playing, calling": calling,
+    "playing, calling, next": lambda: replace(calling(), calls_before=0, line=ONLINE),
+    "playing, calling, after others": lambda: replace(calling(), calls_before=12),
+    "another device serves the table": lambda: Shown(TABLE, "restoring", ONLINE, elsewhere=True),
     "playing, nobody won": nobody_won,
     "arbiter, PIN": lambda: ruling(Panel("pin", digits="1234")),
     "arbiter, wrong PIN": lambda: ruling(Panel("pin"), Phase.RECORDED, "pin_locked"),
@@ -344,6 +364,8 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "accepting, drawn": drawn,
     "accepting, self-drawn": self_drawn,
     "recorded": lambda: small_result(*SEATS),
+    "recorded, with its receipt": lambda: replace(small_result(*SEATS), receipt=RECEIPT),
+    "recorded, three winners, with its receipt": lambda: replace(result(*SEATS), receipt=RECEIPT),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
     **riichi_scenes(ONLINE, BROKEN, LONG),
 }

@@ -15,7 +15,7 @@ from kiosk.screens.table import Look, TableScreen
 from kiosk.screens.targets import Target
 from kiosk.screens.window import DARKER
 from kiosk.screens.words import Words, languages
-from tests.kiosk.screens.scenes import SCENES
+from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
 SIZES = [(800, 480), (1280, 720), (1024, 600), (1920, 1080)]
 

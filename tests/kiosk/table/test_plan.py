@@ -7,11 +7,14 @@ from broker.contract.facts import Call
 from broker.contract.messages import Assignment
 from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS
+from broker.rules.profile import Profile
 from broker.rules.profile_files import folder
 from kiosk.table.events import Assigned, CallToggled, NextDealCalled
 from kiosk.table.machine import handle
 from kiosk.table.state import Phase, Played, Table
 from tests.kiosk.tables import Sitting, plan, play, sitting_in
+
+BREAKS_OFF = (Phase.WAITING, Phase.RESTORING, Phase.RECORDED, Phase.FINISHED)
 
 
 def begun(assignment: Assignment, first: int = 0) -> Table:
@@ -90,6 +93,13 @@ def test_a_play_in_progress_keeps_its_plan(phase: Phase) -> None:
     assert sitting.refusal(Assigned(at=sitting.wait(), assignment=plan(play(1), play(3)))) == "not_now"
 
 
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in BREAKS_OFF])
+def test_a_play_that_has_begun_is_finished_though_arbiters_have_settled_it(phase: Phase) -> None:
+    sitting = sitting_in(phase)
+    settled = structs.replace(plan(play(1), play(2), recorded=(1,)), settled=(1,))
+    assert sitting.refusal(Assigned(at=sitting.wait(), assignment=settled)) == "not_now"
+
+
 def other_store(*plays: PlannedPlay, first: int, at: int = 10**12) -> Assigned:
     return Assigned(at=at, assignment=plan(*plays, store="another-store"), first=first)
 
@@ -115,9 +125,6 @@ def test_a_recorded_play_waits_for_staff_under_another_store_too() -> None:
     assert sitting.table.phase is Phase.RECORDED
     sitting.next_deal()
     assert sitting.table.play == play(2)
-
-
-BREAKS_OFF = (Phase.WAITING, Phase.RESTORING, Phase.RECORDED, Phase.FINISHED)
 
 
 @pytest.mark.parametrize("phase", [one for one in Phase if one not in BREAKS_OFF])
@@ -147,6 +154,7 @@ def brought(profile_id: str, rules: str) -> Assigned:
 
 def test_a_plan_brings_rules_of_its_own() -> None:
     table, _ = handle(Table(), brought("our-club", own_rules()))
+    assert isinstance(table.profile, Profile)
     assert (table.profile.id, table.profile.payments.self_drawn.value) == ("our-club", "full")
 
 

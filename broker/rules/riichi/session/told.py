@@ -37,7 +37,8 @@ def _tsumo(told: RiichiEvent) -> Event:
     if len(told.wins) != 1:
         raise RuleError("winner_missing", "exactly one wins on a tile drawn")
     ((seat, win),) = told.wins.items()
-    return Tsumo(win=_win(seat, win), riichi=players(told.riichi), chombo=players(told.offenders))
+    kan_from = None if told.kan_from is None else AT[told.kan_from]
+    return Tsumo(win=_win(seat, win), kan_from=kan_from, riichi=players(told.riichi), chombo=players(told.offenders))
 
 
 def _abort(told: RiichiEvent) -> Event:
@@ -53,7 +54,9 @@ _MADE: Final[Mapping[str, Callable[[RiichiEvent], Event]]] = {
         tenpai=players(told.tenpai), nagashi=players(told.nagashi), riichi=players(told.riichi)
     ),
     "abort": _abort,
-    "chombo": lambda told: Chombo(offenders=players(told.offenders), riichi=players(told.riichi)),
+    "chombo": lambda told: Chombo(
+        offenders=players(told.offenders), dependent=players(told.dependent), riichi=players(told.riichi)
+    ),
     "minor_fault": lambda told: MinorFault(offenders=players(told.offenders)),
     "end": lambda _: SessionEnd(),
 }

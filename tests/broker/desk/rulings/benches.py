@@ -11,13 +11,14 @@ import httpx
 import pytest
 
 from broker.contract.messages import LogMessage
+from broker.desk.offer import Offer
 from broker.desk.rulings.bench import Bench
 from broker.desk.rulings.page import annex
 from broker.desk.server import DeskServer
 from broker.people.accounts import By
 from broker.people.door import Door
 from broker.people.roles import ROLES
-from broker.scorer.event import open_event
+from broker.scorer.event import Plan, open_event
 from broker.scorer.service import Scorer
 from broker.store.address import STORE
 from broker.store.sqlite import SqliteJournal
@@ -37,7 +38,8 @@ class Ruled:
         self.door, self.journal, self.now = Door(folder, lambda: NOW), SqliteJournal(folder / STORE, NAME), NOW
         self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
         self.bench = Bench(open_event(folder), self.scorer, self.door)
-        self.server = DeskServer(self.scorer.feed, port=0, door=self.door, annexes=(annex(self.bench),))
+        offer = Offer(lambda: self.scorer.moment)
+        self.server = DeskServer(self.scorer.feed, port=0, door=self.door, annexes=(annex(self.bench),), offer=offer)
 
     @property
     def kinds(self) -> list[tuple[str, bool]]:
@@ -47,11 +49,11 @@ class Ruled:
 
 
 @contextmanager
-def ruling_desk(folder: Path, said: list[LogMessage] | None = None) -> Iterator[Ruled]:
+def ruling_desk(folder: Path, said: list[LogMessage] | None = None, of: Plan | None = None) -> Iterator[Ruled]:
     """Serve the small event, in which this was said: all, unless told otherwise."""
     with pytest.MonkeyPatch.context() as patch:
         quick_hashes(patch)
-        made, stop = Ruled(event_folder(folder, said)), threading.Event()
+        made, stop = Ruled(event_folder(folder, said, of)), threading.Event()
         for role in ROLES:
             made.door.accounts.add(role, f"A {role}", role, PASSWORD, By("test"))
         thread = threading.Thread(target=made.scorer.run, args=(stop,))

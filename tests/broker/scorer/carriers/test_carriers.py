@@ -108,8 +108,9 @@ def test_a_table_is_slow_when_it_is_at_a_play_for_longer_than_nine_of_ten_took()
 def test_every_play_is_on_the_way_of_one_carrier_and_none_is_at_two_tables_in_a_round(
     tables: int, rounds: int, copies: int
 ) -> None:
-    legs = round_robin(tables, rounds)
-    ways = by_carrier(legs, copies)
+    legs = tuple(Leg(leg.round, leg.table, -(-leg.deal // copies)) for leg in round_robin(tables, rounds))
+    ways = by_carrier(legs)
+    assert {copy for _, copy in ways} == set(range(1, min(copies, tables) + 1))
     assert sorted((leg for way in ways.values() for leg in way), key=str) == sorted(legs, key=str)
     for way in ways.values():
         assert len({leg.round for leg in way}) == len(way)
@@ -117,7 +118,7 @@ def test_every_play_is_on_the_way_of_one_carrier_and_none_is_at_two_tables_in_a_
 
 def test_two_carriers_of_one_deal_serve_two_tables_in_the_same_round() -> None:
     legs = (Leg(1, 1, 1), Leg(1, 2, 1), Leg(2, 3, 1))
-    assert by_carrier(legs, 2) == {(1, 1): (legs[0], legs[2]), (1, 2): (legs[1],)}
+    assert by_carrier(legs) == {(1, 1): (legs[0], legs[2]), (1, 2): (legs[1],)}
 
 
 @given(st.data())

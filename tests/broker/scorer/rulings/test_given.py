@@ -31,7 +31,7 @@ from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.rulings.ruled import HEAD, TABLE, correct, draft, told
-from tests.broker.scorer.small import OUTCOMES, event, whole_event
+from tests.broker.scorer.small import OUTCOMES, event, whole_event, whole_log
 
 PLAY = (1, 2)
 HERE = event().bookings[PLAY]
@@ -214,6 +214,18 @@ def test_a_correction_is_held_to_the_rules(untouched: Hall, change: Any, code: s
     room = untouched.scorer._room
     right = correct(OUTCOMES[1], room.results[PLAY].id)
     assert refusal(untouched, draft(room, replace(right, **change), PLAY)) == code
+
+
+def test_a_table_is_told_to_leave_out_what_the_desk_has_settled_until_that_is_taken_back(hall: Hall) -> None:
+    room = hall.scorer._room
+    hall.hear(*whole_log(1)[:6])
+    give(hall, draft(room, Void(), (1, 1)))
+    assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1], [])
+    one = give(hall, draft(room, Void(), PLAY))
+    assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1, 2], [2])
+    assert make_hall(hall.folder, hall.journal).scorer._room.settled(1) == (2,)
+    give(hall, draft(room, Undo(ruling=one.id)))
+    assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1], [])
 
 
 def test_a_deal_put_in_the_place_of_another_is_what_the_table_is_told_to_play_and_may_play(hall: Hall) -> None:

@@ -16,12 +16,14 @@ from broker.scorer.moment import Moment, open_part
 from broker.scorer.room import Room
 from broker.scorer.sheets.course import course
 from broker.scorer.sheets.deal import deal_sheet, play_line
+from broker.scorer.sheets.grid import grid
 from broker.scorer.sheets.ladder import ladder
 from broker.scorer.sheets.player import player_sheet
 from broker.scorer.sheets.receipt import ReceiptIndex, receipt_sheet
 from broker.scoring.bounds import bounds
 from broker.scoring.plays import ScoredPlay
-from tests.broker.scorer.rulings.ruled import ruling
+from tests.broker.desk.sample import table as table_view
+from tests.broker.scorer.rulings.ruled import correct, ruling
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, whole_event
 
 PLAYS = tuple((play.table, play.round) for play in event().plan.plays)
@@ -166,3 +168,44 @@ def test_a_deal_that_was_played_in_another_round_than_planned_keeps_what_its_tab
     elsewhere = {key: one for key, one in moment.results.items() if key != (table, round_)} | {(table, 4): message}
     moved = replace(moment, results=elsewhere)
     assert moved.result(message.fact.deal, table) == moment.result(message.fact.deal, table) == (message, message.fact)
+
+
+def test_a_corrected_play_shows_the_outcome_that_counts_and_not_the_one_that_was_entered() -> None:
+    room = Room(event())
+    room.load(whole_event())
+    last = room.results[1, 1]
+    room.apply(ruling(room, correct(Outcome("discard", {"west": 33}, "south"), last.id), (1, 1)))
+    sheet = deal_sheet(room.moment(), last.fact.deal)
+    (play,) = [play for group in sheet.groups for play in group.plays if play.table == 1]
+    hand_values = {seat: line.hand_value for seat, line in play.seats.items() if line.hand_value}
+    assert (play.win, play.discarder, hand_values, play.at) == ("discard", "south", {"west": 33}, last.at)
+
+
+def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere() -> None:
+    room = Room(event())
+    room.load(one for one in whole_event() if (one.table, one.fact.round) != (2, 4))
+    here = event().bookings[1, 2]
+    other = event().bookings[1, 3].deal
+    room.apply(ruling(room, DealPlayed(played=other, result=room.results[1, 2].id), (1, 2)))
+    moment = room.moment()
+    sheet = deal_sheet(moment, other)
+    places = [(play.table, play.round) for group in sheet.groups for play in group.plays]
+    assert ((1, 2) in places, (1, 3) in places, sheet.expected) == (True, True, 5)
+    left = deal_sheet(moment, here.deal)
+    assert (left.expected, 1 in left.missing) == (3, False)
+    cells = grid(moment, [table_view(1)]).rows[0].cells
+    assert [(cell.deal, cell.stage) for cell in cells][1] == (other, "in")
+    # Nobody's places hang on a play that is over: but for the one play to come.
+    coming = set(event().bookings[2, 4].players.values())
+    loose = {rung.player for rung in ladder(moment).rungs if rung.least != rung.most}
+    assert (
+        coming
+        <= loose
+        <= coming
+        | {
+            p
+            for key in moment.plays_with(event().bookings[2, 4].deal)
+            for p in moment.event.bookings[key].players.values()
+        }
+    )
+    assert player_sheet(moment, ladder(moment), here.players["east"]).plays[1].code is not None

@@ -1,0 +1,160 @@
+"""How a table's device is paired with an event: what it and the desk say to each other, over HTTP, once.
+
+The code that somebody carries from the desk to the table never crosses the network. Both ends make two keys of it and
+of the certificate by which they see each other: the device sends the one as its proof, and the desk seals its answer
+with the other. So who stands between them with a certificate of their own learns a proof that opens nothing, and can
+make no answer that a device would take; each code that is tried costs 19 MB and some time (Argon2id), and a code is
+good for minutes.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal
+
+from argon2.low_level import Type, hash_secret_raw
+from msgspec import Meta, Struct
+
+from broker.contract.link import HOST
+from broker.contract.words import EventName, Hash, TableNo
+
+PATH: Final = "/pairing/take"
+
+DESK_PORT: Final = 8136
+"""Where a desk is asked that is named without a port."""
+
+DIGITS: Final = 8
+"""Of a code: few enough to be typed on a keypad."""
+
+LARGEST_ANSWER: Final = 65_536
+"""Bytes; certificates of an authority are a few thousand."""
+
+SALT: Final = b"homologue pairing 1 "
+KEY: Final = 32
+"""Bytes of each of the two keys."""
+
+PASSES, MEMORY_KIB, LANES = 2, 19_456, 1
+"""Of Argon2id, as OWASP asks at least: the desk makes the keys of a whole row of tables at once."""
+
+FINGERPRINT_SHOWN: Final = 12
+"""Hexadecimal digits of a certificate's fingerprint in a QR code, so that a wrong desk is told before it is asked."""
+
+NAMED: Final = re.compile(
+    rf"HMP1 (?P<host>{HOST.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\])(?::(?P<port>[0-9]{{1,5}}))?"
+    rf" (?P<code>[0-9]{{{DIGITS}}})(?: (?P<print>[0-9a-f]{{{FINGERPRINT_SHOWN}}}))?"
+)
+LAST_PORT: Final = 65_535
+
+Machine = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$(?!\n)", description="the machine's own name, for people")
+]
+Certificates = Annotated[str, Meta(max_length=32_768, pattern=r"^[\x20-\x7e\r\n]*$(?!\n)", description="PEM")]
+
+
+class PairingRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A device asks to be paired."""
+
+    schema: Literal[1] = 1
+    proof: Hash
+    machine: Machine
+
+
+class TableBroker(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The broker as tables reach it."""
+
+    host: Annotated[str, Meta(pattern=f"^(?:{HOST})$(?!\\n)")]
+    port: Annotated[int, Meta(ge=1, le=LAST_PORT)]
+    password: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{16,64}$(?!\n)")]
+    ca: Certificates | None = None
+
+    def __repr__(self) -> str:
+        """Give no password."""
+        return f"TableBroker({self.host}:{self.port})"
+
+
+class Pairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a device needs to serve a table of an event."""
+
+    schema: Literal[1] = 1
+    event: EventName
+    table: TableNo
+    broker: TableBroker
+
+
+class PairingAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A `Pairing` as JSON text, and the seal over it."""
+
+    pairing: Annotated[str, Meta(max_length=LARGEST_ANSWER)]
+    seal: Hash
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What is made of a code. Neither shows."""
+
+    proof: str = field(repr=False)
+    sealing: bytes = field(repr=False)
+
+    def seal(self, text: str) -> str:
+        """Give the seal over an answer's text."""
+        return hmac.new(self.sealing, text.encode(), hashlib.sha256).hexdigest()
+
+    def opens(self, answer: PairingAnswer) -> bool:
+        """Say whether an answer is from who has the code and this certificate."""
+        return hmac.compare_digest(self.seal(answer.pairing), answer.seal)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a QR code tells a device, or somebody has typed: where the desk is, and the code."""
+
+    host: str
+    port: int
+    code: str = field(repr=False)
+    fingerprint: str = ""
+    """The beginning of the fingerprint of the desk's certificate, where it is known."""
+
+
+def keys_of(code: str, fingerprint: str) -> Keys:
+    """Make the keys of a code. `fingerprint`: SHA-256 of the desk's certificate in hex; "" without TLS.
+
+    Takes a moment: that is the point.
+    """
+    salt = hashlib.sha256(SALT + fingerprint.encode()).digest()
+    both = hash_secret_raw(code.encode(), salt, PASSES, MEMORY_KIB, LANES, 2 * KEY, Type.ID)
+    return Keys(both[:KEY].hex(), both[KEY:])
+
+
+def fingerprint_of(certificate: bytes) -> str:
+    """Give the fingerprint of a certificate (DER)."""
+    return hashlib.sha256(certificate).hexdigest()
+
+
+def new_code() -> str:
+    """Draw a code."""
+    return f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
+
+
+def as_text(offer: Offer) -> str:
+    """Write what a QR code holds."""
+    host = f"[{offer.host}]" if ":" in offer.host else offer.host
+    seen = f" {offer.fingerprint[:FINGERPRINT_SHOWN]}" if offer.fingerprint else ""
+    return f"HMP1 {host}:{offer.port} {offer.code}{seen}"
+
+
+def read_offer(text: str) -> Offer | None:
+    """Read what a QR code holds; None where it is none of a pairing."""
+    found = NAMED.fullmatch(text)
+    if found is None:
+        return None
+    port = int(found["port"] or DESK_PORT)
+    return (
+        Offer(found["host"].strip("[]"), port, found["code"], found["print"] or "") if 1 <= port <= LAST_PORT else None
+    )
+
+
+def read_typed(address: str, code: str) -> Offer | None:
+    """Read an address and a code as people type them: a port where it is another than usual, spaces anywhere."""
+    return read_offer(f"HMP1 {''.join(address.split())} {''.join(code.split())}")

@@ -1,0 +1,242 @@
+"""The page on which devices are paired with tables, and the one address at which they ask.
+
+Who may set the event up opens a code for each of some tables; a device brings its proof (broker/contract/pairing.py)
+and is told its table, the broker, and its password there. No page, log or audit entry has a password, a proof or a
+spent code.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from broker.contract.pairing import (
+    PATH,
+    Offer,
+    Pairing,
+    PairingAnswer,
+    PairingRequest,
+    TableBroker,
+    as_text,
+)
+from broker.credentials import Credentials
+from broker.desk.access import Access, Way, address, visitor_of
+from broker.desk.annex import Annex
+from broker.desk.errors import (
+    DeskError,
+    FormMalformed,
+    FormTooLarge,
+    NoTableChosen,
+    NothingToPairWith,
+    TableHasDevice,
+)
+from broker.desk.forms import Form, read_form
+from broker.desk.forms_page import language, render
+from broker.desk.login import LOOPBACK_NAMES
+from broker.desk.pairings import LASTS_MS, Pairings, Pending
+from broker.desk.qr import qr
+from broker.errors import BrokerError
+from broker.people.door import Door
+from broker.people.errors import PeopleError
+from broker.scorer.view import TableView, ViewFeed
+
+WHO: Final = "set_up"
+MOST_AT_ONCE: Final = 24
+LARGEST: Final = 1024
+GONE: Final = (None, "lost", "disconnected")
+MINUTE: Final = 60_000
+
+
+def monotonic_ms() -> int:
+    """Give a clock that nobody puts back."""
+    return time.monotonic_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ForTables:
+    """What tables are told of the broker. `host` None: the name by which a device has asked the desk."""
+
+    event: str
+    passwords: Path
+    port: int
+    host: str | None = None
+    ca: Path | None = None
+    here_alone: bool = False
+    """It listens on this machine alone: no table reaches it."""
+
+    def pairing(self, table: int, asked: str) -> Pairing:
+        """Give what a table's device needs. Raises NothingToPairWith."""
+        try:
+            _, password = Credentials.load(self.passwords).table(table)
+            ca = self.ca.read_text(encoding="ascii") if self.ca else None
+            broker = TableBroker(host=self.host or asked, port=self.port, password=password, ca=ca)
+            pairing = Pairing(event=self.event, table=table, broker=broker)
+            return msgspec.json.decode(msgspec.json.encode(pairing), type=Pairing)  # a name that no device would take
+        except (BrokerError, OSError, UnicodeDecodeError, msgspec.ValidationError) as error:
+            raise NothingToPairWith(f"table {table} cannot be paired: {error}") from None
+
+
+def annex(
+    door: Door,
+    broker: ForTables,
+    pairings: Pairings,
+    names: Sequence[str] = (),
+    clock: Callable[[], int] = monotonic_ms,
+) -> Annex:
+    """Give the desk its page for pairing. `names`: those by which tables can ask for it; `clock` is monotonic, ms."""
+
+    def routes(access: Access, feed: ViewFeed) -> Sequence[Route]:
+        return PairingPage(access, feed, door, broker, pairings, names, clock).routes()
+
+    return Annex(routes, (Way("/pairing", "pairing", WHO),))
+
+
+class PairingPage:
+    """Answers organisers and head arbiters; and, at one address, devices."""
+
+    def __init__(
+        self,
+        access: Access,
+        feed: ViewFeed,
+        door: Door,
+        broker: ForTables,
+        pairings: Pairings,
+        names: Sequence[str],
+        clock: Callable[[], int],
+    ) -> None:
+        self._access, self._feed, self._door, self._broker = access, feed, door, broker
+        self._pairings, self._names, self._clock = pairings, names, clock
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes. A device has no session: its proof is what lets it in."""
+        return [
+            self._access.route("/pairing", self.show, WHO),
+            self._access.route("/pairing", self.open, WHO, ("POST",)),
+            Route(PATH, self.take, methods=["POST"]),
+        ]
+
+    # ---- people -----------------------------------------------------------------------------
+
+    async def show(self, request: Request) -> Response:
+        """Show the form, and the codes that are open."""
+        return self._page(request, {})
+
+    async def open(self, request: Request) -> Response:
+        """Open codes, or withdraw one."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request))
+            await run_in_threadpool(self._do, request, form)
+        except (PeopleError, DeskError) as error:
+            return self._page(request, form, error)
+        root = request.scope.get("root_path", "")
+        return RedirectResponse(f"{root}/pairing?lang={language(request).language}", status_code=303)
+
+    def _do(self, request: Request, form: Form) -> None:
+        session = visitor_of(request).session
+        if session is None:
+            raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
+        withdrawn, tables = _number(form.get("withdraw", "")), []
+        if withdrawn:
+            self._pairings.withdraw(withdrawn)
+        else:
+            tables = self._chosen(form)
+            for table in tables:
+                self._pairings.open(table, session.account.name, self._clock())
+        action, about = ("pairing_withdrawn", [withdrawn]) if withdrawn else ("pairing_opened", tables)
+        self._door.audit.note(
+            self._door.clock(), session.account.name, action, ",".join(map(str, about)), address=address(request)
+        )
+
+    def _chosen(self, form: Form) -> list[int]:
+        """Give the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
+        known = {table.table: table for table in self._feed.current.tables}
+        asked = {_number(name.removeprefix("table-")) for name in form if name.startswith("table-")}
+        free = [table.table for table in known.values() if not _has_device(table) and table.table not in asked]
+        chosen = sorted(asked | set(self._without_code(free)[: _number(form.get("next", ""))]))
+        if not chosen or len(chosen) > MOST_AT_ONCE or not set(chosen) <= known.keys():
+            raise NoTableChosen(f"choose 1 to {MOST_AT_ONCE} tables of this event")
+        if "anyway" not in form and (served := [str(one) for one in chosen if _has_device(known[one])]):
+            raise TableHasDevice(f"tables that have a device: {', '.join(served)}")
+        return chosen
+
+    def _without_code(self, tables: list[int]) -> list[int]:
+        now = self._clock()
+        waiting = {one.table for one in self._pairings.newest(now) if one.state(now) == "open"}
+        return [table for table in tables if table not in waiting]
+
+    def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
+        now, host = self._clock(), self._host(request)
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        pending = self._pairings.newest(now)
+        values: dict[str, object] = {
+            "tables": [(table, _has_device(table)) for table in self._feed.current.tables],
+            "chosen": {_number(name.removeprefix("table-")) for name in form if name.startswith("table-")},
+            "asking": error is not None or not pending or "new" in request.query_params,
+            "asks_again": isinstance(error, TableHasDevice),
+            "most": MOST_AT_ONCE,
+            "minutes": LASTS_MS // MINUTE,
+            "desk": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE)) for one in pending],
+            "qr": lambda one: self._qr(one, host, port),
+            "unreachable": host in LOOPBACK_NAMES or self._broker.here_alone,
+            "plain": not self._pairings.fingerprint,
+        }
+        return render(request, "pairing.html", "pairing", visitor_of(request), error=error, values=values)
+
+    def _qr(self, one: Pending, host: str, port: int) -> object:
+        return qr(as_text(Offer(host, port, one.code, self._pairings.fingerprint)))
+
+    def _host(self, request: Request) -> str:
+        """Give the name by which tables ask for the desk: this page's, where it is not this machine's own."""
+        here = request.url.hostname or ""
+        return next(iter(self._names), here) if here in LOOPBACK_NAMES else here
+
+    # ---- devices ----------------------------------------------------------------------------
+
+    async def take(self, request: Request) -> Response:
+        """Tell a device that has the code what it needs; whatever else is said here is refused with a code."""
+        asked = await _asked(request)
+        return await run_in_threadpool(self._take, asked, request.url.hostname or "", address(request))
+
+    def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
+        now = self._door.clock()
+        try:
+            taken = self._pairings.take(asked.proof, asked.machine, where, self._clock())
+            pairing = self._broker.pairing(taken.table, host)
+        except DeskError as error:
+            self._door.audit.note(now, "", "pairing_refused", error.code, asked.machine, address=where)
+            raise
+        self._door.audit.note(now, "", "pairing_taken", str(taken.table), asked.machine, address=where)
+        text = msgspec.json.encode(pairing).decode()
+        answer = PairingAnswer(pairing=text, seal=taken.keys.seal(text))
+        return JSONResponse(msgspec.to_builtins(answer))
+
+
+async def _asked(request: Request) -> PairingRequest:
+    """Read what a device says. Raises FormTooLarge, FormMalformed."""
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > LARGEST:
+                raise FormTooLarge(f"a device says at most {LARGEST} bytes")
+        return msgspec.json.decode(bytes(body), type=PairingRequest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ClientDisconnect):
+        raise FormMalformed("this is no device that wants to be paired") from None
+
+
+def _has_device(table: TableView) -> bool:
+    return table.lifecycle not in GONE
+
+
+def _number(text: str) -> int:
+    """Read a number of a form; 0 for what is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else 0  # noqa: PLR2004 - tables have four digits

@@ -1,0 +1,114 @@
+"""Codes by which devices are paired with tables: drawn, used once, over after minutes. Times are given, in ms.
+
+Kept in memory alone: a desk that is started again has forgotten them, and new ones are drawn.
+"""
+
+import hmac
+import threading
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from broker.contract.pairing import Keys, keys_of, new_code
+from broker.desk.errors import PairingDelayed, PairingOver, PairingSpent, PairingUnknown
+from broker.desk.misses import Misses
+
+LASTS_MS: Final = 10 * 60 * 1000
+"""How long a code is good."""
+
+KEPT_MS: Final = 60 * 60 * 1000
+"""How long it is known that there was one, so that who comes late is told so."""
+
+OF_ADDRESS, OF_ALL = 10, 200
+"""Wrong proofs after which no more are heard for a while: of one address, of all. At the most 200 of 10**8 codes."""
+
+EVERYBODY: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """One code. It is for one table and one device."""
+
+    table: int
+    code: str = field(repr=False)
+    keys: Keys
+    by: str
+    """Login name of who opened it."""
+    until: int
+    taken_at: int | None = None
+    machine: str = ""
+    """Which machine took it."""
+    withdrawn: bool = False
+
+    def state(self, now: int) -> str:
+        """Say in a word how it stands: `open`, `taken`, `over`."""
+        if self.taken_at is not None:
+            return "taken"
+        return "over" if self.withdrawn or now >= self.until else "open"
+
+    @property
+    def spaced(self) -> str:
+        """The code as people read it: two blocks."""
+        half = len(self.code) // 2
+        return f"{self.code[:half]} {self.code[half:]}"
+
+
+class Pairings:
+    """All codes of one desk, a table's newest in the place of those before it. From any thread."""
+
+    def __init__(self, fingerprint: str) -> None:
+        """`fingerprint`: of the certificate that the desk is seen by; "" without TLS."""
+        self.fingerprint, self._lock = fingerprint, threading.Lock()
+        self._all: list[Pending] = []
+        self._misses, self._of_all = Misses(OF_ADDRESS), Misses(OF_ALL)
+
+    def open(self, table: int, by: str, now: int) -> Pending:
+        """Draw a code for a table; an earlier one for it that is still open is over."""
+        code = new_code()
+        made = Pending(table, code, keys_of(code, self.fingerprint), by, now + LASTS_MS)
+        with self._lock:
+            self._withdraw(table)
+            self._all = [one for one in self._all if now < one.until + KEPT_MS] + [made]
+        return made
+
+    def withdraw(self, table: int) -> None:
+        """Let nobody use the table's code any more."""
+        with self._lock:
+            self._withdraw(table)
+
+    def newest(self, now: int) -> list[Pending]:
+        """Give the newest of each table that is still to be seen, by table."""
+        with self._lock:
+            of_table = {one.table: one for one in self._all if now < one.until}
+        return [one for _, one in sorted(of_table.items()) if not one.withdrawn]
+
+    def take(self, proof: str, machine: str, address: str, now: int) -> Pending:
+        """Use a code, for good.
+
+        Raises PairingDelayed, PairingUnknown, PairingSpent where it was used, PairingOver where its time is over.
+        """
+        with self._lock:  # of two who use it at once the second finds it used
+            if wait := max(self._misses.wait_ms(address, now), self._of_all.wait_ms(EVERYBODY, now)):
+                raise PairingDelayed(-(-wait // 1000))
+            found = next((at for at, one in enumerate(self._all) if hmac.compare_digest(one.keys.proof, proof)), None)
+            if found is None:
+                self._misses.missed(address, now)
+                self._of_all.missed(EVERYBODY, now)
+                raise PairingUnknown("no code that was given out here: look at the digits, and at the desk's address")
+            one = self._all[found]
+            _refuse_used(one, now)
+            taken = self._all[found] = replace(one, taken_at=now, machine=machine)
+        return taken
+
+    def _withdraw(self, table: int) -> None:
+        self._all = [
+            replace(one, withdrawn=True) if one.table == table and one.taken_at is None else one for one in self._all
+        ]
+
+
+def _refuse_used(one: Pending, now: int) -> None:
+    if one.taken_at is not None:
+        raise PairingSpent(
+            f"this code was used, by {one.machine}: if that was none of your devices, tell the organiser"
+        )
+    if one.state(now) != "open":
+        raise PairingOver("this code's time is over, or there is a newer one for its table")

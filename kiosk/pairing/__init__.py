@@ -1,0 +1,1 @@
+"""A device that has no table yet asks the desk for one: code in, configuration out."""

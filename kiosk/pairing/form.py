@@ -1,0 +1,81 @@
+"""What is typed to pair a device: the desk's address and the code. Pure: a form and keys."""
+
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from broker.contract.pairing import DIGITS as CODE_DIGITS
+from broker.contract.pairing import Offer, read_typed
+
+Ask = Literal["address", "code", "asking", "paired"]
+"""What is typed; that the desk is being asked; that it has answered."""
+
+LONGEST_ADDRESS: Final = 64
+DIGITS: Final = frozenset("0123456789")
+OF_ADDRESS: Final = DIGITS | frozenset("abcdefghijklmnopqrstuvwxyz.-:")
+
+
+@dataclass(frozen=True, slots=True)
+class PairingForm:
+    """What stands there so far."""
+
+    ask: Ask = "address"
+    address: str = ""
+    code: str = field(default="", repr=False)
+    problem: str | None = None
+    """Code of what was refused last."""
+    event: str = ""
+    table: int = 0
+    """What the device is paired with now."""
+
+
+def begun(address: str) -> PairingForm:
+    """Give the form where the desk's address is known, or is not."""
+    return PairingForm("code" if address else "address", address)
+
+
+def press(form: PairingForm, key: str) -> PairingForm | Offer:
+    """Take one key; give the offer where it is whole. One that means nothing here leaves the form as it is."""
+    if form.ask == "address":
+        return _address(form, key)
+    return _code(form, key) if form.ask == "code" else form
+
+
+def _address(form: PairingForm, key: str) -> PairingForm:
+    if key == "enter":
+        known = read_typed(form.address, "0" * CODE_DIGITS) is not None
+        return replace(form, ask="code", problem=None) if known else replace(form, problem="address_unreadable")
+    typed = {"back": form.address[:-1], "clear": ""}.get(key)
+    if typed is None and key in OF_ADDRESS and len(form.address) < LONGEST_ADDRESS:
+        typed = form.address + key
+    return form if typed is None else replace(form, address=typed, problem=None)
+
+
+def _code(form: PairingForm, key: str) -> PairingForm | Offer:
+    if key == "enter":
+        offer = read_typed(form.address, form.code)
+        return offer or replace(form, problem="code_unreadable")
+    if key == "back" and not form.code:
+        return replace(form, ask="address", problem=None)
+    typed = {"back": form.code[:-1], "clear": ""}.get(key)
+    if typed is None and key in DIGITS and len(form.code) < CODE_DIGITS:
+        typed = form.code + key
+    return form if typed is None else replace(form, code=typed, problem=None)
+
+
+def asking(form: PairingForm, offer: Offer) -> PairingForm:
+    """Show that the desk is being asked."""
+    return replace(form, ask="asking", address=_written(offer), code="", problem=None)
+
+
+def refused(form: PairingForm, code: str) -> PairingForm:
+    """Show that it came to nothing; the address stays."""
+    return replace(form, ask="code", code="", problem=code)
+
+
+def paired(form: PairingForm, event: str, table: int) -> PairingForm:
+    """Show what the device is paired with now."""
+    return replace(form, ask="paired", event=event, table=table, problem=None)
+
+
+def _written(offer: Offer) -> str:
+    return f"[{offer.host}]:{offer.port}" if ":" in offer.host else f"{offer.host}:{offer.port}"

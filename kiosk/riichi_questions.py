@@ -1,0 +1,107 @@
+"""What a riichi table asks before something happens, and what the answers do. Pure: a question and a key."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from broker.contract.riichi import RiichiEvent
+from broker.contract.words import SEATS, Seat
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.riichi.session.settings import AbortReason
+from kiosk.entry import DIGITS, SEAT_KEYS
+from kiosk.table.events import Event, FalseHuRuled, HandTold, LastTakenBack, RiichiLaid, SessionStopped
+from kiosk.table.state import Table, session_of
+
+About = Literal["riichi", "abort", "fault", "dependent", "nagashi", "take_back", "stop", "false"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the screen asks before something happens; `back` answers that it shall not."""
+
+    about: About
+    seat: Seat | None = None
+    """Whose declaration is false."""
+    seats: tuple[Seat, ...] = ()
+    """Whose faults they were, in turn order."""
+    chosen: tuple[Seat, ...] = ()
+    """Of those, whose fault followed from another's."""
+
+
+def answer(question: Question, key: str, state: Table, now: int) -> Question | Event | None:
+    """Give what is asked then, or what happens; None where the key means nothing here."""
+    return _ANSWERS[question.about](question, key, state, now)
+
+
+def aborts(state: Table) -> tuple[AbortReason, ...]:
+    """Give what may break a hand off here."""
+    rules = state.profile
+    return rules.session.draw.aborts.value if isinstance(rules, RiichiProfile) else ()
+
+
+def _riichi(_: Question, key: str, state: Table, now: int) -> Event | None:
+    seat = SEAT_KEYS.get(key)
+    return RiichiLaid(at=now, seat=seat, laid=seat not in session_of(state).riichi) if seat else None
+
+
+def _abort(_: Question, key: str, state: Table, now: int) -> Event | None:
+    reasons = aborts(state)
+    if key not in "123456789"[: len(reasons)]:
+        return None
+    return HandTold(at=now, told=RiichiEvent(kind="abort", reason=reasons[int(key) - 1]))
+
+
+def _fault(question: Question, key: str, _: Table, now: int) -> Question | Event | None:
+    if key in SEAT_KEYS:
+        return replace(question, seats=_turned(question.seats, SEAT_KEYS[key]))
+    if not question.seats or key not in ("1", "2"):
+        return None
+    if key == "1" and len(question.seats) > 1:
+        return replace(question, about="dependent")
+    kind: Literal["chombo", "minor_fault"] = "chombo" if key == "1" else "minor_fault"
+    return HandTold(at=now, told=RiichiEvent(kind=kind, offenders=question.seats))
+
+
+def _dependent(question: Question, key: str, _: Table, now: int) -> Question | Event | None:
+    if key == "enter":
+        told = RiichiEvent(kind="chombo", offenders=question.seats, dependent=question.chosen)
+        return HandTold(at=now, told=told)
+    seat = SEAT_KEYS.get(key)
+    return replace(question, chosen=_turned(question.chosen, seat)) if seat in question.seats and seat else None
+
+
+def _turned(seats: tuple[Seat, ...], seat: Seat) -> tuple[Seat, ...]:
+    """Add a seat, or take it out; in turn order."""
+    return tuple(one for one in SEATS if one in {*seats} ^ {seat})
+
+
+def _nagashi(_: Question, key: str, __: Table, now: int) -> Event | None:
+    seat = SEAT_KEYS.get(key)
+    return HandTold(at=now, told=RiichiEvent(kind="draw", nagashi=(seat,))) if seat else None
+
+
+def _take_back(_: Question, key: str, __: Table, now: int) -> Event | None:
+    return LastTakenBack(at=now) if key == "enter" else None
+
+
+def _stop(_: Question, key: str, __: Table, now: int) -> Event | None:
+    return SessionStopped(at=now) if key == "enter" else None
+
+
+def _false(question: Question, key: str, state: Table, now: int) -> Event | None:
+    """Give what a false declaration costs, in IMP."""
+    if question.seat is None or key not in DIGITS or int(key) not in state.profile.false_hu.fines.value:
+        return None
+    return FalseHuRuled(at=now, seat=question.seat, imp=int(key), reason="false ron or tsumo")
+
+
+_ANSWERS: Final[Mapping[About, Callable[[Question, str, Table, int], Question | Event | None]]] = {
+    "riichi": _riichi,
+    "abort": _abort,
+    "fault": _fault,
+    "dependent": _dependent,
+    "nagashi": _nagashi,
+    "take_back": _take_back,
+    "stop": _stop,
+    "false": _false,
+}

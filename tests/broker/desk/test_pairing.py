@@ -1,0 +1,240 @@
+"""Pairing at the desk: who opens codes, what a code is good for, and what a device that has none is told."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from broker.contract.pairing import (
+    DIGITS,
+    LAST_PORT,
+    PATH,
+    Keys,
+    Offer,
+    Pairing,
+    PairingAnswer,
+    as_text,
+    keys_of,
+    read_offer,
+    read_typed,
+)
+from broker.credentials import Credentials
+from broker.desk import pairings
+from broker.desk.errors import DeskError, PairingDelayed, PairingUnknown
+from broker.desk.pairing_page import ForTables, annex
+from broker.desk.pairings import LASTS_MS, OF_ADDRESS, OF_ALL, Pairings
+from broker.desk.server import DeskServer
+from broker.people.accounts import By
+from broker.people.door import Door
+from tests.broker.desk import sample
+from tests.broker.desk.test_access import logged_in, token_of
+from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
+
+EVENT: Final = "cup"
+HERE: Final = "10.0.0.7"
+FREE: Final = 4
+"""A table of the sample that has no device; 1 has one."""
+
+
+class Bench:
+    """A desk at which tables are paired, on a clock set by hand."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock, self.door = Hand(), Door(folder)
+        for role in ("head_arbiter", "table_arbiter", "organiser", "display"):
+            self.door.accounts.add(role, f"A {role}", role, PASSWORD, By("test"))
+        self.passwords = Credentials.ensure(folder / "credentials.json", 8)
+        page = annex(self.door, ForTables(EVENT, folder / "credentials.json", 1883), Pairings(""), clock=self.clock)
+        self.server = DeskServer(sample.feed(), port=0, door=self.door, annexes=(page,))
+
+    def audited(self) -> list[tuple[str, str, str, str]]:
+        return [(one.who, one.action, one.about, one.detail) for one in self.door.audit.newest(3)]
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        made = Bench(tmp_path_factory.mktemp("desk"))
+        with made.server:
+            yield made
+        made.door.close()
+
+
+@pytest.fixture
+def organiser(bench: Bench) -> Iterator[httpx.Client]:
+    with logged_in(bench.server, "organiser") as client:
+        yield client
+
+
+def opened(client: httpx.Client, **fields: str) -> httpx.Response:
+    form = {"form": token_of(client, "/pairing?new=1"), **fields}
+    return client.post("/pairing", data=form, follow_redirects=True)
+
+
+def code_on(page: httpx.Response, table: int) -> str:
+    """Give the code that a page shows for a table, without the space between its blocks."""
+    card = page.text.partition(f'id="table-{table}"')[2]
+    return card.partition('<p class="code">')[2].partition("<")[0].replace(" ", "")
+
+
+def ask(bench: Bench, proof: str, **more: object) -> httpx.Response:
+    said = {"proof": proof, "machine": "pi-4", **more}
+    return httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", json=said, timeout=10)
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
+    bench: Bench, organiser: httpx.Client
+) -> None:
+    code = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
+    keys = keys_of(code, "")
+    answer = ask(bench, keys.proof)
+    sealed = msgspec.json.decode(answer.content, type=PairingAnswer)
+    paired = msgspec.json.decode(sealed.pairing, type=Pairing)
+    assert keys.opens(sealed)
+    assert (paired.event, paired.table, paired.broker.port) == (EVENT, FREE, 1883)
+    assert paired.broker.host == "127.0.0.1"  # the name by which the desk was asked
+    assert paired.broker.password == bench.passwords.password(f"table-{FREE}")
+    assert refusal(ask(bench, keys.proof, machine="another")) == (410, "pairing_spent")
+    assert bench.audited() == [
+        ("", "pairing_refused", "pairing_spent", "another"),
+        ("", "pairing_taken", str(FREE), "pi-4"),
+        ("organiser", "pairing_opened", str(FREE), ""),
+    ]
+    told = "".join(map(str, bench.door.audit.entries()))
+    assert [secret for secret in (code, keys.proof, paired.broker.password) if secret in told] == []
+    assert code not in organiser.get("/pairing").text
+
+
+def test_a_code_ends_with_its_time_and_with_the_next_one_for_its_table(bench: Bench, organiser: httpx.Client) -> None:
+    first = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
+    second = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
+    assert refusal(ask(bench, keys_of(first, "").proof)) == (410, "pairing_over")
+    bench.clock.now += LASTS_MS
+    assert refusal(ask(bench, keys_of(second, "").proof)) == (410, "pairing_over")
+    bench.clock.now += 100 * LASTS_MS
+
+
+def test_a_table_that_has_a_device_is_paired_only_when_that_is_said_twice(organiser: httpx.Client) -> None:
+    page = opened(organiser, **{"table-1": "on"})
+    assert (page.status_code, "table_has_device" in page.text) == (409, True)
+    assert 'name="anyway"' in page.text
+    assert len(code_on(opened(organiser, **{"table-1": "on", "anyway": "on"}), 1)) == DIGITS
+    opened(organiser, withdraw="1")
+    assert code_on(organiser.get("/pairing"), 1) == ""
+
+
+def test_the_next_tables_are_those_without_a_device_and_without_a_code(bench: Bench, organiser: httpx.Client) -> None:
+    free = [table.table for table in sample.tables() if table.lifecycle in (None, "lost", "disconnected")]
+    page = opened(organiser, next=str(len(free)))
+    assert [table for table in range(1, 20) if code_on(page, table)] == free
+    assert opened(organiser, next="1").status_code == 400  # all of them have a code
+    bench.clock.now += 100 * LASTS_MS
+
+
+@pytest.mark.parametrize("role", ["table_arbiter", "display"])
+def test_only_who_may_set_up_pairs_tables(bench: Bench, role: str) -> None:
+    with logged_in(bench.server, role) as client:
+        assert [client.get("/pairing").status_code, client.post("/pairing").status_code] == [403, 403]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"{}", 400),
+        (b"\xff", 400),
+        (b"[" * 900, 400),
+        (b'{"proof": "12345678", "machine": "pi"}', 400),
+        (b'{"proof": "' + b"0" * 64 + b'", "machine": "<b>"}', 400),
+        (b'{"proof": "' + b"0" * 64 + b'", "machine": "pi", "table": 3}', 400),
+        (b"x" * 2000, 413),
+    ],
+)
+def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: bytes, status: int) -> None:
+    answer = httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", content=body, timeout=10)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (
+        status,
+        "form_too_large" if status == 413 else "form_malformed",
+    )
+
+
+def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_path: Path) -> None:
+    with pytest.raises(DeskError) as refused:
+        ForTables(EVENT, tmp_path / "none.json", 1883).pairing(1, "localhost")
+    assert refused.value.code == "nothing_to_pair_with"
+
+
+# ---- codes, without a server ------------------------------------------------------------------
+
+
+@pytest.fixture
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make keys in no time: what they cost is another file's law."""
+    monkeypatch.setattr(pairings, "keys_of", keys_of_cheap)
+
+
+def keys_of_cheap(code: str, seen: str) -> Keys:
+    return Keys((code + seen).encode().hex().ljust(64, "0")[:64], code.encode())
+
+
+@pytest.mark.usefixtures("cheap")
+def test_guessing_ends_after_a_few_tries_of_one_address_and_after_some_of_all() -> None:
+    codes, wrong = Pairings(""), "f" * 64
+    for at in range(OF_ALL):  # never so many of one address
+        with pytest.raises(PairingUnknown):
+            codes.take(wrong, "pi", f"10.0.0.{at // OF_ADDRESS}", at)
+    right = codes.open(1, "anne", 0)
+    with pytest.raises(PairingDelayed) as refused:
+        codes.take(right.keys.proof, "pi", "10.9.9.9", OF_ALL)
+    assert refused.value.wait_s > 0
+    fresh = Pairings("")
+    for at in range(OF_ADDRESS):
+        with pytest.raises(PairingUnknown):
+            fresh.take(wrong, "pi", HERE, at)
+    with pytest.raises(PairingDelayed):
+        fresh.take(fresh.open(1, "anne", 0).keys.proof, "pi", HERE, OF_ADDRESS)
+
+
+def test_the_keys_of_a_code_are_others_under_another_certificate() -> None:
+    plain, ours = keys_of("12345678", ""), keys_of("12345678", "a" * 64)
+    assert len({plain.proof, ours.proof, plain.sealing, ours.sealing, plain.sealing.hex()}) == 5
+    assert not ours.opens(PairingAnswer(pairing="{}", seal=plain.seal("{}")))
+    assert [
+        text for text in (repr(ours), repr(Offer("h", 1, "12345678"))) if "12345678" in text or ours.proof in text
+    ] == []
+
+
+@settings(max_examples=25)
+@given(
+    host=st.from_regex(r"[a-z0-9-]{1,20}(\.[a-z0-9]{1,5}){0,3}|[0-9a-f:]{2,30}:", fullmatch=True),
+    port=st.integers(1, LAST_PORT),
+    code=st.from_regex(r"[0-9]{8}", fullmatch=True),
+    seen=st.sampled_from(["", "0123456789ab" * 5]),
+)
+def test_what_a_code_holds_is_read_as_it_was_written(host: str, port: int, code: str, seen: str) -> None:
+    assert read_offer(as_text(Offer(host, port, code, seen))) == Offer(host, port, code, seen[:12])
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=50)
+@given(st.text(max_size=80))
+def test_any_other_text_is_no_pairing(text: str) -> None:
+    assert read_offer(text) is None
+
+
+def test_people_may_leave_out_the_usual_port_and_put_spaces_anywhere() -> None:
+    assert read_typed(" 10.0.0.4 ", "1234 5678") == Offer("10.0.0.4", 8136, "12345678")
+    assert [read_typed("10.0.0.4:0", "12345678"), read_typed("", "12345678"), read_typed("a b\nc!", "12345678")] == [
+        None,
+        None,
+        None,
+    ]

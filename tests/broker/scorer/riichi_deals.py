@@ -1,0 +1,65 @@
+"""The small event under riichi rules, and what its tables say of their hands."""
+
+from functools import cache
+from typing import Final
+
+import msgspec
+
+from broker.contract.facts import Result
+from broker.contract.messages import LogMessage
+from broker.contract.riichi import RiichiEvent, RiichiWin
+from broker.rules.riichi.duplicate import scored
+from broker.rules.riichi.profile_files import load
+from broker.scorer.event import Event, Plan
+from tests.broker.scorer.small import deals, fact, plan, registry
+from tests.broker.scorer.small import event as mcr
+
+RULES: Final = load("riichi-montreal")
+
+FU30: Final = RiichiWin(han=3, fu=30)
+
+HANDS: Final = (
+    RiichiEvent(kind="ron", wins={"south": FU30}, loser="west"),
+    RiichiEvent(kind="tsumo", wins={"west": RiichiWin(han=3, fu=50)}),
+    RiichiEvent(kind="draw", tenpai=("east",)),
+    RiichiEvent(kind="ron", wins={"east": FU30, "north": RiichiWin(yakuman=1)}, loser="south"),
+    RiichiEvent(kind="abort", reason="four_kans"),
+)
+
+
+def riichi_plan() -> Plan:
+    """Give the movement for sixteen, played under riichi rules."""
+    return msgspec.structs.replace(plan(), profile="riichi-montreal")
+
+
+@cache
+def riichi_event() -> Event:
+    """Give the checked event."""
+    return Event(riichi_plan(), deals(), registry())
+
+
+def ended(table: int, round_: int, hand: RiichiEvent) -> Result:
+    """Give the result of a planned play."""
+    booking = mcr().bookings[table, round_]
+    outcome, points = scored(hand, riichi_event().winds(booking.deal)[1], RULES)
+    return Result(
+        round=round_,
+        deal=booking.deal,
+        profile="riichi-montreal",
+        players=dict(booking.players),
+        win=outcome.win,
+        winners=dict(outcome.winners),
+        discarder=outcome.discarder,
+        points=points,
+        fines={},
+        hand=hand,
+    )
+
+
+def whole_riichi_event() -> list[LogMessage]:
+    """Give one result of each play."""
+    return [
+        fact(table, round_, ended(table, round_, HANDS[(table + round_) % len(HANDS)]))
+        for table in riichi_event().tables
+        for round_ in range(1, 5)
+    ]

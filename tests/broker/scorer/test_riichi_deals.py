@@ -1,0 +1,104 @@
+"""An event of planned deals under riichi rules: results judged, compared by datum and IMP, and counted otherwise."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from broker.contract.messages import Assignment
+from broker.contract.riichi import RiichiEvent, RiichiWin
+from broker.contract.words import SEATS
+from broker.records import of_event
+from broker.rules.errors import RuleError
+from broker.rules.riichi.profile_files import load, text_of
+from broker.scorer.event import Event
+from broker.scorer.intake import Intake
+from broker.scorer.room import Room
+from broker.scorer.rulings.what_if import what_if
+from broker.scorer.stored import open_stored
+from broker.scoring.imp import imp
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.hall import make_hall, open_journal
+from tests.broker.scorer.riichi_deals import FU30, HANDS, ended, riichi_event, riichi_plan, whole_riichi_event
+from tests.broker.scorer.small import deals, event, fact, registry, result, sent
+
+
+def code_of(told: object, of: Event | None = None) -> str | None:
+    """Give the code with which the gate refuses a result, or None."""
+    assert isinstance(told, msgspec.Struct)
+    return Intake(of or riichi_event(), ()).judge(*sent(fact(1, 1, told))).code  # type: ignore[arg-type]  # a fact
+
+
+def test_a_table_is_told_deals_and_rules_as_at_every_event(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        hall = make_hall(tmp_path, journal, riichi_event())
+        hall.connect(up=True)
+        (one,) = hall.ear.heard("assignment/1")
+    assert isinstance(one, Assignment)
+    assert (one.profile, one.session, len(one.plays)) == ("riichi-montreal", None, 4)
+
+
+@pytest.mark.parametrize("hand", HANDS, ids=lambda hand: hand.kind)
+def test_a_result_that_its_hand_comes_to_is_taken(hand: RiichiEvent) -> None:
+    assert code_of(ended(1, 1, hand)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"points": {"east": 1, "south": 38, "west": -39, "north": 0}}, "wrong_points"),
+        ({"hand": None}, "impossible_result"),
+        ({"winners": {"south": 4}}, "impossible_result"),
+        ({"winners": {}}, "impossible_result"),
+        ({"discarder": "north"}, "impossible_result"),
+        ({"win": "self_drawn"}, "impossible_result"),
+        ({"hand": RiichiEvent(kind="ron", wins={"south": FU30})}, "impossible_result"),
+        ({"hand": RiichiEvent(kind="ron", wins={"south": RiichiWin(han=1, fu=31)}, loser="west")}, "impossible_result"),
+        ({"hand": RiichiEvent(kind="chombo", offenders=("south",))}, "impossible_result"),
+        ({"hand": RiichiEvent(kind="end")}, "impossible_result"),
+        ({"profile": "riichi-basic"}, "wrong_profile"),
+    ],
+)
+def test_what_a_hand_does_not_come_to_is_refused(change: dict[str, object], code: str) -> None:
+    assert code_of(msgspec.structs.replace(ended(1, 1, HANDS[0]), **change)) == code
+
+
+def test_han_and_fu_at_a_table_of_the_other_rule_book_are_refused() -> None:
+    assert code_of(msgspec.structs.replace(result(1), hand=HANDS[0]), event()) == "impossible_result"
+
+
+def test_plays_of_one_deal_are_compared_by_datum_and_imp_in_hundreds() -> None:
+    room = Room(riichi_event())
+    room.load(whole_riichi_event())
+    for group in room.groups():
+        plays = [one.play.points or {} for one in group.plays]
+        for seat in SEATS:
+            datum = Fraction(sum(points[seat] for points in plays), len(plays))
+            assert group.datum[seat] == datum
+            assert [one.imp[seat] for one in group.plays] == [
+                imp(points[seat] - datum, riichi_event().profile.imp) for points in plays
+            ]
+    assert len(room.groups()) == 4
+
+
+def test_what_if_another_riichi_profile_were_played_counts_the_same_hands_again() -> None:
+    room = Room(riichi_event())
+    room.load(whole_riichi_event())
+    found = what_if(room.fork(), load("riichi-basic"), riichi_event().players, {})
+    assert {one.name for one in found.players} != set()
+    same = what_if(room.fork(), riichi_event().profile, riichi_event().players, {})
+    assert same.players == ()
+
+
+def test_an_own_riichi_profile_is_the_rules_of_an_event() -> None:
+    text = text_of("riichi-montreal").replace('"riichi-montreal"', '"our-riichi"', 1)
+    plan = msgspec.structs.replace(riichi_plan(), profile="our-riichi")
+    assert Event(plan, deals(), registry(), text).profile.id == "our-riichi"
+
+
+def test_there_is_no_record_in_fan_of_a_hand_of_riichi(tmp_path: Path) -> None:
+    stored = open_stored(event_folder(tmp_path, whole_riichi_event(), riichi_plan()))
+    with pytest.raises(RuleError, match="none of riichi"):
+        list(of_event.records(stored))
+    assert len([laid for _, laid in stored.played() if laid.hand]) == 16
