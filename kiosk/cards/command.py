@@ -1,4 +1,4 @@
-"""`homologue cards`: one page each for staff and players, to be printed and laminated."""
+"""`homologue cards`: one page each for staff, players, and players of riichi, to be printed and laminated."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ from kiosk.errors import KioskError
     help="Folder for the PDF files [default: this one].",
 )
 def cards(language: str, output: Path) -> None:
-    """Write `staff-LANGUAGE.pdf` and `players-LANGUAGE.pdf`, an A4 page each, with pictures of the table's screen."""
+    """Write staff-LANGUAGE.pdf, players-LANGUAGE.pdf and, for a riichi table, riichi-LANGUAGE.pdf: an A4 page each."""
     from kiosk.cards.page import page  # noqa: PLC0415 - pygame and reportlab: not for --help
     from kiosk.screens.words import Words  # noqa: PLC0415 - as above
 

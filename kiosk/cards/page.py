@@ -15,14 +15,12 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Paragraph
 
 from kiosk.cards.contents import Card
+from kiosk.cards.moments import SIZE
 from kiosk.errors import BadConfiguration
 from kiosk.screens.shown import Shown
 from kiosk.screens.style import HAN, HINT, chinese_font
 from kiosk.screens.table import TableScreen
 from kiosk.screens.words import Words
-
-SIZE: Final = (1000, 600)
-"""Of a picture, pixels: 290 to the inch as it is printed."""
 
 MARGIN: Final = 14 * mm
 GAP: Final = 8 * mm
@@ -38,14 +36,14 @@ def page(card: Card, words: Words) -> bytes:
     canvas = Canvas(file, pagesize=A4, invariant=1, lang=words.language)
     canvas.setTitle(words(f"card_{card.name}"))
     plain, bold = _fonts(words.language)
-    size, room = (13.5, 42 * mm) if len(card.moments) <= FEW else (11, 24.5 * mm)
+    size, room = (13.5, 42 * mm) if len(card.moments) <= FEW else (11, 22.5 * mm)
     title = ParagraphStyle("title", fontName=bold, fontSize=20, leading=24)
     text = ParagraphStyle("text", fontName=plain, fontSize=size, leading=size * 1.3, wordWrap=_wrapping(words.language))
     y = A4[1] - MARGIN - _write(canvas, words(f"card_{card.name}"), title, (MARGIN, A4[1] - MARGIN))
     y -= 5 * mm
     for at, (sentence, shown) in enumerate(card.moments):
         x, top = MARGIN + at % 2 * (WIDE + GAP), y - at // 2 * (HIGH + room)
-        canvas.drawImage(_picture(words, shown), x, top - HIGH, WIDE, HIGH)
+        canvas.drawImage(_picture(words, shown() if callable(shown) else shown), x, top - HIGH, WIDE, HIGH)
         _write(canvas, f"<b>{at + 1}</b>  {words(sentence)}", text, (x, top - HIGH - 1.5 * mm), WIDE)
     y -= -(-len(card.moments) // 2) * (HIGH + room)
     for sentence in card.besides:

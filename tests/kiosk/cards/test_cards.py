@@ -49,10 +49,14 @@ def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def test_the_command_writes_both_cards(tmp_path: Path) -> None:
+def test_the_command_writes_all_cards(tmp_path: Path) -> None:
     done = CliRunner().invoke(cards, ["--output", str(tmp_path / "cards")])
     assert done.exit_code == 0, done.output
-    assert sorted(path.name for path in (tmp_path / "cards").iterdir()) == ["players-en.pdf", "staff-en.pdf"]
+    assert sorted(path.name for path in (tmp_path / "cards").iterdir()) == [
+        "players-en.pdf",
+        "riichi-en.pdf",
+        "staff-en.pdf",
+    ]
 
 
 def test_a_language_that_there_is_not_is_told_by_its_code(tmp_path: Path) -> None:
