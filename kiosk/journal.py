@@ -135,9 +135,21 @@ class Journal:
 
     @draft.setter
     def draft(self, text: str) -> None:
+        self._draft("draft", text)
+
+    @property
+    def panel(self) -> str:
+        """What an arbiter who was let in has chosen so far."""
+        return self._about("panel", "")
+
+    @panel.setter
+    def panel(self, text: str) -> None:
+        self._draft("panel", text)
+
+    def _draft(self, key: str, text: str) -> None:
         with suppress(JournalFull), self._as_one():
-            self._about("draft", "")
-            self._tell("draft", text)
+            self._about(key, "")
+            self._tell(key, text)
 
     def close(self) -> None:
         """Close it; may be called twice."""
@@ -272,6 +284,16 @@ class Journal:
         rows = self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' OR code = 'already_recorded'")
         facts = [decode(LogMessage, body).fact for (body,) in rows]
         return frozenset((fact.round, fact.deal) for fact in facts if isinstance(fact, Result))
+
+    def result(self, round_: int, deal: int) -> LogMessage | None:
+        """Give the last result of a play, whatever the scorer has said of it; None: there is none."""
+        rows = self._store.execute("SELECT body FROM outbox ORDER BY seq DESC")
+        for (body,) in rows:
+            message = decode(LogMessage, body)
+            fact = message.fact
+            if isinstance(fact, Result) and (fact.round, fact.deal) == (round_, deal):
+                return message
+        return None
 
     def settle(self, receipt: Receipt) -> None:
         """Mark what the scorer names as taken or refused; what it should have and has not is open again.

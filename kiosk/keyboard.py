@@ -54,6 +54,7 @@ class Drafts(Protocol):
     """Keeps what was typed so far, so that no key is pressed twice after a power cut."""
 
     draft: str
+    panel: str
 
 
 class Keyboard:
@@ -68,8 +69,9 @@ class Keyboard:
         """What was typed before the program started, until it is known whether it is asked for still."""
         self.form: Form | None = None
         """What is being filled in; there is a form while a declaration waits for its value."""
-        self.panel: Panel | None = None
-        """The arbiter's, while it is open."""
+        self._panel: Panel | None = None
+        self._panel_left = drafts.panel if drafts else ""
+        """The panel that was open before the program started, until the table has been seen."""
         self._seen_at: int | None = None
         """When an arbiter who is let in last touched something."""
         self.problem: str | None = None
@@ -77,8 +79,21 @@ class Keyboard:
         self.riichi = RiichiKeys(apply)
         """At a table that plays riichi."""
 
+    @property
+    def panel(self) -> Panel | None:
+        """The arbiter's, while it is open."""
+        return self._panel
+
+    @panel.setter
+    def panel(self, panel: Panel | None) -> None:
+        if self._drafts and arbiters.kept(panel) != arbiters.kept(self._panel):
+            self._drafts.panel = arbiters.kept(panel)
+        self._panel = panel
+
     def follow(self, state: Table) -> None:
         """Begin a form, or drop it, where the declarations have changed."""
+        if self._panel_left:
+            self._panel, self._panel_left = arbiters.reopened(self._panel_left, state), ""
         if self.panel is not None and self.panel.ask != "pin":
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
         if state.session is not None or state.alone:

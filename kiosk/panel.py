@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+import msgspec
+
 from broker.contract.words import SEATS, Seat
 from kiosk.entry import DIGITS, SEAT_KEYS
 from kiosk.table import guards
@@ -108,6 +110,21 @@ def opened(state: Table) -> Panel:
     """Give the panel for an arbiter who is let in. A riichi session has its own rules, and no fines in IMP."""
     fines = state.profile.false_hu.fines.value if state.session is None else ()
     return Panel("act", possible(state), fines)
+
+
+def kept(panel: Panel | None) -> str:
+    """Write down what has been chosen, for a power cut; of a PIN nothing."""
+    return "" if panel is None or panel.ask == "pin" else msgspec.json.encode(panel).decode()
+
+
+def reopened(text: str, state: Table) -> Panel | None:
+    """Give the panel that was open before a power cut, where that arbiter is still let in and can still rule so."""
+    try:
+        panel = msgspec.json.decode(text or "null", type=Panel | None)
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+    fits = panel is not None and panel.ask != "pin" and state.arbiter is not None and panel.acts == possible(state)
+    return panel if fits else None
 
 
 def press(panel: Panel, key: str) -> Pressed:

@@ -4,7 +4,6 @@ import logging
 import queue
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
@@ -27,9 +26,10 @@ from kiosk.health import TOLD_LATE, Wellbeing
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.offered import content, first_left, may_be_taken
+from kiosk.receipts import Receipts
 from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.riichi_shown import session_shown
-from kiosk.screens.shown import Line, Shown, shown
+from kiosk.screens.shown import Line, Shown, in_restoring, shown
 from kiosk.sight import Sight
 from kiosk.stalled import Stalled, room_of
 from kiosk.table.errors import NotNow
@@ -43,6 +43,7 @@ from kiosk.table.events import (
 )
 from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.today import hours_and_minutes, version
+from kiosk.told import told_of
 from kiosk.touch import Touch
 from kiosk.uplink import Uplink, Wire
 
@@ -83,7 +84,7 @@ class Program:
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
         self._core.restarted(clock())
-        self._duty = Duty(journal.device)
+        self._duty, self._receipts = Duty(journal.device), Receipts(journal)
         self._link: Wire = link(self._queue.put) if link else self._make_link(settings)
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
@@ -102,7 +103,9 @@ class Program:
 
     def _make_link(self, settings: Settings) -> Link:
         name, table = self._config.event, self._config.table
-        will = Will(topics.STATE.at(name, table=table), encode(self._stands("lost", 0, {})))
+        will = Will(
+            topics.STATE.at(name, table=table), encode(told_of(self._config, self._journal, self.state, "lost", 0, {}))
+        )
         return Link(
             settings.address(),
             # Of each device its own: under one name two devices would cut each other off, again and again.
@@ -358,6 +361,8 @@ class Program:
         now = in_restoring(now, self.state, self._bench)
         if now.calling and self._link.up:
             now = replace(now, calls_before=self._duty.calls_before)
+        if (code := self._receipts.code(self.state)) is not None:
+            now = replace(now, receipt=code)
         session, form = self.state.session, self._keyboard.riichi.form
         if session is None:
             return replace(now, alone=alone_shown(self.state, form)) if self.state.alone else now
@@ -368,28 +373,7 @@ class Program:
         refused = {"refused": self._uplink.refused[-1][1]} if self._uplink.refused else {}
         health = {**self._health.codes, **refused}
         unwell: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
-        return self._stands(unwell, self._uplink.unsent, health)
-
-    def _stands(self, lifecycle: Lifecycle, unsent: int, health: dict[str, str]) -> TableState:
-        state = self.state
-        return TableState(
-            id=uuid.uuid4().hex,
-            event=self._config.event,
-            table=self._config.table,
-            seq=self._journal.last_seq,
-            device=self._journal.device,
-            start=self._journal.start,
-            count=0,
-            lifecycle=lifecycle,
-            state=state.public,
-            round=state.play.round if state.play else None,
-            deal=state.play.deal if state.play else None,
-            unsent=unsent,
-            calling=state.calling,
-            paused=state.paused,
-            ordered=state.ordered,
-            health=health,
-        )
+        return told_of(self._config, self._journal, self.state, unwell, self._uplink.unsent, health)
 
 
 def run(program: Program, stop: threading.Event, each_round: Callable[[], float]) -> None:
@@ -402,13 +386,6 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], float]
             pause = each_round()
     finally:
         program.stop()
-
-
-def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
-    """Add what is to be seen while walls are restored; nothing at other times."""
-    if state.play is None or state.phase is not Phase.RESTORING:
-        return now
-    return replace(now, work=state.work, order=state.play.order, bench=at_hand)
 
 
 def _given(order: Order, now: int) -> Ordered:

@@ -13,11 +13,13 @@ def result(words: Words, shown: Shown) -> Middle | None:
     if shown.result is None:
         return None
     recorded = shown.state == "recorded"
-    lines = (
+    lines = [
         Said(words(shown.state), 0.1 if recorded else 0.07, style.GOOD if recorded else style.QUIET),
         Said(_how(words, shown.result), 0.07 if recorded else 0.11, style.TEXT),
         Said(words(f"{shown.state}_help"), 0.055, style.QUIET),
-    )
+    ]
+    if shown.receipt:
+        lines.append(Said(words("receipt", code=shown.receipt), 0.085, style.TEXT))
     action = Action("enter", words("do_next"), "strong") if recorded else Action("r", words("do_refuse"))
     return Middle((*extra(words, shown), *lines, *problem(words, shown)), (action,))
 

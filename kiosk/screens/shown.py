@@ -95,14 +95,16 @@ class Shown:
     """Code of what was refused at the keyboard."""
     session: SessionShown | None = None
     """The riichi session, at a table that plays one."""
-    alone: AloneShown | None = None
-    """A planned deal under riichi rules."""
     calls_before: int | None = None
     """How many calls are before the table's own; None: no call is shown, or that is not known."""
+    receipt: str | None = None
+    """The code of the receipt of the play that was recorded."""
     elsewhere: bool = False
     """The table is served by another device."""
     pairing: PairingForm | None = None
     """What is typed where the device has no table yet."""
+    alone: AloneShown | None = None
+    """A planned deal under riichi rules."""
 
     @property
     def riichi(self) -> SessionShown | AloneShown | None:
@@ -143,6 +145,13 @@ def shown(
         ruled=state.ruled,
         problem=None if quiet and panel is None else problem,
     )
+
+
+def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
+    """Add what is to be seen while walls are restored; nothing at other times."""
+    if state.play is None or state.phase is not Phase.RESTORING:
+        return now
+    return replace(now, work=state.work, order=state.play.order, bench=at_hand)
 
 
 def _covered(panel: Panel | None) -> Panel | None:

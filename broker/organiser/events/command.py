@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from broker.credentials import write_private
 from broker.organiser.deals import options
 from broker.organiser.deals.command import new as new_deals
 from broker.organiser.deals.made import BY_ROUNDS
-from broker.organiser.events.listed import PLAYERS, players_csv, read_players
+from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players, teams_of
 from broker.organiser.events.ready import problems
 from broker.organiser.movements.command import new as new_movement
 from broker.organiser.paper.command import sheets
@@ -42,7 +43,11 @@ def event() -> None:
 @click.option("--title", prompt="Title, as people read it", help="As the desk and the exports show it.")
 @click.option("--profile", prompt="Rule profile", default=DEFAULT, show_default=True, help="`homologue profile list`.")
 @click.option(
-    "--players", "listed", type=options.FILE, prompt="CSV file of the players", help="Column name; docs/organiser.md."
+    "--players",
+    "listed",
+    type=options.FILE,
+    prompt="CSV file of the players",
+    help="Columns name, team ...; docs/organiser.md.",
 )
 @click.option(
     "--rounds", type=click.IntRange(1, MOST_ROUNDS), prompt="Rounds", help="A player stays at a table for a round."
@@ -62,7 +67,7 @@ def new(ctx: click.Context, *, folder: Path, name: str, title: str, profile: str
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
     load(profile)
     players = read_players(listed)
-    plan = _plan(name, title, profile, [msgspec.to_builtins(one.player) for one in players])
+    plan = _plan(name, title, profile, players)
     folder.mkdir(parents=True, exist_ok=True)
     write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
     write_private(folder / PLAYERS, players_csv(players).encode())
@@ -73,8 +78,9 @@ def new(ctx: click.Context, *, folder: Path, name: str, title: str, profile: str
     _tell(ctx, folder, as_json=False)
 
 
-def _plan(name: str, title: str, profile: str, players: list[object]) -> Plan:
-    said = {"name": name, "title": title, "profile": profile, "players": players}
+def _plan(name: str, title: str, profile: str, players: Sequence[Listed]) -> Plan:
+    listed = [msgspec.to_builtins(one.player) for one in players]
+    said = {"name": name, "title": title, "profile": profile, "players": listed, "teams": teams_of(players)}
     try:
         return msgspec.convert(said, Plan)
     except msgspec.ValidationError as error:

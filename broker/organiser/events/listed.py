@@ -1,6 +1,7 @@
-"""Players from a CSV list, and what is kept of them beside the plan: country, club, national and EMA numbers."""
+"""Players from a CSV list: their teams, and what is kept beside the plan: country, club, national and EMA numbers."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,13 @@ from broker.contract.plans import Player
 from broker.organiser.deals.files import every, refuse
 from broker.organiser.deals.table import Row, read_table
 from broker.rules.errors import RuleError
+from broker.rules.movement.check import SEATED
 from broker.scorer.cells import as_csv
 
 PLAYERS: Final = "players.csv"
 FURTHER: Final = ("country", "club", "national", "ema")
-COLUMNS: Final = ("id", "name", *FURTHER)
+TEAM: Final = "team"
+COLUMNS: Final = ("id", "name", *FURTHER, TEAM)
 LONGEST: Final = 60
 MOST: Final = 4000
 
@@ -31,15 +34,16 @@ class Listed:
     player: Player
     further: tuple[str, ...]
     """In the order of FURTHER."""
+    team: str = ""
 
 
 def read_players(path: Path) -> tuple[Listed, ...]:
     """Read a list; ids are made where it has none. Nothing is taken unless all of it is right.
 
-    Raises an ExceptionGroup of RuleErrors that name the line: `player_wrong`, `player_listed_twice`, `line_incomplete`;
-    RuleError as `read_table`, `too_large`; OSError.
+    Raises an ExceptionGroup of RuleErrors that name the line: `player_wrong`, `player_listed_twice`, `line_incomplete`,
+    `teams_do_not_fit`; RuleError as `read_table`, `too_large`; OSError.
     """
-    rows, fields = read_table(path, ("name",), ("id", *FURTHER))
+    rows, fields = read_table(path, ("name",), ("id", *FURTHER, TEAM))
     if len(rows) > MOST:
         raise RuleError("too_large", f"{path.name} has more than {MOST} players")
     width = max(2, len(str(len(rows))))
@@ -50,7 +54,7 @@ def read_players(path: Path) -> tuple[Listed, ...]:
         return row.line, _listed(row, f"p{number:0{width}}")
 
     found = every(take, enumerate(rows, 1))
-    refuse(_twice(found))
+    refuse((*_twice(found), *_in_no_team(found)))
     return tuple(one for _, one in found)
 
 
@@ -64,11 +68,12 @@ def _listed(row: Row, made: str) -> Listed:
     if not player.name.isprintable():
         raise RuleError("player_wrong", f"line {row.line}: the name has characters that no screen shows")
     further = tuple(row.cells.get(column, "").removeprefix("'") for column in FURTHER)
-    if any(len(text) > LONGEST or not text.isprintable() for text in further):
+    team = " ".join(row.cells.get(TEAM, "").removeprefix("'").split())
+    if any(len(text) > LONGEST or not text.isprintable() for text in (*further, team)):
         raise RuleError("player_wrong", f"line {row.line}: at most {LONGEST} printable characters a column")
     if further[0] and not COUNTRY.fullmatch(further[0]):
         raise RuleError("player_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
-    return Listed(player, further)
+    return Listed(player, further, team)
 
 
 def _twice(found: Iterable[tuple[int, Listed]]) -> Iterable[RuleError]:
@@ -83,6 +88,27 @@ def _twice(found: Iterable[tuple[int, Listed]]) -> Iterable[RuleError]:
                 )
 
 
+def _in_no_team(found: Iterable[tuple[int, Listed]]) -> Iterable[RuleError]:
+    """Name the players without a team where others have one, and the teams that are too small."""
+    listed = list(found)
+    sizes = Counter(one.team for _, one in listed)
+    for line, one in listed if len(sizes) > 1 else ():
+        if not one.team:
+            yield RuleError("teams_do_not_fit", f"line {line}: {one.player.name} is in no team, others are")
+    for team, size in sizes.items():
+        if team and size < SEATED:
+            yield RuleError("teams_do_not_fit", f"{team} has {size} players; a team has at least {SEATED}")
+
+
+def teams_of(players: Iterable[Listed]) -> dict[str, tuple[str, ...]]:
+    """Give the teams of a list with their players, in its order; none where it names none."""
+    teams: dict[str, tuple[str, ...]] = {}
+    for one in players:
+        if one.team:
+            teams[one.team] = (*teams.get(one.team, ()), one.player.id)
+    return teams
+
+
 def players_csv(players: Iterable[Listed]) -> str:
     """Write the list as it is kept in the event's folder; it reads as it was."""
-    return as_csv(COLUMNS, ((one.player.id, one.player.name, *one.further) for one in players))
+    return as_csv(COLUMNS, ((one.player.id, one.player.name, *one.further, one.team) for one in players))

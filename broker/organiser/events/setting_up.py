@@ -21,9 +21,10 @@ from broker.contract.words import SEATS
 from broker.credentials import write_private
 from broker.organiser.deals import made, sets
 from broker.organiser.deals.committed import COMMITMENT, event_of
-from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players
+from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players, teams_of
 from broker.organiser.movements import file as files
 from broker.organiser.movements.command import usual_order
+from broker.organiser.movements.players import fours, team_by_team
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, check, make, named
 from broker.rules.rule_books import load, own
@@ -86,7 +87,7 @@ def take_players(folder: Path, text: str) -> int:
     plan = _settled(folder)
     players = listed(text)
     write_private(folder / PLAYERS, players_csv(players).encode())
-    _write(folder, replace(plan, players=tuple(one.player for one in players)))
+    _write(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players)))
     return len(players)
 
 
@@ -107,11 +108,16 @@ def movement_of(text: str) -> Movement:
 
 
 def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> Movement:
-    """Make a movement for the players of the folder. Raises RuleError `head_missing`, `impossible_size`."""
-    names = [player.id for player in _settled(folder).players]
+    """Make a movement for the players of the folder.
+
+    Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`.
+    """
+    plan = _settled(folder)
+    teams = fours(plan.teams)
+    names = team_by_team(teams) or [player.id for player in plan.players]
     order = usual_order(len(names), None, rounds, None, None)
     end = time.monotonic() + seconds
-    plays = named(make(order, Random(0), lambda: time.monotonic() < end), names)  # noqa: S311 - no secret
+    plays = named(make(order, Random(0), lambda: time.monotonic() < end, in_teams=bool(teams)), names)  # noqa: S311 - no secret
     return Movement(plays)
 
 

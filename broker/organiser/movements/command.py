@@ -11,7 +11,7 @@ import msgspec
 
 from broker.organiser.movements import file as files
 from broker.organiser.movements import text
-from broker.organiser.movements.players import TEAM, player_names, read_teams
+from broker.organiser.movements.players import TEAM, fours, player_names, read_teams
 from broker.organiser.movements.search import Wanted, going_on, refusals, searching, write
 from broker.rules.errors import RuleError
 from broker.rules.movement import (
@@ -78,7 +78,11 @@ def new(
     with refusals(as_json=wanted.as_json):
         members = read_teams(teams) if teams else None
         if event and members:
-            raise RuleError("teams_not_of_event", "an event knows no teams yet: make its movement as a CSV file")
+            raise RuleError(
+                "teams_not_of_event", "an event's teams are those of its list of players: leave --teams out"
+            )
+        if event:
+            members = fours(files.event_teams(event)) or None
         names = player_names(players, members, event)
         carriers = 1 if event and copies is None and deals_per_round is not None else copies
         order = usual_order(len(names), tables, rounds, deals_per_round, carriers)

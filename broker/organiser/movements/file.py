@@ -203,6 +203,11 @@ def event_players(folder: Path) -> list[str]:
     return [player.id for player in _plan(_content(folder / EVENT)).players]
 
 
+def event_teams(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Give an event's teams; none where it has none. Raises as `event_players`."""
+    return _plan(_content(folder / EVENT)).teams
+
+
 def write_event(folder: Path, plays: Sequence[Play], *, force: bool) -> int:
     """Put a movement into an event's folder; give the number of plays.
 

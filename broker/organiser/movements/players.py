@@ -21,8 +21,8 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
 
     Raises RuleError `players_differ` or `impossible_size`.
     """
-    listed = [member for members in teams.values() for member in members] if teams else []
-    if event:
+    listed = team_by_team(teams or {})
+    if event and not listed:
         listed = files.event_players(event)
     if listed and players not in (None, len(listed)):
         raise RuleError("players_differ", f"--players says {players}, and {len(listed)} are named")
@@ -43,11 +43,22 @@ def read_teams(path: Path) -> dict[str, tuple[str, ...]]:
     except (OSError, ValueError, RecursionError) as error:
         raise RuleError("bad_teams", f"{path.name}: {error}") from None
     seen: set[str] = set()
-    for team, members in teams.items():
-        if len(members) != TEAM:
-            raise RuleError("teams_do_not_fit", f"{team} has {len(members)} players; a team has {TEAM}")
+    for members in fours(teams).values():
         for member in members:
             if member in seen:
                 raise RuleError("player_in_two_teams", f"{member} is listed more than once")
             seen.add(member)
     return teams
+
+
+def fours(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Give teams for which a movement can be made: of four. Raises RuleError `teams_do_not_fit`."""
+    for team, members in teams.items():
+        if len(members) != TEAM:
+            raise RuleError("teams_do_not_fit", f"{team} has {len(members)} players; a movement is made for {TEAM}")
+    return teams
+
+
+def team_by_team(teams: Teams) -> list[str]:
+    """Give all players, those of a team one after the other."""
+    return [member for members in teams.values() for member in members]

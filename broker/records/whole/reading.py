@@ -22,6 +22,7 @@ from broker.rules.errors import RuleError
 from broker.scorer.event import EVENT, PROFILE, Event
 from broker.scorer.folder import write_deals, write_hands, write_registry
 from broker.scorer.intake import Intake
+from broker.scoring.lineups import team_of_players
 from broker.store.errors import StoreBroken
 from broker.store.journal import Kept, message_of
 from broker.store.opened import open_journal
@@ -110,5 +111,7 @@ def _write_files(made: Document, folder: Path) -> None:
 
 
 def _listed(made: Document) -> Iterable[Listed]:
+    team_of = team_of_players(made.plan.teams)
     for person in made.people:
-        yield Listed(Player(id=person.id, name=person.name), tuple(getattr(person, column) for column in FURTHER))
+        further = tuple(getattr(person, column) for column in FURTHER)
+        yield Listed(Player(id=person.id, name=person.name), further, team_of.get(person.id, ""))

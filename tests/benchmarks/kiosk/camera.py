@@ -18,8 +18,7 @@ import numpy as np
 from kiosk.bench import Bench, saw
 from kiosk.config import Screen
 from kiosk.looking import Looking
-from kiosk.program import in_restoring
-from kiosk.screens.shown import Line, shown
+from kiosk.screens.shown import Line, in_restoring, shown
 from kiosk.screens.window import Window
 from kiosk.screens.words import Words
 from kiosk.sight import Sight

@@ -16,7 +16,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "brokers.md"
 def test_a_table_has_its_own_topics_and_no_others() -> None:
     assert permissions("cup", 3)["table-3"] == Permissions(
         publish=("hm/cup/table/3/state", "hm/cup/table/3/log"),
-        subscribe=("hm/cup/receipt/3", "hm/cup/assignment/3", "hm/cup/order/3"),
+        subscribe=("hm/cup/receipt/3", "hm/cup/assignment/3", "hm/cup/served/3", "hm/cup/order/3"),
     )
 
 

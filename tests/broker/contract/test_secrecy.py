@@ -23,8 +23,8 @@ def text_fields() -> dict[str, str | None]:
     }
 
 
-def test_a_table_reads_receipts_its_assignment_and_orders_and_nothing_else() -> None:
-    assert [topic.name for topic in READ_BY_TABLES] == ["receipt", "assignment", "order"]
+def test_a_table_reads_receipts_its_assignment_how_it_is_served_and_orders_and_nothing_else() -> None:
+    assert [topic.name for topic in READ_BY_TABLES] == ["receipt", "assignment", "served", "order"]
 
 
 def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> None:
@@ -45,6 +45,10 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> N
         "assignment: session.players{}.id",
         "assignment: session.players{}.name",
         "assignment: repeats{}[]",
+        "served: id",
+        "served: event",
+        "served: device",
+        "served: refused",
         "order: id",
         "order: event",
         "order: author",
@@ -83,6 +87,6 @@ def test_a_result_on_the_wire_has_the_hand_value_and_never_the_hand() -> None:
     texts = {way for way, kind in leaves(log.message) if isinstance(kind, inspect.StrType)}
     result = {"fact.profile", "fact.players{}", "fact.fines{}.reason"}
     ruled = {"fact.author", "fact.reason", "fact.decision.gives{}?", "fact.decision.takes{}?"}
-    assert texts == {"id", "event", "fact.form", *result, *ruled, "fact.guards[]"}
+    assert texts == {"id", "event", "device", "fact.form", *result, *ruled, "fact.guards[]"}
     assert set(SEATS).isdisjoint(KINDS)
     assert set(WinKind.__args__).isdisjoint(KINDS)  # type: ignore[attr-defined] # a Literal has its words there

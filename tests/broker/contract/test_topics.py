@@ -106,6 +106,7 @@ def test_what_is_kept_for_latecomers_is_state_and_never_an_event() -> None:
         "state",
         "receipt",
         "assignment",
+        "served",
         "traveller",
         "standings",
         "public_traveller",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from broker.command import homologue
 from broker.organiser.deals.files import flat
 from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players
+from broker.organiser.movements.command import new as new_movement
 from broker.rules.errors import RuleError
 from broker.scorer.event import open_event
 
@@ -152,3 +153,37 @@ def test_any_bytes_are_a_list_or_are_refused(tmp_path_factory: pytest.TempPathFa
         except* RuleError as several:
             assert flat(several) != []  # noqa: PT017 - each of them is a refusal, and nothing else came
     assert len({one.player.id for one in found}) == len(found)
+
+
+def of_teams(*teams: str) -> list[list[str]]:
+    return [[f"Player {n}", team] for n, team in enumerate(teams, 1)]
+
+
+def test_a_list_that_names_teams_makes_a_team_event_in_which_each_sits_once_at_each_wind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (seconds,) = [one for one in new_movement.params if one.name == "seconds"]
+    monkeypatch.setattr(seconds, "default", 0.01)
+    rows = of_teams(*("Les  Bambous", "赢家") * 4)
+    options = [*OPTIONS[:-1], "4", "--players", sheet(tmp_path, rows, ["name", "team"])]
+    assert ask("new", tmp_path / "cup", *options).exit_code == 0
+    event = open_event(tmp_path / "cup")  # which is refused unless the movement is one for teams
+    assert event.plan.teams == {"Les Bambous": ("p01", "p03", "p05", "p07"), "赢家": ("p02", "p04", "p06", "p08")}
+    assert [one.team for one in read_players(tmp_path / "cup" / PLAYERS)] == ["Les Bambous", "赢家"] * 4
+
+
+def test_who_is_in_no_team_where_others_are_and_a_team_that_is_too_small_are_named(tmp_path: Path) -> None:
+    path = sheet(tmp_path, of_teams("A", "A", "A", "A", "", "B"), ["name", "team"])
+    with pytest.raises(ExceptionGroup) as found:
+        read_players(path)
+    assert [(one.code, one.text) for one in flat(found.value)] == [
+        ("teams_do_not_fit", "line 6: Player 5 is in no team, others are"),
+        ("teams_do_not_fit", "B has 1 players; a team has at least 4"),
+    ]
+
+
+def test_a_movement_is_made_for_teams_of_four(tmp_path: Path) -> None:
+    rows = of_teams(*"AAAAABBBB")
+    options = [*OPTIONS[:-1], "4", "--players", sheet(tmp_path, rows, ["name", "team"])]
+    refused = ask("new", tmp_path / "cup", *options)
+    assert (refused.exit_code, "teams_do_not_fit" in refused.output) == (1, True)

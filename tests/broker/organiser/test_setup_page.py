@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from broker.desk.server import DeskServer
 from broker.event_command import no_room
-from broker.organiser.events import setup_page
+from broker.organiser.events import setting_up, setup_page
 from broker.people.accounts import By
 from broker.people.door import Door
 from broker.people.roles import ROLES
@@ -187,3 +187,12 @@ def test_whatever_is_sent_is_done_or_refused_by_code_and_never_run_as_html(
     answer = send(client, {key: value.encode("utf-8", "replace").decode() for key, value in data.items()})
     assert answer.status_code in {200, 400}
     assert "<script>" not in answer.text
+
+
+def test_a_list_with_teams_makes_a_team_event_whose_movement_seats_them(client: httpx.Client, folder: Path) -> None:
+    made(client, 1)
+    listed = "name,team\n" + "".join(f"Player {n},Team {n % 2}\n" for n in range(8))
+    assert "8 players · 2 teams" in send(client, {"action": "players", "csv": listed}).text
+    setting_up.take_movement(folder, setting_up.made_movement(folder, 4, seconds=0.01))
+    send(client, {"action": "deals"})
+    assert {len(one) for one in open_event(folder).plan.teams.values()} == {4}

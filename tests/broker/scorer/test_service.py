@@ -175,7 +175,7 @@ def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> N
     hall.connect(up=True)
     assert hall.scorer.feed.current.connected
     assert sorted(hall.ear.story) == sorted(
-        [f"hm/cup/{kind}/{table}" for kind in ("receipt", "assignment") for table in range(1, 5)]
+        [f"hm/cup/{kind}/{table}" for kind in ("receipt", "assignment", "served") for table in range(1, 5)]
         + [f"hm/cup/traveller/{deal}" for deal in range(1, 5)]
         + ["hm/cup/standings"]
     )
@@ -204,6 +204,7 @@ def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) ->
     assert {type(message).__name__ for message in said} == {
         "Receipt",
         "Assignment",
+        "Served",
         "Traveller",
         "Standings",
         "Alert",
@@ -297,7 +298,7 @@ def test_a_table_that_has_just_connected_is_told_its_receipt_and_its_plan(hall: 
         hall.hear(hello)
         told = [topic for topic in hall.ear.story if topic != "acknowledged"]
         gone = hello.lifecycle == "lost"
-        assert told == ([] if gone else ["hm/cup/receipt/1", "hm/cup/assignment/1"]), hello
+        assert told == ([] if gone else ["hm/cup/receipt/1", "hm/cup/assignment/1", "hm/cup/served/1"]), hello
 
 
 def test_a_table_that_says_something_new_is_told_nothing_it_knows(hall: Hall) -> None:

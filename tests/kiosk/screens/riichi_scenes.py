@@ -59,14 +59,12 @@ def drawn(sitting: AloneSitting) -> None:
 
 
 RIICHI: Final[dict[str, Callable[[], Shown]]] = {
-    "riichi session, playing": lambda: session(lambda table: table.hold("north")),
     "riichi session, who discarded": lambda: session(
         lambda table: table.declare("south"), WinForm(("south",), wins=(MOST,), asked="discarder", live_kan=True)
     ),
     "riichi session, whose live kan": lambda: session(
         lambda table: table.declare("south"), WinForm(("south",), wins=(MOST,), asked="live_kan")
     ),
-    "riichi session, whose fault": lambda: session(lambda _: None, Question("fault", seats=("south", "north"))),
     "riichi session, whose fault depends": lambda: session(
         lambda _: None, Question("dependent", seats=("south", "west", "north"), chosen=("west",))
     ),

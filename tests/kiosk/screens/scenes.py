@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
+import cv2
 import msgspec
 import numpy as np
 
@@ -13,19 +15,28 @@ from broker.contract.words import SEATS, Seat
 from firmware.reports import NotScanned, Scanned
 from kiosk.bench import Bench, saw, scan
 from kiosk.entry import Form
+from kiosk.eyes import VIEW
+from kiosk.heap_view import HeapView
 from kiosk.pairing.form import PairingForm
 from kiosk.pairing.session import screen
 from kiosk.panel import Act, Panel, opened
-from kiosk.program import in_restoring
-from kiosk.screens.shown import Line, Shown, shown
+from kiosk.practice import staff
+from kiosk.screens.shown import Line, Shown, in_restoring, shown
 from kiosk.sight import Sight, View
 from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from kiosk.table.restoring.heap import Sighted
-from kiosk.table.restoring.places import PLACES, deal_of
+from kiosk.table.restoring.places import deal_of, homes
 from kiosk.table.restoring.scans import Run, Scans
 from kiosk.table.state import Phase
+from tests.kiosk.screens.session_scenes import riichi_scenes
 from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
-from vision.reading import FaultType
+from vision.geometry import Picture, rectangle
+from vision.layout.reads import corners
+from vision.reading import Corners, FaultType, Read, Reading
+from vision.twins.scene import draw_scene
+from vision.twins.stamps import SCALE, TILE
+from vision.twins.world import Loose
+from vision.twins.world import View as TableView
 
 NO_BENCH: Final = Bench()
 
@@ -128,14 +139,33 @@ def beside() -> Shown:
     return seen(sitting, bench=saw(Bench(), Sight(in_view=(Sighted(first),))))
 
 
+def loose(pile: Seat | None) -> list[Loose]:
+    return staff.heap(play(1), 4 + SEATS.index(pile) if pile else 0)
+
+
+@cache
+def turned_out(pile: Seat | None) -> Picture:
+    """Draw a heap, or a pile of one seat, with its destinations, as the camera sees it from straight above."""
+    tiles = loose(pile)
+    reads = [Read(one.tile.serial, "01", _about(one), 1.0, one.turn, None, None, None) for one in tiles]
+    ground, where = draw_scene(TableView(loose=tuple(tiles)), seed=1), homes(deal_of(play(1).order))
+    return HeapView(ground, Reading(tuple(reads), ()), where, VIEW).on(ground, [True for _ in reads])
+
+
+def _about(one: Loose) -> Corners:
+    """Give the corners of a tile, pixels."""
+    x, y = (SCALE * at for at in one.at)
+    box = rectangle(np.array([x, y]), SCALE * TILE[0], SCALE * TILE[1])
+    turn = cv2.getRotationMatrix2D((x, y), -one.turn, 1.0)
+    return corners(cv2.transform(box[None], turn)[0])
+
+
 def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = False) -> Shown:
     """A heap, or a pile of one seat, under the camera."""
     sitting = Sitting(play(1))
-    deal = deal_of(sitting.play.order)
-    serials = [deal[place] for place in PLACES if pile in (None, place.seat)][:34]
+    serials = [one.tile.serial for one in loose(pile)]
     strange = (Sighted(None, face_up=True), Sighted(None, foreign=True), *[Sighted(None)] * 12) if trouble else ()
-    picture = np.full((330, 800, 3), (40, 70, 90), dtype=np.uint8)
-    sight = Sight(in_view=(*map(Sighted, serials), *strange), view=View(1, picture))
+    sight = Sight(in_view=(*map(Sighted, serials), *strange), view=View(1, turned_out(pile)))
     bench = saw(Bench(), sight)
     most = range(1, 137) if seen_all else range(13, 137)
     return seen(sitting, bench=replace(bench, heap=replace(bench.heap, seen=frozenset(most))))
@@ -291,6 +321,9 @@ def pairing(form: PairingForm) -> Shown:
     return replace(screen(form, "14:05"), line=replace(ONLINE, apart=True))
 
 
+RECEIPT: Final = "WMWM-0Q8K-WMNM-QGWM"
+"""About as wide as a code can be."""
+
 LONG_DESK: Final = "desk-of-the-championship.homologue.example.org:8136"
 
 SCENES: Final[dict[str, Callable[[], Shown]]] = {
@@ -362,7 +395,10 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "accepting, drawn": drawn,
     "accepting, self-drawn": self_drawn,
     "recorded": lambda: small_result(*SEATS),
+    "recorded, with its receipt": lambda: replace(small_result(*SEATS), receipt=RECEIPT),
+    "recorded, three winners, with its receipt": lambda: replace(result(*SEATS), receipt=RECEIPT),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
+    **riichi_scenes(ONLINE, BROKEN, LONG),
 }
 
 

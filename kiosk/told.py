@@ -1,0 +1,33 @@
+"""What a table says of itself. Pure, but for the random id of a message."""
+
+import uuid
+
+from broker.contract.messages import TableState
+from broker.contract.words import Lifecycle
+from kiosk.config import Config
+from kiosk.journal import Journal
+from kiosk.table.state import Table
+
+
+def told_of(
+    config: Config, journal: Journal, state: Table, lifecycle: Lifecycle, unsent: int, health: dict[str, str]
+) -> TableState:
+    """Give the message of a state; the uplink counts it."""
+    return TableState(
+        id=uuid.uuid4().hex,
+        event=config.event,
+        table=config.table,
+        seq=journal.last_seq,
+        device=journal.device,
+        start=journal.start,
+        count=0,
+        lifecycle=lifecycle,
+        state=state.public,
+        round=state.play.round if state.play else None,
+        deal=state.play.deal if state.play else None,
+        unsent=unsent,
+        calling=state.calling,
+        paused=state.paused,
+        ordered=state.ordered,
+        health=health,
+    )
