@@ -42,9 +42,15 @@ demo: setup ## play an event of 16 players on this machine (ONCE=1: end by itsel
 	$(BIN)/homologue demo $(if $(ONCE),--once)
 
 .PHONY: test
+# Compiled is what is used, when it is used: of all that pip would compile that is a small part.
+test: export PIP_NO_COMPILE := 1
 test: ## install what the tests need, then linters, types, import rules and all tests
 	@tests/install-system-packages
-	@$(MAKE) --no-print-directory $(MICROPYTHON) setup lint
+	@$(MAKE) --no-print-directory $(MICROPYTHON) setup
+	@$(MAKE) --no-print-directory -j 2 pytest lint # one process checks types while tests wait
+
+.PHONY: pytest
+pytest: setup
 	$(BIN)/python -m pytest -n 3 --dist worksteal # two run, and the third while they wait for a broker, a browser, a kill
 
 .PHONY: bench

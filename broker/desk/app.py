@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from broker.desk.access import Access, Visitor, refused, visitor_of
 from broker.desk.annex import Annex
+from broker.desk.cards import Wanted
 from broker.desk.carriers_now import CarriersNow
 from broker.desk.carriers_page import CarriersPage
 from broker.desk.display_page import DisplayPage
@@ -131,7 +132,7 @@ class Desk:
     async def page(self, request: Request) -> Response:
         """The page, with the newest view already in it."""
         html = self._pages.whole(
-            self._feed.current, language(request), now=time.time_ns() // 1_000_000, visitor=visitor_of(request)
+            self._feed.current, language(request), time.time_ns() // 1_000_000, visitor_of(request), _wanted(request)
         )
         return Response(html, media_type="text/html", headers={"Vary": "Accept-Language, Cookie"})
 
@@ -139,13 +140,13 @@ class Desk:
         """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
         if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
             return Response(media_type=EVENT_STREAM)
-        words, visitor = language(request), visitor_of(request)
+        words, visitor, wanted = language(request), visitor_of(request), _wanted(request)
 
         def as_json(view: View) -> bytes:
             return event("view", view.version, written(self._pages.seen_by(view, visitor)).decode())
 
         def as_page(view: View) -> bytes:
-            return event("page", view.version, self._pages.room(view, words, visitor))
+            return event("page", view.version, self._pages.room(view, words, visitor, wanted))
 
         tell = as_page if request.query_params.get("show") == "page" else as_json
         stream = self._streams.follow(self._feed, tell, self._pace, lambda: self._access.goes_on(visitor))
@@ -169,3 +170,7 @@ class Desk:
 
     def _seen(self, visitor: Visitor) -> View:
         return self._pages.seen_by(self._feed.current, visitor)
+
+
+def _wanted(request: Request) -> Wanted:
+    return Wanted(request.query_params.get("page", ""), request.query_params.get("table", ""))

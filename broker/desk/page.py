@@ -6,15 +6,17 @@ from fractions import Fraction
 from functools import cache
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from broker.contract.words import SEATS
 from broker.desk.access import Visitor
+from broker.desk.cards import FIRST, SHOWN_PLACES, Cards, Wanted
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
 from broker.desk.public import public
 from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
-from broker.scorer.view import View
+from broker.scorer.view import AlertView, View
 
 SHOWN_PLAYS: Final = 60
 """The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
@@ -46,6 +48,19 @@ def day_time_tag(at: int) -> Markup:
     return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
 
 
+@pass_context
+def alert_text(context: Context, alert: AlertView) -> Markup:
+    """Say an alert in the reader's language; where there is no sentence for its code, in the scorer's own English."""
+    words: Catalogue = context["words"]
+    key, table = f"alert_{alert.code}", alert.table or "?"
+    kind = f"kind_{alert.values.get('kind', '')}"
+    named = {"kind": words.say(kind)} if kind in words.sentences else {}
+    if key in words.sentences:
+        return words.say(key, **{**alert.values, "table": table, **named})
+    about = words.say("alert_refused", table=table) if alert.table else words.say("alert_refused_of_nobody")
+    return Markup('{} <span lang="en">({})</span>').format(about, alert.text)
+
+
 def fraction(number: int | str) -> str:
     """Write an exact fraction as it is, with a true minus."""
     return str(number).replace("-", "\N{MINUS SIGN}")
@@ -62,7 +77,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(signed=signed, time_tag=time_tag, day_time_tag=day_time_tag, fraction=fraction)
+    made.filters.update(
+        signed=signed, time_tag=time_tag, day_time_tag=day_time_tag, fraction=fraction, alert_text=alert_text
+    )
     made.globals.update(
         seats=SEATS,
         signs=SIGNS,
@@ -70,10 +87,15 @@ def environment() -> Environment:
         legend=LEGEND,
         shown=shown,
         shown_plays=SHOWN_PLAYS,
+        shown_places=SHOWN_PLACES,
         shown_gaps=SHOWN_GAPS,
         shown_alerts=SHOWN_ALERTS,
     )
     return made
+
+
+Audience = tuple[Language, tuple[bool, bool, bool], int]
+"""Language, rights and page of cards of those who see the same."""
 
 
 class Pages:
@@ -87,7 +109,8 @@ class Pages:
         self._sheets, self._grids = sheets, grids
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
         self._public: tuple[View, View] | None = None
-        self._rooms: dict[tuple[Language, bool, bool, bool], tuple[View, Markup]] = {}
+        self._rooms: tuple[View | None, dict[Audience, Markup]] = (None, {})
+        """What was rendered of the newest view."""
 
     def seen_by(self, view: View, visitor: Visitor) -> View:
         """Give what a visitor may know of a view."""
@@ -98,20 +121,24 @@ class Pages:
             kept = self._public = (view, public(view))
         return kept[1]
 
-    def whole(self, view: View, words: Catalogue, now: int, visitor: Visitor = EVERYBODY) -> str:
+    def whole(
+        self, view: View, words: Catalogue, now: int, visitor: Visitor = EVERYBODY, wanted: Wanted = FIRST
+    ) -> str:
         """Render the page. `now` (ms since 1970) is told as the time of what is shown."""
+        leaf = Cards.of(view, wanted).leaf
+        here = f"page={leaf.number}&" if leaf.number > 1 else ""
         return (
             environment()
             .get_template("page.html")
             .render(
-                room=self.room(view, words, visitor),
+                room=self.room(view, words, visitor, wanted),
                 view=view,
                 words=words,
                 say=words.say,
                 names=[(language, catalogues()[language]) for language in LANGUAGES],
                 now=now,
-                stream=f"/events?show=page&lang={words.language}",
-                here="?",
+                stream=f"/events?show=page&{here}lang={words.language}",
+                here=f"?{here}",
                 visitor=visitor,
                 sheets=self._sheets,
                 grids=self._grids,
@@ -119,28 +146,32 @@ class Pages:
             )
         )
 
-    def room(self, view: View, words: Catalogue, visitor: Visitor = EVERYBODY) -> Markup:
+    def room(self, view: View, words: Catalogue, visitor: Visitor = EVERYBODY, wanted: Wanted = FIRST) -> Markup:
         """Render the part that changes: everything but the head and the banners of the connection."""
-        view = self.seen_by(view, visitor)
+        if self._rooms[0] is not view:
+            self._rooms = (view, {})
+        rendered, view = self._rooms[1], self.seen_by(view, visitor)
+        cards = Cards.of(view, wanted)
         # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
-        audience = (words.language, visitor.may("see_room"), visitor.may("give_orders"), visitor.rules)
-        kept = self._rooms.get(audience)
-        if kept is None or kept[0] is not view:
+        rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules
+        audience = (words.language, rights, cards.leaf.number)
+        if audience not in rendered:
             calling = [table.table for table in view.tables if table.calling]
             html = (
                 environment()
                 .get_template("room.html")
                 .render(
                     view=view,
+                    cards=cards,
                     say=words.say,
                     calling=calling,
-                    arbiter=audience[1],
-                    commands=audience[2],
-                    rules=audience[3],
+                    arbiter=rights[0],
+                    commands=rights[1],
+                    rules=rights[2],
                     numbers=self._numbers,
                     words=words,
                     sheets=self._sheets,
                 )
             )
-            kept = self._rooms[audience] = (view, Markup(html))  # noqa: S704 - the template's own escaped output
-        return kept[1]
+            rendered[audience] = Markup(html)  # noqa: S704 - the template's own escaped output
+        return rendered[audience]

@@ -114,7 +114,7 @@ class ExportsPage:
     def _source(self, request: Request, *, embargoed: bool) -> Source:
         view = self._feed.current if visitor_of(request).may("see_room") else public(self._feed.current)
         stored, said = open_stored(self._folder), words(language(request).language)
-        return Source(self._folder, stored, said, datetime.now().astimezone(), embargoed, view.standings)
+        return Source(self._folder, stored, said, datetime.now().astimezone(), embargoed, tuple(view.standings))
 
 
 def _told(key: str, name: str, *, ready: bool, embargo: bool) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """What the scorer tells the arbiters of: kept for the desk, and published."""
 
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
@@ -31,6 +31,8 @@ class Concern:
     table: int | None = None
     topic: str | None = None
     about: int | None = None
+    values: Mapping[str, int | str] = field(default_factory=dict)
+    """What the desk puts into the sentence that it has for the code; `text` says the same in English."""
 
 
 Kind = tuple[str, int | None, int | None]
@@ -57,7 +59,7 @@ class AlertBook:
         told = dict(islice(fresh.items(), MOST_AT_ONCE))
         self._last.update(dict.fromkeys((*quiet, *told), now))
         for concern in told.values():
-            self._kept.appendleft(AlertView(now, concern.code, concern.table, concern.text))
+            self._kept.appendleft(AlertView(now, concern.code, concern.table, concern.text, dict(concern.values)))
         return tuple(told.values())
 
     def newest_first(self) -> tuple[AlertView, ...]:

@@ -48,8 +48,9 @@ class HealthWatch:
     def _concern(self, table: int, health: Health) -> Concern:
         before = self._told.get(table, {})
         unwell = [f"{part}: {code}" for part, code in health.items() if before.get(part) != code]
-        well = [f"{part} is well again" for part in before if part not in health]
-        text = f"table {table}: {'; '.join((*unwell, *well))}"
+        mended = [part for part in before if part not in health]
+        text = f"table {table}: {'; '.join((*unwell, *(f'{part} is well again' for part in mended)))}"
+        about, values = next(self._changes), {"what": "; ".join(unwell or mended)}
         if unwell:
-            return Concern("device_unwell", text, table, about=next(self._changes))
-        return Concern("device_well", text, table, about=next(self._changes))
+            return Concern("device_unwell", text, table, about=about, values=values)
+        return Concern("device_well", text, table, about=about, values=values)

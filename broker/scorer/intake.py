@@ -1,5 +1,6 @@
 """The gate: every message from the wire is judged here, and nothing refused changes anything."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -25,6 +26,10 @@ MOST_MISSING = 500
 
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
+
+
+MOST_RULED = 20
+"""Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,8 @@ class Intake:
         """Of each play (table, round) the numbers of the facts that are its results: several where it was reopened."""
         self._reopened: dict[tuple[int, int], set[int]] = {}
         """The numbers of the facts that say so."""
+        self._ruled: Counter[tuple[int, int]] = Counter()
+        """How often its table has ruled on each play."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
@@ -154,7 +161,9 @@ class Intake:
         key = _play_of(message)
         if isinstance(message.fact, Result):
             self._results.setdefault(key, set()).add(message.seq)
-        elif isinstance(message.fact, Ruled) and isinstance(message.fact.decision, Reopen):
+        elif isinstance(message.fact, Ruled):
+            self._ruled[key] += 1
+        if isinstance(message.fact, Ruled) and isinstance(message.fact.decision, Reopen):
             self._reopened.setdefault(key, set()).add(message.seq)
 
     def judge(self, topic: str, payload: bytes) -> Verdict:
@@ -223,6 +232,8 @@ class Intake:
         """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
         if fact.role != "table_arbiter":
             raise Refused("not_ruled_here", "the head arbiter rules at the desk, not through a table")
+        if self._ruled[table, fact.round] >= MOST_RULED:
+            raise Refused("too_many_rulings", f"table {table} has ruled {MOST_RULED} times here: rule at the desk")
         here, told = set(self._event.bookings[table, fact.round].players.values()), set(named(fact.decision))
         if not told <= here or (isinstance(fact.decision, Adjusted) and told != here):
             raise Refused(

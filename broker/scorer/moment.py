@@ -4,7 +4,7 @@ Every page, file and message about plays is made from a `Moment`. Who is no arbi
 which a deal that some table has yet to play does not exist: what is not in it cannot be told.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -70,9 +70,9 @@ class Moment:
         return individual.standings(self.ledger)
 
     @cached_property
-    def standings(self) -> tuple[Standing, ...]:
+    def standings(self) -> Sequence[Standing]:
         """The same with names, as it is told and shown."""
-        return standings.rows(self.ranking, self.event.players)
+        return standings.Named(self.ranking, self.event.players)
 
     @property
     def final(self) -> bool:

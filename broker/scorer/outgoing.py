@@ -143,7 +143,7 @@ class Speaker:
             final=room.is_final(now),
             plays_in=room.plays_in,
             plays_expected=len(self._event.plan.plays),
-            rows=room.moment().standings,
+            rows=tuple(room.moment().standings),
             teams=team_rows(room.team_standings()),
         )
         return self._at(topics.STANDINGS, message)
@@ -161,7 +161,7 @@ class Speaker:
             final=open_part.final,
             plays_in=sum(self._event.expected[deal] for deal in open_part.complete),
             plays_expected=len(self._event.plan.plays),
-            rows=open_part.standings,
+            rows=tuple(open_part.standings),
         )
         return self._at(topics.PUBLIC_STANDINGS, message)
 

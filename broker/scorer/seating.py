@@ -68,16 +68,17 @@ def concerns(event: Event, seatings: Seatings, message: LogMessage) -> Iterable[
     fact, table = message.fact, message.table
     if isinstance(fact, Overridden):
         text = f"table {table}: deal {fact.deal} goes on in spite of {', '.join(fact.guards)}: {fact.reason}"
-        yield Concern("overridden", text, table, about=message.seq)
+        values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
+        yield Concern("overridden", text, table, about=message.seq, values=values)
     if not isinstance(fact, Seated | Result):
         return
     known = seatings.of((table, fact.round)) or event.bookings[table, fact.round].players
     expected = event.bookings[table, fact.round].players if isinstance(fact, Seated) else known
     if dict(fact.players) != dict(expected):
         text = f"table {table}: not seated as planned for deal {fact.deal}"
-        yield Concern("seating_differs", text, table, about=message.seq)
+        yield Concern("seating_differs", text, table, about=message.seq, values={"deal": fact.deal})
     if again := seatings.repeating((table, fact.round), fact.deal, fact.players.values()):
         names = ", ".join(event.players[one].name for one in again)
-        yield Concern(
-            "player_repeats_deal", f"table {table}: {names} had deal {fact.deal} before", table, about=message.seq
-        )
+        text = f"table {table}: {names} had deal {fact.deal} before"
+        again_with: dict[str, int | str] = {"names": names, "deal": fact.deal}
+        yield Concern("player_repeats_deal", text, table, about=message.seq, values=again_with)

@@ -56,6 +56,9 @@ MANY: Final = 400
 
 PAUSE_S: Final = 1.0
 
+LOOK_S: Final = 0.05
+"""With so many the desk's picture is made at most so often, and not after each message: no page changes faster."""
+
 
 class Scorer:
     """One event's scorer. `clock` gives the wall clock in ms; it only ever marks records, for people.
@@ -73,7 +76,9 @@ class Scorer:
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
+        self._large = len(event.players) > MANY
         self._seconds, self._pause_until, self._changed = seconds, 0.0, False
+        self._look_again, self._unseen = 0.0, False
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
@@ -119,8 +124,9 @@ class Scorer:
 
     def hear_of_backup(self, report: Report) -> None:
         """Tell the arbiters how copies of the event are doing. From any thread."""
-        text = f"backup: {report.text}"
-        self._queue.put(Concern("backup_resumed", text) if report.well else Concern("backup_failed", text))
+        text, values = f"backup: {report.text}", {"text": report.text}
+        concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
+        self._queue.put(concern)
 
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done by the scorer's thread, and wait for it. From any other thread. Raises ScorerBusy."""
@@ -147,10 +153,11 @@ class Scorer:
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit."""
         try:
-            batch = [self._queue.get(timeout=timeout)]
+            batch = [self._queue.get(timeout=min(timeout, LOOK_S) if self._unseen else timeout)]
         except queue.Empty:
             self._end_corrections()
             self._tell_standings()
+            self._show_if_due()
             return
         while len(batch) < MOST_AT_ONCE and not self._queue.empty():
             batch.append(self._queue.get())
@@ -162,6 +169,7 @@ class Scorer:
         for one in batch:
             if isinstance(one, Asked):
                 one.do()
+                self._look_again = 0.0  # who has ruled looks at once
         self._tell_standings()
         self._alert(self._clock())
         self._show()
@@ -169,7 +177,7 @@ class Scorer:
     def _end_corrections(self) -> None:
         """Say what is final now that the correction period has ended: nothing else may happen to say it by."""
         if self._room.is_final(self._clock()) != self.feed.current.final:
-            self._changed, self._pause_until = True, 0.0
+            self._changed, self._pause_until, self._look_again = True, 0.0, 0.0
             self._show()
 
     def _link_changed(self, change: LinkChanged) -> None:
@@ -298,7 +306,7 @@ class Scorer:
         if not self._changed or self._seconds() < self._pause_until:
             return
         self._changed = False
-        self._pause_until = self._seconds() + PAUSE_S if len(self._event.players) > MANY else 0.0
+        self._pause_until = self._seconds() + PAUSE_S if self._large else 0.0
         self._say(self._speaker.standings(self._room, self._height, self._clock()))
         self._write_standings()
 
@@ -311,27 +319,28 @@ class Scorer:
         try:
             write_csv(self._folder / STANDINGS, self._room.moment().standings)
         except OSError as error:
-            self._concerned.append(Concern("standings_unwritten", f"{STANDINGS}: {error.strerror}"))
+            text = f"{STANDINGS}: {error.strerror}"
+            self._concerned.append(Concern("standings_unwritten", text, values={"text": text}))
 
     def _concerns_of(self, message: LogMessage) -> Iterable[Concern]:
         fact, table = message.fact, message.table
         if message.seq > 1 and message.seq - 1 not in self._intake.books[table].taken:
             text = f"table {table}: what came before fact {message.seq} is missing"
-            yield Concern("gap", text, table, about=message.seq)
+            yield Concern("gap", text, table, about=message.seq, values={"number": message.seq})
         if isinstance(fact, Restored) and fact.form != self._event.form(fact.deal):
             text = f"table {table}: deal {fact.deal} is played in another form"
-            yield Concern("fouled", text, table, about=message.seq)
+            yield Concern("fouled", text, table, about=message.seq, values={"deal": fact.deal})
         if isinstance(fact, Restored) and not fact.verified:
             text = f"table {table}: deal {fact.deal} was restored without verification"
-            yield Concern("unverified", text, table, about=message.seq)
+            yield Concern("unverified", text, table, about=message.seq, values={"deal": fact.deal})
         if session := self._event.riichi.get((table, fact.round)):
             for entry in self._room.riichi.differing(session) if isinstance(fact, RiichiHand) else ():
                 text = f"table {table}: entry {entry} of the riichi session does not follow from those before it"
-                yield Concern("session_differs", text, table, about=entry)
+                yield Concern("session_differs", text, table, about=entry, values={"entry": entry})
             return
         if isinstance(fact, Result) and on_paper(self._room, message):
             text = f"table {table}: round {fact.round} was keyed from paper, and the table has entered another result"
-            yield Concern("paper_differs", text, table, about=message.seq)
+            yield Concern("paper_differs", text, table, about=message.seq, values={"round": fact.round})
         yield from at_table.concerns(self._room, message, self._clock())
         yield from seating.concerns(self._event, self._room.seatings, message)
 
@@ -341,8 +350,15 @@ class Scorer:
             self._link.publish(message.topic, message.payload, retain=message.retain)
 
     def _show(self) -> None:
+        self.moment, self._unseen = self._room.moment(), True
+        self._show_if_due()
+
+    def _show_if_due(self) -> None:
+        if not self._unseen or self._seconds() < self._look_again:
+            return
+        self._unseen = False
+        self._look_again = self._seconds() + LOOK_S if self._large else 0.0
         self._version += 1
-        self.moment = self._room.moment()
         self.feed.publish(self._view())
 
     def _view(self) -> View:

@@ -1,32 +1,63 @@
 """Standings as messages and as a CSV file that spreadsheets open safely."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, overload
 
 from broker.contract.messages import Standing, TeamStanding
 from broker.contract.plans import Player
 from broker.scorer import cells
 from broker.scorer.cells import decimal
-from broker.scoring.ranking import Ranked
+from broker.scoring.ranking import Ranked, Ranking
 from broker.scoring.written import written
 
 HEADER: Final = ("place", "player", "name", "imp", "fines", "plays")
 
 
-def rows(ranked: Iterable[Ranked], players: dict[str, Player]) -> tuple[Standing, ...]:
+class Named(Sequence[Standing]):
+    """The lines of a ranking, with names: each is made when it is read, for of thousands a page shows a few."""
+
+    def __init__(self, ranking: Ranking, players: Mapping[str, Player]) -> None:
+        self._ranking, self._players = ranking, players
+
+    def __len__(self) -> int:
+        return len(self._ranking)
+
+    @overload
+    def __getitem__(self, at: int) -> Standing: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Standing, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Standing | tuple[Standing, ...]:
+        if isinstance(at, slice):
+            return rows(self._ranking[at], self._players)
+        return _row(self._ranking[at], self._players)
+
+    def __iter__(self) -> Iterator[Standing]:
+        return (_row(line, self._players) for line in self._ranking)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+def rows(ranked: Iterable[Ranked], players: Mapping[str, Player]) -> tuple[Standing, ...]:
     """Give the lines of the standings, with names."""
-    return tuple(
-        Standing(
-            place=line.place,
-            player=line.name,
-            name=players[line.name].name if line.name in players else line.name,
-            imp=written(line.imp),
-            fines=line.fines,
-            plays=line.plays,
-        )
-        for line in ranked
+    return tuple(_row(line, players) for line in ranked)
+
+
+def _row(line: Ranked, players: Mapping[str, Player]) -> Standing:
+    return Standing(
+        place=line.place,
+        player=line.name,
+        name=players[line.name].name if line.name in players else line.name,
+        imp=written(line.imp),
+        fines=line.fines,
+        plays=line.plays,
     )
 
 

@@ -83,6 +83,9 @@ class AlertView(Struct, frozen=True):
     code: str
     table: int | None
     text: str
+    """In English; the desk says it in the reader's language where it has a sentence for the code."""
+    values: dict[str, int | str] = {}
+    """What is put into that sentence, beside the table."""
 
 
 class View(Struct, frozen=True):
@@ -100,7 +103,7 @@ class View(Struct, frozen=True):
     tables: tuple[TableView, ...]
     plays: Sequence[PlayView]
     """Newest first."""
-    standings: tuple[Standing, ...]
+    standings: Sequence[Standing]
     alerts: tuple[AlertView, ...]
     """Newest first, the last hundred."""
     beside: tuple[BesideView, ...] = ()
@@ -114,7 +117,7 @@ class View(Struct, frozen=True):
 
 def as_json(view: View) -> bytes:
     """Write a view as programs get it."""
-    return msgspec.json.encode(view, enc_hook=list)  # of what is in a view only `plays` may be no list or tuple
+    return msgspec.json.encode(view, enc_hook=list)  # plays and standings may be no list or tuple
 
 
 class ViewFeed:

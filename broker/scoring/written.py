@@ -7,5 +7,7 @@ from broker.scoring.compare import Exact
 
 def written(imp: Exact) -> int | str:
     """Give IMPs for JSON."""
+    if isinstance(imp, int):
+        return imp
     exact = Fraction(imp)
     return exact.numerator if exact.denominator == 1 else str(exact)

@@ -13,8 +13,9 @@ import pytest
 from broker.brokers import make_broker
 from broker.credentials import Credentials
 from broker.demo.children import Child
-from broker.demo.event import NAME, make_event
+from broker.demo.event import NAME
 from broker.people.door import LINK
+from tests.demo_event import MakeEvent
 
 SOON_S = 30.0
 
@@ -22,9 +23,9 @@ Start = Callable[..., Child]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, demo_event: MakeEvent) -> Path:
     """Give an event's folder."""
-    make_event(tmp_path / "event", seed=1)
+    demo_event(tmp_path / "event", 1)
     return tmp_path / "event"
 
 

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from broker.brokers import Kind
+from tests.demo_event import MakeEvent
 from tests.e2e.hall import TABLES, Hall
 
 ROUNDS = 2
 
 
 @pytest.fixture(params=["embedded", "mosquitto"])
-def hall(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hall]:
+def hall(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEvent) -> Iterator[Hall]:
     kind: Kind = request.param
-    hall = Hall(tmp_path / "event", kind, rounds=ROUNDS, seed=20)
+    hall = Hall(tmp_path / "event", kind, demo_event(tmp_path / "event", ROUNDS))
     try:
         hall.start()
         yield hall

@@ -15,7 +15,9 @@ from broker.contract.words import SEATS
 from broker.credentials import Credentials
 from broker.demo.audit import facts
 from broker.demo.children import Child
-from broker.demo.event import NAME, make_event
+from broker.demo.event import NAME
+from broker.rules.movement import Booking
+from tests.demo_event import MakeEvent
 
 TABLE = 1
 LOG = f"hm/{NAME}/table/{TABLE}/log"
@@ -60,9 +62,8 @@ class Intruder:
 class Room:
     """A broker and a scorer of their own, without kiosks."""
 
-    def __init__(self, folder: Path, kind: Kind) -> None:
+    def __init__(self, folder: Path, kind: Kind, bookings: tuple[Booking, ...]) -> None:
         self.folder = folder
-        bookings = make_event(folder, rounds=1)
         self.booking = next(booking for booking in bookings if booking.table == TABLE)
         credentials = Credentials.load(folder / "credentials.json")
         self.broker = make_broker(kind, folder / "broker", NAME, credentials, tables=4)
@@ -108,8 +109,11 @@ class Room:
 
 
 @pytest.fixture(scope="module", params=["embedded", "mosquitto"])
-def room(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
-    room = Room(tmp_path_factory.mktemp("room") / "event", request.param)
+def room(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, demo_event: MakeEvent
+) -> Iterator[Room]:
+    folder = tmp_path_factory.mktemp("room") / "event"
+    room = Room(folder, request.param, demo_event(folder, 1))
     yield room
     room.close()
 
@@ -137,8 +141,8 @@ def test_a_forged_message_is_refused_with_its_code_and_changes_nothing(room: Roo
 
 
 @pytest.fixture(params=["embedded", "mosquitto"])
-def fresh_room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
-    room = Room(tmp_path / "event", request.param)
+def fresh_room(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEvent) -> Iterator[Room]:
+    room = Room(tmp_path / "event", request.param, demo_event(tmp_path / "event", 1))
     yield room
     room.close()
 

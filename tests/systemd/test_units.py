@@ -9,9 +9,10 @@ from typing import Final
 import click
 import pytest
 
-from broker.demo.event import make_event, write_kiosk
+from broker.demo.event import write_kiosk
 from broker.process import scorer
 from kiosk.command import kiosk
+from tests.demo_event import MakeEvent
 from tests.systemd.units import (
     HERE,
     INSTALLED,
@@ -141,8 +142,8 @@ def said(process: subprocess.Popen[str], wanted: str) -> list[str]:
     return lines
 
 
-def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path) -> None:
-    make_event(tmp_path)
+def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo_event: MakeEvent) -> None:
+    demo_event(tmp_path, 1)
     everywhere = ("--host", "0.0.0.0")  # noqa: S104 - as docs/installer.md has it for a club evening
     process = under(SCORER, "scorer", str(tmp_path), *everywhere, "--mqtt-port", "0", "--desk-port", "0")
     lines = said(process, "Nobody has an account: ")
@@ -150,16 +151,16 @@ def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path) -> N
     assert process.returncode == 0
 
 
-def test_a_kiosk_works_with_the_units_system_calls(tmp_path: Path) -> None:
-    make_event(tmp_path)
+def test_a_kiosk_works_with_the_units_system_calls(tmp_path: Path, demo_event: MakeEvent) -> None:
+    demo_event(tmp_path, 1)
     process = under(KIOSK, "kiosk", str(write_kiosk(tmp_path, 1, 1)))
     assert "waiting" in said(process, "waiting")
     assert process.returncode == 0
 
 
-def test_a_filter_that_is_too_narrow_stops_them(tmp_path: Path) -> None:
+def test_a_filter_that_is_too_narrow_stops_them(tmp_path: Path, demo_event: MakeEvent) -> None:
     narrow = tmp_path / SCORER.name
     narrow.write_text(SCORER.read_text(encoding="utf-8").replace("SystemCallFilter=capset\n", ""), encoding="utf-8")
-    make_event(tmp_path)
+    demo_event(tmp_path, 1)
     process = under(narrow, "scorer", str(tmp_path), "--mqtt-port", "0", "--desk-port", "0")
     assert "broker_start_failed" in "\n".join(said(process, "Desk: "))

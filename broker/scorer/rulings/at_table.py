@@ -15,6 +15,9 @@ def concerns(room: Room, message: LogMessage, now: int) -> Iterable[Concern]:
     if not isinstance(fact, Ruled):
         return
     text = f"table {table}: {kind_of(fact.decision)} ruled on deal {fact.deal}, round {fact.round}"
-    yield Concern("ruled_at_table", f"{text}, by {fact.author}: {fact.reason}", table, about=message.seq)
+    told: dict[str, int | str] = {"kind": kind_of(fact.decision), "deal": fact.deal, "round": fact.round}
+    said = {**told, "author": fact.author, "reason": fact.reason}
+    yield Concern("ruled_at_table", f"{text}, by {fact.author}: {fact.reason}", table, about=message.seq, values=said)
     if room.book.deadline is not None and now > room.book.deadline:
-        yield Concern("ruled_after_end", f"{text}, told after the correction period", table, about=message.seq)
+        late = f"{text}, told after the correction period"
+        yield Concern("ruled_after_end", late, table, about=message.seq, values=told)

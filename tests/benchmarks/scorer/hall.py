@@ -1,102 +1,115 @@
-"""Many tables connected and playing: from a result's publishing to the standings at a reader of the desk, and memory.
+"""Many tables connected and playing: from a result's publishing to the standings on the desk's page, and memory.
 
-Real broker; a session a table, in a process of their own; scorer, desk and reader in this one: `... hall [TABLES RATE
-SECONDS]`.
+Real broker, the real `homologue scorer`, all tables in a process of their own, a reader of the page's stream here, and
+a browser that opens the page: `... hall [TABLES RATE SECONDS]`.
 """
 
-import re
-import resource
-import subprocess
+import os
+import queue
 import sys
 import tempfile
-import threading
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Final
 
-import httpx
-from msgspec.structs import replace
-
-from broker.brokers import make_broker
-from broker.contract import topics
-from broker.contract.link import Address, Link
-from broker.contract.wire import encode
+from broker.brokers import Broker, make_broker
+from broker.contract.facts import Result
+from broker.contract.messages import LogMessage
 from broker.credentials import Credentials
-from broker.desk.server import DeskServer
-from broker.scorer.service import Scorer
-from broker.store.sqlite import SqliteJournal
-from tests.benchmarks.scorer.large import NAME, large_event, plays
+from broker.demo.children import Child
+from broker.scorer.event import save
+from broker.store.journal import decoded
+from broker.store.sqlite_reading import SqliteReader
+from tests.benchmarks.scorer import watching
+from tests.benchmarks.scorer.large import NAME, large_folder
 
 ROUNDS: Final = 4
-LONGEST_S: Final = 120.0
-AT: Final = re.compile(rb'"plays":\[(.*?)\],"standings"')
+LONGEST_S: Final = 300.0
+TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
-def speak(folder: str, port: str, tables: str, rate: str, seconds: str) -> None:
-    """Be all tables: connect, say `ready`, then publish so many results a second."""
-    known, links = Credentials.load(Path(folder) / "credentials.json"), {}
-    for table in range(1, int(tables) + 1):
-        user, password = known.table(table)
-        address = Address("127.0.0.1", int(port), user, password, keepalive_s=60)
-        receipts = topics.RECEIPT.at(NAME, table=table)
-        links[table] = Link(address, f"homologue-{NAME}-table-{table}", (receipts,), lambda _: None)
-        links[table].start()
-    while not all(link.up for link in links.values()):
-        time.sleep(0.1)
-    print("ready", flush=True)
-    said = plays(large_event(int(tables), ROUNDS))
-    begun = time.monotonic()
-    for number in range(int(float(rate) * float(seconds))):
-        for message in (next(said), next(said)):
-            time.sleep(max(0.0, begun + number / float(rate) - time.monotonic()))
-            now = replace(message, at=time.time_ns() // 1_000_000)
-            links[message.table].publish(topics.LOG.at(NAME, table=message.table), encode(now), retain=False)
-    time.sleep(2)
+@contextmanager
+def scorer(folder: Path, broker: Broker) -> Iterator[tuple[Child, str]]:
+    """Run an event's scorer; give it and the desk's address."""
+    heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+    words = ["scorer", str(folder), "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
+    child = Child("scorer", words, lambda _, line: heard.put(line))
+    try:
+        yield child, child.wait_for(r"^Desk: (\S+)", LONGEST_S)
+    finally:
+        child.stop()
 
 
-def read(url: str, took_ms: list[float], stop: threading.Event) -> None:
-    """Be a reader of the desk: note how old each result is when it is there."""
-    newest, body = 0, b""
-    with httpx.stream("GET", f"{url}events", timeout=LONGEST_S) as answer:
-        for chunk in answer.iter_bytes():
-            body += chunk
-            while b"\n\n" in body:
-                event, body = body.split(b"\n\n", 1)
-                now, found = time.time_ns() / 1e6, AT.search(event)
-                times = [int(at) for at in re.findall(rb'"at":(\d+)', found[1])] if found else []
-                took_ms.extend(now - at for at in times if at > newest)
-                newest = max([newest, *times])
-            if stop.is_set():
-                return
+def cpu_s(pid: int | None) -> float:
+    """Give the processor time that a process has had."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def memory_mb(pid: int) -> float:
+    """Give the most memory that a process has had."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM:"))
+
+
+def published(store: Path) -> watching.Seen:
+    """Give when each result was published, as its table said."""
+    with closing(SqliteReader(store, NAME)) as reader:
+        facts = [one for one in decoded(reader.entries()) if isinstance(one, LogMessage)]
+    return {(one.table, one.fact.round): float(one.at) for one in facts if isinstance(one.fact, Result)}
+
+
+def told(who: str, said: watching.Seen, seen: watching.Seen) -> None:
+    """Print one line: how long after its publishing each result was there."""
+    late = sorted(seen[key] - at for key, at in said.items() if key in seen)
+    if not late:
+        print(f"| {who} | nothing seen of {len(said)} |", flush=True)
+        return
+    p50, p99 = (late[int(len(late) * part)] for part in (0.5, 0.99))
+    print(f"| {who} | {len(late)} of {len(said)} seen | p50 {p50:.0f} ms | p99 {p99:.0f} ms | last {late[-1]:.0f} ms |")
 
 
 def main(tables: int = 1_000, rate: int = 20, seconds: int = 20) -> None:
-    """Print the table."""
-    event, stop, took_ms = large_event(tables, ROUNDS), threading.Event(), list[float]()
-    with tempfile.TemporaryDirectory() as name, closing(SqliteJournal(Path(name) / "scorer.sqlite", NAME)) as journal:
+    """Print what was measured."""
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        save(folder, *large_folder(tables, ROUNDS))
         known = Credentials.ensure(folder / "credentials.json", tables)
-        with make_broker("embedded", folder / "broker", NAME, known, tables=tables) as broker:
-            work = Scorer(event, journal, folder, lambda: time.time_ns() // 1_000_000)
-            work.connect(Address(broker.host, broker.port, "scorer", known.password("scorer")))
-            threading.Thread(target=work.run, args=(stop,), daemon=True).start()
-            with DeskServer(work.feed, port=0) as desk:
-                threading.Thread(target=read, args=(desk.url, took_ms, stop), daemon=True).start()
-                words = [sys.executable, "-m", "tests.benchmarks.scorer.hall", "speak", name, str(broker.port)]
-                spoken = [*words, str(tables), str(rate), str(seconds)]
-                with subprocess.Popen(spoken, stdout=subprocess.PIPE) as speaker:
-                    speaker.wait(timeout=LONGEST_S + seconds)
-                stop.set()
-    took_ms.sort()
-    p50, p99 = (took_ms[int(len(took_ms) * part)] for part in (0.5, 0.99))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    print(f"| {tables} tables, {rate} results/s | {len(took_ms)} seen | p50 {p50:.0f} ms | p99 {p99:.0f} ms |", end=" ")
-    print(f"scorer, desk and one reader {memory:.0f} MB |")
+        with (
+            make_broker("embedded", folder / "broker", NAME, known, tables=tables) as broker,
+            scorer(folder, broker) as (child, url),
+        ):
+            words = [sys.executable, "-m", "tests.benchmarks.scorer.crowd", name, str(broker.port)]
+            with Popen([*words, str(tables), str(rate), str(seconds)], stdout=PIPE, text=True) as crowd:
+                play(crowd, broker, child, url, folder)
+
+
+def play(crowd: Popen[str], broker: Broker, child: Child, url: str, folder: Path) -> None:
+    """Watch a hall from its connecting to its last result."""
+    lines = iter(crowd.stdout or ())
+    print(f"| all tables {next(lines).strip()} s |", flush=True)
+    next(lines)
+    begun, before = time.monotonic(), (cpu_s(child.pid), cpu_s(broker.pid))
+    with watching.Reader(url) as reader, watching.browser(url) as page:
+        painted = watching.first_paint_ms(page)
+        next(lines)
+        took = time.monotonic() - begun
+        in_browser = watching.seen_in(page)
+        again = page.goto(url) and watching.first_paint_ms(page)
+    said = published(folder / "scorer.sqlite")
+    told("a reader of the page's stream", said, reader.seen)
+    told("Chromium's page", said, in_browser)
+    print(f"| first paint | {painted:.0f} ms | once more, when all is played {again:.0f} ms |")
+    shares = [
+        f"{name} {100 * (cpu_s(pid) - had) / took:.0f} %"
+        for name, pid, had in zip(("scorer", "broker"), (child.pid, broker.pid), before, strict=True)
+    ]
+    load = os.getloadavg()[0]
+    print(f"| {', '.join(shares)} of a core | scorer at most {memory_mb(child.pid):.0f} MB | load {load:.1f} |")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["speak"]:
-        speak(*sys.argv[2:])
-    else:
-        main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:]))

@@ -13,15 +13,15 @@ from broker.rules.points import Outcome, points
 from broker.rules.profile_files import load
 from broker.rules.tiles import FULL_SET
 from broker.scorer.event import Booking, Event, Plan
-from broker.scorer.folder import DealRecord
+from broker.scorer.folder import DealRecord, Registry
 
 NAME = "bench"
 
 OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"south": 10}), Outcome("draw", {}))
 
 
-def large_event(tables: int, rounds: int) -> Event:
-    """Give an event of tables x rounds plays with as many deals as tables. Raises BadEvent."""
+def large_folder(tables: int, rounds: int) -> tuple[Plan, list[DealRecord], Registry]:
+    """Give what an event's folder holds: tables x rounds plays, with as many deals as tables."""
     plays = tuple(
         Booking(round_, table, (table + round_) % tables + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
         for round_ in range(1, rounds + 1)
@@ -31,7 +31,12 @@ def large_event(tables: int, rounds: int) -> Event:
     made = new_deal(1, "east", "east", Random(1))
     deals = [DealRecord(number, 1, "east", "east", dict(made.faces)) for number in range(1, tables + 1)]
     registry = {1: dict(enumerate(Random(1).sample(FULL_SET, 136), 1))}
-    return Event(Plan(NAME, "Benchmark", "oedmc-2020", players, plays), deals, registry)
+    return Plan(NAME, "Benchmark", "oedmc-2020", players, plays), deals, registry
+
+
+def large_event(tables: int, rounds: int) -> Event:
+    """Give the same, checked. Raises BadEvent."""
+    return Event(*large_folder(tables, rounds))
 
 
 def plays(event: Event) -> Iterator[LogMessage]:

@@ -165,6 +165,7 @@ def alerts() -> tuple[AlertView, ...]:
             code="fouled",
             table=2,
             text="table 2: deal 6 is played in another form",
+            values={"deal": 6},
         ),
     )
 

@@ -53,7 +53,7 @@ def test_what_is_being_read_stays_where_it_is(page: Page, desk: DeskServer, feed
         }"""
     )
     play = replace(feed.current.plays[0], table=4, deal=9)
-    alert = AlertView(at=sample.NOON, code="gap", table=1, text="Fact 7 of table 1 is missing")
+    alert = AlertView(at=sample.NOON, code="gap", table=1, text="Fact 7 of table 1 is missing", values={"number": 8})
     view = feed.current
     changed = sample.newer(view, plays=(play, *view.plays), alerts=(alert, *view.alerts), plays_in=8)
     publish(page, feed, changed)

@@ -13,7 +13,7 @@ from broker.contract.rulings import Adjusted, AtTable, FineRuled, Reopen, Void
 from broker.contract.wire import encode
 from broker.contract.words import RulerRole
 from broker.rules.points import Outcome
-from broker.scorer.intake import MOST_LISTED, MOST_MISSING, Intake, Verdict
+from broker.scorer.intake import MOST_LISTED, MOST_MISSING, MOST_RULED, Intake, Verdict
 from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
 
 FIRST = fact(1, 1, restored(1))
@@ -244,6 +244,13 @@ def ruled(decision: AtTable, role: RulerRole = "table_arbiter") -> Ruled:
 def test_no_table_speaks_as_the_head_arbiter(intake: Intake) -> None:
     assert refused(intake, fact(1, 1, ruled(Void(), "head_arbiter"))) == "not_ruled_here"
     assert said(intake, fact(1, 1, ruled(Void()))).new
+
+
+def test_a_table_does_not_rule_without_end_on_a_play(intake: Intake) -> None:
+    for seq in range(1, MOST_RULED + 1):
+        assert said(intake, fact(1, seq, ruled(Void()))).new
+    assert refused(intake, fact(1, MOST_RULED + 1, ruled(Void()))) == "too_many_rulings"
+    assert said(intake, fact(2, 1, replace(ruled(Void()), deal=event().bookings[2, 1].deal))).new
 
 
 def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake) -> None:

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -18,6 +20,8 @@ from broker.scoring.ranking import Ranked
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.contract.laws import LAW
 from tests.broker.scorer.hall import Ear, open_journal, put
+
+T = TypeVar("T")
 
 
 def row(name: str, player: str = "p01") -> Standing:
@@ -101,20 +105,30 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> Non
 
 
 def test_a_large_room_hears_who_leads_once_a_second_and_the_last_word_always(tmp_path: Path) -> None:
-    event, ear, seconds = large_event(MANY // 4 + 1, 1), Ear(), iter([0.0, 0.0, 0.5, 0.9, 1.1, 1.1])
-    results = [message for message in plays(event) if isinstance(message.fact, Result)]
-    with open_journal(tmp_path, event.name) as journal:
-        scorer = Scorer(event, journal, tmp_path, lambda: 0, lambda: next(seconds))
-        scorer._link = ear
-        told = []
-        for message in results[:2]:
-            put(scorer, message)
-            scorer.step(timeout=0)
-            told.append([one["plays_in"] for one in map(json.loads, bodies(ear))])
-        for _ in range(2):
-            scorer.step(timeout=0)
-            told.append([one["plays_in"] for one in map(json.loads, bodies(ear))])
+    told = large_room(tmp_path, lambda _, ear: [json.loads(one)["plays_in"] for one in bodies(ear)])
     assert told == [[1], [1], [1], [1, 2]]
+
+
+def test_a_large_room_is_shown_twenty_times_a_second_and_the_last_of_it_always(tmp_path: Path) -> None:
+    shown = large_room(tmp_path, lambda scorer, _: scorer.feed.current.plays_in, scale=0.05)
+    assert shown == [1, 1, 1, 2]
+
+
+def large_room(folder: Path, look: Callable[[Scorer, Ear], T], scale: float = 1.0) -> list[T]:
+    """Let two results come soon after each other, then nothing; look at 0, 0.5, 0.9 and 1.1 times `scale` seconds."""
+    event, ear, now = large_event(MANY // 4 + 1, 1), Ear(), [0.0]
+    results = [message for message in plays(event) if isinstance(message.fact, Result)]
+    looked = []
+    with open_journal(folder, event.name) as journal:
+        scorer = Scorer(event, journal, folder, lambda: 0, lambda: now[0])
+        scorer._link = ear
+        for at, come in ((0.0, results[:1]), (0.5, results[1:2]), (0.9, []), (1.1, [])):
+            now[0] = at * scale
+            for message in come:
+                put(scorer, message)
+            scorer.step(timeout=0)
+            looked.append(look(scorer, ear))
+    return looked
 
 
 def bodies(ear: Ear) -> list[bytes]:

@@ -1,0 +1,123 @@
+"""All tables of a hall in one process and one thread, so that who gives the load takes little of the machine.
+
+Each table is an MQTT session of its own, with its last will, as its kiosk has it: `... crowd FOLDER PORT TABLES RATE
+SECONDS`. Says `connected SECONDS` when all are there.
+"""
+
+import selectors
+import socket
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+
+from broker.contract import topics
+from broker.credentials import Credentials
+from tests.benchmarks.scorer.large import NAME, large_event
+from tests.benchmarks.scorer.playing import Step, hello, lost, steps
+
+KEEPALIVE_S: Final = 10
+"""As a kiosk has it."""
+
+LOOKED_AFTER_S: Final = 1.0
+AT_ONCE: Final = 50
+"""Connections that are being made at one time: devices that are switched on together are not that much together."""
+
+
+class Crowd:
+    """Clients on one selector."""
+
+    def __init__(self, port: int, known: Credentials, tables: Iterable[int]) -> None:
+        self._port, self._known = port, known
+        self._selector = selectors.DefaultSelector()
+        self._to_come = list(tables)[::-1]
+        self._clients: dict[int, mqtt.Client] = {}
+        self._listening: set[int] = set()
+        self._look = 0.0
+
+    @property
+    def all_here(self) -> bool:
+        """Whether every table has its subscriptions."""
+        return not self._to_come and len(self._listening) == len(self._clients)
+
+    def go_on(self, until: float) -> None:
+        """Serve all sessions for a while (until a moment of the monotonic clock)."""
+        served = False
+        while not served or time.monotonic() < until:
+            while self._to_come and len(self._clients) - len(self._listening) < AT_ONCE:
+                self._begin(self._to_come.pop())
+            self._serve(max(0.0, min(until - time.monotonic(), LOOKED_AFTER_S)))
+            served = True
+
+    def _serve(self, at_most_s: float) -> None:
+        for key, mask in self._selector.select(at_most_s):
+            if mask & selectors.EVENT_READ:
+                key.data.loop_read()
+            if mask & selectors.EVENT_WRITE:
+                key.data.loop_write()
+        if time.monotonic() >= self._look:
+            self._look = time.monotonic() + LOOKED_AFTER_S
+            for client in self._clients.values():
+                client.loop_misc()
+
+    def say(self, step: Step) -> None:
+        """Publish what a table has to say."""
+        self._clients[step.table].publish(step.topic, step.payload(), qos=1, retain=step.retain)
+
+    def _begin(self, table: int) -> None:
+        client = mqtt.Client(
+            CallbackAPIVersion.VERSION2, f"homologue-{NAME}-table-{table}", clean_session=False, protocol=mqtt.MQTTv311
+        )
+        client.username_pw_set(*self._known.table(table))
+        client.will_set(topics.STATE.at(NAME, table=table), lost(table), qos=1, retain=True)
+        read = [topic.at(NAME, table=table) for topic in (topics.RECEIPT, topics.ASSIGNMENT, topics.ORDER)]
+        client.on_connect = lambda client, *_: client.subscribe([(topic, 1) for topic in read])
+        client.on_subscribe = lambda *_: self._heard(table)
+        client.on_socket_open = self._opened
+        client.on_socket_close = self._closed
+        client.on_socket_register_write = self._writes
+        client.on_socket_unregister_write = self._has_written
+        self._clients[table] = client
+        client.connect("127.0.0.1", self._port, KEEPALIVE_S)
+
+    def _heard(self, table: int) -> None:
+        self._listening.add(table)
+        self.say(hello(table))
+
+    def _opened(self, client: mqtt.Client, _data: Any, opened: Any) -> None:  # noqa: ANN401 - paho's own types
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._selector.register(opened, selectors.EVENT_READ, client)
+
+    def _closed(self, _client: mqtt.Client, _data: Any, gone: Any) -> None:  # noqa: ANN401 - paho's own types
+        self._selector.unregister(gone)
+
+    def _writes(self, client: mqtt.Client, _data: Any, opened: Any) -> None:  # noqa: ANN401 - paho's own types
+        self._selector.modify(opened, selectors.EVENT_READ | selectors.EVENT_WRITE, client)
+
+    def _has_written(self, client: mqtt.Client, _data: Any, opened: Any) -> None:  # noqa: ANN401 - paho's own types
+        self._selector.modify(opened, selectors.EVENT_READ, client)
+
+
+def main(folder: str, port: str, tables: str, rate: str, seconds: str) -> None:
+    """Connect all tables, then play: so many results a second, each table's play in steps."""
+    known, begun = Credentials.load(Path(folder) / "credentials.json"), time.monotonic()
+    crowd = Crowd(int(port), known, range(1, int(tables) + 1))
+    while not crowd.all_here:
+        crowd.go_on(time.monotonic() + 0.1)
+    print(f"connected {time.monotonic() - begun:.1f}", flush=True)
+    crowd.go_on(time.monotonic() + 3)  # until what their greetings brought is over
+    print("playing", flush=True)
+    begun = time.monotonic()
+    for after, step in steps(large_event(int(tables), 4), float(rate), float(seconds)):
+        crowd.go_on(begun + after)
+        crowd.say(step)
+    crowd.go_on(time.monotonic() + 3)
+    print("played", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

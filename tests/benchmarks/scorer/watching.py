@@ -1,0 +1,84 @@
+"""Who watches the page of a hall: a reader of its stream, and a real browser. Both note when a play is first there."""
+
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import httpx
+from playwright.sync_api import Page, sync_playwright
+
+PLAY: Final = re.compile(r'data-key="play-(\d+)-\d+-(\d+)"')
+LONGEST_S: Final = 300.0
+
+NOTE: Final = """
+window.seen = {};
+new MutationObserver(() => {
+  for (const play of document.querySelectorAll("li.play")) window.seen[play.dataset.key] ??= Date.now();
+}).observe(document, { childList: true, subtree: true });
+"""
+
+Seen = dict[tuple[int, int], float]
+"""When a play was first there (ms since 1970): by table and round."""
+
+
+class Reader:
+    """Reads the page's stream on a thread of its own, as often as a page does."""
+
+    def __init__(self, url: str) -> None:
+        self.seen: Seen = {}
+        self.bytes = 0
+        self._url, self._stop = url, threading.Event()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self) -> "Reader":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join(LONGEST_S)
+
+    def _read(self) -> None:
+        body = ""
+        with httpx.stream("GET", f"{self._url}events?show=page", timeout=LONGEST_S) as answer:
+            for text in answer.iter_text():
+                body += text
+                *events, body = body.split("\n\n") if "\n\n" in text or body.endswith("\n\n") else (body,)
+                now = time.time_ns() / 1e6
+                for event in events:
+                    self.bytes += len(event)
+                    for round_, table in PLAY.findall(event):
+                        self.seen.setdefault((int(table), int(round_)), now)
+                if self._stop.is_set():
+                    return
+
+
+@contextmanager
+def browser(url: str) -> Iterator[Page]:
+    """Give the page in a Chromium that notes when plays appear."""
+    with sync_playwright() as playwright:
+        program = shutil.which("chromium")
+        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        page = chromium.new_page()
+        page.add_init_script(NOTE)
+        page.goto(url)
+        yield page
+        chromium.close()
+
+
+def first_paint_ms(page: Page) -> float:
+    """Give how long it took from asking for the page to its first picture."""
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    took: Any = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    return float(took)
+
+
+def seen_in(page: Page) -> Seen:
+    """Give when each play appeared in the browser."""
+    noted: dict[str, float] = page.evaluate("window.seen")
+    keys = {key: key.split("-") for key in noted}
+    return {(int(parts[3]), int(parts[1])): noted[key] for key, parts in keys.items()}

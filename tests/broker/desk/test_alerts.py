@@ -1,0 +1,80 @@
+"""Alerts are told in the reader's language, from what the scorer says of real messages."""
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+
+from broker.contract.facts import Overridden, Ruled, Seated
+from broker.contract.messages import LogMessage
+from broker.contract.rulings import Deadline, Void
+from broker.desk.catalogue import LANGUAGES, Catalogue, catalogues
+from broker.desk.page import environment
+from broker.scorer.view import AlertView
+from broker.store.backup.watch import Report
+from tests.broker.scorer.hall import NOW, make_hall, open_journal
+from tests.broker.scorer.rulings.ruled import HEAD, correct, draft
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
+
+HERE = event().bookings[1, 1]
+SWAPPED = {**HERE.players, "east": HERE.players["west"], "west": HERE.players["east"]}
+RULED = Ruled(round=1, deal=HERE.deal, decision=Void(), author="Tao <b>", role="table_arbiter", reason="tiles fell")
+SAID: tuple[LogMessage, ...] = (
+    fact(1, 1, Seated(round=1, deal=HERE.deal, players=SWAPPED)),
+    fact(1, 2, restored(1, form=OTHER_FORM, verified=False)),
+    fact(1, 3, Overridden(round=1, deal=HERE.deal, guards=("player_played_deal",), reason="short of players")),
+    fact(1, 4, RULED),
+    fact(1, 7, result(1)),
+    fact(2, 1, replace(result(2), players={**result(2).players, "east": HERE.players["east"]})),
+    fact(3, 1, result(3)),
+)
+
+
+@pytest.fixture(scope="module")
+def alerts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AlertView, ...]]:
+    folder = tmp_path_factory.mktemp("alerts")
+    with open_journal(folder) as journal:
+        hall = make_hall(folder, journal)
+        room = hall.scorer.rulings.room
+        hall.scorer.rulings.give(draft(room, replace(correct(OUTCOMES[2], None), source="paper"), (3, 1)), HEAD)
+        hall.scorer.rulings.give(draft(room, Deadline(at=NOW)), HEAD)
+        hall.scorer._clock = lambda: NOW + 1
+        hall.hear(*SAID)
+        hall.hear(state(1), state(1, device="kiosk-0002"), state(1, lifecycle="lost", count=2))
+        hall.hear(replace(state(2), health={"scanner": "device_forbidden"}))
+        hall.hear(replace(state(2, count=2), health={}))
+        for well in (False, True):
+            hall.scorer.hear_of_backup(Report(well=well, text="no room on the stick"))
+            hall.scorer.step(timeout=0)
+        yield hall.scorer.feed.current.alerts
+
+
+def told(words: Catalogue, alert: AlertView) -> str:
+    return environment().from_string("{{ alert|alert_text }}").render(words=words, alert=alert)
+
+
+def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_language(
+    alerts: tuple[AlertView, ...],
+) -> None:
+    of_their_own = {key for key in catalogues()["en"].sentences if key.startswith("alert_")}
+    of_their_own -= {"alert_refused", "alert_refused_of_nobody"}
+    elsewhere = {"alert_session_differs", "alert_standings_unwritten", "alert_player_repeats_deal"}
+    assert {f"alert_{alert.code}" for alert in alerts} == (of_their_own - elsewhere) | {"alert_wrong_players"}
+    for language in LANGUAGES:
+        assert len({told(catalogues()[language], alert) for alert in alerts}) == len(
+            {(alert.code, alert.text) for alert in alerts}
+        )
+
+
+def test_what_an_arbiter_typed_at_a_table_is_escaped_and_the_kind_is_said_in_words(
+    alerts: tuple[AlertView, ...],
+) -> None:
+    (one,) = [alert for alert in alerts if alert.code == "ruled_at_table"]
+    said = told(catalogues()["fr"], one)
+    assert said == "Table 1 : Nulle, décidé à la table sur la donne 1, ronde 1, par Tao &lt;b&gt; : tiles fell"
+
+
+def test_what_was_refused_is_told_with_the_scorers_own_words_beside_it(alerts: tuple[AlertView, ...]) -> None:
+    (one,) = [alert for alert in alerts if alert.code == "wrong_players"]
+    assert told(catalogues()["zh"], one) == f'第 2 桌的一条消息被拒收。 <span lang="en">({one.text})</span>'
+    assert told(catalogues()["en"], replace(one, table=None)).startswith("A message was refused. <")
