@@ -50,7 +50,7 @@ test: ## install what the tests need, then linters, types, import rules and all 
 	@$(MAKE) --no-print-directory -j 2 pytest lint # one process checks types while tests wait
 
 .PHONY: pytest
-pytest: setup
+pytest: setup ## all tests alone
 	$(BIN)/python -m pytest -n 3 --dist worksteal # two run, and the third while they wait for a broker, a browser, a kill
 
 .PHONY: bench

@@ -6,13 +6,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from broker.contract import topics
-from broker.contract.counting import Counted, CountRequest
-from broker.contract.link import Incoming, Link, LinkChanged, LinkRefused, Will
+from broker.contract.counting import Counted
+from broker.contract.link import Incoming, LinkChanged, LinkRefused
 from broker.contract.messages import Assignment, Order, Receipt, Served, TableState
-from broker.contract.wire import Refused, decode_at, encode
+from broker.contract.wire import Refused, decode_at
 from broker.contract.words import Lifecycle
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
 from kiosk import bench
@@ -44,6 +44,7 @@ from kiosk.table.events import (
     TrayChecked,
 )
 from kiosk.table.state import SETTLE_NS, Phase, Table
+from kiosk.table_link import ask, table_link
 from kiosk.today import hours_and_minutes, version
 from kiosk.told import told_of
 from kiosk.touch import Touch
@@ -84,13 +85,13 @@ class Program:
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
         self._core.restarted(clock())
         self._duty, self._receipts = Duty(journal.device), Receipts(journal)
-        self._link: Wire = link(self._queue.put) if link else self._make_link(settings)
+        self._link: Wire = link(self._queue.put) if link else table_link(settings, journal, self.state, self._queue.put)
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
         self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
-        self._count = CountDesk(self._config.event, self._config.table, self._ask)
+        self._count = CountDesk(self._config.event, self._config.table, partial(ask, self._link))
         self._health = Wellbeing()
         self._bench, self._bench_of = Bench(), self._core.state.play
         self._shown_at = self._core.state.since
@@ -100,20 +101,6 @@ class Program:
         self._lifecycle: Lifecycle = "ready"
         self._look_at_disk = clock()
         self._stalled = Stalled()
-
-    def _make_link(self, settings: Settings) -> Link:
-        name, table = self._config.event, self._config.table
-        will = Will(
-            topics.STATE.at(name, table=table), encode(told_of(self._config, self._journal, self.state, "lost", 0, {}))
-        )
-        return Link(
-            settings.address(),
-            # Of each device its own: under one name two devices would cut each other off, again and again.
-            client_id=f"homologue-{name}-table-{table}-{self._journal.device[:8]}",
-            topics=[topic.at(name, table=table) for topic in topics.TOPICS if "table" in topic.readers],
-            tell=self._queue.put,
-            will=will,
-        )
 
     # ---- from other threads -----------------------------------------------------------------
 
@@ -353,11 +340,6 @@ class Program:
         elif does is not None:
             self._keyboard.problem = self._apply(does)
         return does is not None
-
-    def _ask(self, request: CountRequest) -> None:
-        """Ask the scorer what a hand is worth."""
-        topic = topics.COUNT.at(request.event, table=request.table)
-        self._link.publish(topic, encode(request), retain=topics.COUNT.retain)
 
     # ---- what is seen and said --------------------------------------------------------------
 

@@ -33,7 +33,7 @@ class Remark:
     """The sentence in English."""
     other: str = ""
     """What it is said of, where that may be another: a seat, or `buttons` for all of a box."""
-    code: str = ""
+    code: str | None = None
     """What is wrong with it, where it is ill."""
     ms: float | None = None
     """How long a pulse lasted that was too short."""
@@ -102,7 +102,9 @@ class SelfTest:
         self._since = now
         return [done, self._say("asked")] if self._left else [done]
 
-    def _say(self, said: Said, *, other: str = "", code: str = "", ms: float | None = None, why: str = "") -> Remark:
+    def _say(
+        self, said: Said, *, other: str = "", code: str | None = None, ms: float | None = None, why: str = ""
+    ) -> Remark:
         seat = self._left[0]
         text = SENTENCES[said].format(asked=seat, other=other, code=code, ms=ms, why=why)
         return Remark(seat, said, text, other, code, ms)

@@ -55,11 +55,11 @@ def test_what_is_said_has_its_values_beside_the_sentence_for_a_screen_in_another
         *test.take(Health("buttons", None), S),
     ]
     assert [(one.said, one.other, one.code, one.ms) for one in remarks] == [
-        ("wrong_seat", "west", "", None),
-        ("too_short", "north", "", 1.2),
+        ("wrong_seat", "west", None, None),
+        ("too_short", "north", None, 1.2),
         ("ill", "south", "button_shorted", None),
         ("ill", "buttons", "device_unplugged", None),
-        ("well", "buttons", "", None),
+        ("well", "buttons", None, None),
     ]
 
 

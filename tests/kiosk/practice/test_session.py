@@ -115,7 +115,7 @@ def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.Mon
     session.practise(trainer.stop, language="fr")
     hands.join()
     assert failed == []
-    assert trainer.programs[0].shown().line.unsent == 0
+    assert trainer.programs[0]._uplink.unsent == 0
 
 
 def _play(trainer: Trainer, words: Words) -> None:
