@@ -15,8 +15,8 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "brokers.md"
 
 def test_a_table_has_its_own_topics_and_no_others() -> None:
     assert permissions("cup", 3)["table-3"] == Permissions(
-        publish=("hm/cup/table/3/state", "hm/cup/table/3/log"),
-        subscribe=("hm/cup/receipt/3", "hm/cup/assignment/3", "hm/cup/served/3", "hm/cup/order/3"),
+        publish=("hm/cup/table/3/state", "hm/cup/table/3/log", "hm/cup/table/3/count"),
+        subscribe=("hm/cup/receipt/3", "hm/cup/assignment/3", "hm/cup/served/3", "hm/cup/order/3", "hm/cup/counted/3"),
     )
 
 
@@ -26,7 +26,12 @@ def test_the_offices_have_theirs_at_every_table() -> None:
         publish=("hm/cup/order/+",),
         subscribe=("hm/cup/traveller/+", "hm/cup/standings", "hm/cup/ruling", "hm/cup/alert"),
     )
-    assert rights["scorer"].subscribe == ("hm/cup/table/+/state", "hm/cup/table/+/log", "hm/cup/order/+")
+    assert rights["scorer"].subscribe == (
+        "hm/cup/table/+/state",
+        "hm/cup/table/+/log",
+        "hm/cup/order/+",
+        "hm/cup/table/+/count",
+    )
     assert rights["arbiter"].publish == ()
 
 

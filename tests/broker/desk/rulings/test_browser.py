@@ -25,7 +25,7 @@ def log_in(browser: Browser, desk: Ruled, name: str) -> Page:
     page.get_by_label("Login name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
-    expect(page.locator(".ways")).to_be_visible()
+    expect(page.get_by_role("link", name="Rulings", exact=True)).to_be_visible()
     return page
 
 
