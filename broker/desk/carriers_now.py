@@ -109,7 +109,8 @@ def progress_of(moment: Moment, tables: Iterable[TableView], now: int) -> Progre
 
     A result's time is by its table's clock. A clock that is ahead of ours tells no more than that it is over.
     """
-    event, told = moment.event, {**{key: one.at for key, one in moment.results.items()}, **moment.instead}
+    # Taken at once: the scorer goes on adding.
+    event, told = moment.event, {**{key: one.at for key, one in list(moment.results.items())}, **moment.instead}
     recorded: dict[PlayKey, int] = {key: min(at, now) for key, at in told.items() if moment.settled(key)}
     at_work = {
         table.table: (table.round, STAGES[table.state])

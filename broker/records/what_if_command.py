@@ -9,8 +9,10 @@ from typing import Final
 import click
 import msgspec
 
-from broker.calculators.profiles import chosen
+from broker.calculators.profiles import FILE, compared_by
 from broker.rules.errors import RuleError
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.rule_books import Rules, beside
 from broker.scorer.errors import ScorerError
 from broker.scorer.rulings.effects import Moved
 from broker.scorer.rulings.what_if import CHOICES, WhatIf, changed, what_if
@@ -51,7 +53,7 @@ def command(folder: Path, profile: str | None, *, as_json: bool, **wishes: str |
     """  # noqa: D301 - click reads the \b
     try:
         stored = open_stored(folder)
-        base = chosen(profile) if profile else stored.event.profile
+        base = _other(stored.event.profile, profile) if profile else stored.event.profile
     except (RuleError, ScorerError, StoreError) as problem:
         click.echo(f"homologue what-if: {problem.code}: {problem}", err=True)
         sys.exit(1)
@@ -62,6 +64,18 @@ def command(folder: Path, profile: str | None, *, as_json: bool, **wishes: str |
     found = what_if(stored.room.fork(), changed(base, said), stored.event.players, stored.event.plan.teams)
     names = {player.id: player.name for player in stored.event.players.values()}
     click.echo(_as_json(stored, found, said, names) if as_json else "\n".join(_as_text(stored, found, said, names)))
+
+
+def _other(now: Rules, written: str) -> Rules:
+    """Give a profile of the event's rule book: plays of one say nothing of the other. Raises as `chosen`."""
+    if written == now.id:
+        return now
+    if written.endswith(FILE):
+        other = compared_by(written)
+        if isinstance(other, RiichiProfile) is not isinstance(now, RiichiProfile):
+            raise RuleError("unknown_profile", f"{other.id} is of another rule book than {now.id}")
+        return other
+    return beside(now, written)
 
 
 def _as_json(stored: Stored, found: WhatIf, said: Mapping[str, str], names: Mapping[str, str]) -> str:

@@ -43,6 +43,7 @@ from broker.scorer.riichi import RiichiBooking
 from broker.scorer.riichi import problems as riichi_problems
 
 EVENT: Final = "event.toml"
+LARGEST_TEAM: Final = 99
 PROFILE: Final = "profile.toml"
 STARTS: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$(?!\n)"
 """Local time, to the minute, as a browser's field gives it."""
@@ -75,7 +76,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     profile: ProfileId
     players: tuple[Player, ...]
     plays: tuple[Booking, ...] = ()
-    teams: dict[Name, Annotated[tuple[PlayerId, ...], Meta(min_length=4, max_length=99)]] = {}
+    teams: dict[Name, Annotated[tuple[PlayerId, ...], Meta(min_length=4, max_length=LARGEST_TEAM)]] = {}
     """In a team event: whose players are whose."""
     sessions: tuple[Session, ...] = ()
     riichi: tuple[RiichiBooking, ...] = ()

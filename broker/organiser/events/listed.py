@@ -15,6 +15,7 @@ from broker.organiser.deals.table import Row, read_table
 from broker.rules.errors import RuleError
 from broker.rules.movement.check import SEATED
 from broker.scorer.cells import as_csv
+from broker.scorer.event import LARGEST_TEAM
 
 PLAYERS: Final = "players.csv"
 FURTHER: Final = ("country", "club", "national", "ema")
@@ -89,7 +90,7 @@ def _twice(found: Iterable[tuple[int, Listed]]) -> Iterable[RuleError]:
 
 
 def _in_no_team(found: Iterable[tuple[int, Listed]]) -> Iterable[RuleError]:
-    """Name the players without a team where others have one, and the teams that are too small."""
+    """Name the players without a team where others have one, and the teams that are too small or too large."""
     listed = list(found)
     sizes = Counter(one.team for _, one in listed)
     for line, one in listed if len(sizes) > 1 else ():
@@ -98,6 +99,8 @@ def _in_no_team(found: Iterable[tuple[int, Listed]]) -> Iterable[RuleError]:
     for team, size in sizes.items():
         if team and size < SEATED:
             yield RuleError("teams_do_not_fit", f"{team} has {size} players; a team has at least {SEATED}")
+        elif team and size > LARGEST_TEAM:
+            yield RuleError("teams_do_not_fit", f"{team} has {size} players; a team has at most {LARGEST_TEAM}")
 
 
 def teams_of(players: Iterable[Listed]) -> dict[str, tuple[str, ...]]:

@@ -182,6 +182,13 @@ def test_who_is_in_no_team_where_others_are_and_a_team_that_is_too_small_are_nam
     ]
 
 
+def test_a_team_larger_than_an_event_takes_is_named(tmp_path: Path) -> None:
+    path = sheet(tmp_path, of_teams(*"A" * 100, *"BBBB"), ["name", "team"])
+    with pytest.raises(ExceptionGroup) as found:
+        read_players(path)
+    assert [one.text for one in flat(found.value)] == ["A has 100 players; a team has at most 99"]
+
+
 def test_a_movement_is_made_for_teams_of_four(tmp_path: Path) -> None:
     rows = of_teams(*"AAAAABBBB")
     options = [*OPTIONS[:-1], "4", "--players", sheet(tmp_path, rows, ["name", "team"])]

@@ -56,6 +56,7 @@ def test_while_plays_are_missing_it_says_so(tmp_path: Path) -> None:
     [
         (lambda event: (event, "--profile", "nothing"), "unknown_profile"),
         (lambda event: (event, "--profile", "nothing.toml"), "bad_profile"),
+        (lambda event: (event, "--profile", "riichi-tenhou"), "unknown_profile"),
         (lambda event: (event / "elsewhere",), "bad_event"),
     ],
 )
