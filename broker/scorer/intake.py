@@ -284,8 +284,9 @@ class Intake:
             raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
 
     def _list(self, table: int, refusal: Refusal) -> None:
-        book = self.books[table]
-        book.refused = [*(kept for kept in book.refused if kept != refusal), refusal][-MOST_LISTED:]
+        """Name a fact that was refused, with the last code alone: an older one would hide what its table is to do."""
+        book, about = self.books[table], (refusal.seq, refusal.id)
+        book.refused = [*(kept for kept in book.refused if (kept.seq, kept.id) != about), refusal][-MOST_LISTED:]
 
 
 def _no_deal(table: int, about: Fact | CountRequest) -> Refused:
