@@ -320,10 +320,11 @@ class Journal:
             self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq = ?", (seq,))
 
     def _close(self, seq: int, message_id: str, state: str, code: str | None) -> None:
-        """Mark one fact. Whatever was said of it before, what is taken is safe."""
+        """Mark one fact. Whatever was said of it before, what is taken is safe, and what clashes needs a new number."""
         self._store.execute(
-            "UPDATE outbox SET state = ?, code = ? WHERE seq = ? AND id = ? AND (state = 'open' OR ? = 'safe')",
-            (state, code, seq, message_id, state),
+            "UPDATE outbox SET state = ?, code = ? WHERE seq = ? AND id = ?"
+            " AND (state = 'open' OR ? = 'safe' OR (state = 'refused' AND ? = 'conflict'))",
+            (state, code, seq, message_id, state, code),
         )
 
     def _renumber(self, used: Iterable[Taken], upto: int) -> None:

@@ -287,13 +287,16 @@ class Program:
             self._uplink.resend(now)
 
     def _see_to_disk(self, now: int) -> None:
-        """Look at the card by the clock alone: what is said of it tells of no press. Then take in what waited."""
+        """Look at the card by the clock alone: what is said of it tells of no press. Then take in what waited.
+
+        While another device serves the table it would be refused, and lost: it waits until this one serves again.
+        """
         if now < self._look_at_disk:
             return
         code = room_of(self._journal)
         self._look_at_disk = now + (DISK_EVERY_NS if code is None else LOW_EVERY_NS)
         self._health.say("disk", code)
-        if code != JournalFull.code:
+        if code != JournalFull.code and not self._duty.elsewhere:
             for event in self._stalled.taken():
                 self._apply(event)
 

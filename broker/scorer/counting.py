@@ -59,8 +59,8 @@ class Counting:
         """Let nobody ask about a hand that does not lie open yet, or so often that faces could be guessed."""
         if request.seat not in _declarers(request, told):
             raise Refused("not_declared", f"{request.seat} has not declared in round {request.round}")
-        if isinstance(self._event.profile, RiichiProfile):
-            raise Refused("no_fan_here", "this event is played under riichi rules")
+        if isinstance(self._event.profile, RiichiProfile) or (request.table, request.round) in self._event.riichi:
+            raise Refused("no_fan_here", f"table {request.table} plays round {request.round} under riichi rules")
         if over:
             raise Refused("play_has_result", f"round {request.round} has its result")
         if self._asked[request.table, request.round] >= MOST:

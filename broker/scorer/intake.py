@@ -135,7 +135,7 @@ class Intake:
         known = not isinstance(fact, Result) or self._players.issuperset(fact.players.values())
         return self._has_deal(message.table, fact) and known
 
-    def _has_deal(self, table: int, fact: Fact) -> bool:
+    def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
         """Say whether a table has, or had, a deal in a round: one that has not heard of a new plan plays by the old."""
         booking = self._event.bookings.get((table, fact.round))
         planned = booking is not None and booking.deal == fact.deal
@@ -187,7 +187,15 @@ class Intake:
             raise Refused("unknown_table", f"there is no table {message.table} in this event")
         if isinstance(message, LogMessage):
             return self._judge_fact(message)
+        if isinstance(message, CountRequest):
+            self._check_count(message)
         return Verdict(message)
+
+    def _check_count(self, request: CountRequest) -> None:
+        """Refuse to look a deal up that is none of the table's; a riichi session has no deals, and is told so."""
+        if (request.table, request.round) in self._event.riichi or self._has_deal(request.table, request):
+            return
+        raise _no_deal(request.table, request)
 
     def _judge_fact(self, message: LogMessage) -> Verdict:
         if self._refuses(message.table, message.device):
@@ -219,7 +227,7 @@ class Intake:
         if isinstance(fact, RiichiHand | RiichiTakenBack):
             raise Refused("not_planned", f"table {message.table} plays no riichi session in round {fact.round}")
         if not self._has_deal(message.table, fact):
-            raise Refused("not_planned", f"table {message.table} has no deal {fact.deal} in round {fact.round}")
+            raise _no_deal(message.table, fact)
         if isinstance(fact, Seated):
             self._check_players(message.table, fact)
         if isinstance(fact, Result):
@@ -276,8 +284,13 @@ class Intake:
             raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
 
     def _list(self, table: int, refusal: Refusal) -> None:
-        book = self.books[table]
-        book.refused = [*(kept for kept in book.refused if kept != refusal), refusal][-MOST_LISTED:]
+        """Name a fact that was refused, with the last code alone: an older one would hide what its table is to do."""
+        book, about = self.books[table], (refusal.seq, refusal.id)
+        book.refused = [*(kept for kept in book.refused if (kept.seq, kept.id) != about), refusal][-MOST_LISTED:]
+
+
+def _no_deal(table: int, about: Fact | CountRequest) -> Refused:
+    return Refused("not_planned", f"table {table} has no deal {about.deal} in round {about.round}")
 
 
 def _play_of(message: LogMessage) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from broker.contract.messages import Served
 from broker.contract.words import Seat
 from firmware.reports import Pressed, Released
 from kiosk.errors import JournalFull
@@ -15,7 +16,7 @@ from kiosk.table.events import CallToggled, ClaimWindowElapsed
 from kiosk.table.state import Phase
 from tests.kiosk.journals import OURS, receipt
 from tests.kiosk.standing import Standing, standing
-from tests.kiosk.tables import MS, S
+from tests.kiosk.tables import EVENT, MS, TABLE, S
 
 
 @pytest.fixture
@@ -70,6 +71,25 @@ def test_presses_that_could_not_be_written_count_by_their_edges_when_there_is_ro
     table.pass_time(1 * S)
     assert [(one.seat, one.at) for one in table.program.state.declarations] == edges
     assert (table.is_in(Phase.DECLARED), table.program.shown().line.health) == (True, ())
+
+
+def serves(table: Standing, device: str) -> None:
+    """Let the scorer say which device serves the table."""
+    table.program._served_came(Served(id="served-00000001", event=EVENT, seq=1, table=TABLE, device=device))
+
+
+def test_presses_that_wait_for_room_outlast_another_devices_turn(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    table.time.wait()
+    fill(table)
+    edges = [(seat, tap(table, seat)) for seat in ("west", "north")]
+    serves(table, "kiosk-other-1")
+    make_room(table)
+    noticed(table)
+    assert table.is_in(Phase.PLAYING)
+    serves(table, table.journal.device)
+    table.pass_time(31 * S)
+    assert [(one.seat, one.at) for one in table.program.state.declarations] == edges
 
 
 def test_what_can_be_done_again_is_refused_and_no_receipt_ends_the_kiosk(table: Standing) -> None:

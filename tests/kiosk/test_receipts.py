@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.contract.facts import Restored
+from broker.contract.messages import Refusal
 from kiosk.journal import Journal
 from tests.kiosk.journals import HAPPENED, OURS, Broken, receipt, told
 
@@ -35,6 +36,18 @@ def test_a_fact_that_was_safe_is_told_again_where_another_devices_stands_in_its_
     journal.settle(receipt(taken={1: one.id, 2: two.id}))
     journal.settle(receipt(taken={1: one.id, 2: "somebody-elses"}))
     assert journal.unsent() == (replace(two, seq=3),)
+
+
+@pytest.mark.parametrize("codes", [("another_device", "conflict"), ("conflict", "another_device")])
+def test_a_fact_that_was_refused_for_its_device_gets_a_new_number_once_it_clashes(
+    journal: Journal, codes: tuple[str, str]
+) -> None:
+    """Even where one receipt says both."""
+    (one,) = told(journal, 1)
+    journal.settle(receipt(refused={1: (one.id, "another_device")}))
+    both = tuple(Refusal(seq=1, id=one.id, code=code) for code in codes)
+    journal.settle(replace(receipt(taken={1: "somebody-elses"}), refused=both))
+    assert (journal.unsent(), journal.refused()) == ((replace(one, seq=2),), ())
 
 
 def test_that_an_id_is_there_under_another_number_is_nothing_to_call_about(journal: Journal) -> None:

@@ -21,6 +21,7 @@ from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.counting import MOST, Counting
 from broker.scorer.event import Event
 from broker.scorer.folder import DealRecord
+from broker.scorer.riichi import RiichiBooking
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import NAME, deals, fact, plan, registry, result
@@ -226,6 +227,27 @@ def test_a_request_for_another_table_or_event_is_refused_before_it_is_looked_at(
     arrive(room, replace(SELF_DRAWN, table=77))
     assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
     assert room.alerts() == [("wrong_table", TABLE + 1), ("unknown_table", 77)]
+
+
+def test_a_deal_that_is_not_the_tables_is_not_looked_up(room: Hall) -> None:
+    room.hear(declared())
+    for other in (replace(SELF_DRAWN, deal=2), replace(SELF_DRAWN, deal=77), replace(SELF_DRAWN, round=9)):
+        arrive(room, other)
+    assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
+    assert [code for code, _ in room.alerts()] == ["not_planned"]
+    arrive(room, SELF_DRAWN)
+    assert room.ear.told(f"counted/{TABLE}")["answer"]["kind"] == "mcr"
+
+
+def test_a_riichi_session_beside_the_plays_is_told_that_no_fan_are_counted_whatever_deal_it_names(
+    tmp_path: Path, journal: SqliteJournal
+) -> None:
+    players = dict(zip(SEATS, (player.id for player in plan().players), strict=False))
+    session = RiichiBooking(round=1, table=9, profile="riichi-montreal", players=players)
+    room = make_hall(tmp_path, journal, Event(replace(plan(), riichi=(session,)), deals(), registry()))
+    room.hear(fact(9, 1, Declared(round=1, deal=77, presses=(Press(seat="east", after_ms=0),))))
+    arrive(room, replace(SELF_DRAWN, table=9, deal=77))
+    assert room.ear.told("counted/9")["answer"] == {"kind": "refused", "code": "no_fan_here"}
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)

@@ -74,6 +74,17 @@ def test_a_dead_devices_facts_are_taken_from_the_one_that_has_them_now(hall: Hal
     assert [*hall.journal.messages()] == [once]
 
 
+def test_what_a_device_was_refused_for_is_told_no_more_once_it_serves_the_table_and_its_number_clashes(
+    hall: Hall,
+) -> None:
+    late = replace(fact(1, 1, restored(1), id_="of-the-second"), device=SECOND)
+    hall.hear(state(1), late, replace(fact(1, 1, restored(1), id_="of-the-first"), device=FIRST))
+    hall.hear(state(1, lifecycle="lost"), state(1, device=SECOND, count=2))
+    hall.hear(late)
+    refused = hall.ear.told("receipt/1")["refused"]
+    assert [(one["id"], one["code"]) for one in refused] == [("of-the-second", "conflict")]
+
+
 @given(
     st.lists(st.tuples(st.sampled_from([FIRST, SECOND]), st.sampled_from(["ready", "alert", "lost", "disconnected"])))
 )
