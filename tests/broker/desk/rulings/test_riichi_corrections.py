@@ -26,6 +26,14 @@ FORMS = {
         {"win": "self_drawn", "yakuman-north": "2", "responsible-north": "east"},
         RiichiEvent(kind="tsumo", wins={"north": RiichiWin(yakuman=2, responsible="east")}),
     ),
+    "live kan": (
+        {"win": "self_drawn", "han-east": "3", "fu-east": "40", "kan_from": "west"},
+        RiichiEvent(kind="tsumo", wins={"east": RiichiWin(han=3, fu=40)}, kan_from="west"),
+    ),
+    "ron, its form filled with a live kan": (
+        {"win": "discard", "han-east": "3", "fu-east": "30", "discarder": "west", "kan_from": "north"},
+        RiichiEvent(kind="ron", wins={"east": RiichiWin(han=3, fu=30)}, loser="west"),
+    ),
     "draw": ({"win": "draw", "tenpai-west": "1"}, RiichiEvent(kind="draw", tenpai=("west",))),
     "nagashi": ({"win": "draw", "nagashi-east": "1"}, RiichiEvent(kind="draw", nagashi=("east",))),
     "abort": ({"win": "abort", "abort": "four_winds"}, RiichiEvent(kind="abort", reason="four_winds")),
@@ -55,6 +63,15 @@ def test_a_hand_is_corrected_and_counts_as_it_was_corrected(desk: Ruled, client:
     assert (laid.hand, laid.winners) == (hand, {s: w.han or 13 * w.yakuman for s, w in hand.wins.items()})
     page = client.get(PLAY).text
     assert ("4 han 30 fu" in page, "yakuman × 2" in page) == (name == "ron", name == "yakuman")
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "zh"])
+def test_the_form_says_whose_discard_was_made_a_kan_so_that_a_correction_keeps_who_pays(
+    client: httpx.Client, language: str
+) -> None:
+    assert publish(client, opened(client, PLAY) | FORMS["live kan"][0]).status_code == 303
+    page = client.get(f"{PLAY}&lang={language}").text
+    assert '<option value="west" selected>' in page[page.index('name="kan_from"') :].partition("</select>")[0]
 
 
 @pytest.mark.parametrize(
