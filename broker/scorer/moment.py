@@ -88,9 +88,20 @@ class Moment:
         for plays in self.unplayed.values():
             yield from (play for play in plays if name in play.entries)
 
+    @cached_property
+    def _ruled_of(self) -> Mapping[int, tuple[Laid, ...]]:
+        """The plays of each deal that were ruled on."""
+        found: dict[int, list[Laid]] = {}
+        for key in sorted(self.ruled):
+            found.setdefault(self.ruled[key][0].deal, []).append(self.ruled[key][0])
+        return {deal: tuple(plays) for deal, plays in found.items()}
+
     def parts(self, deal: int) -> tuple[object, ...]:
-        """Give what a deal's traveller is made of: while these are the same objects it is the same."""
-        return (*self.by_deal.get(deal, ()), *self.unplayed.get(deal, ()))
+        """Give what a deal's traveller is made of: while these are equal it is the same.
+
+        A ruling may tell a win otherwise and change no points, and then no comparison group.
+        """
+        return (*self.by_deal.get(deal, ()), *self.unplayed.get(deal, ()), *self._ruled_of.get(deal, ()))
 
     def place(self, play: ScoredPlay) -> tuple[int, int]:
         """Give table and round of a scored play, wherever it was planned (`Laid.line`)."""

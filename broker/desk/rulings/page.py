@@ -182,14 +182,16 @@ class RulingsPage:
             "deals": sorted(event.expected),
             "awards": event.profile.awards,
             "fines": event.profile.false_hu.fines.value,
-            "aborts": _aborts(event.profile),
-        }
+        } | _riichi(event.profile)
         return render(request, "ruling_new.html", "ruling_new", visitor_of(request), error=error, values=values)
 
 
-def _aborts(rules: Rules) -> tuple[str, ...]:
-    """Give what may break a hand of riichi off; nothing where none is played."""
-    return rules.session.draw.aborts.value if isinstance(rules, RiichiProfile) else ()
+def _riichi(rules: Rules) -> dict[str, object]:
+    """Give what the form of a hand of riichi depends on; `of_riichi` says whether the event plays it."""
+    if not isinstance(rules, RiichiProfile):
+        return {"of_riichi": False}
+    session = rules.session
+    return {"of_riichi": True, "aborts": session.draw.aborts.value, "live_kan": session.pao.live_kan.value}
 
 
 def play_of(form: Mapping[str, str]) -> tuple[int, int] | None:

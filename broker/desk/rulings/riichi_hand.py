@@ -25,6 +25,8 @@ def hand_of(form: Mapping[str, str], number: Number) -> RiichiEvent:
     told: dict[str, Any] = {"kind": kind}
     if kind in ("ron", "tsumo"):
         told |= {"wins": _wins(form, number), "loser": form.get("discarder") or None}
+    if kind == "tsumo":  # a ron has its discarder: what the form was filled with before is not asked of it
+        told["kan_from"] = form.get("kan_from") or None
     if kind == "draw":
         told |= {what: [seat for seat in SEATS if form.get(f"{what}-{seat}")] for what in ("tenpai", "nagashi")}
     if kind == "abort":

@@ -1,12 +1,17 @@
 """Correcting a hand of riichi at the desk: by han and fu, by who was tenpai, by why it was broken off."""
 
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+import tomli_w
+from msgspec.structs import replace
 
 from broker.contract.riichi import RiichiEvent, RiichiWin
+from broker.rules.riichi.profile_files import text_of
+from broker.scorer.event import PROFILE
 from tests.broker.desk.rulings.benches import Ruled, opened, publish, ruling_desk
 from tests.broker.desk.test_access import logged_in
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
@@ -25,6 +30,14 @@ FORMS = {
     "yakuman": (
         {"win": "self_drawn", "yakuman-north": "2", "responsible-north": "east"},
         RiichiEvent(kind="tsumo", wins={"north": RiichiWin(yakuman=2, responsible="east")}),
+    ),
+    "live kan": (
+        {"win": "self_drawn", "han-east": "3", "fu-east": "40", "kan_from": "west"},
+        RiichiEvent(kind="tsumo", wins={"east": RiichiWin(han=3, fu=40)}, kan_from="west"),
+    ),
+    "ron, its form filled with a live kan": (
+        {"win": "discard", "han-east": "3", "fu-east": "30", "discarder": "west", "kan_from": "north"},
+        RiichiEvent(kind="ron", wins={"east": RiichiWin(han=3, fu=30)}, loser="west"),
     ),
     "draw": ({"win": "draw", "tenpai-west": "1"}, RiichiEvent(kind="draw", tenpai=("west",))),
     "nagashi": ({"win": "draw", "nagashi-east": "1"}, RiichiEvent(kind="draw", nagashi=("east",))),
@@ -57,6 +70,15 @@ def test_a_hand_is_corrected_and_counts_as_it_was_corrected(desk: Ruled, client:
     assert ("4 han 30 fu" in page, "yakuman × 2" in page) == (name == "ron", name == "yakuman")
 
 
+@pytest.mark.parametrize("language", ["en", "fr", "zh"])
+def test_the_form_says_whose_discard_was_made_a_kan_so_that_a_correction_keeps_who_pays(
+    client: httpx.Client, language: str
+) -> None:
+    assert publish(client, opened(client, PLAY) | FORMS["live kan"][0]).status_code == 303
+    page = client.get(f"{PLAY}&lang={language}").text
+    assert '<option value="west" selected>' in page[page.index('name="kan_from"') :].partition("</select>")[0]
+
+
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
@@ -87,3 +109,17 @@ def test_a_winners_hand_is_told_in_han_and_fu_wherever_its_play_is_shown(
 ) -> None:
     pages = [client.get(f"{address}?lang={language}").text for address in ("/", "/deal/2", f"/player/{EAST}")]
     assert [worth in page for page in pages] == [True, True, True]
+
+
+def test_a_hand_is_corrected_by_han_and_fu_where_none_is_ever_broken_off(tmp_path: Path) -> None:
+    rules = tomllib.loads(text_of("riichi-montreal")) | {"id": "club"}
+    rules["session"]["draw"]["aborts"] = {"value": [], "source": "the club"}
+    (tmp_path / PROFILE).write_text(tomli_w.dumps(rules), encoding="utf-8")
+    said = [message for message in whole_riichi_event() if message.table == 1]
+    with (
+        ruling_desk(tmp_path, said, replace(riichi_plan(), profile="club")) as desk,
+        logged_in(desk.server, "head_arbiter") as client,
+    ):
+        page = client.get(PLAY).text
+        assert ('name="han-south"' in page, 'name="hv-south"' in page, 'value="abort"' in page) == (True, False, False)
+        assert publish(client, opened(client, PLAY) | FORMS["ron"][0]).status_code == 303

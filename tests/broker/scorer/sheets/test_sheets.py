@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from broker.contract.facts import Fine
 from broker.contract.receipt_code import receipt_code
-from broker.contract.rulings import DealPlayed
+from broker.contract.rulings import Correct, DealPlayed
 from broker.contract.words import Seat
 from broker.rules.points import Outcome
-from broker.scorer.moment import Moment, open_part
+from broker.scorer.moment import Embargo, Moment, open_part
 from broker.scorer.room import Room
 from broker.scorer.sheets.course import course
 from broker.scorer.sheets.deal import deal_sheet, play_line
@@ -23,6 +23,7 @@ from broker.scorer.sheets.receipt import ReceiptIndex, receipt_sheet
 from broker.scoring.bounds import bounds
 from broker.scoring.plays import ScoredPlay
 from tests.broker.desk.sample import table as table_view
+from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.rulings.ruled import correct, ruling
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, whole_event
 
@@ -106,6 +107,30 @@ def test_the_open_part_is_the_moment_as_if_the_other_deals_had_not_been_played(m
     assert ladder(open_part(open_)) == ladder(open_)
     for deal in moment.complete:
         assert deal_sheet(open_, deal) == deal_sheet(moment, deal)
+
+
+def test_a_ruling_that_moves_no_points_is_on_the_public_pages_too() -> None:
+    embargo, room = Embargo(), Room(event())
+    room.load(whole_event())
+    before = room.moment()
+    deal, points = event().bookings[1, 2].deal, room.play((1, 2)).points
+    parts, shown = before.parts(deal), deal_sheet(embargo.open_part(before), deal)
+    room.apply(
+        ruling(room, Correct(replaces=None, win="draw", winners={}, discarder=None, points=dict(points or {})), (1, 2))
+    )
+    now = room.moment()
+    assert deal_sheet(embargo.open_part(now), deal) == deal_sheet(now, deal) != shown
+    assert now.parts(deal) != parts
+
+
+def test_a_ruling_on_a_deal_under_embargo_makes_no_public_page_anew() -> None:
+    embargo, room = Embargo(), Room(event())
+    room.load(until_round(3))
+    deal = next(deal for deal in event().expected if 0 < room.plays_of(deal) < room.expected(deal))
+    place = next(key for key in room.plays_with(deal) if key in room.results)
+    shown = embargo.open_part(room.moment())
+    room.apply(ruling(room, correct(OUTCOMES[2], None), place))
+    assert embargo.open_part(room.moment()) is shown
 
 
 @given(moments)
