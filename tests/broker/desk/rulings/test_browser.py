@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.broker.desk.rulings.benches import Ruled, ruling_desk
 from tests.broker.people.conftest import PASSWORD
+from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 
 
 @pytest.fixture
@@ -57,3 +58,11 @@ def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled
     first.get_by_role("button", name="Publish").click()
     expect(first.locator("#rulings li.off")).to_contain_text("upside down")
     assert desk.kinds == [("correct", False), ("undo", True)]
+
+
+def test_what_a_hand_of_riichi_was_worth_can_be_read_in_its_fields(browser: Browser, tmp_path: Path) -> None:
+    with ruling_desk(tmp_path / "riichi", whole_riichi_event(), riichi_plan()) as desk:
+        page = log_in(browser, desk, "head_arbiter")
+        page.goto(f"{desk.server.url}rulings/new?play=1-2&kind=correct")
+        assert page.locator("[name=fu-east]").input_value() == "30"
+        assert page.locator("[name=fu-east]").evaluate("field => field.scrollWidth <= field.clientWidth")
