@@ -168,6 +168,15 @@ def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: byte
     )
 
 
+def test_who_is_not_heard_any_more_adds_nothing_to_the_audit_log(bench: Bench) -> None:
+    for _ in range(OF_ADDRESS):
+        ask(bench, "f" * 64)
+    before = len(list(bench.door.audit.entries()))
+    assert refusal(ask(bench, "f" * 64)) == (429, "pairing_delayed")
+    assert len(list(bench.door.audit.entries())) == before
+    bench.clock.now += 100 * LASTS_MS
+
+
 def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_path: Path) -> None:
     with pytest.raises(DeskError) as refused:
         ForTables(EVENT, tmp_path / "none.json", 1883).pairing(1, "localhost")
