@@ -210,8 +210,9 @@ class PairingPage:
     def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
         now = self._door.clock()
         try:
-            taken = self._pairings.take(asked.proof, asked.machine, where, self._clock())
-            pairing = self._broker.pairing(taken.table, host)
+            taken, pairing = self._pairings.take(
+                asked.proof, asked.machine, where, self._clock(), lambda table: self._broker.pairing(table, host)
+            )
         except PairingDelayed:
             raise  # unheard, so not noted: else anybody could fill the disk with entries
         except DeskError as error:
