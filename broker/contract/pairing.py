@@ -2,9 +2,13 @@
 
 The code that somebody carries from the desk to the table never crosses the network. Both ends make two keys of it and
 of the certificate by which they see each other: the device sends the one as its proof, and the desk seals its answer
-with the other. So who stands between them with a certificate of their own learns a proof that opens nothing, and can
-make no answer that a device would take; each code that is tried costs 19 MB and some time (Argon2id), and a code is
-good for minutes.
+with the other. Each code that is tried costs 19 MB and some time (Argon2id), and a code is good for minutes.
+
+What this does not keep off: the salt is known beforehand, so who has made the keys of all 10**8 codes in advance (for
+plain HTTP, or for a certificate of their own) reads the code out of a proof at once, can bring it to the desk in the
+device's place, and can seal an answer. The QR code of a desk with TLS holds the beginning of its certificate's
+fingerprint, and nothing is sent to a desk that has another; a typed code does not. Without TLS whoever listens reads
+the answer, password and all.
 """
 
 import hashlib

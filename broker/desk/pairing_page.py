@@ -35,6 +35,7 @@ from broker.desk.errors import (
     FormTooLarge,
     NoTableChosen,
     NothingToPairWith,
+    PairingDelayed,
     TableHasDevice,
 )
 from broker.desk.forms import Form, read_form
@@ -209,8 +210,11 @@ class PairingPage:
     def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
         now = self._door.clock()
         try:
-            taken = self._pairings.take(asked.proof, asked.machine, where, self._clock())
-            pairing = self._broker.pairing(taken.table, host)
+            taken, pairing = self._pairings.take(
+                asked.proof, asked.machine, where, self._clock(), lambda table: self._broker.pairing(table, host)
+            )
+        except PairingDelayed:
+            raise  # unheard, so not noted: else anybody could fill the disk with entries
         except DeskError as error:
             self._door.audit.note(now, "", "pairing_refused", error.code, asked.machine, address=where)
             raise

@@ -5,8 +5,9 @@ Kept in memory alone: a desk that is started again has forgotten them, and new o
 
 import hmac
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from broker.contract.pairing import Keys, keys_of, new_code
 from broker.desk.errors import PairingDelayed, PairingOver, PairingSpent, PairingUnknown
@@ -22,6 +23,8 @@ OF_ADDRESS, OF_ALL = 10, 200
 """Wrong proofs after which no more are heard for a while: of one address, of all. At the most 200 of 10**8 codes."""
 
 EVERYBODY: Final = ""
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,10 @@ class Pairings:
             of_table = {one.table: one for one in self._all if now < one.until}
         return [one for _, one in sorted(of_table.items()) if not one.withdrawn]
 
-    def take(self, proof: str, machine: str, address: str, now: int) -> Pending:
-        """Use a code, for good.
+    def take(
+        self, proof: str, machine: str, address: str, now: int, make: Callable[[int], Made]
+    ) -> tuple[Pending, Made]:
+        """Use a code, for good, and give what `make` makes for its table. Where that raises the code stays as it was.
 
         Raises PairingDelayed, PairingUnknown, PairingSpent where it was used, PairingOver where its time is over.
         """
@@ -96,8 +101,9 @@ class Pairings:
                 raise PairingUnknown("no code that was given out here: look at the digits, and at the desk's address")
             one = self._all[found]
             _refuse_used(one, now)
+            made = make(one.table)
             taken = self._all[found] = replace(one, taken_at=now, machine=machine)
-        return taken
+        return taken, made
 
     def _withdraw(self, table: int) -> None:
         self._all = [

@@ -141,7 +141,7 @@ def test_who_stands_between_with_a_certificate_of_their_own_learns_nothing_that_
         assert code_of(lambda: pair(replaced(offer, port=between.port))) == "desk_unproven"
         (proof,) = between.proofs
     with pytest.raises(PairingUnknown):
-        desks.secured.take(proof, "thief", "10.6.6.6", monotonic_ms())
+        desks.secured.take(proof, "thief", "10.6.6.6", monotonic_ms(), str)
     assert keys_of(offer.code, desks.secured.fingerprint).proof != proof
 
 

@@ -25,7 +25,7 @@ from broker.contract.pairing import (
 )
 from broker.credentials import Credentials
 from broker.desk import pairings
-from broker.desk.errors import DeskError, PairingDelayed, PairingUnknown
+from broker.desk.errors import DeskError, NothingToPairWith, PairingDelayed, PairingUnknown
 from broker.desk.pairing_page import ForTables, annex
 from broker.desk.pairings import LASTS_MS, OF_ADDRESS, OF_ALL, Pairings
 from broker.desk.server import DeskServer
@@ -168,6 +168,15 @@ def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: byte
     )
 
 
+def test_who_is_not_heard_any_more_adds_nothing_to_the_audit_log(bench: Bench) -> None:
+    for _ in range(OF_ADDRESS):
+        ask(bench, "f" * 64)
+    before = len(list(bench.door.audit.entries()))
+    assert refusal(ask(bench, "f" * 64)) == (429, "pairing_delayed")
+    assert len(list(bench.door.audit.entries())) == before
+    bench.clock.now += 100 * LASTS_MS
+
+
 def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_path: Path) -> None:
     with pytest.raises(DeskError) as refused:
         ForTables(EVENT, tmp_path / "none.json", 1883).pairing(1, "localhost")
@@ -192,17 +201,31 @@ def test_guessing_ends_after_a_few_tries_of_one_address_and_after_some_of_all() 
     codes, wrong = Pairings(""), "f" * 64
     for at in range(OF_ALL):  # never so many of one address
         with pytest.raises(PairingUnknown):
-            codes.take(wrong, "pi", f"10.0.0.{at // OF_ADDRESS}", at)
+            codes.take(wrong, "pi", f"10.0.0.{at // OF_ADDRESS}", at, str)
     right = codes.open(1, "anne", 0)
     with pytest.raises(PairingDelayed) as refused:
-        codes.take(right.keys.proof, "pi", "10.9.9.9", OF_ALL)
+        codes.take(right.keys.proof, "pi", "10.9.9.9", OF_ALL, str)
     assert refused.value.wait_s > 0
     fresh = Pairings("")
     for at in range(OF_ADDRESS):
         with pytest.raises(PairingUnknown):
-            fresh.take(wrong, "pi", HERE, at)
+            fresh.take(wrong, "pi", HERE, at, str)
     with pytest.raises(PairingDelayed):
-        fresh.take(fresh.open(1, "anne", 0).keys.proof, "pi", HERE, OF_ADDRESS)
+        fresh.take(fresh.open(1, "anne", 0).keys.proof, "pi", HERE, OF_ADDRESS, str)
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_code_for_which_the_desk_has_nothing_to_give_stays_good() -> None:
+    codes = Pairings("")
+    opened = codes.open(1, "anne", 0)
+
+    def nothing(_table: int) -> str:
+        raise NothingToPairWith("no password")
+
+    with pytest.raises(NothingToPairWith):
+        codes.take(opened.keys.proof, "pi", HERE, 0, nothing)
+    taken, given = codes.take(opened.keys.proof, "pi", HERE, 0, str)
+    assert (taken.taken_at, given) == (0, "1")
 
 
 def test_the_keys_of_a_code_are_others_under_another_certificate() -> None:
