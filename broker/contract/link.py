@@ -124,9 +124,10 @@ class Link:
         self._client.loop_start()
 
     def stop(self) -> None:
-        """Say good-bye; the will is not sent. May be called twice."""
+        """Say good-bye, for good; the will is not sent. May be called twice."""
         self._client.disconnect()
         self._client.loop_stop()
+        self._client.reinitialise()  # it lets go of the two sockets by which its thread was woken
         self._up.clear()
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:

@@ -67,13 +67,13 @@ def command(folder: Path, profile: str | None, *, as_json: bool, **wishes: str |
 
 
 def _other(now: Rules, written: str) -> Rules:
-    """Give a profile of the event's rule book: plays of one say nothing of the other. Raises as `chosen`."""
+    """Give a profile of the event's rule book: plays of one say nothing of the other. Raises RuleError."""
     if written == now.id:
         return now
     if written.endswith(FILE):
         other = compared_by(written)
         if isinstance(other, RiichiProfile) is not isinstance(now, RiichiProfile):
-            raise RuleError("unknown_profile", f"{other.id} is of another rule book than {now.id}")
+            raise RuleError("other_rule_book", f"{other.id} is of another rule book than {now.id}")
         return other
     return beside(now, written)
 

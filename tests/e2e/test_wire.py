@@ -57,6 +57,7 @@ class Intruder:
         for client in (self.arbiter, self.table):
             client.disconnect()
             client.loop_stop()
+            client.reinitialise()  # it lets go of the two sockets by which its thread was woken
 
 
 class Room:

@@ -98,7 +98,7 @@ def at_the_box(folder: Path, box: BoxTwin, phase: Phase | None = Phase.PLAYING) 
     with closing(Journal(folder / "table.sqlite", OURS)) as journal:
         if phase is not None:
             played(journal, phase)
-        made = AtTheBox(Program(Settings(folder / "table.toml"), journal), journal)
+        made = AtTheBox(Program(Settings(folder / "table.toml"), journal, time_of_day=lambda: "14:05"), journal)
         with ButtonBox(str(box.path), made.tell):
             made.until_well()
             yield made

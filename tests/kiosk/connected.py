@@ -123,7 +123,7 @@ def connected(tmp_path: Path) -> Iterator[Table]:
             assert desk.connect()
             arbiter.subscribe(topics.STATE.at(EVENT), topics.LOG.at(EVENT))
             time = Time()
-            program = Program(Settings(config), journal, time)
+            program = Program(Settings(config), journal, time, time.of_day)
             program.start()
             yield Table(program, time, arbiter, scorer, desk)
             program.stop()

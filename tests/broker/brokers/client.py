@@ -116,6 +116,7 @@ class Client:
         """Disconnect in good order."""
         self._paho.disconnect()
         self._paho.loop_stop()
+        self._paho.reinitialise()  # it lets go of the two sockets by which its thread was woken
 
     def __enter__(self) -> Self:
         return self
