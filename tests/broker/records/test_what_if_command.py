@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from broker.command import homologue
 from broker.rules.profile_files import folder as profiles
 from broker.rules.profile_files import load
+from broker.rules.riichi.profile_files import folder as riichi_profiles
 from broker.scorer.rulings.what_if import changed, what_if
 from broker.scorer.stored import open_stored
 from tests.broker.organiser.asking import contents
@@ -57,6 +58,7 @@ def test_while_plays_are_missing_it_says_so(tmp_path: Path) -> None:
         (lambda event: (event, "--profile", "nothing"), "unknown_profile"),
         (lambda event: (event, "--profile", "nothing.toml"), "bad_profile"),
         (lambda event: (event, "--profile", "riichi-tenhou"), "unknown_profile"),
+        (lambda event: (event, "--profile", riichi_profiles() / "riichi-tenhou.toml"), "other_rule_book"),
         (lambda event: (event / "elsewhere",), "bad_event"),
     ],
 )
