@@ -30,7 +30,7 @@ def find_tiles(picture: Picture, *, close: bool = True) -> Found:
     `close` tells whether single tiles may fill the picture; where a few lie far apart, the room between them could be
     taken for such. The surest tile comes first. Deterministic; any thread may call it.
     """
-    if picture.ndim == 2:  # noqa: PLR2004  grey has two dimensions
+    if picture.ndim == 2:  # noqa: PLR2004 - grey has two dimensions
         picture = np.asarray(cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
     longest = max(picture.shape[:2])
     if picture.size == 0:
