@@ -6,15 +6,14 @@ import pytest
 
 from broker.contract.facts import Result
 from broker.contract.words import SEATS
-from kiosk.keyboard import Keyboard
 from kiosk.riichi_entry import WinForm
 from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.body import middle
 from kiosk.screens.shown import Line, shown
 from kiosk.screens.words import Words
-from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, Event
+from kiosk.table.events import ButtonPressed
 from kiosk.table.state import Phase
+from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import AloneSitting
 from tests.kiosk.tables import TABLE
 
@@ -29,28 +28,14 @@ class Pin:
         return False
 
 
-class At:
+class At(Keyed[AloneSitting]):
     """A table with its keyboard, in the first of two hands."""
 
     def __init__(self, pins: Pin | None = None) -> None:
-        self.sitting = AloneSitting()
-        self.sitting.begin()
-        self.sitting.wait()
-        self.keys = Keyboard(self._apply, pins)
-
-    def _apply(self, event: Event) -> str | None:
-        try:
-            self.sitting.take(event)
-        except NotNow as refusal:
-            return refusal.code
-        return None
-
-    def type(self, *keys: str) -> None:
-        """Type keys."""
-        for key in keys:
-            self.keys.follow(self.sitting.table)
-            self.keys.key(key, self.sitting.table, self.sitting.wait())
-        self.keys.follow(self.sitting.table)
+        sitting = AloneSitting()
+        sitting.begin()
+        sitting.wait()
+        super().__init__(sitting, pins)
 
     def seen(self) -> tuple[object, ...]:
         """Give what is to be seen."""

@@ -3,40 +3,25 @@
 import pytest
 
 from broker.contract.riichi import RiichiEvent
-from kiosk.keyboard import Keyboard
 from kiosk.riichi_entry import WinForm
 from kiosk.riichi_questions import Question
 from kiosk.screens.riichi_shown import Scores, session_shown
 from kiosk.screens.shown import Line, Shown, shown
-from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, Event
+from kiosk.table.events import ButtonPressed
 from kiosk.table.state import Phase
+from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting
 from tests.kiosk.tables import TABLE
 
 
-class At:
+class At(Keyed[RiichiSitting]):
     """A riichi table with its keyboard."""
 
     def __init__(self) -> None:
-        self.sitting = RiichiSitting()
-        self.sitting.begin()
-        self.sitting.wait()
-        self.keys = Keyboard(self._apply)
-
-    def _apply(self, event: Event) -> str | None:
-        try:
-            self.sitting.take(event)
-        except NotNow as refusal:
-            return refusal.code
-        return None
-
-    def type(self, *keys: str) -> None:
-        """Type keys."""
-        for key in keys:
-            self.keys.follow(self.sitting.table)
-            self.keys.key(key, self.sitting.table, self.sitting.wait())
-        self.keys.follow(self.sitting.table)
+        sitting = RiichiSitting()
+        sitting.begin()
+        sitting.wait()
+        super().__init__(sitting)
 
     def seen(self, scores: Scores = "always") -> tuple[Shown, object]:
         """Give what is to be seen."""

@@ -70,10 +70,19 @@ def value(*fan: tuple[str, int], minimum: int = 8) -> McrValue:
 
 
 LONG: Final = value(
-    ("three_concealed_pungs", 16), ("all_types", 6), ("out_with_replacement_tile", 8), ("fully_concealed_hand", 4),
-    ("two_concealed_kongs", 8), ("dragon_pung", 2), ("prevalent_wind", 2), ("seat_wind", 2), ("single_wait", 1),
-    ("pung_of_terminals_or_honors", 1), ("pung_of_terminals_or_honors", 1), ("one_voided_suit", 1),
-)  # fmt: skip
+    ("three_concealed_pungs", 16),
+    ("all_types", 6),
+    ("out_with_replacement_tile", 8),
+    ("fully_concealed_hand", 4),
+    ("two_concealed_kongs", 8),
+    ("dragon_pung", 2),
+    ("prevalent_wind", 2),
+    ("seat_wind", 2),
+    ("single_wait", 1),
+    ("pung_of_terminals_or_honors", 1),
+    ("pung_of_terminals_or_honors", 1),
+    ("one_voided_suit", 1),
+)
 
 COUNTING: Final[dict[str, Callable[[], Shown]]] = {
     "count, nothing in view": lambda: counted(HandSight()),

@@ -9,11 +9,9 @@ import msgspec
 from broker.contract.plans import Player
 from broker.contract.riichi import RiichiStanding
 from broker.contract.words import SEATS, Seat
-from kiosk.keyboard import Keyboard
 from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import Line, Shown, shown
-from kiosk.table.errors import NotNow
-from kiosk.table.events import Event
+from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 from tests.kiosk.tables import TABLE
 
@@ -29,7 +27,7 @@ WIDEST: Final = RiichiStanding(
 RON: Final = ("3", "enter", "3", "0", "enter")
 
 
-class At:
+class At(Keyed[RiichiSitting]):
     """A riichi table with its keyboard, and what is seen of it."""
 
     def __init__(
@@ -40,48 +38,39 @@ class At:
             players = {seat: Player(id=f"p{at}", name=names[seat]) for at, seat in enumerate(SEATS)}
             session = msgspec.structs.replace(given.session, players=players)
             given = msgspec.structs.replace(given, session=session)
-        self.sitting, self._line = RiichiSitting(given), line
-        self._keys = Keyboard(self._apply)
-
-    def _apply(self, event: Event) -> str | None:
-        try:
-            self.sitting.take(event)
-        except NotNow as refusal:
-            return refusal.code
-        return None
+        super().__init__(RiichiSitting(given))
+        self._line = line
 
     def begun(self) -> Self:
         """Let all sit down."""
         self.sitting.begin()
-        return self.type()
+        return self
 
     def declared(self, *seats: Seat) -> Self:
         """Let these win."""
         self.sitting.declare(*seats)
-        return self.type()
+        return self
 
     def drawn(self, *tenpai: Seat) -> Self:
         """Let nobody win, and these be tenpai."""
         self.sitting.draw()
         self.sitting.press(*tenpai)
-        return self.type()
+        return self
 
     def accepted(self) -> Self:
         """Let all accept."""
         self.sitting.record()
-        return self.type()
+        return self
 
-    def type(self, *keys: str) -> Self:
-        """Type keys, as people do who look at the screen in between."""
-        for key in keys:
-            self._keys.key(key, self.sitting.table, self.sitting.wait())
-            self._keys.follow(self.sitting.table)
-        self._keys.follow(self.sitting.table)
+    def typed(self, *keys: str) -> Self:
+        """Type keys."""
+        self.type(*keys)
         return self
 
     def seen(self) -> Shown:
         """Give what is to be seen."""
-        table, keys = self.sitting.table, self._keys
+        table, keys = self.sitting.table, self.keys
+        keys.follow(table)
         session = session_shown(table, self.sitting.session, keys.riichi.form, "always")
         return replace(shown(TABLE, table, keys.form, self._line, keys.problem, keys.panel), session=session)
 
@@ -97,20 +86,20 @@ def riichi_scenes(line: Line, broken: Line, names: dict[Seat, str]) -> dict[str,
 
     return {
         "riichi, confirming": lambda: At(line).seen(),
-        "riichi, playing": lambda: at().type("i", "n").seen(),
-        "riichi, playing, widest": lambda: wide().type("i", "e").seen(),
-        "riichi, abort": lambda: at().type("b").seen(),
-        "riichi, whose fault": lambda: at().type("f", "w").seen(),
+        "riichi, playing": lambda: at().typed("i", "n").seen(),
+        "riichi, playing, widest": lambda: wide().typed("i", "e").seen(),
+        "riichi, abort": lambda: at().typed("b").seen(),
+        "riichi, whose fault": lambda: at().typed("f", "w").seen(),
         "riichi, tenpai": lambda: at().drawn("east", "west").seen(),
-        "riichi, han": lambda: at().declared("south").type("1", "1").seen(),
-        "riichi, refused": lambda: at().declared("south").type("1", "enter", "3", "1", "enter", "w").seen(),
-        "riichi, responsible": lambda: wide().declared("south", "north").type("y", "enter").seen(),
-        "riichi, discarder": lambda: at().declared("south", "north").type(*RON, *RON).seen(),
-        "riichi, on the riichi tile": lambda: at().type("i", "w").declared("south").type(*RON, "w").seen(),
-        "riichi, accepting": lambda: at().declared("south").type(*RON, "w").seen(),
+        "riichi, han": lambda: at().declared("south").typed("1", "1").seen(),
+        "riichi, refused": lambda: at().declared("south").typed("1", "enter", "3", "1", "enter", "w").seen(),
+        "riichi, responsible": lambda: wide().declared("south", "north").typed("y", "enter").seen(),
+        "riichi, discarder": lambda: at().declared("south", "north").typed(*RON, *RON).seen(),
+        "riichi, on the riichi tile": lambda: at().typed("i", "w").declared("south").typed(*RON, "w").seen(),
+        "riichi, accepting": lambda: at().declared("south").typed(*RON, "w").seen(),
         "riichi, accepting, widest": lambda: (
-            wide().declared("south", "north").type("4", "enter", "3", "0", "enter", "1", "3", "enter", "w").seen()
+            wide().declared("south", "north").typed("4", "enter", "3", "0", "enter", "1", "3", "enter", "w").seen()
         ),
-        "riichi, recorded": lambda: at().drawn("east").type("enter").accepted().seen(),
-        "riichi, finished": lambda: at().drawn("east").type("enter").accepted().type("q", "enter").seen(),
+        "riichi, recorded": lambda: at().drawn("east").typed("enter").accepted().seen(),
+        "riichi, finished": lambda: at().drawn("east").typed("enter").accepted().typed("q", "enter").seen(),
     }
