@@ -78,6 +78,7 @@ class Journal:
     def __init__(self, path: Path, whose: Whose) -> None:
         """Open or make it. Raises JournalInUse, JournalBroken."""
         self._whose, self._folder = whose, path.parent
+        self._beside: dict[str, str] = {}
         self.tight = False
         """Something could not be written for want of room, whatever the disk says of itself (a quota, for one)."""
         try:
@@ -146,10 +147,31 @@ class Journal:
     def panel(self, text: str) -> None:
         self._draft("panel", text)
 
+    @property
+    def bench(self) -> str:
+        """What staff were at while walls are restored, beside the trays' own state."""
+        return self._about("bench", "")
+
+    @bench.setter
+    def bench(self, text: str) -> None:
+        self._draft("bench", text)
+
     def _draft(self, key: str, text: str) -> None:
         with suppress(JournalFull), self._as_one():
-            self._about(key, "")
-            self._tell(key, text)
+            self._keep(key, text)
+
+    def _keep(self, key: str, text: str) -> None:
+        self._about(key, "")
+        self._tell(key, text)
+
+    @contextmanager
+    def beside(self, **drafts: str) -> Iterator[None]:
+        """Write these drafts with the event that is recorded meanwhile: a power cut leaves both, or neither."""
+        self._beside = drafts
+        try:
+            yield
+        finally:
+            self._beside = {}
 
     def close(self) -> None:
         """Close it; may be called twice."""
@@ -227,6 +249,8 @@ class Journal:
                 row = (seq, message.id, encode(message))
                 self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
                 messages.append(message)
+            for key, text in self._beside.items():
+                self._keep(key, text)
         return tuple(messages)
 
     def _message(self, seq: int, fact: Fact, wall: int) -> LogMessage:

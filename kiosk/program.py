@@ -15,7 +15,7 @@ from broker.contract.messages import Assignment, Order, Receipt, Served, TableSt
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import Lifecycle
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
-from kiosk import bench
+from kiosk import bench, bench_kept
 from kiosk.bench import Bench
 from kiosk.closing import Closing
 from kiosk.config import Settings
@@ -34,13 +34,13 @@ from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import Line, Shown, in_restoring, shown
 from kiosk.sight import HandSight, Sight, Wanted
 from kiosk.stalled import Stalled, room_of
+from kiosk.table import orders
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
     ButtonPressed,
     ClaimWindowElapsed,
     Event,
-    Ordered,
     TrayChecked,
 )
 from kiosk.table.state import SETTLE_NS, Phase, Table
@@ -93,7 +93,8 @@ class Program:
         self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
         self._count = CountDesk(self._config.event, self._config.table, partial(ask, self._link))
         self._health = Wellbeing()
-        self._bench, self._bench_of = Bench(), self._core.state.play
+        self._bench_of = self._core.state.play
+        self._bench, self._bench_kept = bench_kept.reopened(journal.bench, self._bench_of), journal.bench
         self._shown_at = self._core.state.since
         """When the screen last asked for something else: a box may have kept presses from before a restart."""
         self._why = ""
@@ -101,6 +102,7 @@ class Program:
         self._lifecycle: Lifecycle = "ready"
         self._look_at_disk = clock()
         self._stalled = Stalled()
+        self._follow()
 
     # ---- from other threads -----------------------------------------------------------------
 
@@ -153,7 +155,7 @@ class Program:
                 self._health.say(CAMERA, code)
             case TrayChecked():
                 self._bench = bench.looked(self._bench)
-                self._apply(item)
+                self._looked(item)
             case Sight():
                 self._bench = bench.saw(self._bench, item)
             case HandSight():
@@ -180,6 +182,11 @@ class Program:
             return
         self._bench, look = bench.complete(bench.scan(self._bench, report, play), play, self._clock())
         if look is not None:
+            self._looked(look)
+
+    def _looked(self, look: TrayChecked) -> None:
+        """Take in a look at a tray, and with it how the bench stands then."""
+        with self._journal.beside(bench=bench_kept.kept(self._bench, self._bench_of)):
             self._apply(look)
 
     def _touched(self, report: Pressed | Released | Held) -> None:
@@ -239,7 +246,7 @@ class Program:
             elif isinstance(message, Served):
                 self._served_came(message)
             elif isinstance(message, Order):
-                self._apply(_given(message, self._clock()))
+                self._apply(orders.given(message, self._clock()))
         incoming.acknowledge()
 
     def _served_came(self, served: Served) -> None:
@@ -315,6 +322,8 @@ class Program:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
         self._keyboard.follow(self.state)
         self._count.follow(self.state, self._keyboard.form)
+        if (at_hand := bench_kept.kept(self._bench, self._bench_of)) != self._bench_kept:
+            self._journal.bench = self._bench_kept = at_hand
         if self._link.up and not self._duty.elsewhere:
             self._uplink.say(self._now)
 
@@ -362,12 +371,10 @@ class Program:
         now = shown(
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
-        now = in_restoring(now, self.state, self._bench)
+        now = replace(in_restoring(now, self.state, self._bench), receipt=self._receipts.code(self.state))
         now = replace(now, count=self._count.shown(self._clock(), up=self._link.up), told=self._count.told)
         if now.calling and self._link.up:
             now = replace(now, calls_before=self._duty.calls_before)
-        if (code := self._receipts.code(self.state)) is not None:
-            now = replace(now, receipt=code)
         session, form = self.state.session, self._keyboard.riichi.form
         if session is None:
             return replace(now, alone=alone_shown(self.state, form)) if self.state.alone else now
@@ -391,8 +398,3 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], float]
             pause = each_round()
     finally:
         program.stop()
-
-
-def _given(order: Order, now: int) -> Ordered:
-    """Give what an order is to the table."""
-    return Ordered(at=now, seq=order.seq, command=order.command, minutes=order.minutes, author=order.author)
