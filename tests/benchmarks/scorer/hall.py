@@ -27,6 +27,8 @@ from tests.benchmarks.scorer import watching
 from tests.benchmarks.scorer.large import NAME, large_folder
 
 ROUNDS: Final = 4
+HALL: Final = (1_000, 20, 20)
+"""Tables, results a second, seconds."""
 LONGEST_S: Final = 300.0
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 
@@ -68,8 +70,9 @@ def published(store: Path) -> tuple[watching.Seen, watching.Seen]:
     return said, taken
 
 
-def told(who: str, said: watching.Seen, seen: watching.Seen) -> None:
-    """Print one line: how long after its publishing each result was there."""
+def told(who: str, said: watching.Seen, seen: watching.Seen, since: float = 0.0) -> None:
+    """Print one line: how long after its publishing each result was there; of those since somebody looked (ms)."""
+    said = {key: at for key, at in said.items() if at >= since}
     late = sorted(seen[key] - at for key, at in said.items() if key in seen)
     if not late:
         print(f"| {who} | nothing seen of {len(said)} |", flush=True)
@@ -78,7 +81,7 @@ def told(who: str, said: watching.Seen, seen: watching.Seen) -> None:
     print(f"| {who} | {len(late)} of {len(said)} seen | p50 {p50:.0f} ms | p99 {p99:.0f} ms | last {late[-1]:.0f} ms |")
 
 
-def main(tables: int = 1_000, rate: int = 20, seconds: int = 20, kind: Kind = "embedded") -> None:
+def main(tables: int, rate: int, seconds: int, kind: Kind = "embedded") -> None:
     """Print what was measured."""
     print(f"| {tables} tables, {rate} results/s for {seconds} s, {kind} |", flush=True)
     with tempfile.TemporaryDirectory() as name:
@@ -101,15 +104,15 @@ def play(crowd: Popen[str], broker: Broker, child: Child, url: str, folder: Path
     next(lines)
     begun, before = time.monotonic(), (cpu_s(child.pid), cpu_s(broker.pid))
     with watching.Reader(url) as reader, watching.browser(url) as page:
-        painted = watching.first_paint_ms(page)
+        painted, there = watching.first_paint_ms(page), time.time_ns() / 1e6
         next(lines)
         took = time.monotonic() - begun
         in_browser = watching.seen_in(page)
         again = page.goto(url) and watching.first_paint_ms(page)
     said, taken = published(folder / "scorer.sqlite")
     told("the scorer, through the broker", said, taken)
-    told("a reader of the page's stream", said, reader.seen)
-    told("Chromium's page", said, in_browser)
+    told("a reader of the page's stream", said, reader.seen, there)
+    told("Chromium's page", said, in_browser, there)
     print(f"| first paint | {painted:.0f} ms | once more, when all is played {again:.0f} ms |")
     shares = [
         f"{name} {100 * (cpu_s(pid) - had) / took:.0f} %"
@@ -120,4 +123,5 @@ def play(crowd: Popen[str], broker: Broker, child: Child, url: str, folder: Path
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:4]), *(cast("Kind", kind) for kind in sys.argv[4:]))
+    asked = [int(word) for word in sys.argv[1:4]]
+    main(*(asked or HALL), *(cast("Kind", kind) for kind in sys.argv[4:]))
