@@ -51,15 +51,16 @@ def day_time_tag(at: int) -> Markup:
 
 @pass_context
 def alert_text(context: Context, alert: AlertView) -> Markup:
-    """Say an alert in the reader's language; where there is no sentence for its code, in the scorer's own English."""
+    """Say an alert in the reader's language. Of a message that was refused the scorer's own English has the details."""
     words: Catalogue = context["words"]
     key, table = f"alert_{alert.code}", alert.table or "?"
     kind = f"kind_{alert.values.get('kind', '')}"
     named = {"kind": words.say(kind)} if kind in words.sentences else {}
     if key in words.sentences:
         return words.say(key, **{**alert.values, "table": table, **named})
-    about = words.say("alert_refused", table=table) if alert.table else words.say("alert_refused_of_nobody")
-    return Markup('{} <span lang="en">({})</span>').format(about, alert.text)
+    why = words.sentences.get(f"refused_{alert.code}", alert.code)
+    about = words.say("alert_refused" if alert.table else "alert_refused_of_nobody", table=table, why=why)
+    return Markup('{} <span class="small" lang="en">({})</span>').format(about, alert.text)
 
 
 def fraction(number: int | str) -> str:
