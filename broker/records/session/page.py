@@ -18,7 +18,6 @@ from broker.desk.rulings.bench import Bench
 from broker.records.session.pdf import pdf
 from broker.records.session.rows import Sheet, sheet
 from broker.rules.errors import RuleError
-from broker.rules.riichi.profile_files import load
 from broker.rules.riichi.session.record import begin, played
 from broker.rules.riichi.session.told import event_of
 from broker.scorer.riichi import Key, RiichiBooking
@@ -87,7 +86,7 @@ class SessionsPage:
 
     def _sheet(self, heard: Heard, words: str) -> Sheet | None:
         """Give the sheet; None where an entry cannot be, which the arbiter is told anyway."""
-        booking, rules = heard.booking, load(heard.booking.profile)
+        booking, rules = heard.booking, self._bench.event.session_rules(heard.booking)
         names = [self._bench.event.players[booking.players[seat]].name for seat in SEATS]
         try:
             entries = played((event_of(fact.event) for fact in heard.entries), rules)
