@@ -28,8 +28,9 @@ from broker.organiser.movements.players import fours, team_by_team
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, check, make, named
 from broker.rules.rule_books import load, own
-from broker.scorer.event import EVENT, PROFILE, Plan, Session
+from broker.scorer.event import EVENT, Plan, Session
 from broker.scorer.folder import DEALS, read
+from broker.scorer.own_rules import PROFILE
 from broker.store.address import STORE, started
 
 T = TypeVar("T")

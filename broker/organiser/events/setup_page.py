@@ -28,7 +28,8 @@ from broker.rules.movement import NamedPlay, is_measurable, quality
 from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import shipped
 from broker.scorer.errors import ScorerError
-from broker.scorer.event import PROFILE, Plan, Session
+from broker.scorer.event import Plan, Session
+from broker.scorer.own_rules import PROFILE
 from broker.store.address import started
 from broker.store.errors import StoreError
 
