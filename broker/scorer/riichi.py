@@ -61,16 +61,25 @@ class Sessions:
     def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile]) -> None:
         self._rules_of = rules_of
         self._told: dict[Key, dict[int, RiichiHand | RiichiTakenBack]] = {}
+        self._stands: dict[Key, tuple[RiichiHand, ...]] = {}
 
     def hear(self, message: LogMessage) -> None:
         """Take one fact in; those that are of no session are none of ours."""
         if isinstance(message.fact, RiichiHand | RiichiTakenBack):
-            self._told.setdefault((message.table, message.fact.round), {})[message.seq] = message.fact
+            key = message.table, message.fact.round
+            self._told.setdefault(key, {})[message.seq] = message.fact
+            self._stands[key] = self._standing(key)
 
     def entries(self, key: Key) -> tuple[RiichiHand, ...]:
-        """Give what stands of a session, from its first entry on."""
+        """Give what stands of a session, from its first entry on: the same until its table tells more.
+
+        From any thread, since it is put in place whole.
+        """
+        return self._stands.get(key, ())
+
+    def _standing(self, key: Key) -> tuple[RiichiHand, ...]:
         stands: list[RiichiHand] = []
-        for _, fact in sorted(self._told.get(key, {}).items()):
+        for _, fact in sorted(self._told[key].items()):
             if isinstance(fact, RiichiHand):
                 stands.append(fact)
             elif stands and stands[-1].entry == fact.entry:
