@@ -37,6 +37,7 @@ from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
 from broker.rules.movement import check, check_teams
 from broker.rules.rule_books import Rules, load, own
+from broker.scorer.collecting import uncollected
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
 from broker.scorer.riichi import RiichiBooking
@@ -306,6 +307,7 @@ def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Regist
     write_registry(folder, registry)
 
 
+@uncollected()
 def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
     plan = read(folder / EVENT, msgspec.toml.decode, Plan)
