@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -69,6 +69,9 @@ class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     play_minutes: Annotated[int, Meta(ge=1, le=240, description="time for one play, restoring included")] | None = None
 
 
+Keying = Annotated[Literal["single", "double"], Meta(description="how many people key each paper sheet")]
+
+
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """`event.toml`."""
 
@@ -81,6 +84,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """In a team event: whose players are whose."""
     sessions: tuple[Session, ...] = ()
     riichi: tuple[RiichiBooking, ...] = ()
+    keying: Keying = "single"
 
 
 class Columns(NamedTuple):

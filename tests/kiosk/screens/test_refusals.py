@@ -22,8 +22,9 @@ SOURCES: Final = (
 )
 """What refuses something at a table: its own rules, those that it asks, and the scorer that counts a hand."""
 
-OF_PAIRING: Final = ("desk_error", "form_malformed", "form_too_large", "no_answer", "nothing_to_pair_with") + tuple(
-    f"pairing_{why}" for why in ("unknown", "spent", "over", "delayed")
+OF_PAIRING: Final = (
+    *("desk_error", "form_malformed", "form_too_large", "no_answer", "nothing_to_pair_with"),
+    *(f"pairing_{why}" for why in ("unknown", "spent", "over", "delayed")),
 )
 """What a desk answers to a device that brings a code, or what the device makes of an answer that is none."""
 
