@@ -95,7 +95,7 @@ class Event:
 
     def __init__(self, plan: Plan, deals: Iterable[DealRecord], registry: Registry, rules: str | None = None) -> None:
         """Raise BadEvent, naming every problem, unless it can be played. `rules`: the text of its own profile."""
-        self.plan, self.rules = plan, rules
+        self.plan, self.rules, self.registry = plan, rules, registry
         self.name = plan.name
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
