@@ -158,7 +158,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
 
 
 def _loaded(event: Event, journal: Journal, folder: Path) -> Scorer:
-    """Read the journal. What was read stays: nobody shall wait, now or later, because it is looked through for cycles."""
+    """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
     with uncollected():
         work = Scorer(event, journal, folder, _wall_clock)
         gc.freeze()

@@ -101,7 +101,7 @@ class Event:
 
     def __init__(self, plan: Plan, deals: Iterable[DealRecord], registry: Registry, rules: OwnRules = NONE) -> None:
         """Raise BadEvent, naming every problem, unless it can be played. `rules`: what it has of its own."""
-        self.plan, self.own_rules = plan, rules
+        self.plan, self.own_rules, self.registry = plan, rules, registry
         self.name = plan.name
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
