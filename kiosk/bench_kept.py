@@ -1,6 +1,8 @@
-"""What staff were at while walls are restored, written down for a power cut: scans so far, rows by hand. Pure."""
+"""What staff were at while walls are restored, written down for a power cut: scans so far, rows by hand."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import msgspec
 
@@ -36,3 +38,35 @@ def reopened(text: str, play: PlannedPlay | None) -> Bench:
     if left is None or play is None or (left.round, left.deal) != (play.round, play.deal):
         return Bench()
     return replace(Bench(), showing=left.showing, scans=left.scans, heap=Heap(seen=left.scans.seen))
+
+
+class Drafts(Protocol):
+    """Where it is written."""
+
+    bench: str
+
+    def beside(self, **drafts: str) -> AbstractContextManager[None]:
+        """Write these with the event that is recorded meanwhile, as one."""
+
+
+class KeptBench:
+    """Writes down how the bench stands, where that has changed: with an event, or alone."""
+
+    def __init__(self, drafts: Drafts) -> None:
+        self._drafts, self._written = drafts, drafts.bench
+
+    def reopened(self, play: PlannedPlay | None) -> Bench:
+        """Give the bench of before."""
+        return reopened(self._written, play)
+
+    def beside(self, bench: Bench, play: PlannedPlay | None) -> AbstractContextManager[None]:
+        """Write it with the event that is recorded meanwhile."""
+        text = kept(bench, play)
+        return nullcontext() if text == self._written else self._drafts.beside(bench=text)
+
+    def follow(self, bench: Bench, play: PlannedPlay | None) -> None:
+        """Write it where no event has."""
+        text = kept(bench, play)
+        if text not in (self._written, self._drafts.bench):
+            self._drafts.bench = text
+        self._written = text

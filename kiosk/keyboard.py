@@ -9,7 +9,7 @@ from kiosk import panel as arbiters
 from kiosk import riichi_kept
 from kiosk.entry import Form, FoundFalse, Won, press
 from kiosk.panel import Closed, Decided, Panel, PinGiven
-from kiosk.riichi_keys import RiichiKeys
+from kiosk.riichi_keys import RiichiForm, RiichiKeys
 from kiosk.rulings import event_of
 from kiosk.table.arbiter import AT_THE_TABLE, may_try
 from kiosk.table.errors import NotNow
@@ -115,6 +115,11 @@ class Keyboard:
             self._panel = panel
         self.panel = panel
         return problem
+
+    @property
+    def filled_in(self) -> Form | RiichiForm | None:
+        """The form that is open, at whichever table."""
+        return self.form or self.riichi.form
 
     def follow(self, state: Table) -> None:
         """Begin a form, or drop it, where the declarations have changed."""

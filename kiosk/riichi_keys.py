@@ -112,7 +112,7 @@ def asked_in(about: About) -> tuple[Phase, ...]:
     """Give the phases in which something may be asked."""
     if about == "false":
         return (Phase.DECLARED,)
-    opened = "fault" if about == "dependent" else about
+    opened = "fault" if about in ("dependent", "spoilt") else about
     return next((phases for one, phases in OPENS.values() if one == opened), ())
 
 

@@ -5,17 +5,12 @@ from dataclasses import replace
 from typing import Final
 
 from broker.contract.facts import Fact
-from broker.contract.messages import Command, Order
+from broker.contract.messages import Command
 from kiosk.table import arbiter, calls, pause
 from kiosk.table.events import ArbiterAdmitted, CallToggled, Ordered, Reopened
 from kiosk.table.state import Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
-
-
-def given(order: Order, now: int) -> Ordered:
-    """Give what an order is to the table."""
-    return Ordered(at=now, seq=order.seq, command=order.command, minutes=order.minutes, author=order.author)
 
 
 def carried_out(state: Table, event: Ordered) -> Step:

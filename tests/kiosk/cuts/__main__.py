@@ -49,7 +49,8 @@ def cuts(kills: int, seed: int, kinds: tuple[str, ...], every: int, cold: float,
         for round_ in count(seed):
             for task, of_it in pool.imap_unordered(_day, [Task(kind, round_, cold, every) for kind in kinds or KINDS]):
                 found.add(of_it)
-                print(f"{task.kind} {round_}: {of_it.total} kills, {len(of_it.differences)} differences", flush=True)
+                said = [f"{task.kind} {round_}: {of_it.total} kills, {len(of_it.differences)} differences"]
+                print(*said, *of_it.differences, sep="\n  ", flush=True)
             if found.total >= kills or found.differences:
                 break
     _report(found, time.monotonic() - began)
@@ -75,8 +76,6 @@ def _report(found: Found, seconds: float) -> None:
     print(f"slowest return, from a process that has its modules: {found.slowest_ms:.0f} ms")
     print(f"slowest of {found.colds} returns from nothing: {found.slowest_cold_ms:.0f} ms")
     print(f"differences: {len(found.differences)}")
-    for one in found.differences:
-        print(f"  {one}")
 
 
 if __name__ == "__main__":
