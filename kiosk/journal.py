@@ -21,7 +21,7 @@ from broker.contract.messages import LogMessage, Receipt, Taken
 from broker.contract.wire import decode, encode
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 from kiosk.log_ahead import lay_out
-from kiosk.table.events import Event
+from kiosk.table.events import Event, Restarted
 
 VERSION: Final = "4"
 
@@ -113,7 +113,9 @@ class Journal:
         boot = boot_id()
         self.same_boot = bool(boot) and self._about("boot", "") == boot
         """Whether the machine has run on since the journal was open last: then its monotonic clock has too."""
-        self._tell("boot", boot)
+        self._boot = boot
+        if self.empty:
+            self._tell("boot", boot)
         self.store = self._about("store", "") or None
         """The scorer's store that receipts came from last."""
         self._upto = int(self._about("upto", "0"))
@@ -257,6 +259,8 @@ class Journal:
                 messages.append(message)
             for key, text in self._beside.items():
                 self._keep(key, text)
+            if isinstance(event, Restarted):  # a start that is cut before it has told so leaves times of another clock
+                self._tell("boot", self._boot)
         return tuple(messages)
 
     def _message(self, seq: int, fact: Fact, wall: int) -> LogMessage:

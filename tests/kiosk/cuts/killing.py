@@ -6,13 +6,14 @@ import random
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -77,7 +78,7 @@ class Killing:
         set_up(self._folder)
         self._known = _told_by(lambda tell: tell(uncut(folder / "twin", self._day)))
         self._boots = 0
-        self._now = POWER_ON
+        self._now, self._waited = POWER_ON, 0
         self._heard: dict[str, LogMessage] = {}
 
     def kills(self) -> Iterator[None]:
@@ -127,19 +128,23 @@ class Killing:
 
     def _started(self, done: int, cut: Cut) -> Start:
         """Say how it is to start: in the same run of the machine, or after a power cut on another clock."""
-        card = self._on_the_card()
-        self._now = max(self._now, card.latest)
+        card, boot = self._on_the_card(), self._boots
+        known = card.boot in ("", f"run {boot}")
+        if known:
+            self._now = max(self._now, card.latest)
         if self._chance.random() < 0.5:
-            return Start(done, self._now, f"run {self._boots}", 0, cut)
-        self._boots += 1
-        waited = max(0, self._now - card.pressed) if card.pressed else 0
+            self._boots += 1
+        if self._boots == boot and known:
+            return Start(done, self._now, f"run {boot}", 0, cut)
+        if known:  # else nothing has been told of the clock that it was on last
+            self._waited = max(0, self._now - card.pressed) if card.pressed else 0
         on = POWER_ON + self._chance.randrange(10**10)
-        self._now = on + waited
-        return Start(done, on, f"run {self._boots}", waited, cut)
+        self._now = on + self._waited
+        return Start(done, on, f"run {self._boots}", self._waited, cut)
 
     def _on_the_card(self) -> "Card":
         path = self._folder / "table.sqlite"
-        return read_card(path) if path.exists() else Card(0, 0, 0)
+        return read_card(path) if path.exists() else Card()
 
     def _killed(self, start: Start, cut: Cut) -> int:
         """Run it until it is killed there; give how many actions of the day are done for good."""
@@ -212,11 +217,13 @@ class Killing:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a card says of time: its latest event, its latest press in an open claim window; 0: none."""
+    """What a card says of time."""
 
-    events: int
-    latest: int
-    pressed: int
+    boot: str = ""
+    """In which run of the machine its times are; "" where it has none."""
+    latest: int = 0
+    """When its latest event was, and its latest press in an open claim window; 0: none."""
+    pressed: int = 0
 
 
 def read_card(path: Path) -> Card:
@@ -226,10 +233,19 @@ def read_card(path: Path) -> Card:
         for name in (path.name, f"{path.name}-wal"):
             if path.with_name(name).exists():
                 shutil.copyfile(path.with_name(name), copy.with_name(name))
+        boot = boot_on(copy)
         with closing(Journal(copy, OURS)) as journal:
             events = [*journal.events()]
             window = Core(journal, lambda: 0).state.window
-    return Card(len(events), events[-1].at if events else 0, window.latest if window else 0)
+    return Card(boot, events[-1].at if events else 0, window.latest if window else 0)
+
+
+def boot_on(card: Path) -> str:
+    """Give in which run of the machine a card's times are."""
+    with closing(sqlite3.connect(card)) as store, suppress(sqlite3.OperationalError):
+        for (value,) in store.execute("SELECT value FROM about WHERE key = 'boot'"):
+            return str(value)
+    return ""
 
 
 def without_device(message: LogMessage) -> LogMessage:
