@@ -168,7 +168,7 @@ def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Anne
     bench = Bench(event, work, door)
     return (
         rulings_page.annex(bench),
-        sessions_page.annex(bench),
+        sessions_page.annex(event, work.sessions),
         paper_page.annex(event, read_deals(folder), work),
         exports_page.annex(folder),
         setup_page.annex(folder),

@@ -14,6 +14,7 @@ from broker.contract.words import SEATS
 from broker.desk.access import Visitor
 from broker.desk.cards import FIRST, SHOWN_PLACES, Cards, Wanted
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
+from broker.desk.parts import Rendering, Renderings
 from broker.desk.public import public
 from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
 from broker.scorer.view import AlertView, View
@@ -50,15 +51,16 @@ def day_time_tag(at: int) -> Markup:
 
 @pass_context
 def alert_text(context: Context, alert: AlertView) -> Markup:
-    """Say an alert in the reader's language; where there is no sentence for its code, in the scorer's own English."""
+    """Say an alert in the reader's language. Of a message that was refused the scorer's own English has the details."""
     words: Catalogue = context["words"]
     key, table = f"alert_{alert.code}", alert.table or "?"
     kind = f"kind_{alert.values.get('kind', '')}"
     named = {"kind": words.say(kind)} if kind in words.sentences else {}
     if key in words.sentences:
         return words.say(key, **{**alert.values, "table": table, **named})
-    about = words.say("alert_refused", table=table) if alert.table else words.say("alert_refused_of_nobody")
-    return Markup('{} <span lang="en">({})</span>').format(about, alert.text)
+    why = words.sentences.get(f"refused_{alert.code}", alert.code)
+    about = words.say("alert_refused" if alert.table else "alert_refused_of_nobody", table=table, why=why)
+    return Markup('{} <span class="small" lang="en">({})</span>').format(about, alert.text)
 
 
 def fraction(number: int | str) -> str:
@@ -94,6 +96,17 @@ def environment() -> Environment:
     return made
 
 
+OPENED_FIRST: Final = ("page.html", "room.html", "arbiter.html", "standings.html", "tables.html", "plays.html")
+
+
+@cache
+def compile_pages() -> None:
+    """Compile what the first page is made of; the others are, when somebody opens them."""
+    for name in OPENED_FIRST:
+        environment().get_template(name)
+    catalogues()
+
+
 Audience = tuple[Language, tuple[bool, bool, bool], int]
 """Language, rights and page of cards of those who see the same."""
 
@@ -109,8 +122,9 @@ class Pages:
         self._sheets, self._grids = sheets, grids
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
         self._public: tuple[View, View] | None = None
-        self._rooms: tuple[View | None, dict[Audience, Markup]] = (None, {})
+        self._rooms: tuple[View | None, dict[Audience, Rendering]] = (None, {})
         """What was rendered of the newest view."""
+        self._renderings = Renderings()
 
     def seen_by(self, view: View, visitor: Visitor) -> View:
         """Give what a visitor may know of a view."""
@@ -147,7 +161,13 @@ class Pages:
         )
 
     def room(self, view: View, words: Catalogue, visitor: Visitor = EVERYBODY, wanted: Wanted = FIRST) -> Markup:
-        """Render the part that changes: everything but the head and the banners of the connection."""
+        """Give the part that changes: everything but the head and the banners of the connection."""
+        return self.rendering(view, words, visitor, wanted).whole
+
+    def rendering(
+        self, view: View, words: Catalogue, visitor: Visitor = EVERYBODY, wanted: Wanted = FIRST
+    ) -> Rendering:
+        """Render the part that changes, in parts."""
         if self._rooms[0] is not view:
             self._rooms = (view, {})
         rendered, view = self._rooms[1], self.seen_by(view, visitor)
@@ -157,21 +177,17 @@ class Pages:
         audience = (words.language, rights, cards.leaf.number)
         if audience not in rendered:
             calling = [table.table for table in view.tables if table.calling]
-            html = (
-                environment()
-                .get_template("room.html")
-                .render(
-                    view=view,
-                    cards=cards,
-                    say=words.say,
-                    calling=calling,
-                    arbiter=rights[0],
-                    commands=rights[1],
-                    rules=rights[2],
-                    numbers=self._numbers,
-                    words=words,
-                    sheets=self._sheets,
-                )
-            )
-            rendered[audience] = Markup(html)  # noqa: S704 - the template's own escaped output
+            values = {
+                "view": view,
+                "cards": cards,
+                "say": words.say,
+                "calling": calling,
+                "arbiter": rights[0],
+                "commands": rights[1],
+                "rules": rights[2],
+                "numbers": self._numbers,
+                "words": words,
+                "sheets": self._sheets,
+            }
+            rendered[audience] = self._renderings.render(audience, environment().get_template("room.html"), values)
         return rendered[audience]

@@ -15,7 +15,6 @@ from broker.contract.messages import LogMessage
 from broker.contract.wire import Refused
 from broker.contract.words import SEATS, Seat
 from broker.rules.counted_hand import Tiles, answered
-from broker.rules.rule_books import load
 from broker.scorer.event import Event
 
 MOST: Final = 24
@@ -70,7 +69,7 @@ class Counting:
             faces = self._event.registry.get(session.set)
             if faces is None:
                 return NotCounted(code=Refused("set_not_registered", f"nobody has entered set {session.set}").code)
-            return answered(request, Tiles(faces), load(session.profile))
+            return answered(request, Tiles(faces), self._event.session_rules(session))
         prevalent, dealer = self._event.winds(request.deal)
         read = _are_read(request, told, self._event.form(request.deal))
         order = self._event.order(request.deal) if read else None
