@@ -38,6 +38,7 @@ from broker.rules.errors import RuleError
 from broker.rules.movement import check, check_teams
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
+from broker.scorer.collecting import uncollected
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
 from broker.scorer.own_rules import NONE, OwnRules, read_own
@@ -318,6 +319,7 @@ def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Regist
     write_registry(folder, registry)
 
 
+@uncollected()
 def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
     plan = read(folder / EVENT, msgspec.toml.decode, Plan)

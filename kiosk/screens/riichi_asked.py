@@ -28,6 +28,10 @@ class Asked(Protocol):
     def aborts(self) -> tuple[AbortReason, ...]:
         """What may break a hand off."""
 
+    @property
+    def spoils(self) -> bool:
+        """Whether a chombo costs more that spoils a possible yakuman."""
+
 
 def asked(words: Words, shown: Shown, of: Asked) -> Middle | None:
     """Whatever is asked at a riichi table; None where nothing is."""
@@ -94,6 +98,10 @@ def _answers(words: Words, shown: Shown, of: Asked, question: Question) -> Itera
             yield from (_chosen(words, pair, question.seats) for pair in (SEATS[:2], SEATS[2:]))
             if question.seats:
                 yield Action("1", words("do_riichi_chombo")), Action("2", words("do_riichi_minor"))
+                yield from ((Action("3", words("do_riichi_spoilt")),) for _ in range(of.spoils))
+        case "spoilt":
+            yield _chosen(words, question.spoilable, question.spoilt)
+            yield (Action("enter", words("do_enter"), "strong"),)
         case "dependent":
             yield _chosen(words, question.seats, question.chosen)
             yield (Action("enter", words("do_enter"), "strong"),)

@@ -153,6 +153,10 @@ RIICHI: Final[dict[str, Callable[[], Shown]]] = {
     "riichi session, whose fault depends": lambda: session(
         lambda _: None, Question("dependent", seats=("south", "west", "north"), chosen=("west",))
     ),
+    "riichi session, whose fault": lambda: session(lambda _: None, Question("fault", seats=("south",))),
+    "riichi session, whose yakuman was spoilt": lambda: session(
+        lambda _: None, Question("spoilt", seats=("south",), spoilt=("west",))
+    ),
     "riichi session, accepting": lambda: session(ron),
     "riichi deal, confirming": lambda: alone(lambda _: None, begun=False),
     "riichi deal, playing": lambda: alone(lambda _: None),
