@@ -321,7 +321,7 @@ class Program:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
         self._test.follow(self.state, self._health.codes, self._clock())
         self._keyboard.follow(self.state)
-        self._count.follow(self.state, self._keyboard.form)
+        self._count.follow(self.state, self._keyboard.filled_in)
         if self._link.up and not self._duty.elsewhere:
             self._uplink.say(self._now)
 
@@ -333,7 +333,7 @@ class Program:
             return
         if not self._of_test(key) and not self._at_the_bench(key):
             now, panel = self._clock(), self._keyboard.panel
-            typed = None if panel else self._count.key(key, self.state, self._keyboard.form, now)
+            typed = None if panel else self._count.key(key, self.state, self._keyboard.filled_in, now)
             for one in (key,) if typed is None else typed:
                 self._keyboard.key(one, self.state, now)
         self._follow()

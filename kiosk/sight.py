@@ -63,3 +63,5 @@ class HandSight:
     still: bool = False
     view: View | None = None
     """The picture with the groups drawn into it."""
+    rows: tuple[int, ...] = ()
+    """How many groups lie in each row, from above."""
