@@ -43,7 +43,7 @@ NEVER_TOLD: Final = {
         *("self_test_failed", "self_test_skipped"),
     },
     "the desk's own code is told in its place": {"pairing_refused"},
-    "the table asks again until it is another": {"not_declared"},
+    "the table asks again until it is another": {"not_declared", "not_restored"},
     "the forms ask so that it cannot be": {
         *("discarder_not_asked", "draw_with_winner", "winner_twice", "negative_yakuman", "fined_not_scored"),
         *("no_such_player", "player_named_twice", "loser_missing", "reason_missing", "dead_hand_counts"),
