@@ -158,7 +158,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
 
 
 def _loaded(event: Event, journal: Journal, folder: Path) -> Scorer:
-    """Read the journal. What was read stays: nobody shall wait, now or later, because it is looked through for cycles."""
+    """Read the journal. What was read stays: nobody shall wait because it is looked through for cycles."""
     with uncollected():
         work = Scorer(event, journal, folder, _wall_clock)
         gc.freeze()
@@ -170,7 +170,7 @@ def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Anne
     bench = Bench(event, work, door)
     return (
         rulings_page.annex(bench),
-        sessions_page.annex(bench),
+        sessions_page.annex(event, work.sessions),
         paper_page.annex(event, read_deals(folder), work),
         exports_page.annex(folder),
         setup_page.annex(folder),

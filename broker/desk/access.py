@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -20,6 +21,9 @@ SECURE_COOKIE: Final = "__Host-homologue"
 """Under TLS: a browser takes this name only with `Secure`, for this host alone."""
 
 LONGEST_TOKEN: Final = 64
+
+LONGEST_TAG: Final = 16
+"""Of a language."""
 
 RULINGS: Final = "/rulings"
 """Where arbiters rule: pages that a desk may have."""
@@ -116,10 +120,16 @@ class Access:
             if visitor.session:
                 raise NotAllowed("your role may not do this")
             if self.door is not None and _is_page(request):
-                return RedirectResponse(request.scope.get("root_path", "") + "/login", status_code=303)
+                return RedirectResponse(request.scope.get("root_path", "") + "/login" + _wish(request), status_code=303)
             raise LoginNeeded("log in first")
 
         return Route(path, guarded, methods=list(methods))
+
+
+def _wish(request: Request) -> str:
+    """Give the language that was asked for, for the page that is shown instead."""
+    wish = request.query_params.get("lang", "")
+    return f"?{urlencode({'lang': wish[:LONGEST_TAG]})}" if wish else ""
 
 
 def _is_page(request: Request) -> bool:

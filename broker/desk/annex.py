@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from starlette.routing import Route
 
 from broker.desk.access import Access, Way
+from broker.desk.live_sheet import LiveSheets
 from broker.scorer.view import ViewFeed
 
 
@@ -15,3 +16,5 @@ class Annex:
 
     routes: Callable[[Access, ViewFeed], Sequence[Route]]
     ways: tuple[Way, ...] = ()
+    live: Callable[[LiveSheets], Sequence[Route]] = lambda _: ()
+    """Pages that follow the room by themselves."""

@@ -76,14 +76,15 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     if orders is None:
         access.withhold("give_orders")
     access.lead_to(way for annex in annexes for way in annex.ways)
+    live = LiveSheets(feed, access, streams, pace, grids=offer.grids)
     return Starlette(
         routes=[
-            *(route for annex in annexes for route in annex.routes(access, feed)),
+            *(route for annex in annexes for route in (*annex.routes(access, feed), *annex.live(live))),
             *desk.routes(),
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
             *(OrdersPage(access, orders, feed).routes() if orders else ()),
-            *_sheets(feed, offer, access, LiveSheets(feed, access, streams, pace, grids=offer.grids), orders),
+            *_sheets(feed, offer, access, live, orders),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
         exception_handlers={DeskError: refused, PeopleError: refused, RuleError: refused},

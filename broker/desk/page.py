@@ -15,7 +15,7 @@ from broker.desk.access import Visitor
 from broker.desk.cards import FIRST, SHOWN_PLACES, Cards, Wanted
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
 from broker.desk.parts import Rendering, Renderings
-from broker.desk.public import public
+from broker.desk.public import Public
 from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
 from broker.scorer.view import AlertView, View
 
@@ -51,15 +51,16 @@ def day_time_tag(at: int) -> Markup:
 
 @pass_context
 def alert_text(context: Context, alert: AlertView) -> Markup:
-    """Say an alert in the reader's language; where there is no sentence for its code, in the scorer's own English."""
+    """Say an alert in the reader's language. Of a message that was refused the scorer's own English has the details."""
     words: Catalogue = context["words"]
     key, table = f"alert_{alert.code}", alert.table or "?"
     kind = f"kind_{alert.values.get('kind', '')}"
     named = {"kind": words.say(kind)} if kind in words.sentences else {}
     if key in words.sentences:
         return words.say(key, **{**alert.values, "table": table, **named})
-    about = words.say("alert_refused", table=table) if alert.table else words.say("alert_refused_of_nobody")
-    return Markup('{} <span lang="en">({})</span>').format(about, alert.text)
+    why = words.sentences.get(f"refused_{alert.code}", alert.code)
+    about = words.say("alert_refused" if alert.table else "alert_refused_of_nobody", table=table, why=why)
+    return Markup('{} <span class="small" lang="en">({})</span>').format(about, alert.text)
 
 
 def fraction(number: int | str) -> str:
@@ -120,6 +121,7 @@ class Pages:
         """
         self._sheets, self._grids = sheets, grids
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
+        self._open = Public()
         self._public: tuple[View, View] | None = None
         self._rooms: tuple[View | None, dict[Audience, Rendering]] = (None, {})
         """What was rendered of the newest view."""
@@ -131,7 +133,7 @@ class Pages:
             return view
         kept = self._public
         if kept is None or kept[0] is not view:
-            kept = self._public = (view, public(view))
+            kept = self._public = (view, self._open.of(view))
         return kept[1]
 
     def whole(

@@ -52,6 +52,17 @@ CREATE TABLE IF NOT EXISTS orders (
     who     TEXT    NOT NULL,
     body    BLOB    NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS keyings (
+    number   INTEGER PRIMARY KEY,
+    at       INTEGER NOT NULL,
+    who      TEXT    NOT NULL,
+    whose    TEXT    NOT NULL,
+    round    INTEGER NOT NULL,
+    table_no INTEGER NOT NULL,
+    after    TEXT    NOT NULL,
+    body     BLOB    NOT NULL,
+    reason   TEXT    NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TRIGGER IF NOT EXISTS audit_is_never_changed BEFORE UPDATE ON audit
     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
@@ -61,6 +72,10 @@ CREATE TRIGGER IF NOT EXISTS orders_are_never_changed BEFORE UPDATE ON orders
     BEGIN SELECT RAISE(ABORT, 'orders are append-only'); END;
 CREATE TRIGGER IF NOT EXISTS orders_are_never_taken_back BEFORE DELETE ON orders
     BEGIN SELECT RAISE(ABORT, 'orders are append-only'); END;
+CREATE TRIGGER IF NOT EXISTS keyings_are_never_changed BEFORE UPDATE ON keyings
+    BEGIN SELECT RAISE(ABORT, 'keyings are append-only'); END;
+CREATE TRIGGER IF NOT EXISTS keyings_are_never_taken_out BEFORE DELETE ON keyings
+    BEGIN SELECT RAISE(ABORT, 'keyings are append-only'); END;
 """
 
 

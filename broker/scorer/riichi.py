@@ -4,7 +4,7 @@ A session is its entries in the order of the facts that told them (`seq`); what 
 reckons nothing that a table told otherwise: it settles the entries again, and an entry that differs is the arbiter's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ from broker.contract.messages import LogMessage
 from broker.contract.plans import PlannedSession, Player
 from broker.contract.words import SEATS, PlayerId, ProfileId, RoundNo, Seat, TableNo
 from broker.rules.errors import RuleError
-from broker.rules.riichi.profile_files import load
+from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.session.apply import apply
 from broker.rules.riichi.session.record import begin
 from broker.rules.riichi.session.told import by_seat, event_of, standing_of
@@ -23,7 +23,7 @@ Key = tuple[int, int]
 
 
 class RiichiBooking(Struct, frozen=True, forbid_unknown_fields=True):
-    """One session: a table that deals hand after hand in this round, by a riichi profile that ships."""
+    """One session: a table that deals hand after hand in this round, by a profile that ships or its own."""
 
     round: RoundNo
     table: TableNo
@@ -32,9 +32,12 @@ class RiichiBooking(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def problems(
-    booked: Iterable[RiichiBooking], known: Iterable[PlayerId], tables_with_plays: Iterable[int]
+    booked: Iterable[RiichiBooking],
+    known: Iterable[PlayerId],
+    tables_with_plays: Iterable[int],
+    rules_of: Callable[[str], RiichiProfile],
 ) -> Iterable[str]:
-    """Name everything that is wrong with the sessions of a plan."""
+    """Name everything that is wrong with the sessions of a plan. `rules_of` gives a profile by its id."""
     players, taken, with_plays = set(known), set[Key](), set(tables_with_plays)
     for one in booked:
         where = f"riichi in round {one.round} at table {one.table}"
@@ -47,7 +50,7 @@ def problems(
             yield f"{where}: it needs four players, one a seat"
         yield from (f"{where}: player {player} is not in the list" for player in set(one.players.values()) - players)
         try:
-            load(one.profile)
+            rules_of(one.profile)
         except RuleError as error:
             yield f"{where}: {error.text}"
 
@@ -55,18 +58,28 @@ def problems(
 class Sessions:
     """What the tables have told of their sessions."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile]) -> None:
+        self._rules_of = rules_of
         self._told: dict[Key, dict[int, RiichiHand | RiichiTakenBack]] = {}
+        self._stands: dict[Key, tuple[RiichiHand, ...]] = {}
 
     def hear(self, message: LogMessage) -> None:
         """Take one fact in; those that are of no session are none of ours."""
         if isinstance(message.fact, RiichiHand | RiichiTakenBack):
-            self._told.setdefault((message.table, message.fact.round), {})[message.seq] = message.fact
+            key = message.table, message.fact.round
+            self._told.setdefault(key, {})[message.seq] = message.fact
+            self._stands[key] = self._standing(key)
 
     def entries(self, key: Key) -> tuple[RiichiHand, ...]:
-        """Give what stands of a session, from its first entry on."""
+        """Give what stands of a session, from its first entry on: the same until its table tells more.
+
+        From any thread, since it is put in place whole.
+        """
+        return self._stands.get(key, ())
+
+    def _standing(self, key: Key) -> tuple[RiichiHand, ...]:
         stands: list[RiichiHand] = []
-        for _, fact in sorted(self._told.get(key, {}).items()):
+        for _, fact in sorted(self._told[key].items()):
             if isinstance(fact, RiichiHand):
                 stands.append(fact)
             elif stands and stands[-1].entry == fact.entry:
@@ -95,7 +108,7 @@ class Sessions:
 
     def differing(self, booking: RiichiBooking) -> tuple[int, ...]:
         """Give the numbers of entries whose payments do not follow from the entries before them."""
-        rules = load(booking.profile)
+        rules = self._rules_of(booking)
         state, wrong = begin(rules), list[int]()
         for fact in self.entries((booking.table, booking.round)):
             try:

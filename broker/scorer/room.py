@@ -20,7 +20,7 @@ from broker.scorer.moment import Moment
 from broker.scorer.riichi import Sessions
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry, PlayKey, Subject, entry_of
-from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, table_of
+from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, of_its_deal, table_of
 from broker.scorer.seating import Seatings
 from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
@@ -51,7 +51,7 @@ class Room:
         self._later: dict[PlayKey, list[LogMessage]] = {}
         """Results of plays that have one, until it is heard that the table was reopened between the two."""
         self.seatings = Seatings()
-        self.riichi = Sessions()
+        self.riichi = Sessions(event.session_rules)
         self._ledger = Ledger.of((), event.profile, event.players)
         self._moment: Moment | None = None
         self.teams = TeamRoom(event.plan.teams, event.profile)
@@ -154,6 +154,7 @@ class Room:
         result, booking = self.results.get(key), self._event.bookings[key]
         planned = Laid(table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players)
         laid = lay(planned, result, self.book.of(key) if ruled else (), self._event.profile.awards)
+        laid = of_its_deal(laid, self.dealer(laid.deal), self._event.profile)
         restored = self._restored(key, result, laid.deal)
         return replace(laid, form=form_of(key[0], restored, self.book.of(laid.deal)) if ruled else restored)
 

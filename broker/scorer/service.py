@@ -91,7 +91,7 @@ class Scorer:
         self._health = HealthWatch()
         self._counting = Counting(event)
         self._publication = Publication(self._speaker)
-        self.times, self.wire = TableTimes(), WireLog()
+        self.times, self.wire, self.sessions = TableTimes(), WireLog(), self._room.riichi
         for message in taken:
             if isinstance(message, LogMessage):
                 self.times.hear(message, message.at)

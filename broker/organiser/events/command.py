@@ -4,11 +4,12 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import click
 import msgspec
 import tomli_w
+from msgspec.structs import replace
 
 from broker.contract.words import SEATS
 from broker.credentials import write_private
@@ -22,7 +23,7 @@ from broker.organiser.paper.command import sheets
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import load
-from broker.scorer.event import EVENT, Plan
+from broker.scorer.event import EVENT, Keying, Plan
 
 MOST_ROUNDS: Final = 100
 
@@ -52,8 +53,17 @@ def event() -> None:
 @click.option(
     "--rounds", type=click.IntRange(1, MOST_ROUNDS), prompt="Rounds", help="A player stays at a table for a round."
 )
+@click.option(
+    "--keying",
+    type=click.Choice(get_args(get_args(Keying)[0])),
+    default="single",
+    show_default=True,
+    help="How many people key each paper sheet at the desk.",
+)
 @click.pass_context
-def new(ctx: click.Context, *, folder: Path, name: str, title: str, profile: str, listed: Path, rounds: int) -> None:
+def new(  # noqa: PLR0913 - one parameter an option
+    ctx: click.Context, *, folder: Path, name: str, title: str, profile: str, listed: Path, rounds: int, keying: Keying
+) -> None:
     """Make players, movement, deals, commitment and tile sets, and check them as a whole.
 
     Nothing is written over: FOLDER is new or empty. Where a step is refused, what was made before it stays, and the
@@ -67,7 +77,7 @@ def new(ctx: click.Context, *, folder: Path, name: str, title: str, profile: str
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
     load(profile)
     players = read_players(listed)
-    plan = _plan(name, title, profile, players)
+    plan = replace(_plan(name, title, profile, players), keying=keying)
     folder.mkdir(parents=True, exist_ok=True)
     write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
     write_private(folder / PLAYERS, players_csv(players).encode())

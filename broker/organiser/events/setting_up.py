@@ -28,8 +28,9 @@ from broker.organiser.movements.players import fours, team_by_team
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, check, make, named
 from broker.rules.rule_books import load, own
-from broker.scorer.event import EVENT, PROFILE, Plan, Session
+from broker.scorer.event import EVENT, Plan, Session
 from broker.scorer.folder import DEALS, read
+from broker.scorer.own_rules import PROFILE
 from broker.store.address import STORE, started
 
 T = TypeVar("T")
@@ -55,15 +56,15 @@ def may_change(folder: Path) -> Plan | None:
     return plan_of(folder)
 
 
-def take_head(folder: Path, name: str, title: str, profile: str, rules: str = "") -> None:
-    """Settle name, title and rules; `rules`: the text of a profile of the event's own.
+def take_head(folder: Path, name: str, title: str, profile: str, rules: str = "", keying: str = "single") -> None:
+    """Settle name, title and rules; `rules`: the text of a profile of the event's own; `keying`: of paper sheets.
 
     Raises RuleError `event_started`, `malformed`, `bad_profile`, `unknown_profile`, `other_event`; BadEvent.
     """
     before = may_change(folder)
     text = rules.replace("\r\n", "\n").strip()
     profile = own(text).id if text else load(profile).id
-    head = {"name": name, "title": " ".join(title.split()), "profile": profile}
+    head = {"name": name, "title": " ".join(title.split()), "profile": profile, "keying": keying}
     plan = _converted({**msgspec.to_builtins(before or NOBODY), **head}, Plan)
     if not plan.title.isprintable():
         raise RuleError("malformed", "the title has characters that no screen shows")

@@ -28,7 +28,8 @@ from broker.rules.movement import NamedPlay, is_measurable, quality
 from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import shipped
 from broker.scorer.errors import ScorerError
-from broker.scorer.event import PROFILE, Plan, Session
+from broker.scorer.event import Plan, Session
+from broker.scorer.own_rules import PROFILE
 from broker.store.address import started
 from broker.store.errors import StoreError
 
@@ -132,7 +133,7 @@ class SetupPage:
 
     def _head(self, form: Form) -> tuple[str, Values]:
         name, title, profile = (form.get(field, "").strip() for field in ("name", "title", "profile"))
-        setting_up.take_head(self._folder, name, title, profile, form.get("rules", ""))
+        setting_up.take_head(self._folder, name, title, profile, form.get("rules", ""), form.get("keying", "single"))
         return "saved", {}
 
     def _check_players(self, form: Form) -> tuple[str, Values]:
@@ -209,6 +210,7 @@ def _head_of(plan: Plan | None) -> dict[str, str]:
         "name": plan.name if plan else "",
         "title": plan.title if plan else "",
         "profile": plan.profile if plan else DEFAULT,
+        "keying": plan.keying if plan else "single",
     }
 
 

@@ -1,7 +1,6 @@
 """The arbiters' page of riichi sessions: where each stands, its last hands, and its sheet to print."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.concurrency import run_in_threadpool
@@ -9,97 +8,59 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.contract.facts import RiichiHand
-from broker.contract.words import SEATS
-from broker.desk.access import Access, Way, visitor_of
+from broker.desk.access import Access, Visitor, Way
 from broker.desk.annex import Annex
-from broker.desk.forms_page import language, render
-from broker.desk.rulings.bench import Bench
+from broker.desk.catalogue import Catalogue
+from broker.desk.forms_page import language
+from broker.desk.live_sheet import LiveSheets, Sheet
+from broker.people.roles import Right
+from broker.records.session.heard import SessionsNow
 from broker.records.session.pdf import pdf
-from broker.records.session.rows import Sheet, sheet
 from broker.rules.errors import RuleError
-from broker.rules.riichi.profile_files import load
-from broker.rules.riichi.session.record import begin, played
-from broker.rules.riichi.session.told import event_of
-from broker.scorer.riichi import Key, RiichiBooking
-from broker.scorer.rulings.rulings import Rulings
+from broker.scorer.event import Event
+from broker.scorer.riichi import Sessions
 
-WHO: Final = "see_room"
+WHO: Final[Right] = "see_room"
+
+SHOWN_HANDS: Final = 5
+"""Of each session, the newest; the others are shown on request."""
 
 
-def annex(bench: Bench) -> Annex:
+def annex(event: Event, sessions: Sessions) -> Annex:
     """Give the desk its page of sessions; no way leads there in an event that has none."""
-    ways = (Way("/riichi", "riichi_sessions", WHO),) if bench.event.riichi else ()
-    return Annex(lambda access, _feed: SessionsPage(access, bench).routes(), ways)
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What the tables have told of a session, as the scorer knows it at one moment."""
-
-    booking: RiichiBooking
-    entries: tuple[RiichiHand, ...]
-    differing: tuple[int, ...]
-    """Entries whose payments do not follow from those before."""
-
-    @property
-    def over(self) -> bool:
-        """Whether it has ended."""
-        return bool(self.entries) and self.entries[-1].standing.over
+    ways = (Way("/riichi", "riichi_sessions", WHO),) if event.riichi else ()
+    page = SessionsPage(event, SessionsNow(event, sessions))
+    return Annex(lambda access, _feed: page.files(access), ways, page.routes)
 
 
 class SessionsPage:
     """Answers arbiters. What is shown is what the tables have told; nothing is changed here."""
 
-    def __init__(self, access: Access, bench: Bench) -> None:
-        self._access, self._bench = access, bench
+    def __init__(self, event: Event, sessions: SessionsNow) -> None:
+        self._event, self._sessions = event, sessions
 
-    def routes(self) -> Sequence[Route]:
-        """Give the routes."""
-        return [
-            self._access.route("/riichi", self.show, WHO),
-            self._access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO),
-        ]
+    def routes(self, live: LiveSheets) -> Sequence[Route]:
+        """Give the routes of the page."""
+        return live.routes("/riichi", self.show, WHO)
 
-    async def show(self, request: Request) -> Response:
+    def files(self, access: Access) -> Sequence[Route]:
+        """Give the routes of what is printed."""
+        return [access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO)]
+
+    def show(self, _request: Request, _visitor: Visitor, words: Catalogue) -> Sheet:
         """Show every session: the scores, the round, what lies on the table, the hands."""
-        return await run_in_threadpool(self._show, request)
+        sessions = tuple(self._sessions.all(words.language))
+        values = {"sessions": sessions, "players": self._event.players, "shown_hands": SHOWN_HANDS}
+        return Sheet("riichi.html", words.say("riichi_sessions"), values, tuple(one.entries for one in sessions))
 
     async def printed(self, request: Request) -> Response:
         """Give the sheet of one session."""
         return await run_in_threadpool(self._printed, request)
 
-    def _show(self, request: Request, error: Exception | None = None) -> Response:
-        words = language(request).language
-        heard = self._bench.look(lambda rulings: [*_heard(self._bench.event.riichi, rulings)])
-        values = {"sessions": [(one, self._sheet(one, words)) for one in heard], "players": self._bench.event.players}
-        return render(request, "riichi.html", "riichi_sessions", visitor_of(request), error=error, values=values)
-
     def _printed(self, request: Request) -> Response:
         key = request.path_params["table"], request.path_params["round"]
-        found = self._bench.look(lambda rulings: [*_heard(self._bench.event.riichi, rulings, key)])
-        made = self._sheet(found[0], language(request).language) if found else None
-        if made is None:
-            problem = RuleError("no_such_session", f"there is no sheet of table {key[0]}, round {key[1]}")
-            return self._show(request, problem)
+        found = self._sessions.one(key, language(request).language)
+        if found is None or found.sheet is None:
+            raise RuleError("no_such_session", f"there is no sheet of table {key[0]}, round {key[1]}")
         name = f'inline; filename="riichi-{key[0]}-{key[1]}.pdf"'
-        return Response(pdf(made), media_type="application/pdf", headers={"Content-Disposition": name})
-
-    def _sheet(self, heard: Heard, words: str) -> Sheet | None:
-        """Give the sheet; None where an entry cannot be, which the arbiter is told anyway."""
-        booking, rules = heard.booking, load(heard.booking.profile)
-        names = [self._bench.event.players[booking.players[seat]].name for seat in SEATS]
-        try:
-            entries = played((event_of(fact.event) for fact in heard.entries), rules)
-        except RuleError:
-            return None
-        title = f"{booking.table} – {booking.round}"
-        return sheet(title, begin(rules), entries, names, words)  # type: ignore[arg-type]  # the desk's languages are the sheet's
-
-
-def _heard(booked: "dict[Key, RiichiBooking]", rulings: Rulings, only: Key | None = None) -> Iterator[Heard]:
-    """Give the sessions by table and round; what is told of them is asked in the scorer's own thread."""
-    sessions = rulings.room.riichi
-    for key, booking in sorted(booked.items()):
-        if only in (None, key):
-            yield Heard(booking, sessions.entries(key), sessions.differing(booking))
+        return Response(pdf(found.sheet), media_type="application/pdf", headers={"Content-Disposition": name})

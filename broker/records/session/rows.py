@@ -67,19 +67,22 @@ def sheet(title: str, start: State, entries: Sequence[Entry], players: Sequence[
     words = words_of(language)
     last = entries[-1].settled if entries else None
     state = start if last is None else last.state
+    ahead = "" if state.over else _hand(state, words)
     rows = tuple(_row(entry, players, words) for entry in entries)
     places = () if last is None or last.places is None else last.places
-    return Sheet(title, tuple(players), start.scores, rows, places, "" if state.over else _hand(state), words)
+    return Sheet(title, tuple(players), start.scores, rows, places, ahead, words)
 
 
 def _row(entry: Entry, players: Sequence[str], words: Words) -> Row:
     before, settled = entry.before, entry.settled
     what = ", ".join((*_told(entry.event, players, words), *_riichi(entry.event, players, words)))
-    return Row(_hand(before), before.counters, what, settled.deltas, settled.state.scores, settled.state.deposits)
+    return Row(
+        _hand(before, words), before.counters, what, settled.deltas, settled.state.scores, settled.state.deposits
+    )
 
 
-def _hand(state: State) -> str:
-    return f"{state.round_wind}{state.dealer + 1}"
+def _hand(state: State, words: Words) -> str:
+    return words["hand_name"].format(wind=words[f"wind_{state.round_wind}"], number=state.dealer + 1)
 
 
 def _named(those: Iterable[int], players: Sequence[str]) -> str:

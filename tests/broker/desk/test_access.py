@@ -132,6 +132,14 @@ def test_who_has_not_logged_in_sees_nothing(guarded: DeskServer, path: str) -> N
     assert (program.status_code, program.json()["error"]["code"]) == (401, "login_needed")
 
 
+def test_who_asked_in_a_language_is_asked_to_log_in_in_it(guarded: DeskServer) -> None:
+    with browser(guarded) as client:
+        sent_on = [client.get(f"/people?lang={wish}").headers["location"] for wish in ("fr", "x" * 99, "")]
+        assert sent_on == ["/login?lang=fr", f"/login?lang={'x' * 16}", "/login"]
+        inside = client.post(sent_on[0], data={"name": "display", "password": PASSWORD})
+    assert inside.headers["location"] == "/?lang=fr"
+
+
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("path", ALLOWED)
 def test_a_role_sees_what_it_was_given_and_nothing_else(guarded: DeskServer, role: str, path: str) -> None:

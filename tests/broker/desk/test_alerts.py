@@ -1,15 +1,19 @@
 """Alerts are told in the reader's language, from what the scorer says of real messages."""
 
+import re
 from collections.abc import Iterator
+from inspect import getsource
 
 import pytest
 from msgspec.structs import replace
 
+from broker.contract import wire
 from broker.contract.facts import Overridden, Ruled, Seated
 from broker.contract.messages import LogMessage
 from broker.contract.rulings import Deadline, Void
 from broker.desk.catalogue import LANGUAGES, Catalogue, catalogues
 from broker.desk.page import environment
+from broker.scorer import intake
 from broker.scorer.view import AlertView
 from broker.store.backup.watch import Report
 from tests.broker.scorer.hall import NOW, make_hall, open_journal
@@ -76,5 +80,14 @@ def test_what_an_arbiter_typed_at_a_table_is_escaped_and_the_kind_is_said_in_wor
 
 def test_what_was_refused_is_told_with_the_scorers_own_words_beside_it(alerts: tuple[AlertView, ...]) -> None:
     (one,) = [alert for alert in alerts if alert.code == "wrong_players"]
-    assert told(catalogues()["zh"], one) == f'第 2 桌的一条消息被拒收。 <span lang="en">({one.text})</span>'
-    assert told(catalogues()["en"], replace(one, table=None)).startswith("A message was refused. <")
+    why = "选手与该处的安排不符（每座一人）。"
+    own = f'<span class="small" lang="en">({one.text})</span>'
+    assert told(catalogues()["zh"], one) == f"第 2 桌的一条消息被拒收：{why} {own}"
+    assert told(catalogues()["fr"], replace(one, table=None)).startswith("Un message a été refusé : les joueurs")
+
+
+def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
+    codes = {code for module in (intake, wire) for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))}
+    for language in LANGUAGES:
+        sentences = catalogues()[language].sentences
+        assert {key.removeprefix("refused_") for key in sentences if key.startswith("refused_")} == codes

@@ -41,7 +41,11 @@ class Ruled:
         self.bench = Bench(open_event(folder), self.scorer, self.door)
         offer = Offer(lambda: self.scorer.moment)
         self.server = DeskServer(
-            self.scorer.feed, port=0, door=self.door, annexes=(annex(self.bench), sessions(self.bench)), offer=offer
+            self.scorer.feed,
+            port=0,
+            door=self.door,
+            annexes=(annex(self.bench), sessions(self.bench.event, self.scorer.sessions)),
+            offer=offer,
         )
 
     @property

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import msgspec
@@ -13,6 +14,7 @@ from broker.scorer.event import Plan
 from broker.scorer.riichi import RiichiBooking
 from tests.broker.desk.rulings.benches import Ruled, ruling_desk
 from tests.broker.desk.test_access import logged_in
+from tests.broker.scorer.hall import put
 from tests.broker.scorer.small import NAME, fact, plan
 from tests.kiosk.riichi_tables import RiichiSitting
 
@@ -81,23 +83,23 @@ def sections(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("language", "state", "to_come"),
-    [("en", "East 3", "to come"), ("fr", "Est 3", "à venir"), ("zh", "东3局", "未开始")],
+    ("language", "state", "to_come", "hand"),
+    [("en", "East 3", "to come", "E2–5"), ("fr", "Est 3", "à venir", "E2–5"), ("zh", "东3局", "未开始", "东2局5本场")],
 )
 def test_each_session_tells_round_scores_and_what_lies_on_the_table(
-    arbiter: httpx.Client, language: str, state: str, to_come: str
+    arbiter: httpx.Client, language: str, state: str, to_come: str, hand: str
 ) -> None:
     seventh, _, ninth = sections(arbiter.get(f"/riichi?lang={language}").text)
     last = [one for one in evening().facts if isinstance(one, RiichiHand)][-1].standing
     assert [str(score) in seventh for score in last.scores.values()] == [True] * 4
-    assert (to_come in ninth, to_come in seventh) == (True, False)
+    assert (to_come in ninth, to_come in seventh, hand in seventh) == (True, False, True)
     assert (last.round_wind, last.dealer, state in seventh) == ("east", "west", True)
 
 
 def test_the_last_hands_are_shown_newest_first_and_all_of_them_on_request(arbiter: httpx.Client) -> None:
     seventh, _, _ = sections(arbiter.get("/riichi").text)
-    last, _, everything = seventh.partition("<details>")
-    assert [re.findall(r"<tr><td>(\d+)</td>", part) for part in (last, everything)] == [
+    last, _, everything = seventh.partition("<details")
+    assert [re.findall(r'<tr data-key="\w+-(\d+)"', part) for part in (last, everything)] == [
         ["7", "6", "5", "4", "3"],
         ["7", "6", "5", "4", "3", "2", "1"],
     ]
@@ -120,3 +122,17 @@ def test_scores_of_a_session_are_for_arbiters_and_names_are_escaped(desk: Ruled,
     assert "<b>" not in arbiter.get("/riichi").text
     with httpx.Client(base_url=desk.server.url) as stranger:
         assert stranger.get("/riichi").status_code in {303, 401, 403}
+
+
+def test_a_hand_that_is_recorded_comes_onto_the_page_that_is_open(tmp_path: Path) -> None:
+    told = [fact(7, seq, one) for seq, one in enumerate(evening().facts, 1)]
+    with (
+        ruling_desk(tmp_path / "club", [], PLAN) as desk,
+        logged_in(desk.server, "table_arbiter") as client,
+        client.stream("GET", "/live/riichi") as stream,
+    ):
+        shown = (line for line in stream.iter_lines() if "data-key" in line)
+        first = next(shown)
+        put(desk.scorer, *told)
+        hand = next(line for line in shown if 'data-key="last-7"' in line)
+    assert (first.startswith("data: <section"), "East" in hand, "+3000" in hand) == (True, False, True)

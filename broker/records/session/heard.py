@@ -1,0 +1,71 @@
+"""What the tables have told of their sessions, with the sheet of each: settled again only where a table told more."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from broker.contract.facts import RiichiHand
+from broker.contract.riichi import RiichiStanding
+from broker.contract.words import SEATS
+from broker.records.session.rows import Language, Sheet, sheet
+from broker.rules.errors import RuleError
+from broker.rules.riichi.session.record import begin, played
+from broker.rules.riichi.session.told import event_of
+from broker.scorer.event import Event
+from broker.scorer.riichi import Key, RiichiBooking, Sessions
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One session as its table has told it."""
+
+    booking: RiichiBooking
+    entries: tuple[RiichiHand, ...]
+    differing: tuple[int, ...]
+    """Entries whose payments do not follow from those before."""
+    sheet: Sheet | None
+    """None where an entry cannot be, which `differing` names."""
+
+    @property
+    def now(self) -> RiichiStanding | None:
+        """Where it stands; None before its first hand."""
+        return self.entries[-1].standing if self.entries else None
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.now is not None and self.now.over
+
+
+class SessionsNow:
+    """Gives sessions by table and round. From any thread: what a table has told is put in place whole."""
+
+    def __init__(self, event: Event, sessions: Sessions) -> None:
+        self._event, self._sessions = event, sessions
+        self._kept: dict[tuple[Key, Language], Heard] = {}
+
+    def all(self, language: Language) -> Iterator[Heard]:
+        """Give every session of the event."""
+        for key in sorted(self._event.riichi):
+            yield self._of(key, language)
+
+    def one(self, key: Key, language: Language) -> Heard | None:
+        """Give one session; None where none is planned."""
+        return self._of(key, language) if key in self._event.riichi else None
+
+    def _of(self, key: Key, language: Language) -> Heard:
+        entries, kept = self._sessions.entries(key), self._kept.get((key, language))
+        if kept is None or kept.entries is not entries:
+            booking = self._event.riichi[key]
+            wrong = self._sessions.differing(booking)
+            kept = Heard(booking, entries, wrong, self._sheet(booking, entries, language))
+            self._kept[key, language] = kept
+        return kept
+
+    def _sheet(self, booking: RiichiBooking, told: Sequence[RiichiHand], language: Language) -> Sheet | None:
+        rules = self._event.session_rules(booking)
+        names = [self._event.players[booking.players[seat]].name for seat in SEATS]
+        try:
+            entries = played((event_of(fact.event) for fact in told), rules)
+        except RuleError:
+            return None
+        return sheet(f"{booking.table} – {booking.round}", begin(rules), entries, names, language)
