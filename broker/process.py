@@ -33,6 +33,7 @@ from broker.desk.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopb
 from broker.errors import BrokerError
 from broker.organiser.events import setup_page
 from broker.organiser.paper import paper_page
+from broker.people.copies import Closings, copy_people
 from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
 from broker.records import exports_page
@@ -124,7 +125,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             running.callback(door.close)
             line = DeskLink(checked.name, door, replace(address, user="desk", password=desk_password(passwords)))
             running.callback(line.stop)
-            watches = [watch, *_backup(running, event, work, checked.name, wishes)]
+            watches = [watch, *_backup(running, event, work, checked.name, wishes, door)]
             page = DeskServer(
                 work.feed,
                 desk_host,
@@ -200,7 +201,7 @@ def _journal(folder: Path, event: str, wishes: Wishes, stop: threading.Event) ->
 
 
 def _backup(
-    running: ExitStack, folder: Path, work: Scorer, event: str, wishes: Wishes
+    running: ExitStack, folder: Path, work: Scorer, event: str, wishes: Wishes, door: Door
 ) -> tuple[Callable[[], None], ...]:
     """Begin to make copies, if that was asked for."""
     if wishes.backup is None:
@@ -213,6 +214,8 @@ def _backup(
         keep=wishes.backup_keep,
         clock=_wall_clock,
         tell=work.hear_of_backup,
+        further=(copy_people,),
+        urgent=Closings(door.store).news,
     )
     return (running.enter_context(worker).look,)
 
