@@ -37,6 +37,7 @@ from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
 from broker.records import exports_page
 from broker.records.session import page as sessions_page
+from broker.scorer.collecting import uncollected
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Event, open_event
 from broker.scorer.folder import read_deals
@@ -157,9 +158,10 @@ def scorer(  # noqa: PLR0913 - one parameter an option
 
 
 def _loaded(event: Event, journal: Journal, folder: Path) -> Scorer:
-    """Read the journal. What was read stays: nobody shall wait, later, because it is looked through for cycles."""
-    work = Scorer(event, journal, folder, _wall_clock)
-    gc.freeze()
+    """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
+    with uncollected():
+        work = Scorer(event, journal, folder, _wall_clock)
+        gc.freeze()
     return work
 
 

@@ -1,5 +1,6 @@
-"""What a ruling that was chosen on the arbiter's panel is to the table: one event each."""
+"""What a ruling is to the table, one event each: chosen on the arbiter's panel, or ordered by the desk."""
 
+from broker.contract.messages import Order
 from kiosk.panel import Decided
 from kiosk.table.events import (
     DealBroughtForward,
@@ -8,13 +9,20 @@ from kiosk.table.events import (
     ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
+    Ordered,
     PauseRuled,
     PlayAdjusted,
     PlayVoided,
     Reopened,
     SeatsSwapped,
+    SelfTestBegun,
 )
 from kiosk.table.state import Table
+
+
+def ordered(order: Order, now: int) -> Ordered:
+    """Give what an order of the desk is."""
+    return Ordered(at=now, seq=order.seq, command=order.command, minutes=order.minutes, author=order.author)
 
 
 def event_of(decided: Decided, state: Table, now: int) -> Event:
@@ -22,6 +30,8 @@ def event_of(decided: Decided, state: Table, now: int) -> Event:
     match decided.act:
         case "pause" | "resume":
             return PauseRuled(at=now, begin=decided.act == "pause")
+        case "self_test":
+            return SelfTestBegun(at=now, asked=True)
         case "extra_time":
             return ExtraTimeGiven(at=now, minutes=decided.amount)
         case "swap" | "declared" | "false_hu":
