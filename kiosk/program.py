@@ -34,13 +34,13 @@ from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import Line, Shown, in_restoring, shown
 from kiosk.sight import HandSight, Sight, Wanted
 from kiosk.stalled import Stalled, room_of
+from kiosk.table import orders
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
     ButtonPressed,
     ClaimWindowElapsed,
     Event,
-    Ordered,
     TrayChecked,
 )
 from kiosk.table.state import SETTLE_NS, Phase, Table
@@ -239,7 +239,7 @@ class Program:
             elif isinstance(message, Served):
                 self._served_came(message)
             elif isinstance(message, Order):
-                self._apply(_given(message, self._clock()))
+                self._apply(orders.given(message, self._clock()))
         incoming.acknowledge()
 
     def _served_came(self, served: Served) -> None:
@@ -391,8 +391,3 @@ def run(program: Program, stop: threading.Event, each_round: Callable[[], float]
             pause = each_round()
     finally:
         program.stop()
-
-
-def _given(order: Order, now: int) -> Ordered:
-    """Give what an order is to the table."""
-    return Ordered(at=now, seq=order.seq, command=order.command, minutes=order.minutes, author=order.author)

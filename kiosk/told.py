@@ -29,5 +29,6 @@ def told_of(
         calling=state.calling,
         paused=state.paused,
         ordered=state.ordered,
+        obeyed=dict(state.obeyed),
         health=health,
     )
