@@ -1,6 +1,6 @@
 """`homologue furiten`: whether a player may win on a discard."""
 
-from typing import Any
+from typing import Any, Final, Literal
 
 import click
 from msgspec import Struct
@@ -10,18 +10,26 @@ from broker.calculators.stream import answer_each
 from broker.rules.errors import RuleError
 from broker.rules.riichi.furiten import Seen, furiten, may_ron
 from broker.rules.riichi.session.state import known
-from broker.rules.riichi.waits import kind_of, waits
+from broker.rules.riichi.waits import kind_of, orphans_wait, waits
 
 
 class SeenLine(Struct, forbid_unknown_fields=True):
-    """A discard, or a tile added to a pon."""
+    """A discard, or a tile made a kan of: `added` to a pon (yes means that), or of a `concealed` one."""
 
     player: Number
     tile: str
     riichi: bool = False
-    kan: bool = False
+    kan: bool | Literal["added", "concealed"] = False
     called: bool = False
     """Said by records; a discard that was claimed counts as any other."""
+
+
+_KAN: Final[dict[bool | str, Literal["", "added", "concealed"]]] = {
+    False: "",
+    True: "added",
+    "added": "added",
+    "concealed": "concealed",
+}
 
 
 class MeldLine(Struct, forbid_unknown_fields=True):
@@ -45,13 +53,17 @@ class Question(Struct, forbid_unknown_fields=True):
 
 def _answer(question: Question) -> dict[str, Any]:
     player, wait = known(question.player), _wait(question)
-    seen = [
-        Seen(known(one.player), kind_of(one.tile), one.riichi, "added" if one.kan else "") for one in question.discards
-    ]
-    why = furiten(player, wait, seen)
+    seen = [Seen(known(one.player), kind_of(one.tile), one.riichi, _KAN[one.kan]) for one in question.discards]
+    orphans = _is_of_orphans(question)
+    why = furiten(player, wait, seen, orphans=orphans)
     if question.tile is None:
         return {"may_ron": bool(wait) and not why, "furiten": why, "wait": wait}
-    return {"may_ron": may_ron(player, wait, seen, question.tile), "furiten": why, "wait": wait}
+    return {"may_ron": may_ron(player, wait, seen, question.tile, orphans=orphans), "furiten": why, "wait": wait}
+
+
+def _is_of_orphans(question: Question) -> bool:
+    """Say whether the hand waits for thirteen orphans, which a concealed kan passes by too; known from its tiles."""
+    return bool(question.concealed) and not question.melds and orphans_wait(question.concealed or ())
 
 
 def _wait(question: Question) -> tuple[str, ...]:
@@ -70,9 +82,9 @@ def furiten_command(as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag n
     """Riichi: whether a player may win on a discard, as far as furiten goes.
 
     Players are 0 to 3 in turn order. `discards`: those of all players in order, claimed ones too, but for the `tile`
-    that is asked about; `kan` is a tile added to a pon, which could have been robbed. In place of `wait`: `concealed`
-    (13 tiles, three less for each of `melds`, which are as in `homologue riichi`). The answer names each reason:
-    `own_discard`, `same_turn`, `riichi`.
+    that is asked about; `kan` is a tile `added` to a pon, which could have been robbed, or of a `concealed` kan, which
+    thirteen orphans could have. In place of `wait`: `concealed` (13 tiles, three less for each of `melds`, which are as
+    in `homologue riichi`). The answer names each reason: `own_discard`, `same_turn`, `riichi`.
 
     \b
     {"player": 1, "wait": ["1m", "4m"], "tile": "4m", "discards": [{"player": 0, "tile": "9p"},

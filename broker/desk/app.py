@@ -29,12 +29,13 @@ from broker.desk.offer import NOTHING, Offer
 from broker.desk.orders import OrderDesk
 from broker.desk.orders_page import OrdersPage
 from broker.desk.page import Pages
+from broker.desk.parts import Rendering
 from broker.desk.people_page import PeoplePage
 from broker.desk.receipt_page import ReceiptPage
 from broker.desk.refusals import nothing_there, refused
 from broker.desk.sheets import Sheets
 from broker.desk.sheets_page import SheetsPage
-from broker.desk.stream import Pace, Streams, event
+from broker.desk.stream import Pace, Streams, Tell, event
 from broker.people.door import Door
 from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
@@ -142,16 +143,31 @@ class Desk:
         """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
         if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
             return Response(media_type=EVENT_STREAM)
-        words, visitor, wanted = language(request), visitor_of(request), _wanted(request)
+        if request.query_params.get("show") == "page":
+            return self._stream(self._page_by_page(request), self._pace.room, visitor_of(request))
+        visitor = visitor_of(request)
 
         def as_json(view: View) -> bytes:
             return event("view", view.version, written(self._pages.seen_by(view, visitor)).decode())
 
-        def as_page(view: View) -> bytes:
-            return event("page", view.version, self._pages.room(view, words, visitor, wanted))
+        return self._stream(as_json, self._pace, visitor)
 
-        tell = as_page if request.query_params.get("show") == "page" else as_json
-        stream = self._streams.follow(self._feed, tell, self._pace, lambda: self._access.goes_on(visitor))
+    def _page_by_page(self, request: Request) -> Tell:
+        """Tell one reader of the page what has changed in it since it was told last."""
+        words, visitor, wanted = language(request), visitor_of(request), _wanted(request)
+        last: Rendering | None = None
+
+        def as_page(view: View) -> bytes | None:
+            nonlocal last
+            now, before = self._pages.rendering(view, words, visitor, wanted), last
+            last = now
+            text = now.after(before)
+            return None if text is None else event("page", view.version, text)
+
+        return as_page
+
+    def _stream(self, tell: Tell, pace: Pace, visitor: Visitor) -> Response:
+        stream = self._streams.follow(self._feed, tell, pace, lambda: self._access.goes_on(visitor))
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
     async def view(self, request: Request) -> Response:

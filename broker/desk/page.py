@@ -14,7 +14,8 @@ from broker.contract.words import SEATS
 from broker.desk.access import Visitor
 from broker.desk.cards import FIRST, SHOWN_PLACES, Cards, Wanted
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
-from broker.desk.public import public
+from broker.desk.parts import Rendering, Renderings
+from broker.desk.public import Public
 from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
 from broker.scorer.view import AlertView, View
 
@@ -95,6 +96,17 @@ def environment() -> Environment:
     return made
 
 
+OPENED_FIRST: Final = ("page.html", "room.html", "arbiter.html", "standings.html", "tables.html", "plays.html")
+
+
+@cache
+def compile_pages() -> None:
+    """Compile what the first page is made of; the others are, when somebody opens them."""
+    for name in OPENED_FIRST:
+        environment().get_template(name)
+    catalogues()
+
+
 Audience = tuple[Language, tuple[bool, bool, bool], int]
 """Language, rights and page of cards of those who see the same."""
 
@@ -109,9 +121,11 @@ class Pages:
         """
         self._sheets, self._grids = sheets, grids
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
+        self._open = Public()
         self._public: tuple[View, View] | None = None
-        self._rooms: tuple[View | None, dict[Audience, Markup]] = (None, {})
+        self._rooms: tuple[View | None, dict[Audience, Rendering]] = (None, {})
         """What was rendered of the newest view."""
+        self._renderings = Renderings()
 
     def seen_by(self, view: View, visitor: Visitor) -> View:
         """Give what a visitor may know of a view."""
@@ -119,7 +133,7 @@ class Pages:
             return view
         kept = self._public
         if kept is None or kept[0] is not view:
-            kept = self._public = (view, public(view))
+            kept = self._public = (view, self._open.of(view))
         return kept[1]
 
     def whole(
@@ -148,7 +162,13 @@ class Pages:
         )
 
     def room(self, view: View, words: Catalogue, visitor: Visitor = EVERYBODY, wanted: Wanted = FIRST) -> Markup:
-        """Render the part that changes: everything but the head and the banners of the connection."""
+        """Give the part that changes: everything but the head and the banners of the connection."""
+        return self.rendering(view, words, visitor, wanted).whole
+
+    def rendering(
+        self, view: View, words: Catalogue, visitor: Visitor = EVERYBODY, wanted: Wanted = FIRST
+    ) -> Rendering:
+        """Render the part that changes, in parts."""
         if self._rooms[0] is not view:
             self._rooms = (view, {})
         rendered, view = self._rooms[1], self.seen_by(view, visitor)
@@ -158,21 +178,17 @@ class Pages:
         audience = (words.language, rights, cards.leaf.number)
         if audience not in rendered:
             calling = [table.table for table in view.tables if table.calling]
-            html = (
-                environment()
-                .get_template("room.html")
-                .render(
-                    view=view,
-                    cards=cards,
-                    say=words.say,
-                    calling=calling,
-                    arbiter=rights[0],
-                    commands=rights[1],
-                    rules=rights[2],
-                    numbers=self._numbers,
-                    words=words,
-                    sheets=self._sheets,
-                )
-            )
-            rendered[audience] = Markup(html)  # noqa: S704 - the template's own escaped output
+            values = {
+                "view": view,
+                "cards": cards,
+                "say": words.say,
+                "calling": calling,
+                "arbiter": rights[0],
+                "commands": rights[1],
+                "rules": rights[2],
+                "numbers": self._numbers,
+                "words": words,
+                "sheets": self._sheets,
+            }
+            rendered[audience] = self._renderings.render(audience, environment().get_template("room.html"), values)
         return rendered[audience]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import uvicorn
+from starlette.concurrency import run_in_threadpool
 
 from broker.contract.pairing import fingerprint_of
 from broker.desk.annex import Annex
@@ -19,6 +20,7 @@ from broker.desk.app import LOOPBACK, create_app
 from broker.desk.errors import AddressRefused, CertificateRefused, PortTaken, StartFailed
 from broker.desk.offer import NOTHING, Offer
 from broker.desk.orders import OrderDesk
+from broker.desk.page import compile_pages
 from broker.desk.stream import Streams
 from broker.people.door import Door
 from broker.scorer.view import ViewFeed
@@ -175,6 +177,8 @@ class _Server(uvicorn.Server):
         self._streams = streams
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # The first reader shall not wait for half a second until pages are compiled and threads are there.
+        await run_in_threadpool(compile_pages)
         await super().startup(sockets)
         self.up.set()
 

@@ -1,13 +1,10 @@
 """Server-sent events: the newest view at once, then each newer one, with heartbeats in between."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, NamedTuple
 
 from broker.scorer.view import View, ViewFeed
-
-LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 # The comment keeps proxies from closing a silent stream. A page cannot see comments, so the event beside it tells the
 # page that the line still stands: without it a reader whose Wi-Fi went away would look at old news for minutes.
@@ -17,6 +14,10 @@ BYE: Final = b"event: bye\ndata:\n\n"
 """The reader's session has ended: a page goes to where one logs in."""
 
 
+Tell = Callable[[View], bytes | None]
+"""What is sent of a view; None where it changes nothing of what its reader looks at."""
+
+
 class Pace(NamedTuple):
     """How fast a stream may be."""
 
@@ -24,6 +25,13 @@ class Pace(NamedTuple):
     gap_s: float = 0.25
     """At least this between two views to one reader: four a second are more than anyone reads."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    page_gap_s: float = 0.1
+    """The same of the page, which is sent in parts: the arbiter is to see a result before its players look up."""
+
+    @property
+    def room(self) -> "Pace":
+        """How fast the page may be."""
+        return self._replace(gap_s=self.page_gap_s)
 
 
 class Streams:
@@ -42,7 +50,7 @@ class Streams:
     async def follow(
         self,
         feed: ViewFeed,
-        tell: Callable[[View], bytes | None],
+        tell: Tell,
         pace: Pace,
         goes_on: Callable[[], bool] = lambda: True,
         *,
@@ -78,8 +86,8 @@ class Streams:
 
 def event(name: str, version: int, text: str) -> bytes:
     """Write one event; a line break in the text becomes a further data line."""
-    data = "\n".join(f"data: {line}" for line in LINE_END.split(text))
-    return f"event: {name}\nid: {version}\n{data}\n\n".encode()
+    data = text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\ndata: ")
+    return f"event: {name}\nid: {version}\ndata: {data}\n\n".encode()
 
 
 async def _wake(feed: ViewFeed, changed: asyncio.Event) -> None:

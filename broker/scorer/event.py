@@ -1,7 +1,7 @@
 """An event: what the organiser has settled before the first play, checked as a whole.
 
-`event.toml` (name, profile, players, plays) is read here, and where the event has rules of its own `profile.toml`;
-deals and sets, the secrets, in `folder.py`.
+`event.toml` (name, profile, players, plays) is read here; rules of the event's own in `own_rules.py`, deals and sets,
+the secrets, in `folder.py`.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -36,15 +36,17 @@ from broker.contract.words import (
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
 from broker.rules.movement import check, check_teams
-from broker.rules.rule_books import Rules, load, own
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.rule_books import Rules
+from broker.scorer.collecting import uncollected
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
+from broker.scorer.own_rules import NONE, OwnRules, read_own
 from broker.scorer.riichi import RiichiBooking
 from broker.scorer.riichi import problems as riichi_problems
 
 EVENT: Final = "event.toml"
 LARGEST_TEAM: Final = 99
-PROFILE: Final = "profile.toml"
 STARTS: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$(?!\n)"
 """Local time, to the minute, as a browser's field gives it."""
 
@@ -68,6 +70,9 @@ class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     play_minutes: Annotated[int, Meta(ge=1, le=240, description="time for one play, restoring included")] | None = None
 
 
+Keying = Annotated[Literal["single", "double"], Meta(description="how many people key each paper sheet")]
+
+
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """`event.toml`."""
 
@@ -80,6 +85,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """In a team event: whose players are whose."""
     sessions: tuple[Session, ...] = ()
     riichi: tuple[RiichiBooking, ...] = ()
+    keying: Keying = "single"
 
 
 class Columns(NamedTuple):
@@ -93,17 +99,20 @@ class Columns(NamedTuple):
 class Event:
     """A checked event, with everything looked up that the scorer asks for."""
 
-    def __init__(self, plan: Plan, deals: Iterable[DealRecord], registry: Registry, rules: str | None = None) -> None:
-        """Raise BadEvent, naming every problem, unless it can be played. `rules`: the text of its own profile."""
-        self.plan, self.rules = plan, rules
+    def __init__(self, plan: Plan, deals: Iterable[DealRecord], registry: Registry, rules: OwnRules = NONE) -> None:
+        """Raise BadEvent, naming every problem, unless it can be played. `rules`: what it has of its own."""
+        self.plan, self.own_rules, self.registry = plan, rules, registry
         self.name = plan.name
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
-        problems = [*_problems(plan, self._deals), *_twice("deal {0} is listed twice", ((d.number,) for d in listed))]
+        problems = [
+            *_problems(plan, self._deals, rules),
+            *_twice("deal {0} is listed twice", ((d.number,) for d in listed)),
+        ]
         if problems:
             raise BadEvent("; ".join(problems))
         try:
-            self.profile: Rules = load(plan.profile) if rules is None else _own_profile(rules, plan.profile)
+            self.profile: Rules = rules.of_plays(plan.profile)
             self._orders = {number: _order(deal, registry) for number, deal in self._deals.items()}
         except RuleError as error:
             raise BadEvent(error.text) from None
@@ -111,6 +120,10 @@ class Event:
         self.players = {player.id: player for player in plan.players}
         self.bookings = {(play.table, play.round): play for play in plan.plays}
         self.riichi = {(one.table, one.round): one for one in plan.riichi}
+
+    def session_rules(self, booking: RiichiBooking) -> RiichiProfile:
+        """Give the rules of a riichi session."""
+        return self.own_rules.of_session(booking.profile)
 
     @cached_property
     def tables(self) -> tuple[int, ...]:
@@ -247,14 +260,14 @@ def _order(record: DealRecord, registry: Registry) -> dict[Seat, SerialTray]:
     return order_of(record.deal(), registry.get(record.set, {}))
 
 
-def _problems(plan: Plan, deals: Mapping[int, DealRecord]) -> Iterable[str]:
+def _problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) -> Iterable[str]:
     """Name everything that is wrong with a movement."""
     known = {player.id for player in plan.players}
     if len(known) != len(plan.players):
         yield "a player is listed twice"
     if not plan.plays and not plan.riichi:
         yield "no play is planned"
-    yield from riichi_problems(plan.riichi, known, (play.table for play in plan.plays))
+    yield from riichi_problems(plan.riichi, known, (play.table for play in plan.plays), rules.of_session)
     yield from (fault.text for fault in check(plan.plays))
     for play in plan.plays:
         where = f"round {play.round} table {play.table}"
@@ -306,24 +319,9 @@ def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Regist
     write_registry(folder, registry)
 
 
+@uncollected()
 def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
     plan = read(folder / EVENT, msgspec.toml.decode, Plan)
-    return Event(plan, read_deals(folder), read_registry(folder), _rules(folder / PROFILE))
-
-
-def _rules(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise BadEvent(f"{path.name}: {error}") from None
-
-
-def _own_profile(rules: str, profile_id: str) -> Rules:
-    """Read an event's own profile; its id must be the plan's."""
-    profile = own(rules)
-    if profile.id != profile_id:
-        raise RuleError("bad_profile", f"{PROFILE} is of the profile {profile.id!r}, the event wants {profile_id!r}")
-    return profile
+    rules = read_own(folder, (one.profile for one in plan.riichi))
+    return Event(plan, read_deals(folder), read_registry(folder), rules)

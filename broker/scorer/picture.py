@@ -1,5 +1,6 @@
 """The desk's view, made from what the scorer knows; what has not changed since the last one is taken from there."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from broker.contract.messages import TableState
@@ -29,7 +30,13 @@ class Picture:
         self._event = event
         self._lines: Lines = {}
         self._cards: dict[int, tuple[Known, TableView]] = {}
+        self._stale = set(event.tables)
+        self._tables: tuple[TableView, ...] = ()
         self._arrivals: tuple[Moment, Arrivals] | None = None
+
+    def changed(self, tables: Iterable[int] | None = None) -> None:
+        """Look at these tables again for the next view: something was heard of them. None: at all."""
+        self._stale.update(self._event.tables if tables is None else tables)
 
     def view(
         self,
@@ -53,7 +60,7 @@ class Picture:
             plays_in=room.plays_in,
             corrections_until=room.book.deadline,
             plays_expected=len(event.plan.plays),
-            tables=tuple(self._card(table, _known(event, room, intake, watch, table)) for table in event.tables),
+            tables=self._all_cards(room, intake, watch),
             plays=self._plays(moment),
             standings=moment.standings,
             teams=moment.teams,
@@ -62,16 +69,23 @@ class Picture:
             alerts=alerts.newest_first(),
         )
 
+    def _all_cards(self, room: Room, intake: Intake, watch: TableWatch) -> tuple[TableView, ...]:
+        for table in self._stale & intake.books.keys():
+            self._card(table, _known(self._event, room, intake, watch, table))
+        if self._stale:
+            self._stale.clear()
+            self._tables = tuple(self._cards[table][1] for table in self._event.tables)
+        return self._tables
+
     def _plays(self, moment: Moment) -> Arrivals:
         if self._arrivals is None or self._arrivals[0] is not moment:
             self._arrivals = moment, Arrivals(moment, self._lines)
         return self._arrivals[1]
 
-    def _card(self, table: int, known: Known) -> TableView:
+    def _card(self, table: int, known: Known) -> None:
         had = self._cards.get(table)
         if had is None or had[0].said is not known.said or had[0][1:] != known[1:]:
-            had = self._cards[table] = known, _table(self._event, table, known)
-        return had[1]
+            self._cards[table] = known, _table(self._event, table, known)
 
 
 def _known(event: Event, room: Room, intake: Intake, watch: TableWatch, table: int) -> Known:
@@ -98,4 +112,5 @@ def _table(event: Event, table: int, known: Known) -> TableView:
         players={seat: event.players[player].name for seat, player in known.seated.items()},
         paused=said.paused if said else False,
         ordered=said.ordered if said else 0,
+        obeyed=dict(said.obeyed) if said else {},
     )

@@ -15,17 +15,26 @@ class Publication:
         self._speaker, self._embargo = speaker, Embargo()
         self._told: set[int] = set()
         """Deals that are public now."""
+        self._unsaid = False
 
     def of(self, room: Room, deals: Iterable[int], seq: int) -> Iterator[Outgoing]:
         """Give what is to be said after plays of these deals have changed.
 
         A deal that goes back under the embargo (a play was reopened, or was of another deal) is taken back: the broker
-        keeps what was said last, and shall keep nothing of it.
+        keeps what was said last, and shall keep nothing of it. Standings with it are taken back at once; others wait
+        until `standings` is asked, for in a great hall a deal ends many times a second.
         """
         over = {deal for deal in deals if room.complete(deal)}
         back = {deal for deal in deals if deal in self._told and deal not in over}
         self._told = (self._told | over) - back
         for deal in sorted(over | back):
             yield self._speaker.traveller(room, deal, seq, PublicTraveller)
-        if over or back:
+        self._unsaid |= bool(over or back)
+        if back:
+            yield from self.standings(room, seq)
+
+    def standings(self, room: Room, seq: int) -> Iterator[Outgoing]:
+        """Give the public standings, if they have changed since they were given."""
+        if self._unsaid:
+            self._unsaid = False
             yield self._speaker.public_standings(self._embargo.open_part(room.moment()), seq)

@@ -4,16 +4,16 @@ A session is its entries in the order of the facts that told them (`seq`); what 
 reckons nothing that a table told otherwise: it settles the entries again, and an entry that differs is the arbiter's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
 from broker.contract.facts import RiichiHand, RiichiTakenBack
 from broker.contract.messages import LogMessage
 from broker.contract.plans import PlannedSession, Player
-from broker.contract.words import SEATS, PlayerId, ProfileId, RoundNo, Seat, TableNo
+from broker.contract.words import SEATS, PlayerId, ProfileId, RoundNo, Seat, SetNo, TableNo
 from broker.rules.errors import RuleError
-from broker.rules.riichi.profile_files import load
+from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.session.apply import apply
 from broker.rules.riichi.session.record import begin
 from broker.rules.riichi.session.told import by_seat, event_of, standing_of
@@ -22,19 +22,24 @@ Key = tuple[int, int]
 """Table and round."""
 
 
-class RiichiBooking(Struct, frozen=True, forbid_unknown_fields=True):
-    """One session: a table that deals hand after hand in this round, by a riichi profile that ships."""
+class RiichiBooking(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One session: a table that deals hand after hand in this round, by a profile that ships or its own."""
 
     round: RoundNo
     table: TableNo
     profile: ProfileId
     players: dict[Seat, PlayerId]
+    set: SetNo = 1
+    """The tiles with which it is played, so that a hand can be counted from their backs."""
 
 
 def problems(
-    booked: Iterable[RiichiBooking], known: Iterable[PlayerId], tables_with_plays: Iterable[int]
+    booked: Iterable[RiichiBooking],
+    known: Iterable[PlayerId],
+    tables_with_plays: Iterable[int],
+    rules_of: Callable[[str], RiichiProfile],
 ) -> Iterable[str]:
-    """Name everything that is wrong with the sessions of a plan."""
+    """Name everything that is wrong with the sessions of a plan. `rules_of` gives a profile by its id."""
     players, taken, with_plays = set(known), set[Key](), set(tables_with_plays)
     for one in booked:
         where = f"riichi in round {one.round} at table {one.table}"
@@ -47,7 +52,7 @@ def problems(
             yield f"{where}: it needs four players, one a seat"
         yield from (f"{where}: player {player} is not in the list" for player in set(one.players.values()) - players)
         try:
-            load(one.profile)
+            rules_of(one.profile)
         except RuleError as error:
             yield f"{where}: {error.text}"
 
@@ -55,7 +60,8 @@ def problems(
 class Sessions:
     """What the tables have told of their sessions."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile]) -> None:
+        self._rules_of = rules_of
         self._told: dict[Key, dict[int, RiichiHand | RiichiTakenBack]] = {}
         self._stands: dict[Key, tuple[RiichiHand, ...]] = {}
 
@@ -98,13 +104,14 @@ class Sessions:
         return PlannedSession(
             round=booking.round,
             players={seat: players[booking.players[seat]] for seat in SEATS},
+            set=booking.set,
             standing=entries[-1].standing if entries else None,
             entries=entries[-1].entry if entries else 0,
         )
 
     def differing(self, booking: RiichiBooking) -> tuple[int, ...]:
         """Give the numbers of entries whose payments do not follow from the entries before them."""
-        rules = load(booking.profile)
+        rules = self._rules_of(booking)
         state, wrong = begin(rules), list[int]()
         for fact in self.entries((booking.table, booking.round)):
             try:

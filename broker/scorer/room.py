@@ -20,7 +20,7 @@ from broker.scorer.moment import Moment
 from broker.scorer.riichi import Sessions
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry, PlayKey, Subject, entry_of
-from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, table_of
+from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, of_its_deal, table_of
 from broker.scorer.seating import Seatings
 from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
@@ -44,12 +44,14 @@ class Room:
         self._expected = Counter(event.expected)
         self._of_deal: Counter[int] = Counter()
         self._at_table: Counter[int] = Counter()
+        self._finished: frozenset[int] | None = None
+        """Deals that are complete, once somebody has asked for all of them."""
         self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
         """Of each play the forms that were restored, with the number of the fact."""
         self._later: dict[PlayKey, list[LogMessage]] = {}
         """Results of plays that have one, until it is heard that the table was reopened between the two."""
         self.seatings = Seatings()
-        self.riichi = Sessions()
+        self.riichi = Sessions(event.session_rules)
         self._ledger = Ledger.of((), event.profile, event.players)
         self._moment: Moment | None = None
         self.teams = TeamRoom(event.plan.teams, event.profile)
@@ -58,6 +60,7 @@ class Room:
         """Add a whole journal: compared once at its end, not after each play."""
         for message in messages:
             self._remember(message)
+        self._finished = None
         self._of_deal.update(message.fact.deal for message in self.results.values())
         self._at_table.update(table for table, _ in self.results)
         for key, message in self.results.items():  # a table that was told of another plan has played by that
@@ -151,6 +154,7 @@ class Room:
         result, booking = self.results.get(key), self._event.bookings[key]
         planned = Laid(table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players)
         laid = lay(planned, result, self.book.of(key) if ruled else (), self._event.profile.awards)
+        laid = of_its_deal(laid, self.dealer(laid.deal), self._event.profile)
         restored = self._restored(key, result, laid.deal)
         return replace(laid, form=form_of(key[0], restored, self.book.of(laid.deal)) if ruled else restored)
 
@@ -199,6 +203,9 @@ class Room:
             self._expected[one.deal] += sign
             self._of_deal[one.deal] += sign * one.settled
             self._at_table[one.table] += sign * one.settled
+        if self._finished is not None:
+            changed = {deal for deal in {before.deal, now.deal} if self.complete(deal) != (deal in self._finished)}
+            self._finished ^= changed & self._event.expected.keys()
 
     def _exchange(self, had: ScoredPlay | None, now: ScoredPlay | None) -> None:
         if had is not None and (now is None or now.key != had.key):
@@ -247,23 +254,31 @@ class Room:
 
     def replanned(self, table: int) -> dict[int, int]:
         """Give the rounds of a table in which it is to play another deal than was planned, and which."""
-        here = ((key, laid) for key, laid in self._ruled.items() if key[0] == table)
+        here = self._ruled_at(table)
         # A table refuses a plan that tells its past otherwise than it was.
-        now = {key[1]: result_of(self.results[key]).deal if laid.result else laid.deal for key, laid in here}
+        now = {
+            round_: result_of(self.results[table, round_]).deal if laid.result else laid.deal
+            for round_, laid in here.items()
+        }
         return {round_: deal for round_, deal in now.items() if deal != self._event.bookings[table, round_].deal}
 
     def recorded(self, table: int) -> tuple[int, ...]:
         """Give the rounds of which a table has nothing more to enter."""
-        rounds = {round_ for at, round_ in self.results if at == table}
-        ruled = {key[1]: laid.settled for key, laid in self._ruled.items() if key[0] == table}
+        rounds = {round_ for round_ in self._event.rounds_at.get(table, ()) if (table, round_) in self.results}
+        ruled = {round_: laid.settled for round_, laid in self._ruled_at(table).items()}
         return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
 
     def settled(self, table: int) -> tuple[int, ...]:
         """Give the rounds that the desk has settled before their table played them: it is to leave them out."""
-        sources = {round_: laid.source for (at, round_), laid in self._ruled.items() if at == table and laid.settled}
+        sources = {round_: laid.source for round_, laid in self._ruled_at(table).items() if laid.settled}
         entries = {round_: self.book.entries.get(source or "") for round_, source in sources.items()}
         ruled = (round_ for round_, entry in entries.items() if entry and not entry.at_table)
         return tuple(sorted(round_ for round_ in ruled if (table, round_) not in self.results))
+
+    def _ruled_at(self, table: int) -> dict[int, Laid]:
+        """Give a table's plays that were ruled on, by rounds."""
+        rounds = self._event.rounds_at.get(table, ()) if self._ruled else ()
+        return {round_: self._ruled[table, round_] for round_ in rounds if (table, round_) in self._ruled}
 
     def plays_with(self, deal: int) -> list[PlayKey]:
         """Give the plays in which a deal was played, or is to be."""
@@ -289,6 +304,12 @@ class Room:
     def complete(self, deal: int) -> bool:
         """Whether every table has played the deal."""
         return self.plays_of(deal) == self.expected(deal)
+
+    def _all_complete(self) -> frozenset[int]:
+        """Give the deals that every table has played; counted through once, and then kept up to date."""
+        if self._finished is None:
+            self._finished = frozenset(deal for deal in self._event.expected if self.complete(deal))
+        return self._finished
 
     def known(self) -> list[PlayKey]:
         """Give the plays of which something was said or ruled."""
@@ -316,12 +337,11 @@ class Room:
     def moment(self) -> Moment:
         """Give all plays as they are now: the same object until a play has changed, with all that was made of it."""
         if self._moment is None or self._moment.ledger is not self._ledger:
-            complete = frozenset(deal for deal in self._event.expected if self.complete(deal))
             self._moment = Moment(
                 self._event,
                 self._ledger,
                 MappingProxyType(self.results),
-                complete,
+                self._all_complete(),
                 tuple(self.adjustments()),
                 self.book.deadline,
                 {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},

@@ -173,6 +173,8 @@ class Scorer:
             if isinstance(one, Asked):
                 one.do()
                 self._look_again = 0.0  # who has ruled looks at once
+        if self._large:
+            self._show()  # the arbiter is not to wait until thousands of lines are written
         self._tell_standings()
         self._alert(self._clock())
         self._show()
@@ -197,7 +199,8 @@ class Scorer:
             for deal in self._event.expected:
                 self._say(self._speaker.traveller(self._room, deal, self._height))
             self._say(self._speaker.standings(self._room, self._height, self._clock()))
-            self._publish(self._event.expected)
+            self._say_all(self._publication.of(self._room, self._event.expected, self._height))
+            self._say_all(self._publication.standings(self._room, self._height))
 
     def _take(self, batch: list[Incoming]) -> None:
         if not batch:
@@ -235,6 +238,7 @@ class Scorer:
         if self._watch.is_hello(state):
             self._greeting.add(state.table)
         self._concerned.extend(self._watch.hear(state))
+        self._picture.changed((state.table,))
         self._health.hear(self._watch.states[state.table])
 
     def _answer(self, verdicts: list[Verdict]) -> None:
@@ -246,6 +250,7 @@ class Scorer:
             deals |= self._room.apply(message)
             self.times.hear(message, now)
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
+        self._picture.changed(None if any(isinstance(message.fact, Ruled) for message in new) else spoke)
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
             self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever says hello is answered.
@@ -298,6 +303,7 @@ class Scorer:
         """What follows from a ruling of the desk once it is safe."""
         self._height = self._journal.height
         self._intake.rule(ruling)
+        self._picture.changed()
         self._say(self._speaker.ruling(ruling))
         root = self._room.book.root(self._room.book.entries[ruling.id])
         if root.table is not None:
@@ -310,7 +316,7 @@ class Scorer:
     def _tell_scores(self, deals: set[int]) -> None:
         for deal in sorted(deals):
             self._say(self._speaker.traveller(self._room, deal, self._height))
-        self._publish(deals)
+        self._say_all(self._publication.of(self._room, deals, self._height))
         self._changed |= bool(deals)
 
     def _tell_standings(self) -> None:
@@ -320,10 +326,11 @@ class Scorer:
         self._changed = False
         self._pause_until = self._seconds() + PAUSE_S if self._large else 0.0
         self._say(self._speaker.standings(self._room, self._height, self._clock()))
+        self._say_all(self._publication.standings(self._room, self._height))
         self._write_standings()
 
-    def _publish(self, deals: Iterable[int]) -> None:
-        for message in self._publication.of(self._room, deals, self._height):
+    def _say_all(self, messages: Iterable[Outgoing]) -> None:
+        for message in messages:
             self._say(message)
 
     def _write_standings(self) -> None:

@@ -16,12 +16,16 @@ const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute
 const OWN = new Set(["data-arrived", "open"]);
 const alike = (one, other) => one.nodeName === other.nodeName && keyOf(one) === keyOf(other);
 
-/** Make `shown` equal to `wanted`, touching only what differs: the same element stays, with its focus and selection. */
+/**
+ * Make `shown` equal to `wanted`, touching only what differs: the same element stays, with its focus and selection.
+ * Where an empty element says `data-same`, the one with its key is as it was: the server sends it once (parts.py).
+ */
 export function lay(wanted, shown, arrived = []) {
   if (shown.nodeType !== Node.ELEMENT_NODE) {
     if (shown.nodeValue !== wanted.nodeValue) shown.nodeValue = wanted.nodeValue;
     return arrived;
   }
+  if (wanted.hasAttribute("data-same")) return arrived;
   layAttributes(wanted, shown);
   layChildren(wanted, shown, arrived);
   return arrived;
@@ -96,12 +100,25 @@ function putMinutes(part) {
 
 function take(html) {
   const wanted = new DOMParser().parseFromString(html, "text/html").getElementById("room");
+  const room = document.getElementById("room");
+  if (lacks(room, wanted)) {
+    connect(); // a new stream begins with all of it
+    return;
+  }
   putTimesIntoZone(wanted);
   putMinutes(wanted);
-  const arrived = lay(wanted, document.getElementById("room"));
+  const arrived = lay(wanted, room);
   if (document.title !== wanted.dataset.title) document.title = wanted.dataset.title;
   for (const element of arrived) element.setAttribute("data-arrived", "");
   for (const element of arrived.slice(0, NEWS)) say(element.dataset.news);
+}
+
+/** Whether something is to stay as it was that is not there. */
+function lacks(room, wanted) {
+  const same = [...wanted.querySelectorAll("[data-same]")];
+  if (!same.length) return false;
+  const here = new Set([...room.querySelectorAll("[data-key]")].map(keyOf));
+  return same.some((one) => !here.has(keyOf(one)));
 }
 
 /** A sentence is added and not put in the place of the one before, which might not have been read aloud yet. */
@@ -124,14 +141,14 @@ let attempted = 0;
 // ---- a page that stands still while it is read -------------------------------------------------
 
 const pause = document.getElementById("pause");
-let waiting = null; // the newest rendering, not yet shown
+let waiting = false; // whether there is a newer rendering
 
 const paused = () => pause?.getAttribute("aria-pressed") === "true";
 
 function goOnOrPause() {
   pause.setAttribute("aria-pressed", String(!paused()));
-  if (!paused() && waiting) take(waiting);
-  waiting = null;
+  if (!paused() && waiting) connect(); // what came meanwhile may build on what was not shown: begin anew
+  waiting = false;
 }
 
 function connect() {
@@ -141,7 +158,7 @@ function connect() {
   source = new EventSource(document.body.dataset.events);
   source.addEventListener("page", (event) => {
     heard();
-    if (paused()) waiting = event.data;
+    if (paused()) waiting = true;
     else take(event.data);
   });
   source.addEventListener("beat", heard);

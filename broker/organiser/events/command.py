@@ -2,13 +2,14 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import click
 import msgspec
 import tomli_w
+from msgspec.structs import replace
 
 from broker.contract.words import SEATS
 from broker.credentials import write_private
@@ -16,13 +17,14 @@ from broker.organiser.deals import options
 from broker.organiser.deals.command import new as new_deals
 from broker.organiser.deals.made import BY_ROUNDS
 from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players, teams_of
-from broker.organiser.events.ready import problems
+from broker.organiser.events.ready import Problem, notes, problems
+from broker.organiser.events.setting_up import plan_of
 from broker.organiser.movements.command import new as new_movement
 from broker.organiser.paper.command import sheets
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import load
-from broker.scorer.event import EVENT, Plan
+from broker.scorer.event import EVENT, Keying, Plan
 
 MOST_ROUNDS: Final = 100
 
@@ -52,8 +54,17 @@ def event() -> None:
 @click.option(
     "--rounds", type=click.IntRange(1, MOST_ROUNDS), prompt="Rounds", help="A player stays at a table for a round."
 )
+@click.option(
+    "--keying",
+    type=click.Choice(get_args(get_args(Keying)[0])),
+    default="single",
+    show_default=True,
+    help="How many people key each paper sheet at the desk.",
+)
 @click.pass_context
-def new(ctx: click.Context, *, folder: Path, name: str, title: str, profile: str, listed: Path, rounds: int) -> None:
+def new(  # noqa: PLR0913 - one parameter an option
+    ctx: click.Context, *, folder: Path, name: str, title: str, profile: str, listed: Path, rounds: int, keying: Keying
+) -> None:
     """Make players, movement, deals, commitment and tile sets, and check them as a whole.
 
     Nothing is written over: FOLDER is new or empty. Where a step is refused, what was made before it stays, and the
@@ -67,7 +78,7 @@ def new(ctx: click.Context, *, folder: Path, name: str, title: str, profile: str
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
     load(profile)
     players = read_players(listed)
-    plan = _plan(name, title, profile, players)
+    plan = replace(_plan(name, title, profile, players), keying=keying)
     folder.mkdir(parents=True, exist_ok=True)
     write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
     write_private(folder / PLAYERS, players_csv(players).encode())
@@ -105,12 +116,18 @@ event.add_command(sheets)
 
 def _tell(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
     found = problems(folder)
+    plan = None if found else plan_of(folder)
+    noted = notes(plan) if plan else []
     if as_json:
-        rows = [{"code": code, "message": text} for code, text in found]
-        click.echo(json.dumps({"ready": not found, "problems": rows}, ensure_ascii=False))
+        said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}
+        click.echo(json.dumps(said, ensure_ascii=False))
         return
-    for code, text in found:
+    for code, text in (*found, *noted):
         click.echo(f"{code}: {text}")
     if found:
         ctx.exit(1)
     click.echo(f"{folder} may start: homologue scorer {folder}")
+
+
+def _rows(found: Iterable[Problem]) -> list[dict[str, str]]:
+    return [{"code": code, "message": text} for code, text in found]

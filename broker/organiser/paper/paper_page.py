@@ -1,20 +1,21 @@
 """The page on which an arbiter prints blank sheets, and keys those that were written on.
 
-A sheet is taken after a second look: what was keyed is shown as it would count, and only then kept.
+A sheet is taken after a second look: what was keyed is shown as it would count, and only then kept. Where the event has
+two people key each sheet, the other person is the second look (`two_people.py`).
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from broker.contract.words import SEATS, RulerRole
+from broker.contract.words import SEATS
 from broker.desk.access import Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError, FormMalformed
@@ -25,14 +26,14 @@ from broker.organiser.deals.files import flat
 from broker.organiser.paper.blank import blanks, pdf
 from broker.organiser.paper.command import chosen
 from broker.organiser.paper.keyed import NEEDED, OPTIONAL, Sheet, keyed_of, read_sheets, sheet_of
-from broker.organiser.paper.taking import REASON, Told, take_all
+from broker.organiser.paper.taking import REASON, Told
+from broker.organiser.paper.two_people import Desk, Settlement, TwoPeople, author_of, take_noted
+from broker.people.accounts import Account
 from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Booking, Event
 from broker.scorer.folder import DealRecord
-from broker.scorer.rulings.entry import Author
-from broker.scorer.rulings.rulings import Rulings
 from broker.scorer.view import ViewFeed
 from broker.store.errors import StoreError
 
@@ -40,17 +41,6 @@ WHO: Final = "rule"
 LARGEST: Final = 2**20
 SHOWN: Final = 200
 FIELDS: Final = (*NEEDED, *OPTIONAL)
-
-T = TypeVar("T")
-
-
-class Desk(Protocol):
-    """What is needed of the scorer: its rulings, on its own thread."""
-
-    rulings: Rulings
-
-    def ask(self, work: Callable[[], T]) -> T:
-        """Have something done by the scorer's thread, and wait for it."""
 
 
 def annex(event: Event, deals: Sequence[DealRecord], scorer: Desk) -> Annex:
@@ -66,6 +56,8 @@ class PaperPage:
         self._access, self._feed, self._event, self._scorer = access, feed, event, scorer
         self._deals = {deal.number: deal for deal in deals}
         self._printing = threading.Lock()
+        double = event.plan.keying == "double" and access.door is not None
+        self._two = TwoPeople(event, scorer, access.door) if double and access.door else None
 
     def routes(self) -> Sequence[Route]:
         """Give the routes."""
@@ -88,10 +80,13 @@ class PaperPage:
         return Response(content, media_type="application/pdf", headers=attachment)
 
     async def key(self, request: Request) -> Response:
-        """Show what was keyed as it would count; after that second look keep it."""
+        """Show what was keyed as it would count; after that second look keep it. Or settle what two have keyed."""
         form: Form = {}
         try:
             form = await read_form(request, visitor_of(request), largest=LARGEST)
+            if form.get("action") in {"settle", "take_back"}:
+                told = await run_in_threadpool(self._settle, request, form)
+                return await run_in_threadpool(self._page, request, {}, {"told": told})
             read = await run_in_threadpool(self._read, form)
             if form.get("action") not in {"keep", "keep_csv"}:
                 return await run_in_threadpool(self._page, request, form, {"looked": read, "csv": form.get("csv", "")})
@@ -125,13 +120,10 @@ class PaperPage:
             return read_sheets(path, self._event)
 
     def _take(self, request: Request, sheets: Sequence[Sheet]) -> list[Told]:
-        session = visitor_of(request).session
-        if session is None or session.account.role not in {"head_arbiter", "table_arbiter"}:
-            raise TypeError("a route that asks for `rule` lets only arbiters in")
-        account = session.account
-        role: RulerRole = "head_arbiter" if account.role == "head_arbiter" else "table_arbiter"
-        author = Author(account.full, account.name, role)
-        told, given = self._scorer.ask(lambda: self._taken(sheets, author))
+        account = _arbiter(request)
+        if self._two is not None:
+            return self._two.key(sheets, account, address(request))
+        told, given = take_noted(self._scorer, sheets, author_of(account), REASON)
         # In the journal by now. Where this machine stops here, the desk's next start writes the notes.
         if self._access.door is not None:
             with self._access.door.store.commit():
@@ -141,10 +133,21 @@ class PaperPage:
                     )
         return told
 
-    def _taken(self, sheets: Sequence[Sheet], author: Author) -> tuple[list[Told], list[str]]:
-        before = len(self._scorer.rulings.history())
-        told = take_all(self._scorer.rulings, sheets, author)
-        return told, [entry.id for entry in self._scorer.rulings.history()[before:]]
+    def _settle(self, request: Request, form: Form) -> list[Told]:
+        """Do what a form says of readings that are open; give what counts now."""
+        if self._two is None:
+            raise RuleError("keying_gone", "one person keys a sheet in this event")
+        numbers = [_number(form.get(name, "")) for name in ("table", "round", "one", "other", "chosen")]
+        table, round_, one, other, chosen = numbers
+        account = _arbiter(request)
+        if form["action"] == "take_back":
+            self._two.take_back((table, round_), account, address(request))
+            return []
+        if not form.get("chosen"):
+            raise FormMalformed("the form does not say which reading counts")
+        wish = Settlement((table, round_), (one, other), chosen, form.get("reason", ""))
+        told = self._two.settle(wish, account, address(request))
+        return [told] if told else []
 
     def _page(
         self, request: Request, form: Form, more: dict[str, object] | None = None, error: Exception | None = None
@@ -162,14 +165,33 @@ class PaperPage:
             "csv": "",
             "heading": ",".join((*NEEDED, *OPTIONAL)),
         }
-        values |= more or {}
+        values |= self._open(request) | (more or {})
         return render(request, "paper.html", "paper", visitor_of(request), error=error, values=values)
+
+    def _open(self, request: Request) -> dict[str, object]:
+        """Give what two people have keyed, as far as this visitor may see it: nothing that the other has yet to key."""
+        if self._two is None:
+            return {"double": False, "differences": (), "waiting": ()}
+        differences, waiting = self._two.open(_arbiter(request))
+        return {"double": True, "differences": differences, "waiting": waiting}
 
     def _missing(self) -> list[Booking]:
         """Give the plays without a result, those of the earliest rounds first."""
         there = {(play.table, play.round) for play in self._feed.current.plays}
         plays = (play for play in self._event.plan.plays if (play.table, play.round) not in there)
         return sorted(plays, key=lambda play: (play.round, play.table))
+
+
+def _arbiter(request: Request) -> Account:
+    session = visitor_of(request).session
+    if session is None or session.account.role not in {"head_arbiter", "table_arbiter"}:
+        raise TypeError("a route that asks for `rule` lets only arbiters in")
+    return session.account
+
+
+def _number(text: str) -> int:
+    """Read a number of a form; 0 for what is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0  # noqa: PLR2004 - digits
 
 
 def _numbers(text: str) -> tuple[int, ...]:

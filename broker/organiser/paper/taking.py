@@ -19,30 +19,31 @@ from broker.scorer.rulings.rulings import Rulings
 
 REASON: Final = "paper sheet"
 
-Taken = Literal["taken", "there_already"]
+Taken = Literal["taken", "there_already", "first", "agrees", "differs"]
+"""`taken`: it counts. Where two people key each sheet, `first`: it waits for the other; `agrees`: it counts now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What became of one sheet: taken, there already, or refused by code."""
+    """What became of one sheet, or why it was refused."""
 
     sheet: Sheet
     taken: Taken | None
     problem: RuleError | None = None
 
 
-def take_all(rulings: Rulings, sheets: Iterable[Sheet], author: Author) -> list[Told]:
+def take_all(rulings: Rulings, sheets: Iterable[Sheet], author: Author, reason: str = REASON) -> list[Told]:
     """Take sheets one by one; one that is refused holds up no other. On the scorer's thread. Raises StoreError."""
     told: list[Told] = []
     for sheet in sheets:
         try:
-            told.append(Told(sheet, take(rulings, sheet, author)))
+            told.append(Told(sheet, take(rulings, sheet, author, reason)))
         except RuleError as problem:
             told.append(Told(sheet, None, problem))
     return told
 
 
-def take(rulings: Rulings, sheet: Sheet, author: Author) -> Taken:
+def take(rulings: Rulings, sheet: Sheet, author: Author, reason: str = REASON) -> Taken:
     """Take one sheet. On the scorer's thread. Raises RuleError `paper_differs`, or as a ruling; StoreError."""
     laid = rulings.room.play(sheet.keyed.key)
     if laid.settled:
@@ -54,11 +55,11 @@ def take(rulings: Rulings, sheet: Sheet, author: Author) -> Taken:
                 f"table {laid.table}, round {laid.round} has another result than this sheet: an arbiter rules",
             )
         return "there_already"
-    _give(rulings, sheet, author)
+    _give(rulings, sheet, author, reason)
     return "taken"
 
 
-def _give(rulings: Rulings, sheet: Sheet, author: Author) -> None:
+def _give(rulings: Rulings, sheet: Sheet, author: Author, reason: str) -> None:
     last = rulings.room.last_word(sheet.keyed.key)
     draft = Draft(
         id=_id(sheet, last),
@@ -67,7 +68,7 @@ def _give(rulings: Rulings, sheet: Sheet, author: Author) -> None:
         round=sheet.keyed.round,
         deal=sheet.keyed.deal,
         decision=sheet.decision,
-        reason=REASON,
+        reason=reason,
     )
     try:
         rulings.give(draft, author)

@@ -8,7 +8,6 @@ from broker.contract.riichi import RiichiStanding
 from broker.contract.words import SEATS
 from broker.records.session.rows import Language, Sheet, sheet
 from broker.rules.errors import RuleError
-from broker.rules.riichi.profile_files import load
 from broker.rules.riichi.session.record import begin, played
 from broker.rules.riichi.session.told import event_of
 from broker.scorer.event import Event
@@ -63,7 +62,7 @@ class SessionsNow:
         return kept
 
     def _sheet(self, booking: RiichiBooking, told: Sequence[RiichiHand], language: Language) -> Sheet | None:
-        rules = load(booking.profile)
+        rules = self._event.session_rules(booking)
         names = [self._event.players[booking.players[seat]].name for seat in SEATS]
         try:
             entries = played((event_of(fact.event) for fact in told), rules)

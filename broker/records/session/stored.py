@@ -7,7 +7,6 @@ from pathlib import Path
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.riichi.profile_files import load
 from broker.rules.riichi.session.events import Event
 from broker.rules.riichi.session.told import event_of
 from broker.scorer.stored import open_stored
@@ -30,4 +29,4 @@ def stored_session(folder: Path, table: int, round_: int) -> Told:
         raise RuleError("no_such_session", f"table {table} plays no riichi session in round {round_} of this event")
     names = [stored.event.players[booking.players[seat]].name for seat in SEATS]
     events = [event_of(fact.event) for fact in stored.room.riichi.entries((table, round_))]
-    return Told(load(booking.profile), names, events)
+    return Told(stored.event.session_rules(booking), names, events)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from broker.contract.messages import Standing
-from broker.contract.words import DealNo, Hash, Imp, Milliseconds, PlayerId, RoundNo, Seat, TableNo
+from broker.contract.words import DealNo, Hash, Imp, Milliseconds, PlayerId, ProfileId, RoundNo, Seat, TableNo
 from broker.scorer.event import Plan
 from broker.scorer.folder import DealRecord, HandRecord, Registry
 
@@ -73,6 +73,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     final: Annotated[bool, Meta(description="every play has its result")]
     plan: Plan
     rules: Annotated[str | None, Meta(description="the event's own rule profile, as TOML")] = None
+    session_rules: Annotated[dict[ProfileId, str], Meta(description="those of its riichi sessions, by id")] = {}
     people: tuple[Person, ...] = ()
     commitment: Annotated[dict[str, Any] | None, Meta(description="commitment.json")] = None
     deals: Annotated[tuple[DealRecord, ...], Meta(description="faces and salts; empty while they are secret")] = ()

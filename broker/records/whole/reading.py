@@ -19,9 +19,10 @@ from broker.organiser.deals.files import decode_json
 from broker.organiser.events.listed import FURTHER, PLAYERS, Listed, players_csv
 from broker.records.whole.document import Document
 from broker.rules.errors import RuleError
-from broker.scorer.event import EVENT, PROFILE, Event
+from broker.scorer.event import EVENT, Event
 from broker.scorer.folder import write_deals, write_hands, write_registry
 from broker.scorer.intake import Intake
+from broker.scorer.own_rules import PROFILE, PROFILES, OwnRules
 from broker.scoring.lineups import team_of_players
 from broker.store.errors import StoreBroken
 from broker.store.journal import Kept, message_of
@@ -48,7 +49,7 @@ def restore(made: Document, folder: Path) -> int:
         raise RuleError("not_whole", "something is left out of this document: `homologue export json --whole` has all")
     if folder.exists() and any(folder.iterdir()):
         raise RuleError("folder_taken", f"{folder} is not empty; an event is imported into a new folder")
-    event = Event(made.plan, made.deals, made.sets, made.rules)
+    event = Event(made.plan, made.deals, made.sets, OwnRules(made.rules, made.session_rules))
     messages = list(_judged(made, event))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _write_files(made, folder)
@@ -104,6 +105,9 @@ def _write_files(made: Document, folder: Path) -> None:
         write_hands(folder, made.hands)
     if made.rules is not None:
         write_private(folder / PROFILE, made.rules.encode())
+    for profile_id, text in made.session_rules.items():
+        (folder / PROFILES).mkdir(mode=0o700, exist_ok=True)
+        write_private(folder / PROFILES / f"{profile_id}.toml", text.encode())
     if made.people:
         write_private(folder / PLAYERS, players_csv(_listed(made)).encode())
     if made.commitment is not None:

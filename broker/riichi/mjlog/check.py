@@ -1,14 +1,12 @@
 """Whether the wins of a record are counted and paid here as they were in play."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
-from broker.riichi.mjlog.tags import tags_of
-from broker.riichi.mjlog.wins import PLAYERS, Game, Win, wins_of
+from broker.riichi.mjlog.game import as_played
+from broker.riichi.mjlog.tags import Tag
+from broker.riichi.mjlog.wins import PLAYERS, Win, wins_of
 from broker.rules.errors import RuleError
-from broker.rules.profile import Stated
 from broker.rules.riichi.points import Payments, payments
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.value import Value, value
@@ -16,29 +14,19 @@ from broker.rules.riichi.value import Value, value
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One win of a record: its number, from 1, and each way in which it differs; none where it agrees."""
+    """One win or one hand of a record: its number, from 1, and each way in which it differs; none where it agrees."""
 
     number: int
     differences: tuple[str, ...]
 
 
-def checked(content: bytes, profile: RiichiProfile) -> Iterator[Checked]:
-    """Check each win of a record's file. Raises RuleError `not_a_record`, `record_too_large` or `bad_record`."""
-    for number, (game, win) in enumerate(wins_of(tags_of(content)), 1):
+def checked_wins(tags: Sequence[Tag], profile: RiichiProfile) -> Iterator[Checked]:
+    """Check each win of a record. Raises RuleError `bad_record`."""
+    for number, (game, win) in enumerate(wins_of(tags), 1):
         if isinstance(win, RuleError):
             yield Checked(number, (f"{win.code}: {win.text}",))
             continue
-        yield Checked(number, tuple(_differences(win, _as_played(profile, game))))
-
-
-def _as_played(profile: RiichiProfile, game: Game) -> RiichiProfile:
-    """Give the profile with what the record says of its own rules."""
-    hand = replace(
-        profile.hand,
-        red_fives=Stated(game.red, "the record's kind of game"),
-        open_tanyao=Stated(game.open_tanyao, "the record's kind of game"),
-    )
-    return replace(profile, hand=hand)
+        yield Checked(number, tuple(_differences(win, as_played(profile, game.kind))))
 
 
 def _differences(win: Win, profile: RiichiProfile) -> Iterator[str]:

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from broker.contract.words import SEATS
+from broker.riichi.mjlog.attributes import first, number, numbers, player, some
+from broker.riichi.mjlog.game import ANY, Kind, kind_of
 from broker.riichi.mjlog.melds import meld_of, tile_of
 from broker.riichi.mjlog.tags import Tag
 from broker.rules.errors import RuleError
 from broker.rules.riichi.hand import Hand, Situation
 from broker.rules.riichi.names import ids_by_number
-
-WITHOUT_RED, CLOSED_TANYAO, THREE_PLAYERS = 0x2, 0x4, 0x10
-"""Bits of the kind of game."""
 
 PLAYERS: Final = 4
 
@@ -40,10 +39,9 @@ class Win:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """What a win does not say itself: rules, round (-1 before the first), who deals, who has declared riichi."""
+    """What a win does not say itself: kind of game, round (-1 before the first), who deals, who declared riichi."""
 
-    red: bool = True
-    open_tanyao: bool = True
+    kind: Kind = ANY
     round_number: int = -1
     dealer: int = 0
     riichi: frozenset[int] = frozenset()
@@ -51,12 +49,12 @@ class Game:
 
 def wins_of(tags: Sequence[Tag]) -> Iterator[tuple[Game, Win | RuleError]]:
     """Give each win of a record, or why it cannot be read. Raises RuleError `bad_record` for a game of three."""
-    game, number = Game(), 0
+    game, count = Game(), 0
     for tag in tags:
         if tag.name == "AGARI":
-            number += 1
+            count += 1
             try:
-                yield game, _win(tag, game, number)
+                yield game, _win(tag, game, count)
             except RuleError as problem:
                 yield game, problem
         else:
@@ -65,31 +63,30 @@ def wins_of(tags: Sequence[Tag]) -> Iterator[tuple[Game, Win | RuleError]]:
 
 def _followed(game: Game, tag: Tag) -> Game:
     if tag.name == "GO":
-        kind = _number(tag, "type")
-        if kind & THREE_PLAYERS:
-            raise RuleError("bad_record", "a game of three players; only games of four are checked")
-        return replace(game, red=not kind & WITHOUT_RED, open_tanyao=not kind & CLOSED_TANYAO)
+        return replace(game, kind=kind_of(tag))
     if tag.name == "INIT":
-        return replace(game, round_number=_first(tag, "seed"), dealer=_player(tag, "oya"), riichi=frozenset())
+        return replace(game, round_number=first(tag, "seed"), dealer=player(tag, "oya"), riichi=frozenset())
     if tag.name == "REACH":
-        return replace(game, riichi=game.riichi | {_player(tag, "who")})
+        return replace(game, riichi=game.riichi | {player(tag, "who")})
     return game
 
 
-def _win(tag: Tag, game: Game, number: int) -> Win:
-    winner, source = _player(tag, "who"), _player(tag, "fromWho")
-    own = _numbers(tag, "hai")
-    won = _number(tag, "machi")
+def _win(tag: Tag, game: Game, at: int) -> Win:
+    winner, source = player(tag, "who"), player(tag, "fromWho")
+    own = numbers(tag, "hai")
+    won = number(tag, "machi")
+    if len({*own}) < len(own):
+        raise RuleError("bad_record", f"win {at}: one tile is in the hand twice")
     if won not in own:
-        raise RuleError("bad_record", f"win {number}: the winning tile is not in the hand")
+        raise RuleError("bad_record", f"win {at}: the winning tile is not in the hand")
     own.remove(won)
-    melds = tuple(meld_of(bits, red=game.red) for bits in _numbers(tag, "m"))
-    hand = Hand(tuple(tile_of(one, red=game.red) for one in own), tile_of(won, red=game.red), melds)
-    honba, deposits = _pair(tag, "ba")
-    fu, points = _first(tag, "ten"), _first(tag, "ten", 1)
-    yaku = _yaku(tag)
+    melds = tuple(meld_of(bits, red=game.kind.red) for bits in numbers(tag, "m"))
+    hand = Hand(tuple(tile_of(one, red=game.kind.red) for one in own), tile_of(won, red=game.kind.red), melds)
+    honba, deposits = some(tag, "ba", 2)
+    fu, points = first(tag, "ten"), first(tag, "ten", 1)
+    yaku = yaku_of(tag)
     return Win(
-        number=number,
+        number=at,
         hand=hand,
         said=_situation(tag, game, winner, yaku, self_drawn=winner == source),
         honba=honba,
@@ -100,7 +97,7 @@ def _win(tag: Tag, game: Game, number: int) -> Win:
         yaku=yaku,
         fu=fu,
         points=points,
-        paid=None if "paoWho" in tag.attributes else tuple(100 * one for one in _numbers(tag, "sc")[1::2]),
+        paid=None if "paoWho" in tag.attributes else tuple(100 * one for one in numbers(tag, "sc")[1::2]),
     )
 
 
@@ -119,54 +116,17 @@ def _situation(tag: Tag, game: Game, winner: int, yaku: Mapping[str, int], *, se
         haitei="haitei" in yaku,
         houtei="houtei" in yaku,
         first_turn=bool({"tenhou", "chiihou", "renhou"} & set(yaku)),
-        dora_indicators=tuple(tile_of(one, red=False) for one in _numbers(tag, "doraHai")),
-        ura_indicators=tuple(tile_of(one, red=False) for one in _numbers(tag, "doraHaiUra")),
+        dora_indicators=tuple(tile_of(one, red=False) for one in numbers(tag, "doraHai")),
+        ura_indicators=tuple(tile_of(one, red=False) for one in numbers(tag, "doraHaiUra")),
     )
 
 
-def _yaku(tag: Tag) -> dict[str, int]:
-    listed, yakuman = _numbers(tag, "yaku"), _numbers(tag, "yakuman")
-    counted = list(zip(listed[::2], listed[1::2], strict=False)) + [(number, 13) for number in yakuman]
+def yaku_of(tag: Tag) -> dict[str, int]:
+    """Give the yaku that were counted by their ids, with their han. Raises RuleError `bad_record`."""
+    listed, yakuman = numbers(tag, "yaku"), numbers(tag, "yakuman")
+    counted = list(zip(listed[::2], listed[1::2], strict=False)) + [(one, 13) for one in yakuman]
     ids = ids_by_number("tenhou")
-    unknown = [number for number, _ in counted if number not in ids]
+    unknown = [one for one, _ in counted if one not in ids]
     if unknown:
         raise RuleError("bad_record", f"no yaku has the number {unknown[0]}")
-    return {ids[number]: han for number, han in counted if han}  # no ura dora turned up is written as 0 han
-
-
-def _numbers(tag: Tag, name: str) -> list[int]:
-    """Read a list of numbers; none where there is no such attribute. Raises RuleError `bad_record`."""
-    text = tag.attributes.get(name, "")
-    parts = text.split(",") if text else []
-    if any(not part.lstrip("-").isascii() or not part.lstrip("-").isdigit() or len(part) > 9 for part in parts):  # noqa: PLR2004 - more digits than any number has
-        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a list of numbers, not {text[:40]!r}")
-    return [int(part) for part in parts]
-
-
-def _first(tag: Tag, name: str, at: int = 0) -> int:
-    """Give the first number of a list, or the one at a place."""
-    numbers = _numbers(tag, name)
-    if len(numbers) <= at:
-        raise RuleError("bad_record", f"{tag.name[:20]}: {name} has too few numbers")
-    return numbers[at]
-
-
-def _number(tag: Tag, name: str) -> int:
-    numbers = _numbers(tag, name)
-    if len(numbers) != 1:
-        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is one number")
-    return numbers[0]
-
-
-def _pair(tag: Tag, name: str) -> tuple[int, int]:
-    numbers = _numbers(tag, name)
-    if len(numbers) != 2:  # noqa: PLR2004 - counters and deposits
-        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is two numbers")
-    return numbers[0], numbers[1]
-
-
-def _player(tag: Tag, name: str) -> int:
-    player = _number(tag, name)
-    if player not in range(PLAYERS):
-        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a player from 0 to 3")
-    return player
+    return {ids[one]: han for one, han in counted if han}  # no ura dora turned up is written as 0 han

@@ -43,9 +43,9 @@ def furiten(player: int, wait: Collection[str], seen: Iterable[Seen], *, orphans
     return tuple(found)
 
 
-def may_ron(player: int, wait: Collection[str], seen: Iterable[Seen], tile: str) -> bool:
+def may_ron(player: int, wait: Collection[str], seen: Iterable[Seen], tile: str, *, orphans: bool = False) -> bool:
     """Say whether a player may win on a tile of another, as far as wait and furiten go. Yaku are the hand's matter."""
-    return kind_of(tile) in {kind_of(one) for one in wait} and not furiten(player, wait, seen)
+    return kind_of(tile) in {kind_of(one) for one in wait} and not furiten(player, wait, seen, orphans=orphans)
 
 
 def _passed(seen: Sequence[Seen], player: int, since: int) -> set[str]:

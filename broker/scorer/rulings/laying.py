@@ -22,7 +22,11 @@ from broker.contract.rulings import (
     Void,
 )
 from broker.contract.words import LAST_TABLE, Seat, WinKind
+from broker.rules.errors import RuleError
 from broker.rules.profile import Awards
+from broker.rules.riichi.duplicate import scored
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.rule_books import Rules
 from broker.scorer.rulings.entry import Entry
 from broker.scoring.plays import Adjustment, ScoredPlay
 
@@ -103,6 +107,19 @@ def lay(begun: Laid, result: LogMessage | None, entries: Iterable[Entry], awards
     for entry in entries:
         laid = _one(laid, entry, result, awards)
     return laid
+
+
+def of_its_deal(laid: Laid, dealer: Seat, rules: Rules) -> Laid:
+    """Give a hand of riichi the points that it pays with the dealer of the deal that counts.
+
+    Which deal was played may be ruled after its result, and taken back; whoever deals pays and gets more.
+    """
+    if laid.hand is None or laid.points is None or not isinstance(rules, RiichiProfile):
+        return laid
+    try:
+        return replace(laid, points=scored(laid.hand, dealer, rules)[1])
+    except RuleError:  # other rules than it was played by, to see what if: it pays what it paid
+        return laid
 
 
 def _entered(begun: Laid, message: LogMessage | None) -> Laid:

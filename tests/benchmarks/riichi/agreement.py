@@ -1,13 +1,16 @@
-"""Our count of fu beside the library's: `python -m tests.benchmarks.riichi.agreement [HANDS [SEED]]`.
+"""Our count of fu beside the library's: `python -m tests.benchmarks.riichi.agreement [HANDS [SEED [PROFILE...]]]`.
 
-Counts random winning hands by both, under each shipped profile, and prints how many agree, with the first that do not.
-`riichi-montreal` has no fu for the replacement tile, which the library always gives: those hands are told apart.
+Counts random winning hands by both, each under the shipped profiles (or those named), and prints how many agree, with
+the first that do not. `riichi-montreal` has no fu for the replacement tile, which the library always gives: such a hand
+is counted once more with that option as the library has it, and `agree but for the option` only if both agree then.
 """
 
 import sys
 from collections import Counter
 from random import Random
 from typing import Final
+
+from msgspec.structs import replace
 
 from broker.rules.errors import RuleError
 from broker.rules.riichi.hand import Hand, Situation
@@ -20,32 +23,44 @@ from tests.benchmarks.riichi.hands import winning_hand
 HANDS: Final = 5000
 SHOWN: Final = 5
 
+Win = tuple[Hand, Situation]
 
-def verdict(hand: Hand, said: Situation, profile: RiichiProfile) -> str:
+
+def as_the_library_has_it(profile: RiichiProfile) -> RiichiProfile:
+    """Give a profile with the fu of the replacement tile that the library always gives."""
+    return replace(profile, fu=replace(profile.fu, replacement_tile=load("riichi-tenhou").fu.replacement_tile))
+
+
+def verdict(win: Win, profile: RiichiProfile) -> str:
     """Say how the two counts compare for one hand."""
+    found = _compared(win, profile)
+    if found == "differ" and win[1].rinshan and profile.fu.replacement_tile.value == 0:
+        return "agree but for the option" if _compared(win, as_the_library_has_it(profile)) == "agree" else "differ"
+    return found
+
+
+def _compared(win: Win, profile: RiichiProfile) -> str:
     try:
-        ours = value(hand, said, profile)
+        ours = value(*win, profile)
     except RuleError as problem:
         return problem.code
     if ours.yakuman or ours.fu is None:
         return "yakuman"
-    theirs = counted(hand, said, profile)
-    if ours.fu.rounded == theirs.fu and ours.han == sum(theirs.yaku.values()):
-        return "agree"
-    return "replacement tile" if said.rinshan and profile.fu.replacement_tile.value == 0 else "differ"
+    theirs = counted(*win, profile)
+    return "agree" if (ours.fu.rounded, ours.han) == (theirs.fu, sum(theirs.yaku.values())) else "differ"
 
 
-def verdicts(profile: RiichiProfile, hands: int, seed: int) -> tuple[Counter[str], list[tuple[Hand, Situation]]]:
+def verdicts(profile: RiichiProfile, hands: int, seed: int) -> tuple[Counter[str], list[Win]]:
     """Compare many hands; give how often each verdict came, and the first hands that differ."""
     chance = Random(seed)
     found: Counter[str] = Counter()
-    different: list[tuple[Hand, Situation]] = []
+    different: list[Win] = []
     for _ in range(hands):
-        hand, said = winning_hand(chance)
-        told = verdict(hand, said, profile)
+        win = winning_hand(chance)
+        told = verdict(win, profile)
         found[told] += 1
         if told == "differ" and len(different) < SHOWN:
-            different.append((hand, said))
+            different.append(win)
     return found, different
 
 
@@ -53,9 +68,9 @@ def main() -> None:
     """Compare and print."""
     hands = int(sys.argv[1]) if len(sys.argv) > 1 else HANDS
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    for profile_id in shipped():
+    for profile_id in sys.argv[3:] or shipped():
         found, different = verdicts(load(profile_id), hands, seed)
-        print(f"{profile_id}: " + ", ".join(f"{number} {told}" for told, number in found.most_common()))
+        print(f"{profile_id}: " + ", ".join(f"{number} {told}" for told, number in found.most_common()), flush=True)
         for hand, said in different:
             print(f"  {hand}\n  {said}")
 

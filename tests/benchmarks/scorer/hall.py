@@ -1,7 +1,7 @@
 """Many tables connected and playing: from a result's publishing to the standings on the desk's page, and memory.
 
 Real broker, the real `homologue scorer`, all tables in a process of their own, a reader of the page's stream here, and
-a browser that opens the page: `... hall [TABLES RATE SECONDS]`.
+a browser that opens the page: `... hall [TABLES RATE SECONDS [BROKER]]`.
 """
 
 import os
@@ -13,20 +13,22 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from subprocess import PIPE, Popen
-from typing import Final
+from typing import Final, cast
 
-from broker.brokers import Broker, make_broker
+from broker.brokers import Broker, Kind, make_broker
 from broker.contract.facts import Result
 from broker.contract.messages import LogMessage
 from broker.credentials import Credentials
 from broker.demo.children import Child
 from broker.scorer.event import save
-from broker.store.journal import decoded
+from broker.store.journal import message_of
 from broker.store.sqlite_reading import SqliteReader
 from tests.benchmarks.scorer import watching
 from tests.benchmarks.scorer.large import NAME, large_folder
 
 ROUNDS: Final = 4
+HALL: Final = (1_000, 20, 20)
+"""Tables, results a second, seconds."""
 LONGEST_S: Final = 300.0
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 
@@ -49,21 +51,36 @@ def cpu_s(pid: int | None) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def waited_s(pid: int | None) -> float:
+    """Give for how long a process was ready to run and had no processor: what others on the machine cost it."""
+    found = 0.0
+    for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        found += int(thread.read_text().split()[1]) / 1e9
+    return found
+
+
 def memory_mb(pid: int) -> float:
     """Give the most memory that a process has had."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM:"))
 
 
-def published(store: Path) -> watching.Seen:
-    """Give when each result was published, as its table said."""
+def published(store: Path) -> tuple[watching.Seen, watching.Seen]:
+    """Give when each result was published, as its table said, and when the scorer had it in hand."""
+    said: watching.Seen = {}
+    taken: watching.Seen = {}
     with closing(SqliteReader(store, NAME)) as reader:
-        facts = [one for one in decoded(reader.entries()) if isinstance(one, LogMessage)]
-    return {(one.table, one.fact.round): float(one.at) for one in facts if isinstance(one.fact, Result)}
+        for received_at, body in reader.entries():
+            one = message_of(body)
+            if isinstance(one, LogMessage) and isinstance(one.fact, Result):
+                key = one.table, one.fact.round
+                said[key], taken[key] = float(one.at), float(received_at)
+    return said, taken
 
 
-def told(who: str, said: watching.Seen, seen: watching.Seen) -> None:
-    """Print one line: how long after its publishing each result was there."""
+def told(who: str, said: watching.Seen, seen: watching.Seen, since: float = 0.0) -> None:
+    """Print one line: how long after its publishing each result was there; of those since somebody looked (ms)."""
+    said = {key: at for key, at in said.items() if at >= since}
     late = sorted(seen[key] - at for key, at in said.items() if key in seen)
     if not late:
         print(f"| {who} | nothing seen of {len(said)} |", flush=True)
@@ -72,14 +89,15 @@ def told(who: str, said: watching.Seen, seen: watching.Seen) -> None:
     print(f"| {who} | {len(late)} of {len(said)} seen | p50 {p50:.0f} ms | p99 {p99:.0f} ms | last {late[-1]:.0f} ms |")
 
 
-def main(tables: int = 1_000, rate: int = 20, seconds: int = 20) -> None:
+def main(tables: int, rate: int, seconds: int, kind: Kind = "embedded") -> None:
     """Print what was measured."""
+    print(f"| {tables} tables, {rate} results/s for {seconds} s, {kind} |", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         save(folder, *large_folder(tables, ROUNDS))
         known = Credentials.ensure(folder / "credentials.json", tables)
         with (
-            make_broker("embedded", folder / "broker", NAME, known, tables=tables) as broker,
+            make_broker(kind, folder / "broker", NAME, known, tables=tables) as broker,
             scorer(folder, broker) as (child, url),
         ):
             words = [sys.executable, "-m", "tests.benchmarks.scorer.crowd", name, str(broker.port)]
@@ -93,23 +111,27 @@ def play(crowd: Popen[str], broker: Broker, child: Child, url: str, folder: Path
     print(f"| all tables {next(lines).strip()} s |", flush=True)
     next(lines)
     begun, before = time.monotonic(), (cpu_s(child.pid), cpu_s(broker.pid))
+    waited = waited_s(child.pid)
     with watching.Reader(url) as reader, watching.browser(url) as page:
-        painted = watching.first_paint_ms(page)
+        painted, there = watching.first_paint_ms(page), time.time_ns() / 1e6
         next(lines)
         took = time.monotonic() - begun
         in_browser = watching.seen_in(page)
         again = page.goto(url) and watching.first_paint_ms(page)
-    said = published(folder / "scorer.sqlite")
-    told("a reader of the page's stream", said, reader.seen)
-    told("Chromium's page", said, in_browser)
+    said, taken = published(folder / "scorer.sqlite")
+    told("the scorer, through the broker", said, taken)
+    told("a reader of the page's stream", said, reader.seen, there)
+    told("Chromium's page", said, in_browser, there)
     print(f"| first paint | {painted:.0f} ms | once more, when all is played {again:.0f} ms |")
     shares = [
         f"{name} {100 * (cpu_s(pid) - had) / took:.0f} %"
         for name, pid, had in zip(("scorer", "broker"), (child.pid, broker.pid), before, strict=True)
     ]
-    load = os.getloadavg()[0]
-    print(f"| {', '.join(shares)} of a core | scorer at most {memory_mb(child.pid):.0f} MB | load {load:.1f} |")
+    waited, load = 100 * (waited_s(child.pid) - waited) / took, os.getloadavg()[0]
+    print(f"| {', '.join(shares)} of a core | scorer at most {memory_mb(child.pid):.0f} MB |")
+    print(f"| the scorer waited {waited:.0f} % of the time for a processor | load {load:.1f} |")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    asked = [int(word) for word in sys.argv[1:4]]
+    main(*(asked or HALL), *(cast("Kind", kind) for kind in sys.argv[4:]))

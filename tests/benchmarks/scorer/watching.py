@@ -70,10 +70,17 @@ def browser(url: str) -> Iterator[Page]:
         chromium.close()
 
 
+PAINTED: Final = """
+() => new Promise((told) => new PerformanceObserver((list) => {
+  const first = list.getEntriesByName("first-contentful-paint")[0];
+  if (first) told(first.startTime);
+}).observe({ type: "paint", buffered: true }))
+"""
+
+
 def first_paint_ms(page: Page) -> float:
     """Give how long it took from asking for the page to its first picture."""
-    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
-    took: Any = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    took: Any = page.evaluate(PAINTED)  # `wait_for_function` is refused by the desk's content security policy
     return float(took)
 
 

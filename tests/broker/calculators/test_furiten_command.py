@@ -34,6 +34,18 @@ def test_a_claimed_discard_is_an_own_one() -> None:
     assert ask("furiten", {"player": 1, "concealed": HAND, "discards": seen})[0]["furiten"] == ["own_discard"]
 
 
+def test_a_kan_that_passed_is_an_added_one_and_of_a_concealed_one_for_thirteen_orphans_alone() -> None:
+    orphans = [*(f"{rank}{suit}" for suit in "mps" for rank in "19"), *(f"{rank}z" for rank in (1, 1, 2, 3, 4, 5, 6))]
+
+    def why(kan: object, **hand: Any) -> list[str]:  # noqa: ANN401 - any JSON
+        passed = {"player": 0, "tile": "7z", "kan": kan}
+        told: list[str] = ask("furiten", {"player": 1, "discards": [passed], **hand})[0]["furiten"]
+        return told
+
+    assert [why(kan, concealed=orphans) for kan in ("added", "concealed", True)] == [["same_turn"]] * 3
+    assert [why(kan, wait=["7z"]) for kan in ("added", "concealed", True)] == [["same_turn"], [], ["same_turn"]]
+
+
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
@@ -45,6 +57,7 @@ def test_a_claimed_discard_is_an_own_one() -> None:
         ({"player": 1, "concealed": HAND[1:]}, "wrong_tile_count"),
         ({"player": 1, "concealed": ["1m"] * 5 + HAND[5:]}, "five_of_a_tile"),
         ({"player": 1, "wait": ["1m"], "discards": [{"player": 1, "tile": "1p", "riichi": True}] * 2}, "riichi_twice"),
+        ({"player": 1, "wait": ["1m"], "discards": [{"player": 0, "tile": "1m", "kan": "open"}]}, "malformed"),
         ({"player": "1", "wait": ["1m"]}, "malformed"),
         ({"wait": ["1m"]}, "malformed"),
         ([], "malformed"),

@@ -142,3 +142,23 @@ def test_without_javascript_the_page_is_right_and_says_that_it_is_still(browser:
         expect(page.locator(".play")).to_have_count(7)
         expect(page.locator("noscript .bar")).to_be_visible()
         expect(page.locator(".when-live")).to_be_hidden()
+
+
+def test_a_page_that_was_told_what_changed_reads_as_one_that_is_opened_now(
+    page: Page, desk: DeskServer, feed: ViewFeed
+) -> None:
+    live(page, desk)
+    view = feed.current
+    publish(page, feed, sample.newer(view, plays=view.plays[1:], tables=view.tables[:2], plays_in=8))
+    standings = (*view.standings[3:], replace(view.standings[0], imp=-40))
+    publish(page, feed, sample.newer(view, plays=(*view.plays[3:], *view.plays[:3]), standings=standings, plays_in=9))
+    followed = page.locator("#room").inner_text()
+    live(page, desk)
+    assert followed == page.locator("#room").inner_text()
+
+
+def test_a_page_that_lacks_what_is_to_stay_asks_for_all_of_it(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+    live(page, desk)
+    page.evaluate("document.querySelector('[data-key=player-p06]').remove()")
+    publish(page, feed, sample.newer(feed.current, plays_in=8))
+    expect(page.locator("[data-key=player-p06]")).to_contain_text("Kjær")

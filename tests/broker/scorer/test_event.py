@@ -19,9 +19,10 @@ from broker.rules.profile import Profile
 from broker.rules.profile_files import folder
 from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.errors import BadEvent
-from broker.scorer.event import EVENT, PROFILE, Event, Plan, open_event, save
+from broker.scorer.event import EVENT, Event, Plan, open_event, save
 from broker.scorer.folder import DEALS, SETS, DealRecord, Registry
 from broker.scorer.outgoing import Speaker
+from broker.scorer.own_rules import PROFILE
 from tests.broker.contract.laws import FEW
 from tests.broker.scorer.small import deals, event, plan, registry
 

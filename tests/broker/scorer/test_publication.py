@@ -31,11 +31,12 @@ def test_a_deal_that_goes_back_under_the_embargo_is_taken_back_and_told_again_wh
     room.load(facts)
     publication = Publication(Speaker(event(), "store"))
     tables, plays = event().expected[DEAL], len(event().plan.plays)
-    assert said([*publication.of(room, [DEAL], 1)]) == [(DEAL, True, tables), plays]
+    assert said([*publication.of(room, [DEAL], 1), *publication.standings(room, 1)]) == [(DEAL, True, tables), plays]
     seq = sum(one.table == 1 for one in facts)
     reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
     room.apply(fact(1, seq + 1, reopen))
     assert said([*publication.of(room, [DEAL], 2)]) == [(DEAL, False, 0), plays - tables]
     assert said([*publication.of(room, [DEAL], 3)]) == []
     room.apply(fact(1, seq + 2, result(1, ROUND, OUTCOMES[2])))
-    assert said([*publication.of(room, [DEAL], 4)]) == [(DEAL, True, tables), plays]
+    assert said([*publication.of(room, [DEAL], 4)]) == [(DEAL, True, tables)]
+    assert said([*publication.standings(room, 4), *publication.standings(room, 4)]) == [plays]

@@ -8,19 +8,23 @@ import pytest
 
 from broker.contract.messages import Assignment
 from broker.contract.riichi import RiichiEvent, RiichiWin
+from broker.contract.rulings import DealPlayed, Undo
 from broker.contract.words import SEATS
 from broker.records import of_event
 from broker.rules.errors import RuleError
+from broker.rules.riichi.duplicate import scored
 from broker.rules.riichi.profile_files import load, text_of
 from broker.scorer.event import Event
 from broker.scorer.intake import Intake
+from broker.scorer.own_rules import OwnRules
 from broker.scorer.room import Room
 from broker.scorer.rulings.what_if import what_if
 from broker.scorer.stored import open_stored
 from broker.scoring.imp import imp
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import make_hall, open_journal
-from tests.broker.scorer.riichi_deals import FU30, HANDS, ended, riichi_event, riichi_plan, whole_riichi_event
+from tests.broker.scorer.riichi_deals import FU30, HANDS, RULES, ended, riichi_event, riichi_plan, whole_riichi_event
+from tests.broker.scorer.rulings.ruled import ruling
 from tests.broker.scorer.small import deals, event, fact, registry, result, sent
 
 
@@ -82,6 +86,18 @@ def test_plays_of_one_deal_are_compared_by_datum_and_imp_in_hundreds() -> None:
     assert len(room.groups()) == 4
 
 
+def test_a_play_that_was_of_another_deal_pays_by_the_dealer_of_that_one_and_back_again() -> None:
+    room = Room(riichi_event())
+    room.load(whole_riichi_event())
+    key = next(key for key in sorted(riichi_event().bookings) if (laid := room.play(key)).hand == HANDS[1])
+    laid = room.play(key)
+    other = next(deal for deal in sorted(riichi_event().expected) if room.dealer(deal) != room.dealer(laid.deal))
+    room.apply(ruling(room, DealPlayed(played=other, result=laid.result), key))
+    assert room.play(key).points == scored(HANDS[1], room.dealer(other), RULES)[1] != laid.points
+    room.apply(ruling(room, Undo(ruling=room.play(key).rulings[0])))
+    assert room.play(key).points == laid.points
+
+
 def test_what_if_another_riichi_profile_were_played_counts_the_same_hands_again() -> None:
     room = Room(riichi_event())
     room.load(whole_riichi_event())
@@ -94,7 +110,7 @@ def test_what_if_another_riichi_profile_were_played_counts_the_same_hands_again(
 def test_an_own_riichi_profile_is_the_rules_of_an_event() -> None:
     text = text_of("riichi-montreal").replace('"riichi-montreal"', '"our-riichi"', 1)
     plan = msgspec.structs.replace(riichi_plan(), profile="our-riichi")
-    assert Event(plan, deals(), registry(), text).profile.id == "our-riichi"
+    assert Event(plan, deals(), registry(), OwnRules(text)).profile.id == "our-riichi"
 
 
 def test_there_is_no_record_in_fan_of_a_hand_of_riichi(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ Phase = Literal["draw", "hold", "claim", "kan"]
 Extra = Literal["drawn", "replacement", "claimed"]
 """How the extra tile was come by, or in `draw` and `kan` how the next one will be."""
 
-Over = Literal["win", "exhaustive_draw", "four_winds", "four_riichi", "four_kans", "nine_terminals"]
+Over = Literal["win", "exhaustive_draw", "four_winds", "four_riichi", "four_kans", "nine_terminals", "triple_ron"]
 
 MeldKind = Literal["chii", "pon", "kan"]
 

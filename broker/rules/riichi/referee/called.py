@@ -9,6 +9,7 @@ from broker.rules.errors import RuleError
 from broker.rules.referee.actions import AT, NEXT
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.referee import kans
+from broker.rules.riichi.referee.aborts import after_pass
 from broker.rules.riichi.referee.board import Board, Meld
 from broker.rules.riichi.referee.kuikae import forbidden
 from broker.rules.riichi.referee.tiles import melded, of_seat, sets_left
@@ -17,7 +18,7 @@ from broker.rules.riichi.waits import kind_of
 
 def chii(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) -> Board:
     """Claim the discard of the player before for a run."""
-    _may_call(board, seat)
+    _may_call(board, seat, rules)
     if seat != NEXT[board.turn]:
         raise RuleError("chow_not_next", f"{seat} does not sit next after {board.turn}")
     kinds = sorted(map(kind_of, (*used, board.offered)))
@@ -30,7 +31,7 @@ def chii(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) ->
 
 def pon(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) -> Board:
     """Claim a discard for three alike."""
-    _may_call(board, seat)
+    _may_call(board, seat, rules)
     tiles = used or (kind_of(board.offered),) * 2
     if len(tiles) != 2 or {*map(kind_of, tiles)} != {kind_of(board.offered)}:  # noqa: PLR2004 - tiles of the hand
         raise RuleError("not_a_meld", f"{' '.join(tiles)} and {board.offered} are no pon")
@@ -39,7 +40,7 @@ def pon(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) -> 
 
 def daiminkan(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
     """Claim a discard for four alike; an open pon cannot be completed with it (RIICHI-PLAY)."""
-    _may_call(board, seat)
+    _may_call(board, seat, rules)
     kans.check_limits(board)
     tile = kind_of(board.offered)
     if any(meld.kind == "pon" and kind_of(meld.tiles[0]) == tile for meld in board.own(seat).melds):
@@ -50,11 +51,11 @@ def daiminkan(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
     )
 
 
-def _may_call(board: Board, seat: Seat) -> None:
+def _may_call(board: Board, seat: Seat, rules: RiichiProfile) -> None:
     if seat == board.turn:
         raise RuleError("own_discard", f"{seat} has discarded this tile")
-    if not board.live:
-        raise RuleError("last_discard", "the last discard can only be won on")
+    if not board.live or after_pass(board, rules):
+        raise RuleError("last_discard", "the last discard of a hand can only be won on")
     if board.own(seat).riichi:
         raise RuleError("call_in_riichi", f"{seat} is in riichi")
     sets_left(board.own(seat), seat)

@@ -28,7 +28,10 @@ def tsumo(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
 
 
 def ron(board: Board, declared: tuple[Seat, ...], rules: RiichiProfile) -> Board:
-    """Win on another's tile. Where only the nearest wins, the others are annulled (RIICHI-PLAY)."""
+    """Win on another's tile.
+
+    Where only the nearest wins, the others are annulled (RIICHI-PLAY); three may break the hand off (MONTREAL).
+    """
     if not declared:
         raise RuleError("winner_missing", "nobody is named who declares ron")
     if len({*declared}) < len(declared):
@@ -38,8 +41,10 @@ def ron(board: Board, declared: tuple[Seat, ...], rules: RiichiProfile) -> Board
     in_turn = sorted(declared, key=lambda seat: distance(board.turn, seat))
     for seat in in_turn:
         _may_ron(board, seat, rules)
-    kept = in_turn[:1] if rules.session.ron.several.value == "nearest" else in_turn
-    owns = _deposit_back(board, rules)
+    several, owns = rules.session.ron.several.value, _deposit_back(board, rules)
+    if several == "triple_aborts" and len(in_turn) == len(board.owns) - 1:
+        return replace(board, over="triple_ron", owns=owns)
+    kept = in_turn[:1] if several == "nearest" else in_turn
     situation = {seat: (*_of_ron(board, seat), *_of_riichi(board.own(seat))) for seat in kept}
     return replace(board, over="win", owns=owns, situation=situation)
 

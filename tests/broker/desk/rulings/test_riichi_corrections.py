@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from broker.contract.riichi import RiichiEvent, RiichiWin
 from broker.rules.riichi.profile_files import text_of
-from broker.scorer.event import PROFILE
+from broker.scorer.own_rules import PROFILE
 from tests.broker.desk.rulings.benches import Ruled, opened, publish, ruling_desk
 from tests.broker.desk.test_access import logged_in
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event

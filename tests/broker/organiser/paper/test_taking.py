@@ -225,6 +225,10 @@ def test_a_sheet_is_kept_after_a_second_look_and_not_before(desk: DeskServer, cl
     assert log.count("ruling_given") == 1
 
 
+def test_where_one_person_keys_there_is_nothing_to_settle(client: httpx.Client) -> None:
+    assert "keying_gone" in send(client, action="settle", chosen="1").text
+
+
 def test_sheets_are_printed_from_the_desk(client: httpx.Client) -> None:
     answer = client.get("/paper/sheets.pdf?table=3&round=2&lang=zh")
     assert (answer.headers["content-type"], answer.content[:5]) == ("application/pdf", b"%PDF-")

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.referee.aborts import nagashi
-from tests.broker.rules.riichi.referee.playing import OPEN, TENHOU, holding, play, refusal, turn
+from tests.broker.rules.riichi.referee.playing import BASIC, MONTREAL, OPEN, TENHOU, holding, play, refusal, turn
 
 READY = play(holding(OPEN, "east", "123m456p789s1155z", points=1000), "draw east 9m")
 LATER = play(READY, *["discard east 9m", "no_call"], *turn("south", "9p"), *turn("west", "9p"), *turn("north", "9p"))
@@ -147,6 +148,22 @@ def test_nagashi_is_of_terminals_and_honours_that_nobody_called_and_without_a_ca
     assert nagashi(play(board, "no_call", "draw east", "ankan east 1m")) == ("west", "north")
 
 
-def test_on_tenhou_all_may_declare_and_the_session_breaks_a_triple_ron_off() -> None:
-    board = play(OPEN, "draw east", "discard east 3m", "ron south west north", rules=TENHOU)
-    assert sorted(board.situation) == ["north", "south", "west"]
+def test_once_four_kans_break_the_hand_off_the_discard_can_only_be_won_on() -> None:
+    board = play(replace(OPEN, kans=("east", "east", "south")), "draw east", "ankan east 1m", "draw east")
+    board = play(board, "discard east 3m")
+    calls = ("pon west", "chii south 1m2m", "daiminkan north")
+    assert [refusal(board, step) for step in calls] == ["last_discard"] * 3
+    assert play(board, "ron west").over == "win"
+
+
+@pytest.mark.parametrize(
+    ("rules", "over", "winners"), [(MONTREAL, "triple_ron", []), (TENHOU, "triple_ron", []), (BASIC, "win", ["south"])]
+)
+def test_a_triple_ron_breaks_the_hand_off_or_the_nearest_wins(
+    rules: RiichiProfile, over: str, winners: list[str]
+) -> None:
+    board = play(OPEN, "draw east", "riichi east 3m", "ron south west north", rules=rules)
+    assert (board.over, [*board.situation]) == (over, winners)
+    assert board.own("east").riichi == ""
+    double = play(OPEN, "draw east", "discard east 3m", "ron south west", rules=rules)
+    assert (double.over, len(double.situation)) == ("win", 1 if rules is BASIC else 2)

@@ -1,0 +1,89 @@
+"""Whatever is refused at a table is told in a sentence: no code of ours stands on a player's or an arbiter's screen."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from kiosk.screens.words import Words, languages
+from tests.broker.contract.test_codes import ROOT, in_source
+
+SOURCES: Final = (
+    "kiosk",
+    "broker/rules/points.py",
+    "broker/rules/declarers.py",
+    "broker/rules/laid_hand.py",
+    "broker/rules/said_hand.py",
+    "broker/rules/counted_hand.py",
+    "broker/rules/fan",
+    *(f"broker/rules/riichi/{part}.py" for part in ("counted_hand", "hand", "library", "points", "situation", "value")),
+    "broker/rules/riichi/duplicate.py",
+    "broker/rules/riichi/session",
+    "broker/scorer/counting.py",
+)
+"""What refuses something at a table: its own rules, those that it asks, and the scorer that counts a hand."""
+
+OF_PAIRING: Final = (
+    *("desk_error", "form_malformed", "form_too_large", "no_answer", "nothing_to_pair_with"),
+    *("pairing_unknown", "pairing_spent", "pairing_over", "pairing_delayed"),
+)
+"""What a desk answers to a device that brings a code, or what the device makes of an answer that is none."""
+
+NEVER_TOLD: Final = {
+    "a press is refused in silence": {
+        *("press_after_play", "press_after_window", "press_before_play", "press_in_pause"),
+        *("press_in_test", "press_told_late"),
+    },
+    "a matter between program and clock": {"window_still_open"},
+    "it ends the program, or is told at the foot": {
+        *("bad_configuration", "disk_low", "journal_broken", "journal_in_use", "kiosk_error", "not_paired"),
+        *("screen_missing", "bad_profile", "plan_rewrites_past"),
+    },
+    "the self-test tells what it has found": {
+        *("button_exchanged", "button_silent", "picture_wrong", "scanner_beeps", "scanner_silent"),
+        *("self_test_failed", "self_test_skipped"),
+    },
+    "the desk's own code is told in its place": {"pairing_refused"},
+    "the table asks again until it is another": {"not_declared", "not_restored"},
+    "the forms ask so that it cannot be": {
+        *("discarder_not_asked", "draw_with_winner", "winner_twice", "negative_yakuman", "fined_not_scored"),
+        *("chankan_self_drawn", "haitei_on_discard", "haitei_with_rinshan", "houtei_self_drawn", "houtei_with_chankan"),
+        *("ippatsu_without_riichi", "open_riichi_refused", "open_riichi_without_riichi", "riichi_with_open_hand"),
+        *("rinshan_on_discard", "too_many_indicators"),
+        *("no_such_player", "player_named_twice", "loser_missing", "reason_missing", "dead_hand_counts"),
+    },
+    "a state that the scorer told is validated before": {"negative_counters", "negative_deposits"},
+    "yakuman are told by how many, not by their names": {
+        *("unknown_yakuman", "yakuman_named_twice", "yakuman_not_played"),
+    },
+    "faces come from a registry, which is validated": {"unknown_tile", "unknown_wind", "unknown_ruleset"},
+}
+"""Codes in those sources that no table's screen can have to tell, by why."""
+
+
+def arriving() -> set[str]:
+    """Give every code that can arrive at a table's screen."""
+    codes = {code for source in SOURCES for file in _files(ROOT / source) for code in in_source(file.read_text())}
+    return codes.difference(*NEVER_TOLD.values()).union(OF_PAIRING)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    yield from [path] if path.is_file() else path.rglob("*.py")
+
+
+def test_every_refusal_that_can_arrive_at_a_table_has_its_sentence() -> None:
+    words = Words()
+    assert sorted(code for code in arriving() if f"problem_{code}" not in words) == []
+
+
+@pytest.mark.parametrize("language", languages())
+def test_no_refusal_shows_its_code(language: str) -> None:
+    words = Words(language)
+    assert [code for code in sorted(arriving()) if code in words.problem(code)] == []
+
+
+def test_what_is_never_told_is_given_by_somebody() -> None:
+    """Else the list would excuse a code that comes back some day as one that a screen has to tell."""
+    codes = {code for source in SOURCES for file in _files(ROOT / source) for code in in_source(file.read_text())}
+    assert sorted(set().union(*NEVER_TOLD.values()) - codes) == []
