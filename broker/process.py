@@ -54,6 +54,9 @@ CREDENTIALS = "credentials.json"
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
 LAST_PORT = 65_535
+SWITCH_S = 0.001
+"""After so long a thread that renders a page lets those go on who take results in."""
+
 PORTS = click.IntRange(0, LAST_PORT)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -100,11 +103,8 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     wishes: Wishes,
 ) -> None:
     """Take results in, keep them, and show the arbiter: EVENT is the event's folder."""
-    os.umask(0o077)  # results, passwords and the broker's store are nobody else's
-    logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    _settle(stop)
     try:
         with ExitStack() as running:
             checked = open_event(event)
@@ -156,6 +156,15 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
         click.echo(f"homologue scorer: {error.code}: {error}", err=True)
         sys.exit(1)
+
+
+def _settle(stop: threading.Event) -> None:
+    """Settle what holds for the whole process, and how it is told to end."""
+    os.umask(0o077)  # results, passwords and the broker's store are nobody else's
+    sys.setswitchinterval(SWITCH_S)
+    logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
 
 
 def _loaded(event: Event, journal: Journal, folder: Path) -> Scorer:
