@@ -39,6 +39,7 @@ from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
 from broker.scorer.wirelog import WireLog
 from broker.store.backup.watch import Report
+from broker.store.errors import StoreLost
 from broker.store.journal import Journal, RefusedRow
 
 T = TypeVar("T")
@@ -147,6 +148,9 @@ class Scorer:
                 each_round()
                 self._journal.check()
                 self.step(timeout=0.2)
+        except StoreLost:
+            self._changed = False  # another scorer may be active by now: its standings are not written over
+            raise
         finally:
             self._pause_until = 0.0
             self._tell_standings()

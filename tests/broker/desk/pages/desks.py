@@ -147,8 +147,11 @@ def busy(folder: Path) -> Iterator[DeskServer]:
         ):
             made.scorer.ask(ruling)
         who = made.door.accounts.get("head_arbiter")
-        made.orders.give(Given((4,), "extra_time", 5, "Un joueur était en retard", who.full), who, "127.0.0.1", made.scorer.feed.current.tables)
-        made.orders.give(Given((1, 2, 3, 4), "pause", 0, "Alarme incendie", who.full), who, "127.0.0.1", made.scorer.feed.current.tables)
+        for order in (
+            Given((4,), "extra_time", 5, "Un joueur était en retard", who.full),
+            Given((1, 2, 3, 4), "pause", 0, "Alarme incendie", who.full),
+        ):
+            made.orders.give(order, who, "127.0.0.1", made.scorer.feed.current.tables)
         yield made.server
 
 
