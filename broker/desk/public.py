@@ -66,7 +66,7 @@ class Public:
 def _table(table: TableView) -> TableView:
     """Leave out what the arbiters alone know. That somebody has declared tells of a deal that is under embargo."""
     state = "playing" if table.state in TELLING else table.state
-    return replace(table, health={}, gaps=(), unsent=0, calling=False, state=state)
+    return replace(table, health={}, gaps=(), unsent=0, obeyed={}, calling=False, state=state)
 
 
 def _standings(view: View, plays: Iterable[PlayView]) -> tuple[Standing, ...]:
