@@ -103,6 +103,24 @@ class LightTells(FirmwareError):
     code = "light_tells"
 
 
+class Undervoltage(FirmwareError):
+    """The board gets too little power, or got too little since it started."""
+
+    code = "undervoltage"
+
+
+class TooHot(FirmwareError):
+    """The board is so hot that it will slow down, or has."""
+
+    code = "too_hot"
+
+
+class ClockUnset(FirmwareError):
+    """Nobody has told this machine the time of day since it started."""
+
+    code = "clock_unset"
+
+
 class EvdevMissing(FirmwareError, ImportError):
     """The library for scanners that type is not installed."""
 

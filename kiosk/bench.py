@@ -21,6 +21,9 @@ Showing = Literal["camera", "scanner", "hand"]
 
 ROW_KEYS: Final = ("1", "2", "3")
 
+CAMERA_READS: Final = "camera_reads"
+"""The camera reads all of the tray, so nobody needs to vouch for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:

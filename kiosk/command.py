@@ -20,8 +20,9 @@ from kiosk.config import Settings
 from kiosk.errors import JournalBroken, KioskError, NotPaired
 from kiosk.eyes import Eyes, picture_room
 from kiosk.journal import Journal, Whose
-from kiosk.program import Program, run
+from kiosk.program import Program
 from kiosk.round import Round
+from kiosk.running import run
 from kiosk.screens.window import Window, type_key
 from kiosk.screens.words import Words
 from kiosk.twins.script import read_script
@@ -97,7 +98,7 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
         program = Program(settings, journal)
         window.show(program.shown())  # before what takes long to load: somebody has switched this table on
         journal.lay_out()
-        buttons = open_buttons(config.devices.buttons, program.tell)
+        buttons = open_buttons(config.devices.buttons, program.tell, program.tell)
         opened.enter_context(buttons.buttons)
         if config.devices.scanner:
             opened.enter_context(open_scanner(config.devices.scanner, program.tell))

@@ -18,6 +18,12 @@ from kiosk.pin import Pin
 Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one for which there is a catalogue")]
 
 
+SelfTestWhen = Annotated[
+    Literal["day", "asked"] | None,
+    Meta(description="whether the self-test comes at the start of a day by itself; without it: where buttons are real"),
+]
+
+
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the broker is; the password stands alone in a file that only the kiosk's user can read."""
 
@@ -70,6 +76,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
         str, Meta(description="the hash of the arbiters' PIN; without the file there is none")
     ] = "arbiter-pin"
     language: Language = "en"
+    self_test: SelfTestWhen = None
 
 
 class OwnConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,6 +88,7 @@ class OwnConfig(Struct, frozen=True, forbid_unknown_fields=True):
     screen: Screen = Screen()
     arbiter_pin_file: str = "arbiter-pin"
     language: Language = "en"
+    self_test: SelfTestWhen = None
 
     def with_table(self, folder: Path) -> Config:
         """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
@@ -95,6 +103,7 @@ class OwnConfig(Struct, frozen=True, forbid_unknown_fields=True):
             screen=self.screen,
             arbiter_pin_file=self.arbiter_pin_file,
             language=self.language,
+            self_test=self.self_test,
         )
 
 
@@ -136,6 +145,12 @@ class Settings:
         """The camera's address."""
         kind, _, rest = self.config.devices.camera.partition(":")
         return f"{kind}:{self.beside(rest)}" if kind == "pictures" else self.config.devices.camera
+
+    @property
+    def tested_daily(self) -> bool:
+        """Whether the self-test of the hardware comes by itself: of simulated buttons there is nothing to test."""
+        when = self.config.self_test or ("asked" if self.config.devices.buttons.startswith("sim:") else "day")
+        return when == "day"
 
     @property
     def folder(self) -> Path:

@@ -69,3 +69,45 @@ class PairingRefused(KioskError, PermissionError):
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
+
+
+class SelfTestFailed(KioskError):
+    """The self-test has found something that does not work, and the table is used so. Told; nothing raises it."""
+
+    code = "self_test_failed"
+
+
+class SelfTestSkipped(KioskError):
+    """Somebody at the table went on without the self-test of the hardware. Told; nothing raises it."""
+
+    code = "self_test_skipped"
+
+
+class ButtonSilent(KioskError):
+    """A button was pressed in the self-test, and nothing came of it. Told; nothing raises it."""
+
+    code = "button_silent"
+
+
+class ButtonExchanged(KioskError):
+    """In the self-test another seat's button came than the one that was pressed. Told; nothing raises it."""
+
+    code = "button_exchanged"
+
+
+class ScannerBeeps(KioskError):
+    """The scanner makes a sound. Told; nothing raises it."""
+
+    code = "scanner_beeps"
+
+
+class ScannerSilent(KioskError):
+    """In the self-test nothing came of a scan. Told; nothing raises it."""
+
+    code = "scanner_silent"
+
+
+class PictureWrong(KioskError):
+    """Who made the self-test found the camera's picture wrong. Told; nothing raises it."""
+
+    code = "picture_wrong"

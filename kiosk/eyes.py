@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from kiosk.sight import HandSight, Sight, Wanted
+from kiosk.sight import HandSight, PictureSight, Sight, Wanted
 from kiosk.table.events import TrayChecked
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ class CameraHealth:
     code: str | None
 
 
-Seen = TrayChecked | CameraHealth | Sight | HandSight
+Seen = TrayChecked | CameraHealth | Sight | HandSight | PictureSight
 
 
 class Eyes:
-    """Looks at one thing at a time: the trays of a play, or a winner's hand.
+    """Looks at one thing at a time: the trays of a play, a winner's hand, or the picture itself.
 
     `tell` is called on the eyes' own threads: it only queues.
     """

@@ -12,7 +12,7 @@ from kiosk.heap_view import mark, short_side
 from kiosk.looks import sighted
 from kiosk.sight import HandSight, Winner
 from vision.geometry import Picture, Points, Quad, rectangle
-from vision.laid_hand import hand_groups
+from vision.laid_hand import hand_groups, hand_rows
 from vision.live.feed import Frame
 from vision.live.overlay.pen import Pen
 from vision.live.overlay.style import BLACK, FACE_UP, FAULT, UNREAD, WHITE
@@ -47,9 +47,10 @@ class LookingAtHand:
         shown = watched.shown
         if shown is None:
             return HandSight()
-        groups = tuple(tuple(sighted(read, self._set) for read in group) for group in hand_groups(shown.reads))
+        rows = hand_rows(shown.reads)
+        groups = tuple(tuple(sighted(read, self._set) for read in group) for row in rows for group in row)
         view = self._drawing.view(watched, shown, frame) if frame is not None else None
-        return HandSight(groups, watched.stir is Stir.SETTLED, view)
+        return HandSight(groups, watched.stir is Stir.SETTLED, view, tuple(map(len, rows)))
 
 
 class HandView:

@@ -9,6 +9,11 @@ from kiosk.table.state import Phase, Table
 CONTACT: Final = "contact-"
 """How the health of one seat's contact is named: pulses come where a finger moves, so it waits for the play's end."""
 
+BUTTONS: Final = "buttons"
+"""How the health of all four buttons together is named."""
+
+CAMERA: Final = "camera"
+
 TOLD_LATE: Final = "press_told_late"
 """Somebody's declaration was lost, and the arbiter must hear of it."""
 

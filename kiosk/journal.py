@@ -216,6 +216,12 @@ class Journal:
         """Whether nothing has ever happened here."""
         return self._store.execute("SELECT 1 FROM happened LIMIT 1").fetchone() is None
 
+    @property
+    def last_wall(self) -> int | None:
+        """When something happened here last, ms since 1970; None: never."""
+        row = self._store.execute("SELECT wall FROM happened ORDER BY number DESC LIMIT 1").fetchone()
+        return None if row is None else int(row[0])
+
     def record(self, event: Event, facts: Iterable[Fact], *, wall: int) -> tuple[LogMessage, ...]:
         """Make an event and its facts durable, as one. `wall` is ms since 1970."""
         messages: list[LogMessage] = []

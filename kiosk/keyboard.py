@@ -7,7 +7,7 @@ from broker.contract.words import WinKind
 from kiosk import panel as arbiters
 from kiosk.entry import Form, FoundFalse, Won, press
 from kiosk.panel import Closed, Decided, Panel, PinGiven
-from kiosk.riichi_keys import RiichiKeys
+from kiosk.riichi_keys import RiichiForm, RiichiKeys
 from kiosk.rulings import event_of
 from kiosk.table.arbiter import AT_THE_TABLE, may_try
 from kiosk.table.errors import NotNow
@@ -89,6 +89,11 @@ class Keyboard:
         if self._drafts and arbiters.kept(panel) != arbiters.kept(self._panel):
             self._drafts.panel = arbiters.kept(panel)
         self._panel = panel
+
+    @property
+    def filled_in(self) -> Form | RiichiForm | None:
+        """The form that is open, at whichever table."""
+        return self.form or self.riichi.form
 
     def follow(self, state: Table) -> None:
         """Begin a form, or drop it, where the declarations have changed."""

@@ -12,6 +12,8 @@ def lamps(shown: Shown) -> dict[Seat, Lamp]:
 
 
 def _lamp(shown: Shown, seat: Seat) -> Lamp:
+    if shown.self_test is not None:
+        return "on" if seat in shown.self_test.right else "blink" if seat == shown.self_test.asked else "off"
     if shown.paused:
         return "off"
     if shown.state in ASKING:

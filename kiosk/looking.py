@@ -14,7 +14,8 @@ from kiosk.eyes import CameraHealth, Seen
 from kiosk.hand_looking import LookingAtHand, read_hand
 from kiosk.heap_view import HeapView
 from kiosk.looks import looks, strays
-from kiosk.sight import Sight, Wanted, Winner
+from kiosk.picture_looking import look_at_picture
+from kiosk.sight import Sight, Wanted, WholePicture, Winner
 from kiosk.table.restoring.places import Place, deal_of, homes
 from vision.live.background import BackgroundStream
 from vision.live.camera import Camera
@@ -43,6 +44,10 @@ def look(
     def changed(event: CameraEvent) -> None:
         tell(CameraHealth(event.code if isinstance(event, CameraLost) else None))
 
+    if isinstance(wanted, WholePicture):
+        with Feed(camera, changed) as feed:
+            look_at_picture(_frames(feed, over), size, tell)
+        return
     looking = _looking(wanted, size)
     read = read_hand if isinstance(wanted, Winner) else read_picture
     with Feed(camera, changed) as feed, BackgroundStream(read) as stream:
@@ -54,7 +59,7 @@ def look(
                 tell(seen)
 
 
-def _looking(wanted: Wanted | None, size: tuple[int, int]) -> "Looking | LookingAtHand | None":
+def _looking(wanted: PlannedPlay | Winner | None, size: tuple[int, int]) -> "Looking | LookingAtHand | None":
     if isinstance(wanted, Winner):
         return LookingAtHand(wanted, size)
     return None if wanted is None else Looking(wanted, size)

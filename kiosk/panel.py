@@ -13,10 +13,22 @@ import msgspec
 from broker.contract.words import SEATS, Seat
 from kiosk.entry import DIGITS, SEAT_KEYS
 from kiosk.table import guards
+from kiosk.table.self_test import in_play
 from kiosk.table.state import Phase, Table
 
 Act = Literal[
-    "pause", "resume", "extra_time", "override", "forward", "swap", "declared", "false_hu", "reopen", "adjust", "void"
+    "pause",
+    "resume",
+    "extra_time",
+    "override",
+    "forward",
+    "swap",
+    "declared",
+    "false_hu",
+    "reopen",
+    "adjust",
+    "void",
+    "self_test",
 ]
 Ask = Literal["pin", "act", "minutes", "seats", "fine", "reason"]
 
@@ -85,7 +97,8 @@ def possible(state: Table) -> tuple[Act, ...]:
     if state.play is None:
         return ()
     time: tuple[Act, ...] = ("resume" if state.paused else "pause", "extra_time")
-    return time if state.session is not None else (*time, *_of_play(state))
+    test: tuple[Act, ...] = () if in_play(state) else ("self_test",)
+    return (*time, *test) if state.session is not None else (*time, *_of_play(state), *test)
 
 
 def _of_play(state: Table) -> tuple[Act, ...]:
@@ -155,7 +168,7 @@ def _choose(panel: Panel, key: str) -> Pressed:
     if not 0 <= at < len(panel.acts):
         return panel
     act = panel.acts[at]
-    if act in ("pause", "resume"):
+    if act in ("pause", "resume", "self_test"):
         return Decided(act)
     if act == "extra_time":
         return replace(panel, ask="minutes", act=act)

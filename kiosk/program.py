@@ -2,18 +2,18 @@
 
 import logging
 import queue
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 from broker.contract.counting import Counted
 from broker.contract.link import Incoming, LinkChanged, LinkRefused
 from broker.contract.messages import Assignment, Order, Receipt, Served, TableState
 from broker.contract.wire import Refused, decode_at
 from broker.contract.words import Lifecycle
+from firmware.contact import TooShort
+from firmware.hardware.inventory import Trouble
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
 from kiosk import bench
 from kiosk.bench import Bench
@@ -24,7 +24,7 @@ from kiosk.counting.desk import CountDesk
 from kiosk.duty import ELSEWHERE, Duty
 from kiosk.errors import JournalFull
 from kiosk.eyes import CameraHealth, Seen
-from kiosk.health import TOLD_LATE, Wellbeing
+from kiosk.health import BUTTONS, CAMERA, TOLD_LATE, Wellbeing
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.offered import content, first_left, may_be_taken
@@ -32,8 +32,10 @@ from kiosk.receipts import Receipts
 from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import Line, Shown, in_restoring, shown
-from kiosk.sight import HandSight, Sight, Wanted
-from kiosk.stalled import Stalled, room_of
+from kiosk.self_test.day import begins_a_day
+from kiosk.self_test.desk import TestDesk, look_at_board
+from kiosk.sight import HandSight, PictureSight, Sight, Wanted
+from kiosk.stalled import Stalled, next_look, room_of
 from kiosk.table import orders
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
@@ -41,30 +43,19 @@ from kiosk.table.events import (
     ButtonPressed,
     ClaimWindowElapsed,
     Event,
+    SelfTestBegun,
     TrayChecked,
 )
 from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.table_link import ask, table_link
 from kiosk.today import hours_and_minutes, version
-from kiosk.told import told_of
+from kiosk.told import told_of, told_of_test
 from kiosk.touch import Touch
 from kiosk.uplink import Uplink, Wire
 
 log = logging.getLogger("homologue.kiosk")
 
-DISK_EVERY_NS: Final = 30_000_000_000
-LOW_EVERY_NS: Final = 1_000_000_000
-"""How often the card is looked at, and how often where it has little room."""
-
-CAMERA_READS: Final = "camera_reads"
-"""The camera reads all of the tray, so nobody needs to vouch for it."""
-
-BUTTONS: Final = "buttons"
-"""The part of the health that is all four buttons'."""
-
-CAMERA: Final = "camera"
-
-Item = Incoming | LinkChanged | Seen | Report
+Item = Incoming | LinkChanged | Seen | Report | TooShort
 """What other threads put on the queue."""
 
 
@@ -78,11 +69,13 @@ class Program:
         clock: Callable[[], int] = time.monotonic_ns,
         time_of_day: Callable[[], str] = hours_and_minutes,
         link: Callable[[Callable[[Incoming | LinkChanged], None]], Wire] | None = None,
+        board: Callable[[], Iterable[Trouble]] = look_at_board,
     ) -> None:
-        """Take what stands in for the wire where there is none: it is given what to tell of."""
+        """Take what stands in for the wire where there is none (it is given what to tell of), and for the board."""
         self._config, self._journal, self._clock, self._time_of_day = settings.config, journal, clock, time_of_day
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
+        last = journal.last_wall
         self._core.restarted(clock())
         self._duty, self._receipts = Duty(journal.device), Receipts(journal)
         self._link: Wire = link(self._queue.put) if link else table_link(settings, journal, self.state, self._queue.put)
@@ -93,6 +86,7 @@ class Program:
         self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
         self._count = CountDesk(self._config.event, self._config.table, partial(ask, self._link))
         self._health = Wellbeing()
+        self._test = TestDesk(scanner=settings.config.devices.scanner is not None, board=board)
         self._bench, self._bench_of = Bench(), self._core.state.play
         self._shown_at = self._core.state.since
         """When the screen last asked for something else: a box may have kept presses from before a restart."""
@@ -101,11 +95,14 @@ class Program:
         self._lifecycle: Lifecycle = "ready"
         self._look_at_disk = clock()
         self._stalled = Stalled()
+        if settings.tested_daily and begins_a_day(self.state, last, time.time_ns() // 1_000_000):
+            self._apply(SelfTestBegun(at=clock()))
+        self._test.follow(self.state, {}, clock())
 
     # ---- from other threads -----------------------------------------------------------------
 
-    def tell(self, report: Report) -> None:
-        """Take in what a device on the table reports; from the devices' threads."""
+    def tell(self, report: Report | TooShort) -> None:
+        """Take in what a device on the table reports, pulses too short for a finger too; from the devices' threads."""
         self._queue.put(report)
 
     def seen(self, item: Seen) -> None:
@@ -151,17 +148,26 @@ class Program:
                 self._link_changed(item)
             case CameraHealth(code=code):
                 self._health.say(CAMERA, code)
+            case TrayChecked() | Sight() | HandSight() | PictureSight():
+                self._saw(item)
+            case _:
+                if not self._test.take(item, self._clock()):
+                    self._reported(item)
+
+    def _saw(self, seen: TrayChecked | Sight | HandSight | PictureSight) -> None:
+        """Take in what the camera sees."""
+        match seen:
             case TrayChecked():
                 self._bench = bench.looked(self._bench)
-                self._apply(item)
+                self._apply(seen)
             case Sight():
-                self._bench = bench.saw(self._bench, item)
+                self._bench = bench.saw(self._bench, seen)
             case HandSight():
-                self._count.saw(item)
-            case _:
-                self._reported(item)
+                self._count.saw(seen)
+            case PictureSight():
+                self._test.saw(seen)
 
-    def _reported(self, report: Report) -> None:
+    def _reported(self, report: Report | TooShort) -> None:
         """Take in what a device on the table reports."""
         match report:
             case Pressed() | Released() | Held():
@@ -207,14 +213,14 @@ class Program:
             return ELSEWHERE
         if self._stalled.waiting:
             return self._stalled.hold(event)
-        before = self.state.public
+        before = self.state.public, self.state.self_test
         try:
             facts = self._core.apply(event)
         except NotNow as refusal:
             return refusal.code
         except JournalFull:
             return self._stalled.hold(event)
-        if self.state.public != before:
+        if (self.state.public, self.state.self_test) != before:
             self._shown_at = self._clock()
             self._health.moved(self.state)
         if self._bench_of != self.state.play:
@@ -294,7 +300,7 @@ class Program:
         if now < self._look_at_disk:
             return
         code = room_of(self._journal)
-        self._look_at_disk = now + (DISK_EVERY_NS if code is None else LOW_EVERY_NS)
+        self._look_at_disk = next_look(code, now)
         self._health.say("disk", code)
         if code != JournalFull.code and not self._duty.elsewhere:
             for event in self._stalled.taken():
@@ -313,8 +319,9 @@ class Program:
 
     def _follow(self) -> None:
         """What follows from the state: the form at the keyboard, and what the table says of itself."""
+        self._test.follow(self.state, self._health.codes, self._clock())
         self._keyboard.follow(self.state)
-        self._count.follow(self.state, self._keyboard.form)
+        self._count.follow(self.state, self._keyboard.filled_in)
         if self._link.up and not self._duty.elsewhere:
             self._uplink.say(self._now)
 
@@ -324,12 +331,19 @@ class Program:
             if key == "enter":
                 self._uplink.say(self._now, again=True)
             return
-        if not self._at_the_bench(key):
+        if not self._of_test(key) and not self._at_the_bench(key):
             now, panel = self._clock(), self._keyboard.panel
-            typed = None if panel else self._count.key(key, self.state, self._keyboard.form, now)
+            typed = None if panel else self._count.key(key, self.state, self._keyboard.filled_in, now)
             for one in (key,) if typed is None else typed:
                 self._keyboard.key(one, self.state, now)
         self._follow()
+
+    def _of_test(self, key: str) -> bool:
+        """Do what a key does in the self-test; say whether it was the test's."""
+        does = self._test.key(key, self.state, self._clock())
+        if not isinstance(does, bool):
+            self._keyboard.problem = self._apply(does)
+        return bool(does)
 
     def _at_the_bench(self, key: str) -> bool:
         """Do what a key does while walls are restored; say whether it does anything then."""
@@ -339,7 +353,7 @@ class Program:
         if isinstance(does, Bench):
             allowed = does.showing != "hand" or bench.may_tick(self.state, self._health.codes.get(CAMERA))
             self._bench = does if allowed else self._bench
-            self._keyboard.problem = None if allowed else CAMERA_READS
+            self._keyboard.problem = None if allowed else bench.CAMERA_READS
         elif does is not None:
             self._keyboard.problem = self._apply(does)
         return does is not None
@@ -349,6 +363,8 @@ class Program:
     @property
     def looked_for(self) -> Wanted | None:
         """What the camera is to look at: nothing while tiles are played with."""
+        if self._test.shown is not None:
+            return self._test.looked_for
         return self.state.play if self.state.phase is Phase.RESTORING else self._count.looked_for
 
     def shown(self) -> Shown:
@@ -362,7 +378,7 @@ class Program:
         now = shown(
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
-        now = in_restoring(now, self.state, self._bench)
+        now = replace(in_restoring(now, self.state, self._bench), self_test=self._test.shown)
         now = replace(now, count=self._count.shown(self._clock(), up=self._link.up), told=self._count.told)
         if now.calling and self._link.up:
             now = replace(now, calls_before=self._duty.calls_before)
@@ -378,16 +394,5 @@ class Program:
         refused = {"refused": self._uplink.refused[-1][1]} if self._uplink.refused else {}
         health = {**self._health.codes, **refused}
         unwell: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
-        return told_of(self._config, self._journal, self.state, unwell, self._uplink.unsent, health)
-
-
-def run(program: Program, stop: threading.Event, each_round: Callable[[], float]) -> None:
-    """Work until told to stop: a round when a device or the network has something, or when the last one wished it."""
-    program.start()
-    try:
-        pause = 0.0
-        while not stop.is_set():
-            program.step(timeout=pause)
-            pause = each_round()
-    finally:
-        program.stop()
+        told = {**health, **told_of_test(self.state)}  # a table that was not tested is no alert yet
+        return told_of(self._config, self._journal, self.state, unwell, self._uplink.unsent, told)

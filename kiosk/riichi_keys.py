@@ -111,7 +111,7 @@ def asking(state: Table) -> bool:
 def _phases(about: About) -> tuple[Phase, ...]:
     if about == "false":
         return (Phase.DECLARED,)
-    opened = "fault" if about == "dependent" else about
+    opened = "fault" if about in ("dependent", "spoilt") else about
     return next((phases for one, phases in OPENS.values() if one == opened), ())
 
 

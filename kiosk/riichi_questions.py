@@ -12,7 +12,7 @@ from kiosk.entry import DIGITS, SEAT_KEYS
 from kiosk.table.events import Event, FalseHuRuled, HandTold, LastTakenBack, RiichiLaid, SessionStopped
 from kiosk.table.state import Table, session_of
 
-About = Literal["riichi", "abort", "fault", "dependent", "nagashi", "take_back", "stop", "false"]
+About = Literal["riichi", "abort", "fault", "spoilt", "dependent", "nagashi", "take_back", "stop", "false"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,13 @@ class Question:
     """Whose faults they were, in turn order."""
     chosen: tuple[Seat, ...] = ()
     """Of those, whose fault followed from another's."""
+    spoilt: tuple[Seat, ...] = ()
+    """Whose hands could still have become a yakuman."""
+
+    @property
+    def spoilable(self) -> tuple[Seat, ...]:
+        """Whose hands a fault can have spoilt: another's than the own."""
+        return tuple(seat for seat in SEATS if {*self.seats} != {seat})
 
 
 def answer(question: Question, key: str, state: Table, now: int) -> Question | Event | None:
@@ -37,6 +44,12 @@ def aborts(state: Table) -> tuple[AbortReason, ...]:
     """Give what may break a hand off here."""
     rules = state.profile
     return rules.session.draw.aborts.value if isinstance(rules, RiichiProfile) else ()
+
+
+def spoils(state: Table) -> bool:
+    """Say whether a chombo costs more here that spoils a possible yakuman."""
+    rules = state.profile
+    return isinstance(rules, RiichiProfile) and rules.session.faults.yakuman_tenpai.value > 0
 
 
 def _riichi(_: Question, key: str, state: Table, now: int) -> Event | None:
@@ -51,21 +64,38 @@ def _abort(_: Question, key: str, state: Table, now: int) -> Event | None:
     return HandTold(at=now, told=RiichiEvent(kind="abort", reason=reasons[int(key) - 1]))
 
 
-def _fault(question: Question, key: str, _: Table, now: int) -> Question | Event | None:
+def _fault(question: Question, key: str, state: Table, now: int) -> Question | Event | None:
     if key in SEAT_KEYS:
         return replace(question, seats=_turned(question.seats, SEAT_KEYS[key]))
-    if not question.seats or key not in ("1", "2"):
+    if not question.seats:
         return None
-    if key == "1" and len(question.seats) > 1:
+    if key == "1":
+        return _chombo(question, now)
+    if key == "2":
+        return HandTold(at=now, told=RiichiEvent(kind="minor_fault", offenders=question.seats))
+    return replace(question, about="spoilt") if key == "3" and spoils(state) else None
+
+
+def _chombo(question: Question, now: int) -> Question | Event:
+    """Give what is asked of several offenders, or what one has done."""
+    if len(question.seats) > 1 and question.about != "dependent":
         return replace(question, about="dependent")
-    kind: Literal["chombo", "minor_fault"] = "chombo" if key == "1" else "minor_fault"
-    return HandTold(at=now, told=RiichiEvent(kind=kind, offenders=question.seats))
+    told = RiichiEvent(
+        kind="chombo", offenders=question.seats, dependent=question.chosen, yakuman_tenpai=question.spoilt
+    )
+    return HandTold(at=now, told=told)
+
+
+def _spoilt(question: Question, key: str, _: Table, now: int) -> Question | Event | None:
+    if key == "enter" and question.spoilt:
+        return _chombo(question, now)
+    seat = SEAT_KEYS.get(key)
+    return replace(question, spoilt=_turned(question.spoilt, seat)) if seat in question.spoilable and seat else None
 
 
 def _dependent(question: Question, key: str, _: Table, now: int) -> Question | Event | None:
     if key == "enter":
-        told = RiichiEvent(kind="chombo", offenders=question.seats, dependent=question.chosen)
-        return HandTold(at=now, told=told)
+        return _chombo(question, now)
     seat = SEAT_KEYS.get(key)
     return replace(question, chosen=_turned(question.chosen, seat)) if seat in question.seats and seat else None
 
@@ -99,6 +129,7 @@ _ANSWERS: Final[Mapping[About, Callable[[Question, str, Table, int], Question | 
     "riichi": _riichi,
     "abort": _abort,
     "fault": _fault,
+    "spoilt": _spoilt,
     "dependent": _dependent,
     "nagashi": _nagashi,
     "take_back": _take_back,

@@ -1,4 +1,4 @@
-"""What a ruling that was chosen on the arbiter's panel is to the table: one event each."""
+"""What a ruling is to the table, one event each, as it was chosen on the arbiter's panel."""
 
 from kiosk.panel import Decided
 from kiosk.table.events import (
@@ -13,6 +13,7 @@ from kiosk.table.events import (
     PlayVoided,
     Reopened,
     SeatsSwapped,
+    SelfTestBegun,
 )
 from kiosk.table.state import Table
 
@@ -22,6 +23,8 @@ def event_of(decided: Decided, state: Table, now: int) -> Event:
     match decided.act:
         case "pause" | "resume":
             return PauseRuled(at=now, begin=decided.act == "pause")
+        case "self_test":
+            return SelfTestBegun(at=now, asked=True)
         case "extra_time":
             return ExtraTimeGiven(at=now, minutes=decided.amount)
         case "swap" | "declared" | "false_hu":

@@ -38,8 +38,21 @@ class Winner:
     seat: Seat
 
 
-Wanted = PlannedPlay | Winner
-"""What is looked for: the trays of a play, or a winner's hand."""
+@dataclass(frozen=True, slots=True)
+class WholePicture:
+    """Nothing is looked for: the picture itself is, and whether a tray could be read in it."""
+
+
+Wanted = PlannedPlay | Winner | WholePicture
+"""What is looked for: the trays of a play, a winner's hand, or the camera's picture itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureSight:
+    """The whole picture, and codes of what is wrong with it (`homologue camera` has the same), the worst first."""
+
+    view: View | None = None
+    wrong: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +63,5 @@ class HandSight:
     still: bool = False
     view: View | None = None
     """The picture with the groups drawn into it."""
+    rows: tuple[int, ...] = ()
+    """How many groups lie in each row, from above."""

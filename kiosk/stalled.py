@@ -15,6 +15,10 @@ from kiosk.table.events import ButtonHeld, ButtonPressed, ButtonReleased, Event,
 ENOUGH_ROOM: Final = 100_000_000
 """Bytes: a day's journal takes less than one hundredth of it."""
 
+EVERY_NS: Final = 30_000_000_000
+LOW_EVERY_NS: Final = 1_000_000_000
+"""How often the card is looked at, and how often where it has little room."""
+
 MOST: Final = 1000
 """As many as a table could need in an hour; beyond that somebody plays with a button."""
 
@@ -53,3 +57,8 @@ def room_of(journal: Journal) -> str | None:
     except JournalFull:
         return JournalFull.code
     return DiskLow.code if journal.room < ENOUGH_ROOM else None
+
+
+def next_look(code: str | None, now: int) -> int:
+    """Say when the card is looked at again, ns, by what was wrong with it."""
+    return now + (EVERY_NS if code is None else LOW_EVERY_NS)

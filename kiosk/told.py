@@ -5,6 +5,7 @@ import uuid
 from broker.contract.messages import TableState
 from broker.contract.words import Lifecycle
 from kiosk.config import Config
+from kiosk.errors import SelfTestFailed, SelfTestSkipped
 from kiosk.journal import Journal
 from kiosk.table.state import Table
 
@@ -32,3 +33,9 @@ def told_of(
         obeyed=dict(state.obeyed),
         health=health,
     )
+
+
+def told_of_test(state: Table) -> dict[str, str]:
+    """Give what is told of a self-test that was skipped, or has found something; nothing of one that has passed."""
+    codes = {"skipped": SelfTestSkipped.code, "failed": SelfTestFailed.code}
+    return {"self_test": codes[state.self_test]} if state.self_test in codes else {}

@@ -6,7 +6,7 @@ they like, and claimed tiles across.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -27,15 +27,22 @@ Groups = tuple[tuple[Read, ...], ...]
 
 def hand_groups(reads: Sequence[Read]) -> Groups:
     """Give the groups in reading order, whether or not their tiles were read."""
+    return tuple(chain.from_iterable(hand_rows(reads)))
+
+
+def hand_rows(reads: Sequence[Read]) -> tuple[Groups, ...]:
+    """Give the rows from above, and of each its groups from the left."""
     if not reads:
         return ()
     quads = np.array([read.quad for read in reads], dtype=np.float64)
     level = quads @ _turn(-_slope(quads)).T
     width, height = _sides(quads)
-    found: list[list[int]] = []
+    found: list[Groups] = []
     for row in _rows(level.mean(axis=1)[:, 1], ROW * height):
-        found += _parted(level, sorted(row, key=lambda at: float(level[at, :, 0].mean())), GAP * width)
-    return tuple(tuple(reads[at] for at in group) for group in found)
+        left_to_right = sorted(row, key=lambda at: float(level[at, :, 0].mean()))
+        groups = _parted(level, left_to_right, GAP * width)
+        found.append(tuple(tuple(reads[at] for at in group) for group in groups))
+    return tuple(found)
 
 
 def _slope(quads: Quad) -> float:

@@ -45,10 +45,12 @@ class PlannedPlay(PlayRef, frozen=True, kw_only=True):
 class PlannedSession(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A riichi session at one table: hands are dealt there, one after the other.
 
-    `standing` and `entries`: where it stands and how many entries the scorer has of it, for a device that has none.
+    `set`: whose tiles are dealt. `standing` and `entries`: where it stands and how many entries the scorer has of it,
+    for a device that has none.
     """
 
     round: RoundNo
     players: dict[Seat, Player]
+    set: SetNo = 1
     standing: RiichiStanding | None = None
     entries: Count = 0

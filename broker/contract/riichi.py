@@ -38,6 +38,8 @@ class RiichiEvent(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     offenders: Seats = ()
     dependent: Seats = ()
     """Offenders whose fault followed from another's, who do not pay."""
+    yakuman_tenpai: Seats = ()
+    """Whose hands a fault spoilt that could still have become a yakuman."""
     kan_from: Seat | None = None
     """Whose discard was made a kan, when a tsumo wins on its replacement."""
     riichi: Seats = ()

@@ -3,6 +3,7 @@
 In a duplicate play everybody draws from the own wall alone. So the tray to which a tile was dealt tells who drew it:
 a group of which all tiles are the winner's own is concealed, one with a tile of another's was claimed, and a winning
 tile of another's was that player's discard. What lies where nobody's hand can lie is refused, never put right.
+Where no wall was read, or all draw from one, `said_hand.py` has the hand as it lies and is said.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,6 +47,11 @@ class LaidHand:
     """How many tiles of the own wall the winner has drawn at least."""
 
     @property
+    def self_drawn(self) -> bool:
+        """Whether the winner has drawn the winning tile."""
+        return self.discarder is None
+
+    @property
     def has_kong(self) -> bool:
         """Whether a replacement tile was drawn for one of these melds."""
         return any(len(meld.serials) == KONG for meld in self.melds)
@@ -67,7 +73,7 @@ def sort_out(groups: Sequence[Group], order: Mapping[Seat, SerialTray], winner: 
     `order` has everybody's serials as they were dealt. Raises RuleError `winning_tile_not_apart`, `tile_laid_twice`,
     `wrong_tile_count`, `not_a_meld`, `kong_unclear` or `not_drawn_last`.
     """
-    winning = _winning(groups)
+    winning = winning_tile(groups)
     dealt = {serial: seat for seat in SEATS for row in order[seat] for serial in row}
     claimed = [group for group in groups[:-1] if any(dealt[serial] != winner for serial in group)]
     own = [group for group in groups[:-1] if group not in claimed]
@@ -85,7 +91,8 @@ def sort_out(groups: Sequence[Group], order: Mapping[Seat, SerialTray], winner: 
     return LaidHand(concealed, melds, winning, discarder, drawn)
 
 
-def _winning(groups: Sequence[Group]) -> int:
+def winning_tile(groups: Sequence[Group]) -> int:
+    """Give the tile that lies last, alone. Raises RuleError `winning_tile_not_apart` or `tile_laid_twice`."""
     if not groups or len(groups[-1]) != 1:
         raise RuleError("winning_tile_not_apart", "the winning tile lies last, apart from all others")
     serials = [*chain.from_iterable(groups)]

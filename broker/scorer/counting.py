@@ -2,23 +2,19 @@
 
 No table can look faces up by asking. A hand is counted only when its winner has declared and while the play has no
 result, its tiles must be such as the winner can have drawn or claimed, and a play has so many counts and no more.
+Who drew a tile its wall tells, where a device has read the walls; where they were ticked by hand it is asked.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
-from broker.contract.counting import AnyAnswer, CountedFan, CountRequest, McrValue, NotCounted
-from broker.contract.facts import Declared, Overridden
+from broker.contract.counting import AnyAnswer, CountRequest, NotCounted, SaidOfMcr
+from broker.contract.facts import Declared, Fact, Overridden, Restored, RiichiHand, RiichiTakenBack
 from broker.contract.messages import LogMessage
 from broker.contract.wire import Refused
 from broker.contract.words import SEATS, Seat
-from broker.rules.deal import seat_wind
-from broker.rules.errors import RuleError
-from broker.rules.fan.count import Count, count
-from broker.rules.fan.hand import Hand, Meld, Situation
-from broker.rules.laid_hand import KONG, LaidHand, LaidMeld, sort_out
-from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.counted_hand import Tiles, answered
 from broker.scorer.event import Event
 
 MOST: Final = 24
@@ -33,12 +29,12 @@ class Counting:
 
     def __init__(self, event: Event) -> None:
         self._event = event
-        self._asked: Counter[tuple[int, int]] = Counter()
-        """How many counts a play (table, round) has had; a scorer that starts again begins anew."""
+        self._asked: Counter[tuple[int, int, int]] = Counter()
+        """How many counts a play (table, round, deal) has had; a scorer that starts again begins anew."""
         self._last: dict[int, tuple[CountRequest, AnyAnswer]] = {}
         """The last answer to each table: an answer that was lost is asked for again."""
 
-    def answer(self, request: CountRequest, told: Iterable[LogMessage], *, over: bool) -> AnyAnswer:
+    def answer(self, request: CountRequest, told: Collection[LogMessage], *, over: bool) -> AnyAnswer:
         """Answer a table of the event, by what it has `told` so far; `over`: the play has its result.
 
         What is too early today may be right in a moment: it is neither kept nor counted.
@@ -50,71 +46,79 @@ class Counting:
             self._refuse_before_the_end(request, told, over=over)
         except Refused as refused:
             return NotCounted(code=refused.code)
-        self._asked[request.table, request.round] += 1
-        answer = self._counted(request)
+        self._asked[_play_of(request)] += 1
+        answer = self._counted(request, told)
         self._last[request.table] = request, answer
         return answer
 
-    def _refuse_before_the_end(self, request: CountRequest, told: Iterable[LogMessage], *, over: bool) -> None:
+    def _refuse_before_the_end(self, request: CountRequest, told: Collection[LogMessage], *, over: bool) -> None:
         """Let nobody ask about a hand that does not lie open yet, or so often that faces could be guessed."""
         if request.seat not in _declarers(request, told):
             raise Refused("not_declared", f"{request.seat} has not declared in round {request.round}")
-        if isinstance(self._event.profile, RiichiProfile) or (request.table, request.round) in self._event.riichi:
-            raise Refused("no_fan_here", f"table {request.table} plays round {request.round} under riichi rules")
-        if over:
+        has_walls = (request.table, request.round) not in self._event.riichi
+        if has_walls and _needs_walls(request) and not _restored(request, told):
+            raise Refused("not_restored", f"whether the walls of round {request.round} were read is not told yet")
+        if over or _is_recorded(request, told):
             raise Refused("play_has_result", f"round {request.round} has its result")
-        if self._asked[request.table, request.round] >= MOST:
+        if self._asked[_play_of(request)] >= MOST:
             raise Refused("counted_too_often", f"round {request.round} has had {MOST} counts")
 
-    def _counted(self, request: CountRequest) -> AnyAnswer:
-        try:
-            counted = self._count(request)
-        except RuleError as refusal:
-            return NotCounted(code=refusal.code)
-        elements = tuple(CountedFan(id=one.id, fan=one.fan) for one in counted.elements)
-        return McrValue(fan=counted.fan, minimum=self._minimum, elements=elements)
-
-    @property
-    def _minimum(self) -> int:
-        rules = self._event.profile
-        return 0 if isinstance(rules, RiichiProfile) else rules.payments.minimum.value
-
-    def _count(self, request: CountRequest) -> Count:
-        laid = sort_out(request.groups, self._event.order(request.deal), request.seat)
-        faces = self._event.faces(request.deal)
-        hand = Hand(
-            tuple(faces[serial] for serial in laid.concealed),
-            faces[laid.winning],
-            tuple(_meld(meld, faces.__getitem__) for meld in laid.melds),
-        )
-        return count(hand, self._situation(request, laid))
-
-    def _situation(self, request: CountRequest, laid: LaidHand) -> Situation:
+    def _counted(self, request: CountRequest, told: Collection[LogMessage]) -> AnyAnswer:
+        session = self._event.riichi.get((request.table, request.round))
+        if session is not None:
+            faces = self._event.registry.get(session.set)
+            if faces is None:
+                return NotCounted(code=Refused("set_not_registered", f"nobody has entered set {session.set}").code)
+            return answered(request, Tiles(faces), self._event.session_rules(session))
         prevalent, dealer = self._event.winds(request.deal)
-        return Situation(
-            self_drawn=laid.discarder is None,
-            seat_wind=seat_wind(request.seat, dealer),
-            prevalent_wind=prevalent,
-            last_of_kind=request.said.last_of_kind,
-            last_tile=request.said.last_tile,
-            kong=request.said.kong,
-        )
+        read = _are_read(request, told, self._event.form(request.deal))
+        order = self._event.order(request.deal) if read else None
+        return answered(request, Tiles(self._event.faces(request.deal), order, prevalent, dealer), self._event.profile)
+
+
+def _play_of(request: CountRequest) -> tuple[int, int, int]:
+    """Give table, round and deal: of a session the deal is the hand."""
+    return request.table, request.round, request.deal
+
+
+def _facts(request: CountRequest, told: Iterable[LogMessage]) -> list[Fact]:
+    """Give what a table has told of this play, in its order."""
+    of = [one for one in told if (one.fact.round, one.fact.deal) == (request.round, request.deal)]
+    return [one.fact for one in sorted(of, key=lambda one: one.seq)]
+
+
+def _are_read(request: CountRequest, told: Iterable[LogMessage], form: str) -> bool:
+    """Say whether the walls lay in this form by what a device has read, and not by somebody's word."""
+    restored = _restored(request, told)
+    return bool(restored) and restored[-1].verified and restored[-1].form == form
+
+
+def _restored(request: CountRequest, told: Iterable[LogMessage]) -> list[Restored]:
+    return [fact for fact in _facts(request, told) if isinstance(fact, Restored)]
+
+
+def _needs_walls(request: CountRequest) -> bool:
+    """Say whether the walls are to tell who drew which tile."""
+    return isinstance(request.said, SaidOfMcr) and request.said.laid is None
+
+
+def _is_recorded(request: CountRequest, told: Iterable[LogMessage]) -> bool:
+    """Say whether this hand of a session has been recorded: a fault ends none, and a record may be taken back."""
+    over = False
+    for fact in _facts(request, told):
+        if isinstance(fact, RiichiHand) and fact.event.kind != "minor_fault":
+            over = True
+        elif isinstance(fact, RiichiTakenBack):
+            over = False
+    return over
 
 
 def _declarers(request: CountRequest, told: Iterable[LogMessage]) -> frozenset[Seat]:
     """Give who has declared in a play, by the button; anybody where an arbiter has put that right at the table."""
     found: set[Seat] = set()
-    for fact in (one.fact for one in told if (one.fact.round, one.fact.deal) == (request.round, request.deal)):
+    for fact in _facts(request, told):
         if isinstance(fact, Declared):
             found.update(press.seat for press in fact.presses)
         elif isinstance(fact, Overridden) and CORRECTED in fact.guards:
             found.update(SEATS)
     return frozenset(found)
-
-
-def _meld(meld: LaidMeld, face: Callable[[int], str]) -> Meld:
-    """Give a meld by its faces. Raises RuleError `not_a_meld`."""
-    tiles = tuple(sorted(map(face, meld.serials)))
-    if len(tiles) == KONG:
-        return Meld("kong", tiles, concealed=meld.concealed)
-    return Meld("pung" if len(set(tiles)) == 1 else "chow", tiles)

@@ -38,6 +38,7 @@ from broker.rules.errors import RuleError
 from broker.rules.movement import check, check_teams
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
+from broker.scorer.collecting import uncollected
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
 from broker.scorer.own_rules import NONE, OwnRules, read_own
@@ -100,7 +101,7 @@ class Event:
 
     def __init__(self, plan: Plan, deals: Iterable[DealRecord], registry: Registry, rules: OwnRules = NONE) -> None:
         """Raise BadEvent, naming every problem, unless it can be played. `rules`: what it has of its own."""
-        self.plan, self.own_rules = plan, rules
+        self.plan, self.own_rules, self.registry = plan, rules, registry
         self.name = plan.name
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
@@ -318,6 +319,7 @@ def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Regist
     write_registry(folder, registry)
 
 
+@uncollected()
 def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
     plan = read(folder / EVENT, msgspec.toml.decode, Plan)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from broker.contract.facts import RiichiHand, RiichiTakenBack
 from broker.contract.messages import LogMessage
 from broker.contract.plans import PlannedSession, Player
-from broker.contract.words import SEATS, PlayerId, ProfileId, RoundNo, Seat, TableNo
+from broker.contract.words import SEATS, PlayerId, ProfileId, RoundNo, Seat, SetNo, TableNo
 from broker.rules.errors import RuleError
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.session.apply import apply
@@ -22,13 +22,15 @@ Key = tuple[int, int]
 """Table and round."""
 
 
-class RiichiBooking(Struct, frozen=True, forbid_unknown_fields=True):
+class RiichiBooking(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One session: a table that deals hand after hand in this round, by a profile that ships or its own."""
 
     round: RoundNo
     table: TableNo
     profile: ProfileId
     players: dict[Seat, PlayerId]
+    set: SetNo = 1
+    """The tiles with which it is played, so that a hand can be counted from their backs."""
 
 
 def problems(
@@ -102,6 +104,7 @@ class Sessions:
         return PlannedSession(
             round=booking.round,
             players={seat: players[booking.players[seat]] for seat in SEATS},
+            set=booking.set,
             standing=entries[-1].standing if entries else None,
             entries=entries[-1].entry if entries else 0,
         )

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from firmware.errors import DeviceMissing, PinInUse
+from firmware.hardware.board_state import board_troubles
 from firmware.hardware.inventory import Board, Found, Trouble, board, denied, devices
-from firmware.hardware.lights import telling
 from firmware.hardware.named import missing
 from firmware.pinout import BY_GPIO, ground_beside, taken
 from firmware.reports import Seat
@@ -50,7 +50,7 @@ def look(wiring: Wiring | None, root: Path = Path("/"), addresses: Mapping[str, 
     if wiring is not None:
         troubles += _troubles(wiring, here, root)
     if addresses is not None:
-        troubles += [*missing(addresses, found, root), *telling(root)]
+        troubles += [*missing(addresses, found, root), *board_troubles(root)]
     return Hardware(here, tuple(found), tuple(wires(wiring or {})), tuple(troubles))
 
 

@@ -42,7 +42,8 @@ class Remark:
 class SelfTest:
     """Asks one seat after the other. Times are ns of the reports' clock."""
 
-    def __init__(self, wait_ns: int) -> None:
+    def __init__(self, wait_ns: int | None) -> None:
+        """Take how long a seat has; None: until it is given up."""
         self._wait_ns, self._since = wait_ns, 0
         self._left = [*SEATS]
         self._ill: set[str] = set()
@@ -55,9 +56,14 @@ class SelfTest:
         return self._left[0] if self._left else None
 
     @property
-    def due(self) -> int:
-        """When the seat asked has failed."""
-        return self._since + self._wait_ns
+    def due(self) -> int | None:
+        """When the seat asked has failed; None: never by itself."""
+        return None if self._wait_ns is None else self._since + self._wait_ns
+
+    @property
+    def ill(self) -> frozenset[str]:
+        """Parts that have said that something is wrong with them, and not that they are well again."""
+        return frozenset(self._ill)
 
     @property
     def passed(self) -> bool:
@@ -71,7 +77,11 @@ class SelfTest:
 
     def pass_time(self, now: int) -> list[Remark]:
         """Let the time pass until `now`."""
-        return self._next(now, "timed_out") if self.asked and now >= self.due else []
+        return self.give_up(now) if self.due is not None and now >= self.due else []
+
+    def give_up(self, now: int) -> list[Remark]:
+        """Go on without the seat asked: its button does not come."""
+        return self._next(now, "timed_out") if self.asked else []
 
     def take(self, told: Report | TooShort, now: int) -> list[Remark]:
         """Take in what the buttons tell."""

@@ -42,7 +42,7 @@ def walk(address: str, wait_s: float, say: Callable[[Remark], None]) -> SelfTest
         show(test.begin(time.monotonic_ns()))
         while test.asked is not None:
             try:
-                left = (test.due - time.monotonic_ns()) / NS
+                left = ((test.due or 0) - time.monotonic_ns()) / NS
                 one = told.get(timeout=max(0.0, left))
                 show(test.take(one, time.monotonic_ns()))
             except queue.Empty:

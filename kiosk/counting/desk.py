@@ -10,11 +10,11 @@ from typing import Final
 
 from broker.contract.counting import Counted, CountRequest, NotCounted
 from broker.rules.laid_hand import LaidHand
-from kiosk.counting.lying import serials
+from kiosk.counting.begun import AnyForm, begun, winner_asked
+from kiosk.counting.mcr import AnyHand
 from kiosk.counting.state import Counting, Typed, press
-from kiosk.entry import Form
 from kiosk.sight import HandSight, Winner
-from kiosk.table.state import Phase, Table
+from kiosk.table.state import Table
 
 AGAIN_NS: Final = 3_000_000_000
 """Without an answer for so long it is asked again: what was published may be lost."""
@@ -22,8 +22,8 @@ AGAIN_NS: Final = 3_000_000_000
 SILENT_NS: Final = 8_000_000_000
 """Without an answer for so long nobody should wait for one."""
 
-NOT_YET: Final = "not_declared"
-"""The scorer has not heard of the declaration: it is on its way, and the answer will be another."""
+NOT_YET: Final = frozenset({"not_declared", "not_restored"})
+"""The scorer has not heard of the declaration or the walls: it is on its way, and the answer will be another."""
 
 OTHERS: Final = frozenset({"a", "c"})
 """Keys that are not about the hand: the arbiter's."""
@@ -49,15 +49,15 @@ class CountDesk:
         self.told: str | None = None
         """The key that answers who discarded, as the winning tile tells."""
 
-    def follow(self, state: Table, form: Form | None) -> None:
+    def follow(self, state: Table, form: AnyForm | None) -> None:
         """Stop where another hand, or none, is asked for by now."""
-        winner = _winner(state, form)
+        winner = winner_asked(state, form)
         if self._counting is not None and self._counting.winner != winner:
             self._counting = None
         if form is None:
             self.told = None
 
-    def key(self, key: str, state: Table, form: Form | None, now: int) -> tuple[str, ...] | None:
+    def key(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...] | None:
         """Take a key; give the keys that the form gets for it, or None where it is none of ours."""
         if key in OTHERS:
             return None
@@ -72,17 +72,17 @@ class CountDesk:
         self._counting = done
         return ()
 
-    def _open(self, key: str, state: Table, form: Form | None) -> tuple[str, ...] | None:
-        winner = _winner(state, form)
+    def _open(self, key: str, state: Table, form: AnyForm | None) -> tuple[str, ...] | None:
+        winner = winner_asked(state, form)
         if key != "b" or winner is None:
             return None
-        self._counting = Counting(winner)
+        self._counting = begun(winner, state)
         return ()
 
     def _close(self, counting: Counting, done: Typed) -> None:
         hand = counting.hand
-        if done.keys and counting.accepted is not None and isinstance(hand, LaidHand):
-            self.told = hand.discarder[0] if hand.discarder else "d"
+        if done.keys and counting.accepted is not None and not isinstance(hand, str):
+            self.told = "d" if hand.self_drawn else _whose(hand)
         self._counting = None
 
     def _ask(self, counting: Counting) -> CountRequest:
@@ -94,8 +94,8 @@ class CountDesk:
             round=play.round,
             deal=play.deal,
             seat=counting.winner.seat,
-            groups=serials(counting.sight),
-            said=counting.said,
+            groups=counting.win.groups(counting.sight),
+            said=counting.win.said(counting.sight, counting.winner),
         )
 
     def _put(self, request: CountRequest, now: int) -> None:
@@ -112,8 +112,9 @@ class CountDesk:
         counting = self._counting
         if counting is None or counting.asked is None or counting.asked.id != message.asked:
             return
-        if message.answer != NotCounted(code=NOT_YET):
-            self._counting = replace(counting, answer=message.answer)
+        answer = message.answer
+        if not (isinstance(answer, NotCounted) and answer.code in NOT_YET):
+            self._counting = replace(counting, answer=answer)
 
     def due(self, now: int) -> None:
         """Ask again what has no answer."""
@@ -137,8 +138,6 @@ class CountDesk:
         return CountShown(counting, silent=waits and (not up or now >= counting.asked_at + SILENT_NS))
 
 
-def _winner(state: Table, form: Form | None) -> Winner | None:
-    """Give whose value the form asks for: never before the claim window has closed and somebody has declared."""
-    if state.phase is not Phase.DECLARED or state.play is None or state.paused:
-        return None
-    return Winner(state.play, form.seat) if form is not None and form.seat is not None and not form.judging else None
+def _whose(hand: AnyHand) -> str | None:
+    """Give the key of who drew a claimed tile, as far as its wall tells."""
+    return hand.discarder[0] if isinstance(hand, LaidHand) and hand.discarder else None

@@ -1,12 +1,16 @@
-"""From what the camera sees of a hand to the hand itself, or why it cannot be counted as it lies. Pure."""
+"""What of a hand that lies face down the camera has read, or why it cannot be counted as it lies. Pure."""
 
-from itertools import chain
+from itertools import accumulate, chain
+from typing import Final, NamedTuple
 
 from broker.rules.errors import RuleError
-from broker.rules.laid_hand import LaidHand, sort_out
-from kiosk.sight import HandSight, Winner
+from broker.rules.said_hand import SaidHand
+from kiosk.counting.as_said import AsSaid
+from kiosk.sight import HandSight
 
 Serials = tuple[tuple[int, ...], ...]
+
+MOST_INDICATORS: Final = 5
 
 
 def serials(sight: HandSight) -> Serials:
@@ -26,6 +30,28 @@ def serials(sight: HandSight) -> Serials:
     return tuple(tuple(tile.serial or 0 for tile in group) for group in sight.groups)
 
 
-def hand_of(sight: HandSight, winner: Winner) -> LaidHand:
-    """Give the hand. Raises RuleError with the codes of `serials` and `sort_out`."""
-    return sort_out(serials(sight), winner.play.order, winner.seat)
+class WithIndicators(NamedTuple):
+    """A hand, and what lies in a row of its own under it: dora indicators, and apart from them those of under them."""
+
+    groups: Serials
+    hand: SaidHand
+    dora: tuple[int, ...] = ()
+    ura: tuple[int, ...] = ()
+
+
+def with_indicators(sight: HandSight, said: AsSaid) -> WithIndicators:
+    """Part a hand from the indicators under it: the hand has as few rows as make a whole one.
+
+    Raises RuleError with the codes of `serials` and `sort_as_said`, or `indicators_unclear`.
+    """
+    groups = serials(sight)
+    for end in accumulate(sight.rows):
+        try:
+            hand = said.sort(groups[:end])
+        except RuleError:
+            continue
+        under = groups[end:]
+        if len(under) > 2 or any(len(group) > MOST_INDICATORS for group in under):  # noqa: PLR2004 - dora and ura
+            raise RuleError("indicators_unclear", f"{len(under)} groups lie under the hand, of at most 5 tiles each")
+        return WithIndicators(groups[:end], hand, *under)
+    return WithIndicators(groups, said.sort(groups))

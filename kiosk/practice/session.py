@@ -17,8 +17,9 @@ from kiosk.practice.hands import Hands, strip
 from kiosk.practice.plan import EVENT, TABLE, plan
 from kiosk.practice.scorer import PracticeScorer
 from kiosk.practice.window import PracticeWindow
-from kiosk.program import Program, run
+from kiosk.program import Program
 from kiosk.round import Round
+from kiosk.running import run
 from kiosk.screens.words import Words
 from vision.live.cameras import check_address, open_camera
 from vision.twins.world import TrayTwin

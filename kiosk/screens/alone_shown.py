@@ -1,6 +1,7 @@
 """What may be seen of a planned deal under riichi rules. Of presses nothing is in here."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from broker.contract.riichi import RiichiEvent, RiichiWin
 from broker.contract.words import Seat
@@ -26,6 +27,8 @@ class AloneShown:
     aborts: tuple[AbortReason, ...] = ()
     fines: tuple[int, ...] = ()
     """What a false declaration can cost, in IMP."""
+    spoils: Literal[False] = False
+    """No fault is paid in points here."""
 
     @property
     def asked(self) -> Seat | None:

@@ -15,6 +15,7 @@ from kiosk.screens.result import result
 from kiosk.screens.riichi import riichi
 from kiosk.screens.riichi_alone import riichi_alone
 from kiosk.screens.scan import scan
+from kiosk.screens.self_test import self_test
 from kiosk.screens.shown import Shown
 from kiosk.screens.stalled import stalled
 from kiosk.screens.stopped import another_carrier, elsewhere, stopped
@@ -25,11 +26,12 @@ SCREENS: Final[tuple[Screen, ...]] = (
     pairing,
     elsewhere,
     stalled,
+    self_test,
     panel,
     paused,
+    counting,
     riichi,
     riichi_alone,
-    counting,
     entering,
     result,
     stopped,

@@ -1,31 +1,29 @@
-"""A winner's hand counted from the backs of its tiles: what lies there, what is asked, what it is worth.
+"""A winner's hand counted from the backs of its tiles: what lies there, what is asked, what the scorer answers.
 
-The camera's picture shows backs alone. Faces are not on this device: the scorer tells the fan, by their names.
+The camera's picture shows backs alone. Faces are not on this device: the scorer tells fan and yaku, by their names.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator
 
-import pygame
-
-from broker.contract.counting import McrValue, NotCounted
-from broker.rules.fan import catalogue
+from broker.contract.counting import McrValue, NotCounted, RiichiValue, SaidOfRiichi
 from broker.rules.laid_hand import LaidHand
+from kiosk.counting.as_said import Question
 from kiosk.counting.desk import CountShown
+from kiosk.counting.mcr import AnyHand, OfMcr
+from kiosk.counting.riichi import OfRiichi
 from kiosk.counting.state import Counting
 from kiosk.screens import style
+from kiosk.screens.counted import listed, valued, yaku_name
 from kiosk.screens.heap import picture
 from kiosk.screens.middle import Action, Middle, Paint, Rows
-from kiosk.screens.pen import Pen, Said
+from kiosk.screens.pen import Said
 from kiosk.screens.plain import extra, problem
+from kiosk.screens.riichi_seat import worth
 from kiosk.screens.shown import Shown
 from kiosk.screens.words import Words
 
-FAN_LANGUAGES: Final[Mapping[str, catalogue.Language]] = {language: language for language in catalogue.LANGUAGES}
-
-LEADING: Final = 0.006
-"""Between two fan, as a share of the screen's height."""
+FEW = 3
+"""Questions have a row each as long as there are no more; else two of them share one."""
 
 
 def counting(words: Words, shown: Shown) -> Middle | None:
@@ -36,16 +34,18 @@ def counting(words: Words, shown: Shown) -> Middle | None:
     head = *extra(words, shown), Said(words("count_of", seat=words.seat(now.winner.seat)), 0.07, style.TEXT)
     said, paint = _told(words, shown.count)
     lines, by_keypad = (*head, *said, *problem(words, shown)), Action("back", words("do_by_keypad"))
-    if now.asked is None and isinstance(now.hand, str):  # nothing to ask yet: the picture has the room
-        return Middle(lines, (by_keypad,), paint=paint, seats=False)
-    return Middle(lines, panel=_panel(words, now, by_keypad), paint=paint, seats=False)
+    if now.asked is None and not isinstance(now.hand, str):
+        panel = (*_questions(words, now.questions), *_ask(words, now), (by_keypad,))
+        return Middle(lines, panel=panel, paint=paint, seats=False)
+    # Nothing is asked yet, or no more: picture and list have the room.
+    return Middle(lines, (*_answers(words, now), by_keypad), paint=paint, seats=False)
 
 
 def _told(words: Words, shown: CountShown) -> tuple[tuple[Said, ...], Paint | None]:
     """Give what is said of the hand, and what is drawn under it."""
     match shown.counting.answer:
-        case McrValue() as value:
-            return _valued(words, value), _list(words, value)
+        case McrValue() | RiichiValue() as value:
+            return valued(words, value), listed(words, value)
         case NotCounted(code=code):
             return (Said(words.problem(code), 0.06, style.ATTENTION),), None
         case _:
@@ -59,16 +59,36 @@ def _waiting(words: Words, shown: CountShown) -> Iterator[Said]:
         yield Said(words("count_silent" if shown.silent else "count_asked"), 0.06, style.ATTENTION)
     elif isinstance(hand, str):
         yield Said(words.problem(hand), 0.05, style.ATTENTION)
-        yield Said(words("count_help"), 0.055, style.QUIET)
+        yield from (Said(words(name), 0.055, style.QUIET) for name in _help(now))
     else:
-        yield from _read(words, hand, still=now.sight.still)
+        yield from _read(words, now, hand)
 
 
-def _read(words: Words, hand: LaidHand, *, still: bool) -> Iterator[Said]:
+def _help(now: Counting) -> Iterator[str]:
+    """Name what is to be known of how a hand is laid."""
+    if now.walls_ticked:
+        yield "count_walls_ticked"
+    yield "count_help" if isinstance(now.win, OfMcr) and not now.walls_ticked else "count_help_as_said"
+    if isinstance(now.win, OfRiichi) and not now.win.known.dead_wall:
+        yield "count_help_indicators"
+
+
+def _read(words: Words, now: Counting, hand: AnyHand) -> Iterator[Said]:
+    still = now.sight.still
     parts = words("count_parts", concealed=len(hand.concealed), melds=len(hand.melds))
     yield Said(parts, 0.05, style.GOOD if still else style.QUIET)
-    drawn = words("self_drawn") if hand.discarder is None else words("on_discard", seat=words.seat(hand.discarder))
-    yield Said(drawn if still else words("count_moving"), 0.05, style.TEXT)
+    if isinstance(now.said, SaidOfRiichi):
+        turned = words("count_indicators", dora=len(now.said.dora), ura=len(now.said.ura))
+        yield Said(turned, 0.05, style.TEXT if now.said.dora else style.ATTENTION)
+    if not still:
+        yield Said(words("count_moving"), 0.05, style.TEXT)
+    elif isinstance(hand, LaidHand):
+        drawn = words("self_drawn") if hand.discarder is None else words("on_discard", seat=words.seat(hand.discarder))
+        yield Said(drawn, 0.05, style.TEXT)
+    elif not now.win.ready:
+        yield Said(words("count_say_tile"), 0.05, style.ATTENTION)
+    elif now.walls_ticked:
+        yield Said(words("count_walls_ticked"), 0.05, style.QUIET)
 
 
 def _seen(now: Counting) -> Paint | None:
@@ -78,67 +98,36 @@ def _seen(now: Counting) -> Paint | None:
 # ---- what may be touched ------------------------------------------------------------------------
 
 
-def _panel(words: Words, now: Counting, by_keypad: Action) -> Rows:
-    if now.asked is None:
-        return (*_questions(words, now), *_ask(words, now), (by_keypad,))
-    again = (Action("r", words("do_read_again")),)
+def _answers(words: Words, now: Counting) -> Iterator[Action]:
+    """Give what may be done with what the scorer says, or while it says nothing."""
     if now.accepted is not None:
-        return ((Action("enter", words("do_accept_value", fan=now.accepted), "strong"),), again, (by_keypad,))
-    false_hu = ((Action("x", words("do_false_hu")),),) if now.may_be_false else ()
-    return (again, (by_keypad,), *false_hu)
+        yield Action("enter", _accept(words, now.accepted), "strong")
+    if now.asked is not None:
+        yield Action("r", words("do_read_again"))
+    if now.may_be_false:
+        yield Action("x", words("do_false_hu"))
+
+
+def _accept(words: Words, value: McrValue | RiichiValue) -> str:
+    if isinstance(value, McrValue):
+        return words("do_accept_value", fan=value.fan)
+    return words("do_accept_worth", worth=worth(words, value).text)
 
 
 def _ask(words: Words, now: Counting) -> Rows:
-    return ((Action("enter", words("do_ask_count"), "strong"),),) if now.sight.still else ()
+    return ((Action("enter", words("do_ask_count"), "strong"),),) if now.may_ask else ()
 
 
-def _questions(words: Words, now: Counting) -> Iterator[tuple[Action, ...]]:
-    """Ask what the tiles cannot tell, where the hand allows it."""
-    hand, said = now.hand, now.said
-    if not isinstance(hand, LaidHand):
-        return
-    if now.may_be_last_tile:
-        yield (_question(words, "l", "count_last_tile", said.last_tile),)
-    if now.may_be_kong:
-        kind = "count_replacement" if hand.discarder is None else "count_robbed"
-        yield (_question(words, "k", kind, said.kong),)
-    yield (_question(words, "o", "count_last_of_kind", said.last_of_kind),)
+def _questions(words: Words, asked: tuple[Question, ...]) -> Iterator[tuple[Action, ...]]:
+    """Ask what the tiles cannot tell."""
+    each = 1 if len(asked) <= FEW else 2
+    for at in range(0, len(asked), each):
+        row = asked[at : at + each]
+        yield tuple(_question(words, question, "\n" if len(row) > 1 else "") for question in row)
 
 
-def _question(words: Words, key: str, asked: str, yes: bool) -> Action:  # noqa: FBT001 - the answer as it stands
-    answer = words("do_riichi_yes" if yes else "do_riichi_no")
-    return Action(key, words(asked, answer=answer), "strong" if yes else "plain")
-
-
-# ---- what it is worth ---------------------------------------------------------------------------
-
-
-def _valued(words: Words, value: McrValue) -> tuple[Said, ...]:
-    if value.fan < value.minimum:
-        return (Said(words("count_under", fan=value.fan, minimum=value.minimum), 0.06, style.ATTENTION),)
-    return (Said(words("count_total", fan=value.fan), 0.09, style.GOOD),)
-
-
-def _list(words: Words, value: McrValue) -> Paint:
-    """Give what writes the fan below each other: names on the left, what each is worth on the right."""
-    times = Counter((one.id, one.fan) for one in value.elements)
-    rows = [(_name(words, fan_id, many), str(fan * many)) for (fan_id, fan), many in times.items()]
-
-    def paint(surface: pygame.Surface, room: pygame.Rect, pen: Pen) -> None:
-        number, leading = room.width // 6, round(LEADING * surface.get_height())
-        wide = room.width - number
-        lines = pen.fit([Said(name, 0.055, style.TEXT) for name, _ in rows], wide, room.height, leading)
-        share, y = pen.share([line.text for line in lines], lines[0].share if lines else 0.05, wide), room.top
-        for line, (_, fan) in zip(lines, rows, strict=True):
-            stands = pen.write(surface, line.text, (room.left, y), share, style.TEXT, wide)
-            pen.write(surface, fan, (room.right, y), share, style.TEXT, number, align="right")
-            y = stands.bottom + leading
-
-    return paint
-
-
-def _name(words: Words, fan_id: str, times: int) -> str:
-    """Name a fan; of one that this version does not know, its id."""
-    known = fan_id in catalogue.entries()
-    name = catalogue.name(fan_id, FAN_LANGUAGES.get(words.language, "en")) if known else fan_id
-    return f"{name} ×{times}" if times > 1 else name
+def _question(words: Words, asked: Question, between: str) -> Action:
+    """Give a button with the question and, after what stands between them, the answer."""
+    name = asked.answer
+    answer = words(name) if name in words else yaku_name(words, name)
+    return Action(asked.key, words(asked.name, answer=between + answer), "strong" if asked.strong else "plain")

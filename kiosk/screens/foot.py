@@ -2,14 +2,19 @@
 
 from collections.abc import Iterator
 from typing import Final
+from unicodedata import east_asian_width
 
 from kiosk.screens import style
+from kiosk.screens.faults import faulty
 from kiosk.screens.pen import Said
 from kiosk.screens.shown import Shown
 from kiosk.screens.words import Words
 
 MOST_LETTERS: Final = 48
-"""As many of faults as have room at the foot, beside how many more there are; the desk has them all."""
+"""As many of faults as have room at the foot, beside how many more there are; the desk has them all.
+
+A Chinese letter has the room of two.
+"""
 
 
 def standing(words: Words, shown: Shown) -> Iterator[Said]:
@@ -20,7 +25,7 @@ def standing(words: Words, shown: Shown) -> Iterator[Said]:
     if line.apart:
         return
     wrong = [words("refused", count=line.refused)] if line.refused else []
-    wrong.extend(line.health)
+    wrong.extend(faulty(words, *one.split(": ", 1)) for one in line.health)
     colour = style.QUIET if line.up and not wrong else style.ATTENTION
     connection = [words("online" if line.up else "offline")]
     if line.unsent:
@@ -48,8 +53,12 @@ def today(shown: Shown) -> Iterator[Said]:
 def _shortened(words: Words, wrong: list[str]) -> str:
     """Name as much as has room, and how much more there is."""
     named = [*wrong]
-    while len(named) > 1 and len(" · ".join(named)) > MOST_LETTERS:
+    while len(named) > 1 and _letters(" · ".join(named)) > MOST_LETTERS:
         named.pop()
     if more := len(wrong) - len(named):
         named.append(words("more", count=more))
     return " · ".join(named)
+
+
+def _letters(text: str) -> int:
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)

@@ -55,6 +55,10 @@ class Pen:
         """Give how high lines will be together."""
         return sum(self.height(line.text, line.share, width) for line in lines) + (len(lines) - 1) * leading
 
+    def wide(self, text: str, share: float) -> int:
+        """Give how wide a text is at a size."""
+        return self._wide(text, share)
+
     def share(self, texts: Iterable[str], share: float, width: int) -> float:
         """Give a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
         return next(

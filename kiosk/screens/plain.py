@@ -28,6 +28,8 @@ def playing(words: Words, shown: Shown) -> Middle | None:
 def plain(words: Words, shown: Shown) -> Middle:
     """Any state that has no screen of its own."""
     go_on = (Action("enter", words("do_next"), "strong"),) if shown.ruled else ()
+    if shown.state in ("waiting", "finished"):
+        go_on = (Action("t", words("do_self_test")),)
     return Middle((*extra(words, shown), *state(words, shown), *problem(words, shown)), go_on)
 
 

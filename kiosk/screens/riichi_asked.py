@@ -28,19 +28,23 @@ class Asked(Protocol):
     def aborts(self) -> tuple[AbortReason, ...]:
         """What may break a hand off."""
 
+    @property
+    def spoils(self) -> bool:
+        """Whether a chombo costs more that spoils a possible yakuman."""
+
 
 def asked(words: Words, shown: Shown, of: Asked) -> Middle | None:
     """Whatever is asked at a riichi table; None where nothing is."""
     if isinstance(of.form, Question):
         lines, panel = _question(words, shown, of, of.form)
     elif isinstance(of.form, WinForm):
-        lines, panel = _win(words, of.form, "do_false_hu" if shown.alone else "do_riichi_chombo")
+        lines, panel = _win(words, of.form, "do_false_hu" if shown.alone else "do_riichi_chombo", shown.told)
     else:
         return None
     return Middle((*extra(words, shown), *lines, *problem(words, shown)), panel=panel)
 
 
-def _win(words: Words, form: WinForm, fault: str) -> tuple[tuple[Said, ...], Rows]:
+def _win(words: Words, form: WinForm, fault: str, told: str | None) -> tuple[tuple[Said, ...], Rows]:
     """Whatever is asked of a win."""
     back = (Action("back", words("do_back")),)
     if form.seat is not None and form.asked != "responsible":
@@ -53,13 +57,13 @@ def _win(words: Words, form: WinForm, fault: str) -> tuple[tuple[Said, ...], Row
         return (Said(words("riichi_on_riichi_tile"), 0.08, style.TEXT),), (yes, no, back)
     if form.asked == "live_kan":
         return (Said(words("riichi_live_kan"), 0.08, style.TEXT),), (*_seats(words, form.declared), back)
-    drawn = (_drawn(words, form),) if len(form.declared) == 1 else ()
+    drawn = (_drawn(words, form, told),) if len(form.declared) == 1 else ()
     return (Said(words("discarder"), 0.1, style.TEXT),), (*_seats(words, form.declared), *drawn, back)
 
 
-def _drawn(words: Words, form: WinForm) -> tuple[Action, ...]:
+def _drawn(words: Words, form: WinForm, told: str | None) -> tuple[Action, ...]:
     """Give what is said of a tsumo: drawn, or drawn after a kan of a discard where that is paid otherwise."""
-    drawn = Action("d", words("do_self_drawn"))
+    drawn = Action("d", words("do_self_drawn"), "strong" if told == "d" else "plain")
     return (drawn, Action("k", words("do_riichi_live_kan"))) if form.live_kan else (drawn,)
 
 
@@ -69,9 +73,11 @@ def _value(words: Words, form: WinForm, fault: str) -> tuple[tuple[Said, ...], R
         Said(words(f"riichi_{form.asked}_of", seat=seat, han=form.han), 0.085, style.TEXT),
         Said(form.digits or "–", 0.14, style.TEXT),
     )
-    yakuman = (Action("y", words("do_riichi_yakuman")),) if form.asked == "han" else ()
-    last = Action("x", words(fault)), *yakuman, Action("enter", words("do_enter"), "strong")
-    return lines, keypad(words, *last)
+    last = Action("x", words(fault)), Action("enter", words("do_enter"), "strong")
+    if form.asked != "han":
+        return lines, keypad(words, *last)
+    first = Action("b", words("do_count_beside")), Action("y", words("do_riichi_yakuman"))
+    return lines, (first, *keypad(words, *last))
 
 
 def _seats(words: Words, without: tuple[object, ...] = ()) -> Rows:
@@ -92,6 +98,10 @@ def _answers(words: Words, shown: Shown, of: Asked, question: Question) -> Itera
             yield from (_chosen(words, pair, question.seats) for pair in (SEATS[:2], SEATS[2:]))
             if question.seats:
                 yield Action("1", words("do_riichi_chombo")), Action("2", words("do_riichi_minor"))
+                yield from ((Action("3", words("do_riichi_spoilt")),) for _ in range(of.spoils))
+        case "spoilt":
+            yield _chosen(words, question.spoilable, question.spoilt)
+            yield (Action("enter", words("do_enter"), "strong"),)
         case "dependent":
             yield _chosen(words, question.seats, question.chosen)
             yield (Action("enter", words("do_enter"), "strong"),)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from broker.contract.counting import RiichiValue
 from broker.contract.riichi import RiichiWin
 from broker.contract.words import Seat
 from broker.rules.riichi.duplicate import HUNDRED
@@ -51,7 +52,7 @@ def alone_seat(words: Words, shown: Shown, alone: AloneShown, seat: Seat) -> Ite
         yield Said(words(f"{shown.state}_marked"), 0.05, style.GOOD)
 
 
-def worth(words: Words, win: RiichiWin) -> Said:
+def worth(words: Words, win: RiichiWin | RiichiValue) -> Said:
     """Give what a hand is worth."""
     named = "riichi_yakuman" if win.yakuman else "riichi_han_fu" if win.fu else "riichi_han"
     return Said(words(named, han=win.han, fu=win.fu, count=win.yakuman), 0.05, style.TEXT)

@@ -9,6 +9,7 @@ from broker.rules.riichi.session.apply import Settled
 from broker.rules.riichi.session.settings import AbortReason
 from broker.rules.riichi.session.told import by_seat
 from kiosk.riichi_keys import RiichiForm
+from kiosk.riichi_questions import spoils
 from kiosk.table.riichi.session import Session
 from kiosk.table.state import Phase, Table
 
@@ -35,6 +36,8 @@ class SessionShown:
     paid: dict[Seat, int] = field(default_factory=dict)
     places: dict[Seat, int] = field(default_factory=dict)
     aborts: tuple[AbortReason, ...] = ()
+    spoils: bool = False
+    """Whether a chombo costs more that spoils a possible yakuman."""
 
     @property
     def asked(self) -> Seat | None:
@@ -65,6 +68,7 @@ def session_shown(state: Table, session: Session, form: RiichiForm | None, score
         paid=_paid(session, settled, state.phase) if settled else {},
         places=dict(zip(SEATS, settled.places, strict=True)) if settled and settled.places else {},
         aborts=session.profile.session.draw.aborts.value,
+        spoils=spoils(state),
     )
 
 

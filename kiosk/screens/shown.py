@@ -15,6 +15,7 @@ from kiosk.pairing.form import PairingForm
 from kiosk.panel import Panel
 from kiosk.screens.alone_shown import AloneShown
 from kiosk.screens.riichi_shown import SessionShown
+from kiosk.self_test.walk import Seen
 from kiosk.table import guards, settle
 from kiosk.table.restoring.work import Work
 from kiosk.table.state import Check, Phase, Table
@@ -110,6 +111,8 @@ class Shown:
     """What is typed where the device has no table yet."""
     alone: AloneShown | None = None
     """A planned deal under riichi rules."""
+    self_test: Seen | None = None
+    """The self-test of the hardware, while one is running."""
 
     @property
     def riichi(self) -> SessionShown | AloneShown | None:

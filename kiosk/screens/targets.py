@@ -41,7 +41,8 @@ class Buttons:
         hint = self._key(target)
         inside = target.box.inflate(-target.box.height // 4, -target.box.height // 8)
         share = min(LARGEST, target.box.height / 2 / self._height)
-        lines = [Said(target.label, share, ink), *([Said(hint, style.SMALLEST, ink)] if hint else [])]
+        label = [Said(line, share, ink) for line in target.label.split("\n")]
+        lines = [*label, *([Said(hint, style.SMALLEST, ink)] if hint else [])]
         fitted = self._pen.fit(lines, inside.width, inside.height)
         y = inside.top + (inside.height - self._pen.high(fitted, inside.width)) // 2
         for line in fitted:

@@ -13,6 +13,9 @@ from broker.contract.words import Count, FineImp, HandValue, Name, Reason, Round
 
 Reader = Literal["camera", "scanner"]
 
+Verdict = Literal["passed", "failed", "skipped"]
+"""How a self-test of the hardware ended."""
+
 
 class Happened(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Base of all events."""
@@ -219,6 +222,19 @@ class SessionStopped(Happened, frozen=True, tag="session_stopped", kw_only=True)
     """A riichi session ends between two hands: the time is up."""
 
 
+class SelfTestBegun(Happened, frozen=True, tag="self_test_begun", kw_only=True):
+    """The self-test of the hardware has begun: by itself at the start of a day, or because somebody asked for it."""
+
+    asked: bool = False
+
+
+class SelfTestEnded(Happened, frozen=True, tag="self_test_ended", kw_only=True):
+    """The self-test is over, or was skipped; `found` is what was wrong, as `part: code`."""
+
+    verdict: Verdict
+    found: Annotated[tuple[Text, ...], Meta(max_length=64)] = ()
+
+
 class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
     """The program has started again. After a power cut times before this are of another clock."""
 
@@ -256,5 +272,7 @@ Event: TypeAlias = (
     | HandTold
     | LastTakenBack
     | SessionStopped
+    | SelfTestBegun
+    | SelfTestEnded
     | Restarted
 )

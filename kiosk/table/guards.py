@@ -27,6 +27,8 @@ from kiosk.table.events import (
     PlayVoided,
     Restarted,
     SeatsSwapped,
+    SelfTestBegun,
+    SelfTestEnded,
 )
 from kiosk.table.state import Phase, Table
 
@@ -49,6 +51,8 @@ GOES_ON: Final = (
     PlayVoided,
     Restarted,
     SeatsSwapped,
+    SelfTestBegun,
+    SelfTestEnded,
 )
 """What a play that is stopped still allows: people sit down, the arbiter is called and rules."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from broker.contract.facts import Fact
-from kiosk.table import arbiter, calls, claim, guards, orders, pause, plan, restore, seating, settle
+from kiosk.table import arbiter, calls, claim, guards, orders, pause, plan, restore, seating, self_test, settle
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     ArbiterAdmitted,
@@ -42,6 +42,8 @@ from kiosk.table.events import (
     RiichiLaid,
     RowTicked,
     SeatsSwapped,
+    SelfTestBegun,
+    SelfTestEnded,
     SessionStopped,
     TrayChecked,
     ValueEntered,
@@ -127,6 +129,8 @@ RULES: Final = (
     Rule(EVERY, ArbiterLeft, arbiter.left),
     Rule(EVERY, PauseRuled, arbiter.paused),
     Rule(EVERY, ExtraTimeGiven, arbiter.extra_time),
+    Rule(EVERY, SelfTestBegun, self_test.begun),
+    Rule(EVERY, SelfTestEnded, self_test.ended),
     Rule(EVERY, Restarted, _restarted),
 )
 
@@ -185,12 +189,14 @@ def handle(state: Table, event: Event) -> Step:
     """Give the state after an event, and the facts to tell. Raises NotNow."""
     pause.refuse(state, event)
     guards.refuse(state, event)
+    self_test.refuse(state, event)
     if isinstance(event, ButtonPressed):
         _refuse_told_late(state, event)
     handler = _handler(state, event)
     if handler is None:
         raise _refusal(state.phase, event)
-    return handler(state, event)
+    after, facts = handler(state, event)
+    return self_test.overtaken(after), facts
 
 
 def _handler(state: Table, event: Event) -> Handler | None:

@@ -13,7 +13,7 @@ from broker.rules.profile_files import DEFAULT
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules, load, parse
 from kiosk.table.errors import NotNow
-from kiosk.table.events import Misplaced
+from kiosk.table.events import Misplaced, Verdict
 from kiosk.table.restoring.work import Work
 from kiosk.table.riichi.one_hand import OneHand
 from kiosk.table.riichi.session import Session
@@ -152,6 +152,8 @@ class Table:
     """The riichi session, at a table that plays one."""
     hand: OneHand = field(default_factory=OneHand)
     """Of a planned deal under riichi rules, what was said of its end."""
+    self_test: Verdict | Literal["running"] | None = None
+    """How the last self-test of the hardware ended; None: there was none yet."""
 
     @property
     def profile(self) -> Rules:
@@ -244,6 +246,7 @@ def afresh(state: Table, at: int) -> Table:
         pins_wrong=state.pins_wrong,
         pin_wrong_at=state.pin_wrong_at,
         ordered=state.ordered,
+        self_test=state.self_test,
         obeyed=state.obeyed,
     )
 

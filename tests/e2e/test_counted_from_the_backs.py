@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from broker.brokers import make_broker
+from broker.contract.counting import McrValue
 from broker.contract.link import Address
 from broker.contract.words import SEATS, Seat
 from broker.credentials import Credentials
@@ -125,7 +126,8 @@ def test_a_hand_is_laid_read_asked_about_counted_and_accepted(tmp_path: Path) ->
         table.until(lambda: (one := program.shown().count) is not None and one.counting.answer is not None)
         count = program.shown().count
         assert count is not None
-        assert count.counting.accepted == 23
+        assert isinstance(count.counting.accepted, McrValue)
+        assert count.counting.accepted.fan == 23
         assert set(str(count.counting.answer).split("'")).isdisjoint(KINDS)
 
         program.key("enter")

@@ -136,14 +136,14 @@ class Standing:
 
 
 @contextmanager
-def standing(folder: Path, time: Time | None = None) -> Iterator[Standing]:
+def standing(folder: Path, time: Time | None = None, config: str = CONFIG) -> Iterator[Standing]:
     """Open a table's journal in a folder, or go on with it."""
     (folder / "password").write_text("secret", encoding="utf-8")
     (folder / "password").chmod(0o600)
-    (folder / "table.toml").write_text(CONFIG, encoding="utf-8")
+    (folder / "table.toml").write_text(config, encoding="utf-8")
     time = time or Time()
     with closing(Journal(folder / "table.sqlite", OURS)) as journal:
-        program = Program(Settings(folder / "table.toml"), journal, time, time.of_day)
+        program = Program(Settings(folder / "table.toml"), journal, time, time.of_day, board=tuple)
         try:
             yield Standing(program, journal, time)
         finally:

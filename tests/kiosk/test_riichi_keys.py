@@ -2,6 +2,7 @@
 
 import pytest
 
+from broker.contract.messages import Assignment
 from broker.contract.riichi import RiichiEvent
 from kiosk.riichi_entry import WinForm
 from kiosk.riichi_questions import Question
@@ -10,15 +11,15 @@ from kiosk.screens.shown import Line, Shown, shown
 from kiosk.table.events import ButtonPressed
 from kiosk.table.state import Phase
 from tests.kiosk.keyed import Keyed
-from tests.kiosk.riichi_tables import RiichiSitting
+from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 from tests.kiosk.tables import TABLE
 
 
 class At(Keyed[RiichiSitting]):
     """A riichi table with its keyboard."""
 
-    def __init__(self) -> None:
-        sitting = RiichiSitting()
+    def __init__(self, plan: Assignment | None = None) -> None:
+        sitting = RiichiSitting(plan)
         sitting.begin()
         sitting.wait()
         super().__init__(sitting)
@@ -59,6 +60,14 @@ def test_a_value_that_cannot_be_is_refused_with_its_code_and_asked_anew() -> Non
             ("f", "s", "n", "1", "e", "n", "enter"),
             RiichiEvent(kind="chombo", offenders=("south", "north"), dependent=("north",)),
         ),
+        (
+            ("f", "s", "3", "enter", "s", "n", "w", "w", "enter"),
+            RiichiEvent(kind="chombo", offenders=("south",), yakuman_tenpai=("north",)),
+        ),
+        (
+            ("f", "s", "n", "3", "s", "enter", "enter"),
+            RiichiEvent(kind="chombo", offenders=("south", "north"), yakuman_tenpai=("south",)),
+        ),
     ],
 )
 def test_what_ends_a_hand_is_asked_for_and_said(keys: tuple[str, ...], ending: RiichiEvent) -> None:
@@ -73,6 +82,17 @@ def test_a_chombo_that_depends_on_anothers_pays_nothing() -> None:
     at.sitting.close_window()
     at.sitting.record()
     assert at.sitting.scores == (29_000, 17_000, 27_000, 27_000)
+
+
+def test_a_chombo_that_spoils_a_possible_yakuman_is_paid_twice_where_that_is_played() -> None:
+    at = At()
+    at.type("f", "s", "3", "n", "enter")
+    at.sitting.close_window()
+    at.sitting.record()
+    assert at.sitting.scores == (33_000, 9_000, 29_000, 29_000)
+    basic = At(session_plan(profile="riichi-basic"))
+    basic.type("f", "s", "3")
+    assert basic.keys.riichi.form == Question("fault", seats=("south",))
 
 
 def test_one_at_least_of_several_offenders_pays() -> None:

@@ -33,8 +33,10 @@ class Bench:
         """Ask for something that changes nothing. Raises ScorerBusy, Refused."""
         return self._scorer.ask(lambda: work(self._scorer.rulings))
 
-    def give(self, draft: Draft, account: Account, address: str) -> Entry:
+    def give(self, draft: Draft, account: Account, address: str, looked_at: str) -> Entry:
         """Give a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
+
+        `looked_at`: the mark of the effects that the arbiter has seen.
 
         The note is written first and committed last: where the ruling is refused, there is no note of one. Where this
         machine stops between the two commits, `note_missing` writes the note at the next start.
@@ -42,7 +44,7 @@ class Bench:
         author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # who may rule is an arbiter
         with self._door.store.commit():
             self._door.audit.note(self._door.clock(), account.name, NOTED, draft.id, draft.reason, address=address)
-            return self._scorer.ask(lambda: self._scorer.rulings.give(draft, author))
+            return self._scorer.ask(lambda: self._scorer.rulings.give(draft, author, looked_at))
 
     def note_missing(self) -> None:
         """Write the notes of rulings that are in the journal and not in the audit log."""

@@ -26,7 +26,6 @@ from broker.people.errors import PeopleError
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
 from broker.scorer.errors import ScorerError
-from broker.scorer.rulings.effects import Effects
 from broker.scorer.rulings.entry import DEADLINE, Author, Draft, Subject
 from broker.scorer.rulings.follow_ups import follow_ups, missed
 from broker.scorer.rulings.rulings import Rulings
@@ -121,10 +120,13 @@ class RulingsPage:
     def _ruled(self, request: Request, form: Form) -> Response:
         draft, account = self._draft(form), _account(request)
         if form.get("action") != "publish":
-            author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # an arbiter: may rule
-            effects = self._bench.look(lambda rulings: rulings.effects(draft, author))
-            return self._preview(request, form, draft, effects)
-        self._bench.give(draft, account, address(request))
+            return self._preview(request, form, draft)
+        try:
+            self._bench.give(draft, account, address(request), form.get("looked_at", ""))
+        except Refused as error:
+            if error.code != "effects_changed":
+                raise
+            return self._preview(request, form, draft, error)
         language = request.query_params.get("lang", "")
         return RedirectResponse(f"/rulings?done={draft.id}&lang={language[:5]}", status_code=303)
 
@@ -138,10 +140,13 @@ class RulingsPage:
         dealer = event.winds(laid.deal)[1] if laid else SEATS[0]
         return draft_of(form, laid, By(event.profile, dealer), now)
 
-    def _preview(self, request: Request, form: Form, draft: Draft, effects: Effects) -> Response:
-        kept = {name: value for name, value in form.items() if name not in {"form", "action"}}
+    def _preview(self, request: Request, form: Form, draft: Draft, error: Refused | None = None) -> Response:
+        account = _account(request)
+        author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # an arbiter: may rule
+        effects = self._bench.look(lambda rulings: rulings.effects(draft, author))
+        kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
         values = {"kept": kept, "draft": draft, "effects": effects, "players": self._bench.event.players}
-        return render(request, "ruling_effects.html", "ruling_effects", visitor_of(request), values=values)
+        return render(request, "ruling_effects.html", "ruling_effects", visitor_of(request), error=error, values=values)
 
     def _form(self, request: Request, form: Mapping[str, str], error: Exception | None = None) -> Response:
         event, key = self._bench.event, play_of(form)

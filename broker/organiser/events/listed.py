@@ -42,9 +42,11 @@ def read_players(path: Path) -> tuple[Listed, ...]:
     """Read a list; ids are made where it has none. Nothing is taken unless all of it is right.
 
     Raises an ExceptionGroup of RuleErrors that name the line: `player_wrong`, `player_listed_twice`, `line_incomplete`,
-    `teams_do_not_fit`; RuleError as `read_table`, `too_large`; OSError.
+    `teams_do_not_fit`; RuleError as `read_table`, `no_players`, `too_large`; OSError.
     """
     rows, fields = read_table(path, ("name",), ("id", *FURTHER, TEAM))
+    if not rows:
+        raise RuleError("no_players", f"{path.name} has a heading and no players")
     if len(rows) > MOST:
         raise RuleError("too_large", f"{path.name} has more than {MOST} players")
     width = max(2, len(str(len(rows))))

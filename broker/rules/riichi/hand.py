@@ -109,6 +109,9 @@ class Situation:
             tiles_of.refuse_unknown(plain(indicators))
             if len(indicators) > MOST_INDICATORS:
                 raise RuleError("too_many_indicators", f"{len(indicators)} indicators, at most {MOST_INDICATORS}")
+        dora, ura = len(self.dora_indicators), len(self.ura_indicators)
+        if 0 < dora < ura:  # where no dora is told, those below may be all that is asked about
+            raise RuleError("too_many_indicators", f"{ura} indicators below {dora}: one lies under each")
 
     @property
     def dealer(self) -> bool:

@@ -1,8 +1,10 @@
 """What a ruling would move: everybody's IMPs and places before and after, and the plays that are compared anew."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
+import msgspec
 from msgspec import Struct
 
 from broker.contract.words import Imp, Seat
@@ -41,6 +43,15 @@ class Effects(Struct, frozen=True):
     players: tuple[Moved, ...]
     teams: tuple[Moved, ...]
     plays: tuple[PlayMoved, ...]
+
+    @property
+    def mark(self) -> str:
+        """Tell whether these are the effects that somebody has looked at.
+
+        Places are left out: in a full hall they move all the time, and no ruling could ever be published.
+        """
+        imps = [(one.name, one.by) for one in (*self.players, *self.teams) if one.by]
+        return hashlib.sha256(msgspec.json.encode((imps, self.plays))).hexdigest()
 
 
 def moved(before: Iterable[Ranked], after: Iterable[Ranked]) -> tuple[Moved, ...]:

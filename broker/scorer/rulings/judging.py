@@ -42,6 +42,7 @@ def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> N
     last = room.last_word(subject)
     if last != draft.after:
         raise Refused("ruling_conflict", "something was entered or ruled here since this form was opened: look again")
+    _check_rank(room, draft, author, subject)
     if unknown := sorted(set(named(draft.decision)) - set(event.players)):
         raise Refused("nobody_of_event", f"nobody of this event is {', '.join(unknown)}")
     if isinstance(subject, tuple):
@@ -61,6 +62,17 @@ def _check_right(room: Room, draft: Draft, author: Author, now: int) -> None:
         target = room.book.entries.get(draft.decision.ruling)
         if target is not None and target.role == HEAD:
             raise Refused("head_arbiter_only", "what the head arbiter has ruled, the head arbiter alone takes back")
+
+
+def _check_rank(room: Room, draft: Draft, author: Author, subject: Subject) -> None:
+    """Nobody rules over the head arbiter. IMPs given or taken at a play are laid beside what counts there."""
+    beside = isinstance(draft.decision, Award | FineRuled)
+    if author.role == HEAD or isinstance(draft.decision, Undo):
+        return
+    if beside and draft.table is None:
+        raise Refused("head_arbiter_only", "IMPs of no play are for the head arbiter to give and to take")
+    if not beside and any(entry.role == HEAD for entry in room.book.of(subject)):
+        raise Refused("head_arbiter_only", "the head arbiter has ruled here: the head arbiter alone rules otherwise")
 
 
 def _subject(event: Event, room: Room, draft: Draft) -> Subject:

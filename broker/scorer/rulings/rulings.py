@@ -59,12 +59,17 @@ class Rulings:
             plays=plays_moved(_compared(self.room, deals), _compared(after, deals)),
         )
 
-    def give(self, draft: Draft, author: Author) -> Entry:
-        """Store a ruling, and let it count. One that was sent twice is given once. Raises Refused, StoreError."""
+    def give(self, draft: Draft, author: Author, looked_at: str | None = None) -> Entry:
+        """Store a ruling, and let it count. One that was sent twice is given once. Raises Refused, StoreError.
+
+        `looked_at`: the mark of the effects that its author has seen; `effects_changed` where they are others by now.
+        """
         if known := self.room.book.entries.get(draft.id):
             if (known.decision, known.account, known.reason) == (draft.decision, author.account, draft.reason):
                 return known
             raise Refused("id_reused", "another ruling has this id")
+        if looked_at is not None and looked_at != self.effects(draft, author).mark:
+            raise Refused("effects_changed", "whom this moves has changed since it was shown: look again")
         ruling = self._judged(draft, author)
         with self._journal.commit():
             self._journal.append(ruling, ruling.at)

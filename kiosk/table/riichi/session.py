@@ -1,7 +1,6 @@
 """A riichi session at one table, as a value: where it stands, what the present hand has, what is to be accepted."""
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from broker.contract.facts import RiichiHand
 from broker.contract.messages import Assignment
@@ -14,9 +13,6 @@ from broker.rules.riichi.session.apply import Settled
 from broker.rules.riichi.session.record import begin
 from broker.rules.riichi.session.state import State
 from broker.rules.riichi.session.told import state_of
-
-ANY_SET: Final = 1
-"""Tiles of a session are shuffled: no carrier, no order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +54,7 @@ class Session:
         return PlannedPlay(
             round=self.planned.round,
             deal=self.hand,
-            set=ANY_SET,
+            set=self.planned.set,
             prevalent_wind=SEATS[self.state.round],
             dealer=SEATS[self.state.dealer],
             players=self.planned.players,

@@ -103,7 +103,7 @@ class Bench:
         return tell
 
     def _loop(self, program: Program, round_: Round) -> None:
-        """Do what `kiosk.program.run` does, and take every press back when its finger has let go."""
+        """Do what `kiosk.running.run` does, and take every press back when its finger has let go."""
         playing, shown = program.state, ""
         while self.durable.qsize():
             self.durable.get()

@@ -59,6 +59,8 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> N
         "counted: asked",
         "counted: answer.code",
         "counted: answer.elements[].id",
+        "counted: answer.yaku[].id",
+        "counted: answer.items[].id",
     }
 
 

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from broker.command import homologue
 from broker.riichi.question import typed
 from tests.broker.calculators.asking import ask, code
+from tests.broker.rules.riichi.impossible import SITUATIONS, TILES
 
 HAND: Final[dict[str, Any]] = {
     "concealed": list(typed("234m678p2345578s")),
@@ -98,7 +99,7 @@ def test_yakuman_are_counted_in_either_form() -> None:
     assert points["payments"] == {"discarder_pays": 64_000, "winner_gain": 64_000}
 
 
-@pytest.mark.parametrize(("language", "name"), [("ja", "pinfu"), ("en", "all sequences"), ("kanji", "平和")])
+@pytest.mark.parametrize(("language", "name"), [("ja", "pinfu"), ("en", "all sequences"), ("zh", "平和")])
 def test_names_are_told_in_the_language_that_is_asked_for(language: str, name: str) -> None:
     (answer,) = ask("riichi", HAND, options=("--language", language))
     assert answer["yaku"][1]["name"] == name
@@ -111,6 +112,14 @@ def test_names_are_told_in_the_language_that_is_asked_for(language: str, name: s
         (HAND | {"honba": -1}, "negative_counters"),
         (HAND | {"riichi_sticks": -1}, "negative_deposits"),
         (HAND | {"riichi": 3}, "malformed"),
+        (HAND | {"riichi": True}, "malformed"),
+        (HAND | {"ippatsu": 1}, "malformed"),
+        (HAND | {"concealed": "234m678p2345578s"}, "malformed"),
+        (HAND | {"concealed": [2, 3]}, "malformed"),
+        (HAND | {"melds": [{"kind": "pon"}]}, "malformed"),
+        (HAND | {"honba": 1000}, "malformed"),
+        (HAND | {"winning_tile": "6s" * 5000}, "unknown_tile"),
+        (HAND | {"concealed": ["1m"] * 5000}, "wrong_tile_count"),
         (HAND | {"open_riichi": True, "riichi": 0}, "open_riichi_without_riichi"),
         (HAND | {"discarder": "south"}, "discarder_wins"),
         (HAND | {"discarder": "up"}, "unknown_wind"),
@@ -136,6 +145,45 @@ def test_a_bad_question_has_its_code_and_the_next_is_answered(asked: object, exp
     assert good["payments"]["discarder_pays"] == 2900
 
 
+def question(tiles: tuple[str, ...], **said: Any) -> dict[str, Any]:  # noqa: ANN401 - what is said of a win
+    """Ask about a hand that is written as the tests of the rules write it."""
+    concealed, winning_tile, *melds = tiles
+    laid = [
+        {"kind": "kan" if kind == "closed" else kind, "tiles": typed(of), "open": kind != "closed"}
+        for kind, of in (meld.split() for meld in melds)
+    ]
+    return {
+        "concealed": typed(concealed),
+        "winning_tile": winning_tile,
+        "melds": laid,
+        "round_wind": "east",
+        "seat_wind": "south",
+        **said,
+    }
+
+
+def test_whatever_the_rules_refuse_the_command_refuses_with_the_same_code() -> None:
+    asked = [question(tiles) for tiles, _ in TILES] + [question(tiles, **said) for tiles, said, _ in SITUATIONS]
+    assert [code(answer) for answer in ask("riichi", *asked)] == [
+        *(code for _, code in TILES),
+        *(code for *_, code in SITUATIONS),
+    ]
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "2.5", "true", "null", '"2"', "9" * 5000])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{{"han": {}, "fu": 30, "dealer": true}}',
+        '{{"han": 2, "fu": {}, "dealer": true}}',
+        '{{"han": 2, "fu": 30, "dealer": true, "honba": {}}}',
+    ],
+)
+def test_what_is_no_whole_number_of_a_hand_is_malformed_and_the_next_is_answered(line: str, number: str) -> None:
+    bad, good = ask("riichi", line.format(number), POINTS)
+    assert (code(bad), good["payments"]["discarder_pays"]) == ("malformed", 2900)
+
+
 def test_a_hand_is_told_to_people_item_by_item() -> None:
     assert told("hand", "2233m456p678s", "3m", "--pon", "777z", "--tsumo", "--seat", "east", "--language", "en") == (
         0,
@@ -156,6 +204,20 @@ def test_the_sum_of_fu_is_told_before_and_after_rounding_in_french_too() -> None
     assert exit_code == 0
     assert "            36 fu, arrondis à 40\n" in text
     assert text.endswith("1 han 40 fu: le joueur qui a écarté paie 1300, le gagnant reçoit 1300\n")
+
+
+def test_a_hand_is_told_in_chinese_with_each_fu_under_the_other() -> None:
+    _, said = told("hand", "234m678p2345578s", "6s", "--riichi", "--language", "zh")
+    assert said.splitlines() == [
+        "       1番  立直",
+        "       1番  平和",
+        "       1番  断幺九",
+        "",
+        "      20符  底符",
+        "      10符  门前清荣和",
+        "",
+        "3番 30符: 放铳者付3900, 和牌者得3900",
+    ]
 
 
 def test_han_and_fu_are_told_to_people() -> None:

@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from broker.contract import topics
-from broker.contract.counting import CountedFan, CountRequest, McrValue, NotCounted, SaidOfMcr
-from broker.contract.facts import Declared, Overridden, Press
+from broker.contract.counting import CountedFan, CountRequest, Laid, McrValue, NotCounted, SaidOfMcr
+from broker.contract.facts import Declared, Overridden, Press, Restored
 from broker.contract.messages import LogMessage
 from broker.contract.wire import encode
-from broker.contract.words import SEATS, Seat
+from broker.contract.words import SEATS, Seat, Verifier
 from broker.rules.fan.catalogue import RULESETS, Ruleset, entries, value
 from broker.rules.points import Outcome
 from broker.rules.tiles import FULL_SET, KINDS
@@ -24,7 +24,7 @@ from broker.scorer.folder import DealRecord
 from broker.scorer.riichi import RiichiBooking
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall
-from tests.broker.scorer.small import NAME, deals, fact, plan, registry, result
+from tests.broker.scorer.small import NAME, OTHER_FORM, deals, fact, plan, registry, result
 
 HAND: Final = (*KINDS[:9], "1p", "2p", "1z", "1z")
 """Of East's: a pure straight that waits for a 3p, the next tile of the own wall."""
@@ -60,10 +60,23 @@ def declared(seat: Seat = "east", seq: int = 1) -> LogMessage:
     return fact(TABLE, seq, Declared(round=1, deal=1, presses=(Press(seat=seat, after_ms=0),)))
 
 
-def asked(*groups: tuple[int, ...], seat: Seat = "east", id_: str = "request-1", **said: bool) -> CountRequest:
-    return CountRequest(
-        id=id_, event=NAME, table=TABLE, round=1, deal=1, seat=seat, groups=groups, said=SaidOfMcr(**said)
-    )
+def restored(seq: int = 9, by: Verifier = "camera") -> LogMessage:
+    """The walls as they were found right; by hand nothing has read them."""
+    return fact(TABLE, seq, Restored(round=1, deal=1, verified=by != "hand", by=by, form=EVENT.form(1), refusals=0))
+
+
+READ: Final = (restored(), declared())
+
+
+def asked(
+    *groups: tuple[int, ...],
+    seat: Seat = "east",
+    last_tile: bool = False,
+    kong: bool = False,
+    last_of_kind: bool = False,
+) -> CountRequest:
+    said = SaidOfMcr(last_tile=last_tile, kong=kong, last_of_kind=last_of_kind)
+    return CountRequest(id="request-1", event=NAME, table=TABLE, round=1, deal=1, seat=seat, groups=groups, said=said)
 
 
 SELF_DRAWN: Final = asked(dealt("east")[:13], dealt("east")[13:14])
@@ -71,9 +84,10 @@ ON_A_DISCARD: Final = asked(dealt("east")[:13], dealt("south")[:1])
 
 
 def fan_of(request: CountRequest, *told: LogMessage, over: bool = False) -> dict[str, int] | str:
-    answer = Counting(EVENT).answer(request, told or (declared(),), over=over)
+    answer = Counting(EVENT).answer(request, told or READ, over=over)
     if isinstance(answer, NotCounted):
         return answer.code
+    assert isinstance(answer, McrValue)
     assert answer.fan == sum(one.fan for one in answer.elements)
     return {one.id: one.fan for one in answer.elements}
 
@@ -131,6 +145,45 @@ def test_what_cannot_be_counted_is_refused_with_its_code(request_: CountRequest,
     assert fan_of(request_) == code
 
 
+# ---- walls that were ticked by hand -------------------------------------------------------------
+
+TICKED: Final = (restored(by="hand"), declared())
+
+
+def test_where_the_walls_were_only_ticked_by_hand_the_serials_tell_no_one_who_drew_a_tile() -> None:
+    assert fan_of(SELF_DRAWN, *TICKED) == "walls_not_read"
+    assert fan_of(SELF_DRAWN, restored(by="scanner"), declared()) == fan_of(SELF_DRAWN)
+
+
+def test_a_hand_of_ticked_walls_is_counted_as_it_lies_and_is_said() -> None:
+    drawn, claimed = (
+        fan_of(replace(SELF_DRAWN, said=SaidOfMcr(laid=Laid(self_drawn=one))), *TICKED) for one in (True, False)
+    )
+    assert drawn == fan_of(SELF_DRAWN)
+    assert isinstance(claimed, dict)
+    assert (claimed.get("concealed_hand"), claimed.get("fully_concealed_hand")) == (2, None)
+
+
+def test_a_group_beside_the_concealed_tiles_is_a_claimed_meld_whoever_was_dealt_it() -> None:
+    east = dealt("east")
+    melded = ((*east[3:9], east[9], east[10], *east[11:13]), east[:3], east[13:14])
+    worth = fan_of(replace(SELF_DRAWN, groups=melded, said=SaidOfMcr(laid=Laid(self_drawn=True))), *TICKED)
+    assert isinstance(worth, dict)
+    assert (worth["pure_straight"], worth.get("fully_concealed_hand"), worth["self_drawn"]) == (16, None, 1)
+
+
+def test_walls_of_another_form_than_the_plan_has_tell_nothing() -> None:
+    other = fact(TABLE, 1, Restored(round=1, deal=1, verified=True, form=OTHER_FORM, refusals=0))
+    assert fan_of(SELF_DRAWN, other, declared()) == "walls_not_read"
+
+
+def test_until_the_scorer_has_heard_whether_the_walls_were_read_it_is_too_early() -> None:
+    assert fan_of(SELF_DRAWN, declared()) == "not_restored"
+
+
+# ---- whenever -----------------------------------------------------------------------------------
+
+
 def test_nothing_is_counted_before_somebody_has_declared() -> None:
     assert Counting(EVENT).answer(SELF_DRAWN, (), over=False) == NotCounted(code="not_declared")
 
@@ -142,7 +195,7 @@ def test_nothing_is_counted_for_who_has_not_declared_in_this_very_play() -> None
 
 def test_where_an_arbiter_has_put_right_who_declared_the_declarer_is_anybody() -> None:
     corrected = Overridden(round=1, deal=1, guards=("declarations_corrected",), reason="east: a button failed")
-    assert isinstance(fan_of(SELF_DRAWN, declared("west"), fact(TABLE, 2, corrected)), dict)
+    assert isinstance(fan_of(SELF_DRAWN, restored(), declared("west"), fact(TABLE, 2, corrected)), dict)
 
 
 def test_nothing_is_counted_when_the_play_has_its_result() -> None:
@@ -151,7 +204,7 @@ def test_nothing_is_counted_when_the_play_has_its_result() -> None:
 
 def test_the_same_request_has_the_same_answer_and_costs_one_count() -> None:
     counting = Counting(EVENT)
-    answers = [counting.answer(SELF_DRAWN, (declared(),), over=False) for _ in range(3 * MOST)]
+    answers = [counting.answer(SELF_DRAWN, READ, over=False) for _ in range(3 * MOST)]
     assert answers == [answers[0]] * len(answers)
     assert isinstance(answers[0], McrValue)
 
@@ -160,22 +213,20 @@ def test_who_asks_again_and_again_to_look_faces_up_is_answered_no_more() -> None
     counting, east = Counting(EVENT), dealt("east")
     tries = [replace(SELF_DRAWN, id=f"request-{at}", groups=(east[:13], (east[13 + at % 21],))) for at in range(MOST)]
     for one in tries:
-        counting.answer(one, (declared(),), over=False)
-    assert counting.answer(replace(SELF_DRAWN, id="one-more"), (declared(),), over=False) == NotCounted(
-        code="counted_too_often"
-    )
+        counting.answer(one, READ, over=False)
+    assert counting.answer(replace(SELF_DRAWN, id="one-more"), READ, over=False) == NotCounted(code="counted_too_often")
 
 
 def test_asking_too_early_costs_no_count() -> None:
     counting = Counting(EVENT)
     for _ in range(2 * MOST):
         counting.answer(SELF_DRAWN, (), over=False)
-    assert isinstance(counting.answer(SELF_DRAWN, (declared(),), over=False), McrValue)
+    assert isinstance(counting.answer(SELF_DRAWN, READ, over=False), McrValue)
 
 
 def test_an_answer_has_names_of_fan_and_never_a_face() -> None:
     for request in (SELF_DRAWN, ON_A_DISCARD, asked(dealt("east")[:13], dealt("south")[1:2])):
-        answer = Counting(EVENT).answer(request, (declared(),), over=False)
+        answer = Counting(EVENT).answer(request, READ, over=False)
         texts = set(_texts(json.loads(encode_any(answer))))
         assert texts.isdisjoint(KINDS)
 
@@ -205,7 +256,7 @@ def arrive(hall: Hall, request: CountRequest) -> None:
 
 
 def test_the_scorer_answers_the_table_that_asked_and_keeps_nothing_of_it(room: Hall) -> None:
-    room.hear(declared())
+    room.hear(restored(1), declared(seq=2))
     before = room.journal.height
     arrive(room, SELF_DRAWN)
     told = room.ear.told(f"counted/{TABLE}")
@@ -216,13 +267,13 @@ def test_the_scorer_answers_the_table_that_asked_and_keeps_nothing_of_it(room: H
 
 def test_a_hand_is_counted_until_the_result_is_there(room: Hall) -> None:
     outcome = Outcome("discard", {"east": 19}, "south")
-    room.hear(declared(), fact(TABLE, 2, result(TABLE, 1, outcome)))
+    room.hear(restored(1), declared(seq=2), fact(TABLE, 3, result(TABLE, 1, outcome)))
     arrive(room, SELF_DRAWN)
     assert room.ear.told(f"counted/{TABLE}")["answer"] == {"kind": "refused", "code": "play_has_result"}
 
 
 def test_a_request_for_another_table_or_event_is_refused_before_it_is_looked_at(room: Hall) -> None:
-    room.hear(declared())
+    room.hear(restored(1), declared(seq=2))
     room.arrive(topics.COUNT.at(NAME, table=TABLE + 1), encode(SELF_DRAWN))
     arrive(room, replace(SELF_DRAWN, table=77))
     assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
@@ -230,7 +281,7 @@ def test_a_request_for_another_table_or_event_is_refused_before_it_is_looked_at(
 
 
 def test_a_deal_that_is_not_the_tables_is_not_looked_up(room: Hall) -> None:
-    room.hear(declared())
+    room.hear(restored(1), declared(seq=2))
     for other in (replace(SELF_DRAWN, deal=2), replace(SELF_DRAWN, deal=77), replace(SELF_DRAWN, round=9)):
         arrive(room, other)
     assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []

@@ -116,7 +116,7 @@ def test_whatever_is_told_the_test_ends_within_its_time(steps: list[tuple[int, R
         test.pass_time(now)
         test.take(told, now)
     for _ in SEATS:
-        now = max(now, test.due)
+        now = max(now, test.due or 0)
         test.pass_time(now)
     assert test.asked is None
     assert test.right == [seat for seat in SEATS if seat in test.right]

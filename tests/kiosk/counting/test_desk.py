@@ -5,7 +5,8 @@ from typing import Final
 
 import pytest
 
-from broker.contract.counting import AnyAnswer, Counted, CountedFan, CountRequest, McrValue, NotCounted
+from broker.contract.counting import AnyAnswer, Counted, CountedFan, CountRequest, McrValue, NotCounted, SaidOfMcr
+from kiosk.counting.begun import AnyForm
 from kiosk.counting.desk import AGAIN_NS, SILENT_NS, CountDesk, CountShown
 from kiosk.entry import Form
 from kiosk.sight import HandSight
@@ -22,7 +23,7 @@ TOO_LITTLE: Final = McrValue(fan=7, minimum=8, elements=(CountedFan(id="all_pung
 class Desk:
     """A desk, and what it asks."""
 
-    def __init__(self, sitting: Sitting | None = None, form: Form | None = DECLARED) -> None:
+    def __init__(self, sitting: Sitting | None = None, form: AnyForm | None = DECLARED) -> None:
         self.asked: list[CountRequest] = []
         self.desk = CountDesk(EVENT, TABLE, self.asked.append)
         self.sitting, self.form = sitting or sitting_in(Phase.DECLARED), form
@@ -100,19 +101,19 @@ def test_what_the_tiles_cannot_tell_is_said_by_keys_where_the_hand_allows_it() -
     desk = Desk().looking_at(late)
     for key in ("l", "o", "k", "enter"):  # there is no kong of which a tile could be the replacement
         desk.key(key)
-    assert (desk.asked[0].said.last_tile, desk.asked[0].said.kong, desk.asked[0].said.last_of_kind) == (1, 0, 1)
+    assert desk.asked[0].said == SaidOfMcr(last_tile=True, last_of_kind=True)
     desk.key("r")
     desk.desk.saw(early)
     desk.key("enter")
-    assert desk.asked[1].said.last_tile is False
+    assert desk.asked[1].said == SaidOfMcr(last_of_kind=True)
 
 
 def test_a_kong_is_robbed_of_a_claimed_tile_and_never_on_the_last_one() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     desk.key("k")
-    assert desk.shown.counting.said.kong
+    assert desk.shown.counting.said == SaidOfMcr(kong=True)
     desk.key("l")
-    assert (desk.shown.counting.said.last_tile, desk.shown.counting.said.kong) == (True, False)
+    assert desk.shown.counting.said == SaidOfMcr(last_tile=True)
 
 
 def test_without_an_answer_the_same_is_asked_again_and_staff_are_told() -> None:
@@ -130,7 +131,7 @@ def test_a_declaration_that_the_scorer_has_not_heard_of_is_waited_for() -> None:
     assert desk.shown.counting.answer is None
     desk.desk.due(AGAIN_NS)
     desk.answer(WORTH)
-    assert (len(desk.asked), desk.shown.counting.accepted) == (2, 24)
+    assert (len(desk.asked), desk.shown.counting.accepted) == (2, WORTH)
 
 
 def test_an_answer_to_an_older_question_is_not_taken() -> None:

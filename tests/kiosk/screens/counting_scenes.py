@@ -7,7 +7,9 @@ from typing import Final
 import numpy as np
 
 from broker.contract.counting import AnyAnswer, CountedFan, CountRequest, McrValue, NotCounted
+from kiosk.counting.as_said import AsSaid
 from kiosk.counting.desk import CountShown
+from kiosk.counting.mcr import OfMcr
 from kiosk.counting.state import Counting
 from kiosk.entry import Form
 from kiosk.screens.shown import Line, Shown, shown
@@ -51,15 +53,29 @@ def sight(groups: Groups, *, still: bool = True) -> HandSight:
     return HandSight(tiles, still, View(1, drawn()))
 
 
-def counted(now: HandSight, answer: AnyAnswer | None = None, *, asked: bool = False, silent: bool = False) -> Shown:
+def with_kongs() -> Groups:
+    """Four kongs of any tiles, one more, and its like."""
+    own = dealt()
+    return own[:1], own[1:5], own[5:9], own[9:13], own[13:17], own[17:18]
+
+
+def counted(
+    now: HandSight,
+    answer: AnyAnswer | None = None,
+    *,
+    asked: bool = False,
+    silent: bool = False,
+    win: OfMcr = OfMcr(last_tile=True),  # noqa: B008 - frozen
+    problem: str | None = None,
+) -> Shown:
     """Give what is to be seen of West's hand."""
     sitting = sitting_in(Phase.DECLARED)
     winner = Winner(sitting.play, "west")
     request = CountRequest(
         id="request-1", event=EVENT, table=TABLE, round=1, deal=1, seat="west", groups=self_drawn_late()
     )
-    counting = Counting(winner, now, asked=request if asked or answer else None, answer=answer, last_tile=True)
-    seen = shown(TABLE, sitting.table, Form(("west", "north"), (4, 8)), Line(up=True, clock="14:05"), None)
+    counting = Counting(winner, win, now, asked=request if asked or answer else None, answer=answer)
+    seen = shown(TABLE, sitting.table, Form(("west", "north"), (4, 8)), Line(up=True, clock="14:05"), problem)
     return replace(seen, count=CountShown(counting, silent=silent))
 
 
@@ -84,6 +100,15 @@ LONG: Final = value(
     ("one_voided_suit", 1),
 )
 
+GREATEST: Final = value(
+    ("big_four_winds", 88),
+    ("four_kongs", 88),
+    ("all_honors", 64),
+    ("four_concealed_pungs", 64),
+    ("out_with_replacement_tile", 8),
+    ("fully_concealed_hand", 4),
+)
+
 COUNTING: Final[dict[str, Callable[[], Shown]]] = {
     "count, nothing in view": lambda: counted(HandSight()),
     "count, one unread": lambda: counted(
@@ -97,6 +122,14 @@ COUNTING: Final[dict[str, Callable[[], Shown]]] = {
     "count, moving": lambda: counted(sight(self_drawn_late(), still=False)),
     "count, asked": lambda: counted(sight(self_drawn_late()), asked=True),
     "count, silent": lambda: counted(sight(self_drawn_late()), asked=True, silent=True),
+    "count, foreign": lambda: counted(replace(sight(()), groups=((Sighted(5, foreign=True),),))),
+    "count, one missing": lambda: counted(sight((dealt()[:12], dealt()[33:34]))),
+    "count, walls ticked": lambda: counted(HandSight(), win=OfMcr(AsSaid())),
+    "count, walls ticked, kongs": lambda: counted(
+        sight(with_kongs()), win=OfMcr(AsSaid(self_drawn=True, concealed=frozenset({2, 3}))), problem="camera_reads"
+    ),
+    "count, counted too often": lambda: counted(sight(with_melds()), NotCounted(code="counted_too_often")),
+    "count, 316 fan": lambda: counted(sight(with_melds()), GREATEST),
     "count, value": lambda: counted(sight(with_melds()), value(("seven_pairs", 24), ("last_tile_draw", 8))),
     "count, many fan": lambda: counted(sight(with_melds()), LONG),
     "count, under the minimum": lambda: counted(sight(with_melds()), value(("all_pungs", 6), ("self_drawn", 1))),

@@ -2,20 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.resources import files
 from typing import Final
 
 import msgspec
 
+from broker.contract.counting import AnyAnswer, CountedFu, CountedYaku, CountRequest, NotCounted, RiichiValue
 from broker.contract.riichi import RiichiWin
 from broker.contract.words import SEATS
+from kiosk.counting.begun import begun
+from kiosk.counting.desk import CountShown
 from kiosk.riichi_entry import WinForm
 from kiosk.riichi_keys import RiichiForm
 from kiosk.riichi_questions import Question
 from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import Shown
-from kiosk.table.events import PlayEndedDrawn
+from kiosk.sight import HandSight, Winner
+from kiosk.table.events import PlayEndedDrawn, RiichiLaid
+from kiosk.table.state import Table
 from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, fu30, session_plan
+from tests.kiosk.screens.counting_scenes import sight
 from tests.kiosk.screens.scenes import CHINESE, LONG, SCENES, named, seen
 
 MOST: Final = RiichiWin(han=12)
@@ -58,6 +65,84 @@ def drawn(sitting: AloneSitting) -> None:
     sitting.press(*SEATS)
 
 
+OPEN_HAND: Final = RiichiValue(
+    han=8,
+    fu=80,
+    yakuman=0,
+    yaku=tuple(
+        CountedYaku(id=one, han=han)
+        for one, han in (
+            ("yakuhai_white", 1),
+            ("yakuhai_green", 1),
+            ("seat_wind_east", 1),
+            ("round_wind_east", 1),
+            ("toitoi", 2),
+            ("honroutou", 2),
+        )
+    ),
+    items=tuple(
+        CountedFu(id=one, fu=fu)
+        for one, fu in (
+            ("winning", 20),
+            ("closed_kan_of_orphans", 32),
+            ("open_kan_of_orphans", 16),
+            ("open_pon_of_orphans", 4),
+            ("open_pon_of_orphans", 4),
+        )
+    ),
+)
+
+
+YAKUMAN: Final = RiichiValue(
+    han=26, fu=30, yakuman=2, yaku=(CountedYaku(id="suuankou_tanki", han=26, yakuman=2),), items=OPEN_HAND.items
+)
+
+
+def counting(shown: Shown, table: Table, seen_: HandSight, answer: AnyAnswer | None = None, *keys: str) -> Shown:
+    """Show South's hand while it is counted."""
+    assert table.play is not None
+    now = replace(begun(Winner(table.play, "south"), table), sight=seen_)
+    for key in keys:
+        now = replace(now, win=now.win.press(key, now.sight, now.winner))
+    request = CountRequest(id="r", event="e", table=1, round=1, deal=1, seat="south", groups=((1,), (2,)))
+    return replace(shown, count=CountShown(replace(now, asked=request if answer else None, answer=answer)))
+
+
+def counted_in_session(
+    seen_: HandSight, answer: AnyAnswer | None = None, *keys: str, rules: str | None = None
+) -> Shown:
+    """Show a session in which South has won in riichi, by rules with every question if it is said."""
+    sitting = RiichiSitting(session_plan(profile="riichi-club" if rules else "riichi-montreal", rules=rules))
+    sitting.begin()
+    sitting.take(RiichiLaid(at=sitting.wait(), seat="south", laid=True))
+    sitting.declare("south")
+    shown = replace(seen(sitting), session=session_shown(sitting.table, sitting.session, WinForm(("south",)), "always"))
+    return counting(shown, sitting.table, seen_, answer, *keys)
+
+
+def counted_alone(seen_: HandSight, answer: AnyAnswer | None = None, *keys: str) -> Shown:
+    """Show a planned deal that South has won."""
+    sitting = AloneSitting(named(CHINESE))
+    sitting.begin()
+    sitting.declare("south")
+    shown = replace(seen(sitting), alone=alone_shown(sitting.table, WinForm(("south",))))
+    return counting(shown, sitting.table, seen_, answer, *keys)
+
+
+def every_question() -> str:
+    """Give the club's rules with red fives and open riichi."""
+    text = (files("broker.rules.riichi") / "profiles/riichi-montreal.toml").read_text(encoding="utf-8")
+    text = text.replace('id = "riichi-montreal"', 'id = "riichi-club"')
+    return text.replace("[hand.red_fives]\nvalue = false", "[hand.red_fives]\nvalue = true")
+
+
+def laid(*groups: int, under: tuple[int, ...] = ()) -> HandSight:
+    """See groups of so many tiles in one row, and others in a row under it."""
+    serials = iter(range(1, 137))
+    all_ = tuple(tuple(next(serials) for _ in range(many)) for many in (*groups, *under))
+    return replace(sight(all_), rows=(len(groups), len(under)) if under else (len(groups),))
+
+
 RIICHI: Final[dict[str, Callable[[], Shown]]] = {
     "riichi session, who discarded": lambda: session(
         lambda table: table.declare("south"), WinForm(("south",), wins=(MOST,), asked="discarder", live_kan=True)
@@ -67,6 +152,10 @@ RIICHI: Final[dict[str, Callable[[], Shown]]] = {
     ),
     "riichi session, whose fault depends": lambda: session(
         lambda _: None, Question("dependent", seats=("south", "west", "north"), chosen=("west",))
+    ),
+    "riichi session, whose fault": lambda: session(lambda _: None, Question("fault", seats=("south",))),
+    "riichi session, whose yakuman was spoilt": lambda: session(
+        lambda _: None, Question("spoilt", seats=("south",), spoilt=("west",))
     ),
     "riichi session, accepting": lambda: session(ron),
     "riichi deal, confirming": lambda: alone(lambda _: None, begun=False),
@@ -80,6 +169,14 @@ RIICHI: Final[dict[str, Callable[[], Shown]]] = {
     "riichi deal, tenpai": lambda: alone(asking),
     "riichi deal, accepting": lambda: alone(ron),
     "riichi deal, recorded": lambda: alone(drawn),
+    "riichi count, nothing in view": lambda: counted_in_session(HandSight()),
+    "riichi count, every question": lambda: counted_in_session(
+        laid(7, 4, 4, 1, under=(3, 3)), None, *"tgggpmii", rules=every_question()
+    ),
+    "riichi count, a planned deal": lambda: counted_alone(laid(13, 1), None, "t", "i", "j"),
+    "riichi count, value": lambda: counted_in_session(laid(13, 1), OPEN_HAND),
+    "riichi count, yakuman": lambda: counted_alone(laid(13, 1), YAKUMAN),
+    "riichi count, no yaku": lambda: counted_alone(laid(13, 1), NotCounted(code="no_yaku")),
 }
 
 ALL_SCENES: Final = {**SCENES, **RIICHI}

@@ -24,6 +24,7 @@ from kiosk.table.restoring.heap import Sighted
 from kiosk.table.restoring.scans import Run, Scans
 from kiosk.table.state import Phase
 from tests.kiosk.screens.counting_scenes import COUNTING
+from tests.kiosk.screens.self_test_scenes import SELF_TEST
 from tests.kiosk.screens.session_scenes import riichi_scenes
 from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
 from vision.reading import FaultType
@@ -303,6 +304,7 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "pairing, refused": lambda: pairing(PairingForm("code", LONG_DESK, problem="desk_unproven")),
     "pairing, asking": lambda: pairing(PairingForm("asking", LONG_DESK)),
     "pairing, done": lambda: pairing(PairingForm("paired", event="european-championship-2026-lyon", table=9999)),
+    **SELF_TEST,
     "waiting": lambda: seen(sitting_in(Phase.WAITING)),
     "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), replace(ONLINE, up=False)),
     "restoring": lambda: seen(sitting_in(Phase.RESTORING)),

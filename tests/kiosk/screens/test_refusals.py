@@ -14,8 +14,10 @@ SOURCES: Final = (
     "broker/rules/points.py",
     "broker/rules/declarers.py",
     "broker/rules/laid_hand.py",
+    "broker/rules/said_hand.py",
+    "broker/rules/counted_hand.py",
     "broker/rules/fan",
-    "broker/rules/riichi/points.py",
+    *(f"broker/rules/riichi/{part}.py" for part in ("counted_hand", "hand", "library", "points", "situation", "value")),
     "broker/rules/riichi/duplicate.py",
     "broker/rules/riichi/session",
     "broker/scorer/counting.py",
@@ -24,24 +26,31 @@ SOURCES: Final = (
 
 OF_PAIRING: Final = (
     *("desk_error", "form_malformed", "form_too_large", "no_answer", "nothing_to_pair_with"),
-    *(f"pairing_{why}" for why in ("unknown", "spent", "over", "delayed")),
+    *("pairing_unknown", "pairing_spent", "pairing_over", "pairing_delayed"),
 )
 """What a desk answers to a device that brings a code, or what the device makes of an answer that is none."""
 
 NEVER_TOLD: Final = {
     "a press is refused in silence": {
         *("press_after_play", "press_after_window", "press_before_play", "press_in_pause"),
-        "press_told_late",
+        *("press_in_test", "press_told_late"),
     },
     "a matter between program and clock": {"window_still_open"},
     "it ends the program, or is told at the foot": {
         *("bad_configuration", "disk_low", "journal_broken", "journal_in_use", "kiosk_error", "not_paired"),
         *("screen_missing", "bad_profile", "plan_rewrites_past"),
     },
+    "the self-test tells what it has found": {
+        *("button_exchanged", "button_silent", "picture_wrong", "scanner_beeps", "scanner_silent"),
+        *("self_test_failed", "self_test_skipped"),
+    },
     "the desk's own code is told in its place": {"pairing_refused"},
-    "the table asks again until it is another": {"not_declared"},
+    "the table asks again until it is another": {"not_declared", "not_restored"},
     "the forms ask so that it cannot be": {
         *("discarder_not_asked", "draw_with_winner", "winner_twice", "negative_yakuman", "fined_not_scored"),
+        *("chankan_self_drawn", "haitei_on_discard", "haitei_with_rinshan", "houtei_self_drawn", "houtei_with_chankan"),
+        *("ippatsu_without_riichi", "open_riichi_refused", "open_riichi_without_riichi", "riichi_with_open_hand"),
+        *("rinshan_on_discard", "too_many_indicators"),
         *("no_such_player", "player_named_twice", "loser_missing", "reason_missing", "dead_hand_counts"),
     },
     "a state that the scorer told is validated before": {"negative_counters", "negative_deposits"},

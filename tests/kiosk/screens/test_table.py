@@ -124,7 +124,7 @@ def test_what_may_be_touched_is_large_enough_for_a_finger_and_apart(
 @pytest.mark.parametrize(
     ("scene", "keys"),
     [
-        ("waiting", ""),
+        ("waiting", "t"),
         ("restoring", "c"),
         ("confirming", "c"),
         ("playing", "d c"),
@@ -136,7 +136,7 @@ def test_what_may_be_touched_is_large_enough_for_a_finger_and_apart(
         ("declared, all four", "b 1 2 3 4 5 6 7 8 9 clear 0 back x enter c"),
         ("accepting", "r c"),
         ("recorded", "enter c"),
-        ("finished", ""),
+        ("finished", "t"),
     ],
 )
 def test_whatever_a_key_does_a_finger_does_too(scene: str, keys: str) -> None:

@@ -55,7 +55,10 @@ _MADE: Final[Mapping[str, Callable[[RiichiEvent], Event]]] = {
     ),
     "abort": _abort,
     "chombo": lambda told: Chombo(
-        offenders=players(told.offenders), dependent=players(told.dependent), riichi=players(told.riichi)
+        offenders=players(told.offenders),
+        dependent=players(told.dependent),
+        yakuman_tenpai=players(told.yakuman_tenpai),
+        riichi=players(told.riichi),
     ),
     "minor_fault": lambda told: MinorFault(offenders=players(told.offenders)),
     "end": lambda _: SessionEnd(),

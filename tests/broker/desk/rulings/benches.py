@@ -80,6 +80,18 @@ def opened(client: httpx.Client, address: str) -> dict[str, str]:
     return fields | {"form": token_of(client, address), "reason": "seen by the arbiter"}
 
 
-def publish(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
-    """Publish a form."""
+def looked(client: httpx.Client, fields: dict[str, str]) -> dict[str, str]:
+    """Look whom a form would move; give its fields as that page sends them on, or as they were."""
+    page = client.post("/rulings/new", data=fields | {"action": "look"}).text
+    mark = re.search(r'name="looked_at" value="([0-9a-f]+)"', page)
+    return fields | ({"looked_at": mark[1]} if mark else {})
+
+
+def send(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
+    """Publish a form as it is."""
     return client.post("/rulings/new", data=fields | {"action": "publish"})
+
+
+def publish(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
+    """Publish a form, after a look at whom it moves."""
+    return send(client, looked(client, fields))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from broker.desk.rulings.bench import NOTED
 from broker.desk.rulings.drafting import groups
-from tests.broker.desk.rulings.benches import NOW, Ruled, opened, publish, ruling_desk
+from tests.broker.desk.rulings.benches import NOW, Ruled, looked, opened, publish, ruling_desk, send
 from tests.broker.desk.test_access import HOSTILE, logged_in
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import event
@@ -83,13 +83,28 @@ def test_a_deal_is_fouled_in_groups_and_imps_are_given_beside_all_plays(desk: Ru
     assert "1 2 | 3 4" in page
 
 
+def test_what_was_not_looked_at_or_moves_others_by_now_is_shown_once_more_before_it_is_published(desk: Ruled) -> None:
+    table, round_ = next(key for key in desk.scorer.rulings.room.plays_with(HERE.deal) if key != (1, 2))
+    with logged_in(desk.server, "head_arbiter") as client:
+        fields = opened(client, f"/rulings/new?play={PLAY}&kind=void")
+        blind = send(client, fields)
+        seen = looked(client, fields)
+        publish(client, opened(client, f"/rulings/new?play={table}-{round_}&kind=void"))
+        late = send(client, seen)
+        assert [("effects_changed" in page.text, page.status_code) for page in (blind, late)] == [(True, 400)] * 2
+        assert desk.kinds == [("void", True)]
+        assert publish(client, fields).status_code == 303
+
+
 def test_a_ruling_is_in_the_audit_log_and_one_that_was_refused_is_not(desk: Ruled) -> None:
     with logged_in(desk.server, "table_arbiter") as client:
-        fields = opened(client, f"/rulings/new?play={PLAY}&kind=void")
+        fields = looked(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
         again = fields | {"id": "another-ruling-id"}
         publish(client, fields)
         assert "ruling_conflict" in publish(client, again).text
-        assert publish(client, fields).status_code == 303  # the same form twice is one ruling
+        assert (
+            client.post("/rulings/new", data=fields | {"action": "publish"}).status_code == 303
+        )  # the same form twice is one ruling
     noted = [entry.about for entry in desk.door.audit.checked() if entry.action == NOTED]
     assert (set(noted), desk.kinds) == ({fields["id"]}, [("void", True)])
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from broker.contract.messages import LogMessage, Ruling
 from broker.contract.rulings import (
     Adjusted,
+    AnyDecision,
     Award,
     Deadline,
     DealPlayed,
@@ -19,6 +20,7 @@ from broker.contract.rulings import (
     SeatsPlayed,
     Undo,
     Void,
+    kind_of,
 )
 from broker.contract.wire import Refused
 from broker.rules.points import Outcome
@@ -96,9 +98,9 @@ def test_the_file_of_standings_follows(played: Hall) -> None:
 def test_of_two_who_rule_on_one_play_the_second_sees_a_conflict(played: Hall) -> None:
     room = played.scorer._room
     first, second = draft(room, Void(), PLAY), replace(draft(room, Void(), PLAY), id="ruling-other")
-    give(played, first)
-    assert refusal(played, second, TABLE) == "ruling_conflict"
-    give(played, replace(second, after=first.id), TABLE)
+    give(played, first, TABLE)
+    assert refusal(played, second) == "ruling_conflict"
+    give(played, replace(second, after=first.id))
 
 
 def test_what_is_sent_twice_is_given_once_and_an_id_is_nobody_elses(played: Hall) -> None:
@@ -141,6 +143,25 @@ def test_the_effects_name_everybody_who_moves_and_nobody_else(played: Hall) -> N
         assert (line.place_before, line.place_after) == (before[line.name].place, after[line.name].place)
         assert (line.imp_before, line.imp_after) == (before[line.name].imp, after[line.name].imp)
     assert {play.deal for play in effects.plays} == {HERE.deal}
+
+
+@pytest.mark.parametrize("decision", [Void(), Adjusted(gives=dict.fromkeys(HERE.players.values(), 0))], ids=kind_of)
+def test_over_the_head_arbiters_ruling_nobody_else_rules_but_imps_may_be_given_beside_it(
+    played: Hall, decision: AnyDecision
+) -> None:
+    room = played.scorer._room
+    give(played, draft(room, Void(), PLAY))
+    assert refusal(played, draft(room, decision, PLAY), TABLE) == "head_arbiter_only"
+    give(played, draft(room, FineRuled(takes={HERE.players["east"]: 4}), PLAY), TABLE)
+    give(played, draft(room, Undo(ruling="ruling-0000")))
+    give(played, draft(room, decision, PLAY), TABLE)
+
+
+@pytest.mark.parametrize(
+    "decision", [Award(gives={HERE.players["east"]: 99}), FineRuled(takes={HERE.players["east"]: 4})]
+)
+def test_imps_of_no_play_are_the_head_arbiters_to_give_and_to_take(played: Hall, decision: AnyDecision) -> None:
+    assert refusal(played, draft(played.scorer._room, decision), TABLE) == "head_arbiter_only"
 
 
 def test_after_the_correction_period_the_head_arbiter_alone_rules_and_until_then_nothing_is_final(hall: Hall) -> None:

@@ -1,0 +1,64 @@
+"""Everything that the self-test of the hardware can be asked to show."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from firmware.contact import MS, TooShort
+from firmware.reports import SEATS, Health, NotScanned, Pressed, Report, Scanned
+from kiosk.screens.shown import Line, Shown
+from kiosk.self_test.walk import Finding, Walk
+from kiosk.sight import PictureSight, View
+from tests.kiosk.tables import TABLE
+
+PICTURE: Final = View(1, np.full((293, 520, 3), 96, dtype=np.uint8))
+
+Steps = Callable[[Walk], object]
+
+
+def walked(*reports: Report | TooShort, keys: str = "", then: Steps = lambda _: None) -> Shown:
+    """Show a test of which devices have told this, then these keys were pressed."""
+    walk = Walk(0, scanner=True)
+    for report in reports:
+        walk.take(report, 0)
+    for key in keys:
+        walk.key(key, 3)
+    then(walk)
+    line = Line(up=True, clock="09:05", version="0.1.0")
+    return Shown(table=TABLE, state="waiting", line=line, self_test=walk.seen)
+
+
+ALL: Final = tuple(Pressed(seat, 1) for seat in SEATS)
+
+
+def found(*wrong: tuple[str, str]) -> Shown:
+    """Show what a test has found."""
+    passed = replace(walked(*ALL).self_test, step="found", found=tuple(Finding(*one) for one in wrong))  # type: ignore[type-var]  # there is one
+    return replace(walked(), self_test=passed)
+
+
+SELF_TEST: Final[dict[str, Callable[[], Shown]]] = {
+    "self-test, buttons": walked,
+    "self-test, half": lambda: walked(*ALL[:2]),
+    "self-test, one does not come": lambda: walked(ALL[0], keys="x"),
+    "self-test, another came": lambda: walked(ALL[0], Pressed("north", 1)),
+    "self-test, too short": lambda: walked(ALL[0], TooShort("north", 1, 2 * MS)),
+    "self-test, stuck": lambda: walked(Health("button-north", "button_stuck", "for 30 s")),
+    "self-test, box": lambda: walked(Health("buttons", "box_silent", "nothing comes")),
+    "self-test, scan": lambda: walked(*ALL),
+    "self-test, scanned": lambda: walked(*ALL, Scanned(117, "02", 1)),
+    "self-test, scanned nothing": lambda: walked(*ALL, NotScanned("scan_unknown", "?", 1)),
+    "self-test, no picture": lambda: walked(*ALL, keys="x"),
+    "self-test, picture": lambda: walked(*ALL, keys="x", then=lambda walk: walk.saw(PictureSight(PICTURE))),
+    "self-test, glare": lambda: walked(
+        *ALL, keys="x", then=lambda walk: walk.saw(PictureSight(PICTURE, ("camera_glare",)))
+    ),
+    "self-test, passed": found,
+    "self-test, one fault": lambda: found(("button-north", "button_silent")),
+    "self-test, many faults": lambda: found(
+        *(("button-north", "button_chatters"), ("scanner", "scanner_beeps"), ("camera", "camera_soft")),
+        *(("board", "undervoltage"), ("board", "clock_unset")),
+    ),
+}

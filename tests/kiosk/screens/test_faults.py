@@ -1,0 +1,72 @@
+"""What is wrong with the hardware is told in words, with what to do: at the foot of the screen and in the self-test."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from broker.contract.link import LinkRefused
+from firmware.errors import BadAddress, FirmwareError, PinInUse, PinReserved
+from kiosk.errors import (
+    ButtonExchanged,
+    ButtonSilent,
+    DiskLow,
+    JournalFull,
+    PictureWrong,
+    ScannerBeeps,
+    ScannerSilent,
+)
+from kiosk.health import TOLD_LATE
+from kiosk.picture_looking import TOLD
+from kiosk.screens.faults import fault, faulty, named, remedy, with_remedy
+from kiosk.screens.words import Words, languages
+from vision.errors import CameraError
+
+ENDS_THE_PROGRAM: Final = {one.code for one in (FirmwareError, BadAddress, PinInUse, PinReserved)}
+"""Of devices: said when the program ends, not at a table."""
+
+PARTS: Final = ("buttons", "button-east", "contact-east", "lamps", "scanner", "camera", "disk", "broker", "board")
+OTHERS: Final = ("press-east", "wire", "plan")
+"""Parts of which the foot of the screen may speak."""
+
+
+def under(base: type[Exception]) -> Iterator[str]:
+    """Give the codes of a family of errors."""
+    yield vars(base)["code"]
+    for kind in base.__subclasses__():
+        yield from under(kind)
+
+
+def of_hardware() -> set[str]:
+    """Give every code that the health of a part can have, or that the self-test finds."""
+    own = (ButtonExchanged, ButtonSilent, DiskLow, JournalFull, PictureWrong, ScannerBeeps, ScannerSilent, LinkRefused)
+    devices = {code for code in under(FirmwareError) if code not in ENDS_THE_PROGRAM}
+    cameras = {code for code in under(CameraError) if code != "camera_address"}
+    return devices | cameras | {*TOLD} | {one.code for one in own}
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_fault_of_the_hardware_has_its_word_and_says_what_to_do(language: str) -> None:
+    words = Words(language)
+    wordless = {code for code in of_hardware() if fault(words, "camera", code) == code or not remedy(words, code)}
+    assert wordless == set()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_part_has_its_name(language: str) -> None:
+    words = Words(language)
+    assert [part for part in (*PARTS, *OTHERS) if named(words, part) == part] == []
+
+
+def test_a_fault_is_said_of_its_part() -> None:
+    words = Words()
+    assert faulty(words, "button-north", "button_stuck") == "Button North: stays pressed"
+    assert faulty(words, "plan", "plan_rewrites_past") == "Plan: not taken"
+    assert faulty(words, "press-east", TOLD_LATE) == "Press of East: told late"
+    assert with_remedy(words, "camera", "camera_dark") == "Camera: too dark. More light on the mat."
+
+
+def test_what_has_no_word_is_told_by_its_code() -> None:
+    words = Words("fr")
+    assert faulty(words, "toaster", "toast_burnt") == "toaster : toast_burnt"
+    assert with_remedy(words, "toaster", "toast_burnt") == "toaster : toast_burnt"
