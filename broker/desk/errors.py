@@ -54,6 +54,13 @@ class SheetUnknown(DeskError, LookupError):
     status = 404
 
 
+class PageUnknown(DeskError, LookupError):
+    """There is no page at this address."""
+
+    code = "page_unknown"
+    status = 404
+
+
 class TooManyMisses(DeskError, PermissionError):
     """Somebody at this address has asked for too many receipts that do not exist."""
 
