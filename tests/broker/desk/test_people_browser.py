@@ -92,17 +92,3 @@ def test_a_cookie_taken_to_another_browser_opens_nothing_and_ends_the_session(
 def test_no_script_can_read_the_cookie(context: BrowserContext, bench: Bench) -> None:
     page = log_in(context, bench, "head_arbiter")
     assert page.evaluate("document.cookie") == ""
-
-
-def test_the_pages_have_nothing_to_complain_of_and_fit_a_phone(context: BrowserContext, bench: Bench) -> None:
-    page = log_in(context, bench, "head_arbiter")
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.set_viewport_size({"width": 360, "height": 740})
-    wide = []
-    for path in ("", "people", "orders?table=2"):
-        for language in ("en", "fr", "zh"):
-            page.goto(f"{bench.server.url}{path}{'&' if '?' in path else '?'}lang={language}")
-            wide.append(page.evaluate("document.documentElement.scrollWidth"))
-    assert (complaints, set(wide)) == ([], {360})
