@@ -113,6 +113,10 @@ docs: setup ## write anew the documents that are generated from the code
 screens: setup ## draw every screen of the kiosk, in every language and two sizes, onto contact sheets in docs/pictures
 	$(BIN)/python -m tests.kiosk.screens.gallery docs/pictures
 
+.PHONY: pages
+pages: setup ## look at every page of the desk: contact sheets in build/pages, and what breaks a law (LOOKS="phone fr dark")
+	$(BIN)/python -m tests.broker.desk.pages.gallery build/pages $(LOOKS)
+
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)
 	$(PIN) --group dev --output-file requirements.lock

@@ -33,6 +33,7 @@ from broker.desk.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopb
 from broker.errors import BrokerError
 from broker.organiser.events import setup_page
 from broker.organiser.paper import paper_page
+from broker.people.copies import Closings, copy_people
 from broker.people.door import LINK, Door
 from broker.people.errors import PeopleError
 from broker.records import exports_page
@@ -53,6 +54,9 @@ CREDENTIALS = "credentials.json"
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
 MQTT_PORT = 1883
 LAST_PORT = 65_535
+SWITCH_S = 0.001
+"""After so long a thread that renders a page lets those go on who take results in."""
+
 PORTS = click.IntRange(0, LAST_PORT)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -99,11 +103,8 @@ def scorer(  # noqa: PLR0913 - one parameter an option
     wishes: Wishes,
 ) -> None:
     """Take results in, keep them, and show the arbiter: EVENT is the event's folder."""
-    os.umask(0o077)  # results, passwords and the broker's store are nobody else's
-    logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    _settle(stop)
     try:
         with ExitStack() as running:
             checked = open_event(event)
@@ -124,7 +125,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             running.callback(door.close)
             line = DeskLink(checked.name, door, replace(address, user="desk", password=desk_password(passwords)))
             running.callback(line.stop)
-            watches = [watch, *_backup(running, event, work, checked.name, wishes)]
+            watches = [watch, *_backup(running, event, work, checked.name, wishes, door)]
             page = DeskServer(
                 work.feed,
                 desk_host,
@@ -157,6 +158,15 @@ def scorer(  # noqa: PLR0913 - one parameter an option
         sys.exit(1)
 
 
+def _settle(stop: threading.Event) -> None:
+    """Settle what holds for the whole process, and how it is told to end."""
+    os.umask(0o077)  # results, passwords and the broker's store are nobody else's
+    sys.setswitchinterval(SWITCH_S)
+    logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+
+
 def _loaded(event: Event, journal: Journal, folder: Path) -> Scorer:
     """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
     with uncollected():
@@ -173,7 +183,7 @@ def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Anne
         rulings_page.annex(bench),
         sessions_page.annex(event, work.sessions),
         paper_page.annex(event, read_deals(folder), work),
-        exports_page.annex(folder),
+        exports_page.annex(folder, event),
         setup_page.annex(folder),
     )
 
@@ -192,7 +202,7 @@ def _journal(folder: Path, event: str, wishes: Wishes, stop: threading.Event) ->
 
 
 def _backup(
-    running: ExitStack, folder: Path, work: Scorer, event: str, wishes: Wishes
+    running: ExitStack, folder: Path, work: Scorer, event: str, wishes: Wishes, door: Door
 ) -> tuple[Callable[[], None], ...]:
     """Begin to make copies, if that was asked for."""
     if wishes.backup is None:
@@ -205,6 +215,8 @@ def _backup(
         keep=wishes.backup_keep,
         clock=_wall_clock,
         tell=work.hear_of_backup,
+        further=(copy_people,),
+        urgent=Closings(door.store).news,
     )
     return (running.enter_context(worker).look,)
 

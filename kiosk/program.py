@@ -30,7 +30,6 @@ from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.offered import content, first_left, may_be_taken
 from kiosk.receipts import Receipts
-from kiosk.rulings import ordered
 from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.riichi_shown import session_shown
 from kiosk.screens.shown import Line, Shown, in_restoring, shown
@@ -38,6 +37,7 @@ from kiosk.self_test.day import begins_a_day
 from kiosk.self_test.desk import TestDesk, look_at_board
 from kiosk.sight import HandSight, PictureSight, Sight, Wanted
 from kiosk.stalled import Stalled, next_look, room_of
+from kiosk.table import orders
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     Assigned,
@@ -247,7 +247,7 @@ class Program:
             elif isinstance(message, Served):
                 self._served_came(message)
             elif isinstance(message, Order):
-                self._apply(ordered(message, self._clock()))
+                self._apply(orders.given(message, self._clock()))
         incoming.acknowledge()
 
     def _served_came(self, served: Served) -> None:

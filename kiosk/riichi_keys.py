@@ -28,6 +28,7 @@ OPENS: Final[dict[str, tuple[About, tuple[Phase, ...]]]] = {
     "g": ("nagashi", (Phase.DECLARED,)),
     "u": ("take_back", (Phase.PLAYING, Phase.CLAIMING, Phase.RECORDED, Phase.FINISHED)),
     "q": ("stop", (Phase.RECORDED,)),
+    "l": ("sheet", (Phase.RECORDED, Phase.FINISHED)),
 }
 """Which key asks what, and when."""
 

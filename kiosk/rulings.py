@@ -1,6 +1,5 @@
-"""What a ruling is to the table, one event each: chosen on the arbiter's panel, or ordered by the desk."""
+"""What a ruling is to the table, one event each, as it was chosen on the arbiter's panel."""
 
-from broker.contract.messages import Order
 from kiosk.panel import Decided
 from kiosk.table.events import (
     DealBroughtForward,
@@ -9,7 +8,6 @@ from kiosk.table.events import (
     ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
-    Ordered,
     PauseRuled,
     PlayAdjusted,
     PlayVoided,
@@ -18,11 +16,6 @@ from kiosk.table.events import (
     SelfTestBegun,
 )
 from kiosk.table.state import Table
-
-
-def ordered(order: Order, now: int) -> Ordered:
-    """Give what an order of the desk is."""
-    return Ordered(at=now, seq=order.seq, command=order.command, minutes=order.minutes, author=order.author)
 
 
 def event_of(decided: Decided, state: Table, now: int) -> Event:

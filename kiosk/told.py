@@ -30,6 +30,7 @@ def told_of(
         calling=state.calling,
         paused=state.paused,
         ordered=state.ordered,
+        obeyed=dict(state.obeyed),
         health=health,
     )
 

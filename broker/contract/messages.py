@@ -3,7 +3,7 @@
 `decode` (beside this file) is the only way in from the wire.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
@@ -37,6 +37,9 @@ from broker.contract.words import (
 )
 
 SCHEMA: Literal[1] = 1
+
+MOST_OBEYED: Final = 16
+"""Orders that a table remembers by their ids, so that a desk never takes another desk's for its own."""
 
 
 class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -76,6 +79,10 @@ class TableState(Message, frozen=True, kw_only=True):
     calling: bool
     paused: bool = False
     ordered: Annotated[Count, Meta(description="seq of the last order that was carried out; 0: none")] = 0
+    obeyed: Annotated[
+        dict[Seq, MessageId],
+        Meta(max_length=MOST_OBEYED, description="the last orders that were carried out: their ids by seq"),
+    ] = {}
     health: Annotated[
         dict[Annotated[str, Meta(max_length=64)], Text],
         Meta(max_length=16, description="what is wrong, by device; empty: all well"),
@@ -207,6 +214,8 @@ class TeamStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     imp: Imp
     fines: int
     deals: Count
+    best: Annotated[int | None, Meta(description="the best place that it can still reach; null: not told")] = None
+    worst: Annotated[int | None, Meta(description="the last place that it can still come to")] = None
 
 
 class Standings(FromScorer, frozen=True, kw_only=True):

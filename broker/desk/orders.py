@@ -2,7 +2,7 @@
 
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, Protocol
 
 from broker.contract import topics
@@ -11,8 +11,9 @@ from broker.contract.messages import Order
 from broker.contract.wire import encode
 from broker.people.accounts import Account
 from broker.people.door import Door
-from broker.people.errors import OrderUnsent
+from broker.people.errors import OrderUnsent, TablesUnheard
 from broker.people.orders import Given, KeptOrder, Orders
+from broker.scorer.view import TableView
 
 AGAIN_MS: Final = 60_000
 """An order so young is sent again on a new connection: a broker may have lost it. A table obeys it once."""
@@ -41,13 +42,19 @@ class OrderDesk:
         """Whether an order can be given now."""
         return self._sender.up
 
-    def give(self, given: Given, account: Account, address: str) -> KeptOrder:
-        """Keep an order and send it. Raises OrderUnsent, and then it is neither: no table carries out an old order."""
+    def give(self, given: Given, account: Account, address: str, room: Iterable[TableView]) -> KeptOrder:
+        """Keep an order and send it. `room`: all tables, as they last said of themselves.
+
+        Raises OrderUnsent and TablesUnheard, and then it is neither: no table carries out an old order.
+        """
         if not self._sender.up:
             raise OrderUnsent("the desk is not connected with the broker")
+        heard = {table.table: table.ordered for table in room if table.lifecycle is not None}
+        if heard.keys().isdisjoint(given.tables):
+            raise TablesUnheard("none of these tables has said anything yet")
         now = self._door.clock()
         with self._door.store.commit():
-            kept = self.book.keep(uuid.uuid4().hex, given, account.name, now)
+            kept = self.book.keep(uuid.uuid4().hex, given, account.name, now, above=max(heard.values()))
             about = f"{given.command} {','.join(map(str, given.tables))}"
             detail = f"{given.minutes} min; {given.reason}" if given.minutes else given.reason
             self._door.audit.note(now, account.name, "order_given", about, detail, address=address)
@@ -69,7 +76,7 @@ class OrderDesk:
         given = kept.given
         for table in given.tables:
             yield Order(
-                id=f"{kept.id}-{table}",
+                id=kept.id_at(table),
                 event=self._event,
                 table=table,
                 seq=kept.seq,

@@ -13,6 +13,7 @@ from broker.desk.access import Access, address, visitor_of
 from broker.desk.errors import DeskError
 from broker.desk.forms import Form, read_form
 from broker.desk.forms_page import render
+from broker.desk.obeyed import fates
 from broker.desk.orders import OrderDesk
 from broker.people.errors import PeopleError
 from broker.people.orders import COMMANDS, LONGEST_REASON, MOST_MINUTES, order_of
@@ -53,15 +54,16 @@ class OrdersPage:
         session = visitor_of(request).session
         if session is None:
             raise TypeError("a route that asks for `give_orders` lets nobody in without a session")
-        known = [table.table for table in self._feed.current.tables]
+        room = self._feed.current.tables
+        known = [table.table for table in room]
         tables = known if ALL in form else _tables(form)
         said = [form.get(field, "") for field in ("command", "minutes", "reason")]
         given = order_of(tables, known, said[0], said[1].strip(), said[2], session.account.full)
-        self._orders.give(given, session.account, address(request))
+        self._orders.give(given, session.account, address(request), room)
 
     def _page(self, request: Request, form: Form, error: Exception | None = None, done: str = "") -> Response:
         tables = self._feed.current.tables
-        carried_out = {table.table: table.ordered for table in tables}
+        said = {table.table: table for table in tables}
         asked = request.query_params.get("table", "")
         values: dict[str, object] = {
             "tables": tables,
@@ -71,7 +73,7 @@ class OrdersPage:
             "most_minutes": MOST_MINUTES,
             "longest": LONGEST_REASON,
             "up": self._orders.up,
-            "orders": [(kept, kept.waiting(carried_out)) for kept in self._orders.book.newest(SHOWN)],
+            "orders": [(kept, fates(kept, said)) for kept in self._orders.book.newest(SHOWN)],
         }
         return render(request, "orders.html", "orders", visitor_of(request), error=error, done=done, values=values)
 

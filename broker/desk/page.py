@@ -15,7 +15,7 @@ from broker.desk.access import Visitor
 from broker.desk.cards import FIRST, SHOWN_PLACES, Cards, Wanted
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
 from broker.desk.parts import Rendering, Renderings
-from broker.desk.public import public
+from broker.desk.public import Public
 from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
 from broker.scorer.view import AlertView, View
 
@@ -121,6 +121,7 @@ class Pages:
         """
         self._sheets, self._grids = sheets, grids
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
+        self._open = Public()
         self._public: tuple[View, View] | None = None
         self._rooms: tuple[View | None, dict[Audience, Rendering]] = (None, {})
         """What was rendered of the newest view."""
@@ -132,7 +133,7 @@ class Pages:
             return view
         kept = self._public
         if kept is None or kept[0] is not view:
-            kept = self._public = (view, public(view))
+            kept = self._public = (view, self._open.of(view))
         return kept[1]
 
     def whole(

@@ -28,7 +28,7 @@ class DealLine(NamedTuple):
 
 LONG_S: Final = 0.1
 REST: Final = 10
-"""What takes long is not done again for so many times as long: arbiters of a thousand tables see it a little later."""
+"""What takes long is not done again for so many times as long: of a thousand tables one sees it a little later."""
 
 
 class _Kept(NamedTuple):
@@ -55,11 +55,11 @@ class Sheets:
         """Give the standings; computed once a moment, and of a great event not all the time."""
         moment, arbiter = self.moment(visitor), visitor.may("see_room")
         kept = self._ladders.get(arbiter)
-        if kept is None or (kept.of is not moment and self._clock() >= kept.until):
+        if kept is None or (kept.of is not moment and (self._clock() >= kept.until or _taken_back(kept.of, moment))):
             began = self._clock()
             made = ladder(moment)
             took = self._clock() - began
-            until = self._clock() + REST * took if arbiter and took > LONG_S else began
+            until = self._clock() + REST * took if took > LONG_S else began
             kept = self._ladders[arbiter] = _Kept(moment, made, until)
         return kept.ladder
 
@@ -103,6 +103,11 @@ class Sheets:
         if message is None:
             raise SheetUnknown("no result has this code")
         return receipt_sheet(self.moment(visitor), message)
+
+
+def _taken_back(before: Moment, now: Moment) -> bool:
+    """Tell whether a deal is under embargo again: of it nothing may be shown a moment longer."""
+    return not before.complete <= now.complete
 
 
 def _plays_in(moment: Moment, deal: int) -> int:

@@ -46,12 +46,12 @@ class Accounts:
 
     def all(self) -> list[Account]:
         """Give all, by name."""
-        rows = self._store.rows("SELECT name, full, role, disabled, made_at FROM accounts ORDER BY name")
+        rows = self._store.rows('SELECT name, "full", role, disabled, made_at FROM accounts ORDER BY name')
         return [_account(row) for row in rows]
 
     def get(self, name: str) -> Account:
         """Give one. Raises AccountUnknown."""
-        rows = self._store.rows("SELECT name, full, role, disabled, made_at FROM accounts WHERE name = ?", name)
+        rows = self._store.rows('SELECT name, "full", role, disabled, made_at FROM accounts WHERE name = ?', name)
         if not rows:
             raise AccountUnknown(f"there is no account {name[:40]!r}")
         return _account(rows[0])
@@ -108,10 +108,10 @@ class Accounts:
 
     def who_has(self, name: str, password: str) -> Account | None:
         """Give the account that name and password belong to; a disabled one is nobody's. Takes its time."""
-        rows = self._store.rows("SELECT password FROM accounts WHERE name = ? AND NOT disabled", name)
+        rows = self._store.rows("SELECT password FROM accounts WHERE name = ? AND disabled = 0", name)
         right = is_right(password, str(rows[0][0]) if rows else None)
         # Asked again: it may have been disabled, or given another password, while we reckoned.
-        if not right or rows != self._store.rows("SELECT password FROM accounts WHERE name = ? AND NOT disabled", name):
+        if not right or rows != self._store.rows("SELECT password FROM accounts WHERE name = ? AND disabled = 0", name):
             return None
         return self.get(name)
 

@@ -12,8 +12,8 @@ from broker.credentials import write_private
 from broker.people.accounts import Account, Accounts, By
 from broker.people.audit import Audit
 from broker.people.errors import LinkSpent, LoginDelayed, LoginRefused
+from broker.people.opened import open_people
 from broker.people.sessions import Session, Sessions, agent_of, key_of
-from broker.people.store import FILE, Store
 from broker.people.throttle import Throttle
 
 LINK: Final = "first-link.txt"
@@ -33,9 +33,9 @@ class Door:
     """Of one event's folder. `clock` gives the wall clock in ms."""
 
     def __init__(self, folder: Path, clock: Callable[[], int] = wall_clock) -> None:
-        """Open or make `people.sqlite`. Raises PeopleStoreBroken."""
+        """Open or make their store, where the event's journal is. Raises PeopleStoreBroken."""
         self._folder, self.clock = folder, clock
-        self.store = Store(folder / FILE)
+        self.store = open_people(folder, clock())
         self.audit = Audit(self.store)
         self.accounts = Accounts(self.store, self.audit, clock)
         self.sessions = Sessions(self.store)

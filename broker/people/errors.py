@@ -76,6 +76,13 @@ class OrderUnsent(PeopleError, ConnectionError):
     status = 503
 
 
+class TablesUnheard(PeopleError, ConnectionError):
+    """None of an order's tables has said anything since this scorer began: what it would obey is not known."""
+
+    code = "tables_unheard"
+    status = 503
+
+
 class PeopleStoreBroken(PeopleError, OSError):
     """`people.sqlite` cannot be read or written, or is of another version or event."""
 

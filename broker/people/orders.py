@@ -38,9 +38,9 @@ class KeptOrder:
     who: str
     given: Given
 
-    def waiting(self, carried_out: dict[int, int]) -> tuple[int, ...]:
-        """Give the tables that have not said that they carried it out; they tell the last order that they did."""
-        return tuple(table for table in self.given.tables if carried_out.get(table, 0) < self.seq)
+    def id_at(self, table: int) -> str:
+        """Give the id of the message to one of its tables, by which the table says that it carried the order out."""
+        return f"{self.id}-{table}"
 
 
 def order_of(
@@ -77,15 +77,16 @@ class Orders:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def keep(self, id_: str, given: Given, who: str, now: int) -> KeptOrder:
-        """Keep an order; when this returns it is durable.
+    def keep(self, id_: str, given: Given, who: str, now: int, *, above: int = 0) -> KeptOrder:
+        """Keep an order; when this returns it is durable. `above`: the highest number that a table has obeyed.
 
-        Numbers are seconds of the wall clock, or one more than the last: tables obey nothing that is not newer than
-        what they obeyed, also where a desk has lost its store and counts anew.
+        Tables obey nothing that is not newer than what they obeyed. This store may be another than the one that
+        counted up to there (a copy, another machine whose clock is behind), so its own last number is not enough.
+        Seconds of the wall clock are, for what a table that was never heard has obeyed, the best guess.
         """
         with self._store.commit() as sql:
             (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM orders").fetchone()
-            seq = max(last + 1, now // 1000)
+            seq = max(last + 1, above + 1, now // 1000)
             row = (seq, id_, now, ",".join(map(str, given.tables)), who, msgspec.json.encode(given))
             sql.execute("INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?)", row)
         return KeptOrder(seq, id_, now, who, given)

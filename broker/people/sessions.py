@@ -85,8 +85,8 @@ class Sessions:
 
 
 _QUERY: Final = """
-SELECT a.name, a.full, a.role, a.disabled, a.made_at, s.key, s.made_at, s.seen_at, s.agent, s.address
-FROM sessions s JOIN accounts a ON a.name = s.name AND NOT a.disabled
+SELECT a.name, a."full", a.role, a.disabled, a.made_at, s.key, s.made_at, s.seen_at, s.agent, s.address
+FROM sessions s JOIN accounts a ON a.name = s.name AND a.disabled = 0
 """
 
 

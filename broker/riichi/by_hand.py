@@ -7,7 +7,7 @@ import click
 from broker.calculators.profiles import riichi as chosen
 from broker.riichi.options import WINDS, honba_option, language_option, rules_option, sticks_option
 from broker.riichi.question import HandQuestion, MeldQuestion, hand_of, situation_of, typed
-from broker.riichi.told import hand_sentences, payments_sentences
+from broker.riichi.told import hand_sentences, payments_sentences, worth_told
 from broker.rules.errors import RuleError
 from broker.rules.riichi.names import Language
 from broker.rules.riichi.points import Win, payments
@@ -113,5 +113,4 @@ def han_and_fu(  # noqa: PLR0913 - one parameter an option
         paid = payments(win, chosen(rules).points)
     except RuleError as problem:
         raise click.ClickException(f"{problem.code}: {problem.text}") from None
-    worth = f"{yakuman} yakuman" if yakuman else f"{han} han" + (f" {fu} fu" if fu else "")
-    click.echo("\n".join(payments_sentences(worth, paid, language)))
+    click.echo("\n".join(payments_sentences(worth_told(han, fu, yakuman, language), paid, language)))

@@ -1,5 +1,6 @@
 """The points table as a PDF: one page A4 across: on the left for a non-dealer, on the right for the dealer."""
 
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Final, NamedTuple
 
@@ -36,7 +37,7 @@ class Half(NamedTuple):
 def written_table(profile: RiichiProfile, language: Language) -> bytes:
     """Give the PDF; the same table gives the same bytes."""
     page = BytesIO()
-    canvas = Canvas(page, pagesize=landscape(A4), invariant=True, lang="fr" if language == "fr" else "en")
+    canvas = Canvas(page, pagesize=landscape(A4), invariant=True, lang=language if language in ("fr", "zh") else "en")
     canvas.setTitle(profile.title)
     wide = (landscape(A4)[0] - 2 * MARGIN - GAP) / 2
     for half in (Half(MARGIN, wide, dealer=False), Half(MARGIN + wide + GAP, wide, dealer=True)):
@@ -52,7 +53,7 @@ def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language
     write(canvas, (half.left, TOP + 4 * mm), said["dealer" if half.dealer else "other"], 17, bold=True)
     key, size = fitted(said["key_dealer" if half.dealer else "key_other"], half.width, 8, 6)
     write(canvas, (half.left, TOP - 0.5 * mm), key, size)
-    bottom = _head(canvas, half, TOP - 9 * mm)
+    bottom = _head(canvas, half, TOP - 9 * mm, said)
     for at, (fu, cells) in enumerate(rows(profile.points, dealer=half.dealer)):
         bottom -= ROW
         _shade(canvas, half, bottom, at)
@@ -61,12 +62,12 @@ def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language
     _limits(canvas, half, bottom - 3 * mm, profile, language)
 
 
-def _head(canvas: Canvas, half: Half, base: float) -> float:
+def _head(canvas: Canvas, half: Half, base: float, said: Mapping[str, str]) -> float:
     """Write the names of the columns; give where the rows begin."""
     column = (half.width - FU) / len(HAN)
-    _centred(canvas, half.left + FU / 2, base, "fu", 10)
+    _centred(canvas, half.left + FU / 2, base, said["fu"], 10)
     for at, han in enumerate(HAN):
-        _centred(canvas, half.left + FU + (at + 0.5) * column, base, f"{han} han", 10)
+        _centred(canvas, half.left + FU + (at + 0.5) * column, base, said["han"].format(han), 10)
     return float(base - 2 * mm)
 
 
@@ -81,12 +82,14 @@ def _cells(canvas: Canvas, half: Half, bottom: float, cells: tuple[Cell, ...], l
 
 
 def _cell(canvas: Canvas, middle: float, bottom: float, cell: Cell) -> None:
-    if cell.on_discard is not None:
-        _centred(canvas, middle, bottom + ROW - 4.6 * mm, str(cell.on_discard), LARGE)
-    if cell.self_drawn is not None:
-        _centred(canvas, middle, bottom + 1.5 * mm, " / ".join(map(str, cell.self_drawn)), SMALL, bold=False)
+    """Write both lines; what no hand reaches has a dash, so that nothing looks forgotten."""
     if cell.on_discard is None and cell.self_drawn is None:
         _centred(canvas, middle, bottom + ROW / 2 - 3, "–", LARGE, bold=False)
+        return
+    on_discard = "–" if cell.on_discard is None else str(cell.on_discard)
+    _centred(canvas, middle, bottom + ROW - 4.6 * mm, on_discard, LARGE, bold=cell.on_discard is not None)
+    self_drawn = "–" if cell.self_drawn is None else " / ".join(map(str, cell.self_drawn))
+    _centred(canvas, middle, bottom + 1.5 * mm, self_drawn, SMALL, bold=False)
 
 
 def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, language: Language) -> None:
@@ -94,7 +97,8 @@ def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, lang
         bottom = top - (at + 1) * ROW * 0.76
         canvas.line(half.left, bottom, half.left + half.width, bottom)
         base = bottom + 2.2 * mm
-        _centred(canvas, half.left + FU / 2, base, f"{han} han" if han else "", 9)
+        told, size = fitted(words(language)["han"].format(han) if han else "", FU, 9, 6, bold=True)
+        _centred(canvas, half.left + FU / 2, base, told, size)
         write(canvas, (half.left + FU + 4 * mm, base), name("limit", limit, language), 10)
         write(canvas, (half.left + FU + LIMIT, base), str(cell.on_discard), LARGE, bold=True)
         drawn = " / ".join(map(str, cell.self_drawn or ()))

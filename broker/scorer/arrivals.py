@@ -31,6 +31,9 @@ class Line(NamedTuple):
 Lines = dict[PlayKey, Line]
 """By table and round."""
 
+Told = tuple[LogMessage | PlayKey, ...]
+"""Results, and the plays that were settled without one."""
+
 
 class Arrivals(Sequence[PlayView]):
     """All plays of one moment that are settled, newest first: results, before them what was ruled in their place.
@@ -38,10 +41,25 @@ class Arrivals(Sequence[PlayView]):
     Equal to any sequence of equal lines; may be read from any thread.
     """
 
-    def __init__(self, moment: Moment, lines: Lines) -> None:
-        """`lines` are shared between moments: what one has made, the next takes from there if it still holds."""
-        self._moment, self._lines = moment, lines
-        self._told: tuple[LogMessage | PlayKey, ...] = (*moment.results.values(), *moment.instead)
+    def __init__(self, moment: Moment, lines: Lines, told: Told | None = None) -> None:
+        """`lines` are shared between moments: what one has made, the next takes from there if it still holds.
+
+        `told`: of all plays these alone.
+        """
+        self.moment, self._lines = moment, lines
+        self._told: Told = (*moment.results.values(), *moment.instead) if told is None else told
+
+    def of_complete_deals(self) -> "Arrivals":
+        """Give those of deals that all their tables have played."""
+        return Arrivals(
+            self.moment, self._lines, tuple(told for told in self._told if self._deal(told) in self.moment.complete)
+        )
+
+    def _deal(self, told: LogMessage | PlayKey) -> int:
+        key = (told.table, told.fact.round) if isinstance(told, LogMessage) else told
+        if isinstance(told, LogMessage) and key not in self.moment.ruled:
+            return told.fact.deal
+        return self.moment.ruled[key][0].deal
 
     def __len__(self) -> int:
         return len(self._told)
@@ -71,15 +89,15 @@ class Arrivals(Sequence[PlayView]):
 
     def _unentered(self, key: PlayKey) -> PlayView:
         """Give a play that was settled without a result of its table: keyed from paper, adjusted or void."""
-        return self._as_ruled(self._moment.instead[key], None, *self._moment.ruled[key])
+        return self._as_ruled(self.moment.instead[key], None, *self.moment.ruled[key])
 
     def _entered(self, message: LogMessage) -> PlayView:
         fact = message.fact
         if not isinstance(fact, Result):
             raise TypeError(f"not a result: {message.id}")
-        if ruled := self._moment.ruled.get((message.table, fact.round)):
+        if ruled := self.moment.ruled.get((message.table, fact.round)):
             return self._as_ruled(message.at, fact, *ruled)
-        group, provisional = self._group(message.table, fact), fact.deal not in self._moment.complete
+        group, provisional = self._group(message.table, fact), fact.deal not in self.moment.complete
         had = self._lines.get((message.table, fact.round))
         if had and had.message is message and had.group is group and had.provisional == provisional:
             return had.play
@@ -89,11 +107,11 @@ class Arrivals(Sequence[PlayView]):
 
     def _as_ruled(self, at: int, entered: Result | None, laid: Laid, kinds: tuple[str, ...]) -> PlayView:
         """Give a play as it counts: what was entered is shown where its points do not count."""
-        rows = (row for row in self._moment.by_deal.get(laid.deal, ()) if row.of_table(laid.line))
+        rows = (row for row in self.moment.by_deal.get(laid.deal, ()) if row.of_table(laid.line))
         group = next((row.group for row in rows if len(row.group.members) > 1), None)
         imp = _imps(group, laid.line, {}) if group and laid.points is not None else {}
         points = laid.points or (entered.points if entered else dict.fromkeys(SEATS, 0))
-        name = self._moment.event.name_of
+        name = self.moment.event.name_of
         return PlayView(
             at=at,
             table=laid.table,
@@ -101,7 +119,7 @@ class Arrivals(Sequence[PlayView]):
             deal=laid.deal,
             win=laid.win or (entered.win if entered else None),
             discarder=laid.discarder,
-            provisional=laid.deal not in self._moment.complete,
+            provisional=laid.deal not in self.moment.complete,
             ruled=kinds,
             counts=laid.points is not None,
             seats={
@@ -120,7 +138,7 @@ class Arrivals(Sequence[PlayView]):
 
     def _group(self, table: int, result: Result) -> Group | None:
         """Give what a play is compared with; None where there is nothing yet."""
-        groups = (row.group for row in self._moment.by_deal.get(result.deal, ()) if row.of_table(table))
+        groups = (row.group for row in self.moment.by_deal.get(result.deal, ()) if row.of_table(table))
         return next((group for group in groups if len(group.members) > 1), None)
 
     def _made(self, message: LogMessage, result: Result, group: Group | None, *, provisional: bool) -> PlayView:
@@ -137,7 +155,7 @@ class Arrivals(Sequence[PlayView]):
             seats={
                 seat: SeatView(
                     player=player,
-                    name=self._moment.event.players[player].name,
+                    name=self.moment.event.players[player].name,
                     points=result.points[seat],
                     hand_value=result.winners.get(seat),
                     worth=worth(result.winners, result.hand, seat),

@@ -7,6 +7,7 @@ which a deal that some table has yet to play does not exist: what is not in it c
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -131,35 +132,62 @@ class Moment:
         return None
 
 
+class _Opened(NamedTuple):
+    """What was opened, and what it was made from."""
+
+    parts: Mapping[int, tuple[object, ...]]
+    beside: tuple[object, ...]
+    moment: Moment
+
+
 class Embargo:
-    """Gives the open part of a moment; made anew only when what is open has changed."""
+    """Gives the open part of a moment: made anew only when what is open has changed, and then by what has changed.
+
+    For moments of one event as they follow each other, and for one thread alone.
+    """
 
     def __init__(self) -> None:
-        self._kept: tuple[tuple[object, ...], Moment] | None = None
+        self._kept: _Opened | None = None
 
     def open_part(self, moment: Moment) -> Moment:
         """Give the same moment without every deal that a table has yet to play."""
-        parts = tuple(part for deal in sorted(moment.complete) for part in moment.parts(deal))
-        parts += (*moment.adjustments, moment.deadline)
-        kept = self._kept
-        if kept is None or kept[0] != parts:  # a comparison group is equal to none but itself
-            kept = self._kept = (parts, open_part(moment))
-        return kept[1]
+        parts = {deal: moment.parts(deal) for deal in moment.complete}
+        beside, kept = (*moment.adjustments, moment.deadline), self._kept
+        if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
+            kept = self._kept = _Opened(parts, beside, self._opened(moment, parts))
+        return kept.moment
+
+    def _opened(self, moment: Moment, parts: Mapping[int, tuple[object, ...]]) -> Moment:
+        whole, kept = moment.ledger, self._kept
+        rows = {key: row for key, row in whole.rows.items() if key[0] in parts}
+        unplayed = {key: play for key, play in whole.unplayed.items() if key[0] in parts}
+        size, fractions = len(whole.entries.number), whole.profile.imp.method.value == "cross"
+        totals = kept.moment.ledger.totals.resized(size) if kept else Totals.nothing(size, fractions=fractions)
+        for before in (kept,) if kept else ():
+            gone = [deal for deal, had in before.parts.items() if parts.get(deal) != had]
+            _add(totals, before.moment, gone, -1)
+            totals.adjust(
+                (Adjustment(one.name, -one.imp, -one.fine) for one in before.moment.adjustments), whole.entries
+            )
+        come = [deal for deal, now in parts.items() if kept is None or kept.parts.get(deal) != now]
+        _add(totals, moment, come, 1)
+        totals.adjust(moment.adjustments, whole.entries)
+        return replace(moment, ledger=Ledger(whole.profile, whole.entries, totals, rows, unplayed))
 
 
 def open_part(moment: Moment) -> Moment:
     """Give the part of a moment that is under no embargo."""
-    whole = moment.ledger
-    rows = {key: row for key, row in whole.rows.items() if key[0] in moment.complete}
-    unplayed = {key: play for key, play in whole.unplayed.items() if key[0] in moment.complete}
-    totals = Totals.nothing(len(whole.entries.number), fractions=whole.profile.imp.method.value == "cross")
-    for row in rows.values():
-        totals.count(row, 1)
-    for play in _ruled(rows.values(), unplayed.values()):
-        totals.rule(play, whole.entries, 1)
-    totals.adjust(moment.adjustments, whole.entries)
-    ledger = Ledger(whole.profile, whole.entries, totals, rows, unplayed)
-    return replace(moment, ledger=ledger)
+    return Embargo().open_part(moment)
+
+
+def _add(totals: Totals, moment: Moment, deals: Iterable[int], sign: int) -> None:
+    """Add what some deals of a moment give, or (sign -1) take it off."""
+    for deal in deals:
+        rows, unplayed = moment.by_deal.get(deal, ()), moment.unplayed.get(deal, ())
+        for row in rows:
+            totals.count(row, sign)
+        for play in _ruled(rows, unplayed):
+            totals.rule(play, moment.ledger.entries, sign)
 
 
 def _ruled(rows: Iterable[Row], unplayed: Iterable[ScoredPlay]) -> Iterable[ScoredPlay]:

@@ -3,7 +3,9 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from types import MappingProxyType
+from typing import Final
 
 from broker.contract import topics
 from broker.contract.counting import AnyAnswer, Counted, CountRequest
@@ -30,9 +32,13 @@ from broker.scorer.intake import TableBook
 from broker.scorer.moment import Moment
 from broker.scorer.riichi import RiichiBooking
 from broker.scorer.room import Room
-from broker.scorer.standings import team_rows
 from broker.scoring.compare import Compared
 from broker.scoring.written import written
+
+BEGINNING: Final = uuid.uuid4().hex[:20]
+"""Of the ids of this process: to ask the system for a random number for each lets other threads go first."""
+
+_numbers = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,7 @@ class Speaker:
             plays_in=room.plays_in,
             plays_expected=len(self._event.plan.plays),
             rows=tuple(room.moment().standings),
-            teams=team_rows(room.team_standings()),
+            teams=room.team_rows(),
         )
         return self._at(topics.STANDINGS, message)
 
@@ -209,4 +215,4 @@ def _compared(one: Compared, room: Room) -> ComparedPlay:
 
 
 def _new_id() -> str:
-    return uuid.uuid4().hex
+    return f"{BEGINNING}{next(_numbers):012x}"

@@ -112,4 +112,5 @@ def _table(event: Event, table: int, known: Known) -> TableView:
         players={seat: event.players[player].name for seat, player in known.seated.items()},
         paused=said.paused if said else False,
         ordered=said.ordered if said else 0,
+        obeyed=dict(said.obeyed) if said else {},
     )

@@ -32,6 +32,8 @@ class TableView(Struct, frozen=True):
     paused: bool = False
     ordered: int = 0
     """Number of the last order that the table has carried out."""
+    obeyed: dict[int, str] = {}
+    """Ids of the last orders that it has carried out, by number."""
 
 
 class SeatView(Struct, frozen=True):

@@ -14,7 +14,7 @@ import msgspec
 import tomli_w
 from msgspec import Struct
 
-from broker.store.errors import StoreAddressRefused, StoreDiffers
+from broker.store.errors import NoEvent, StoreAddressRefused, StoreDiffers
 
 STORE: Final = "scorer.sqlite"
 """In the event's folder, where nothing else was said."""
@@ -40,6 +40,14 @@ def place_of(folder: Path) -> Place | None:
         return None
     except (OSError, ValueError) as error:  # not TOML, not UTF-8, or not these two settings
         raise StoreAddressRefused(f"{path}: {error}") from None
+
+
+def event_name(folder: Path) -> str:
+    """Give the name of the event in a folder. Raises NoEvent."""
+    try:
+        return str(tomllib.loads((folder / "event.toml").read_text(encoding="utf-8"))["name"])
+    except (OSError, KeyError, ValueError) as error:
+        raise NoEvent(f"{folder} is no event's folder: {error}") from None
 
 
 def started(folder: Path) -> bool:

@@ -1,8 +1,6 @@
 """`homologue store`: copies of an event, the way back, and the way into a database."""
 
 import sys
-import time
-import tomllib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -10,17 +8,15 @@ from pathlib import Path
 
 import click
 
-from broker.store.address import STORE, Place, write
+from broker.store.address import STORE, Place, event_name, write
 from broker.store.backup.checking import check as check_copy
 from broker.store.backup.keeping import copies
-from broker.store.backup.making import make
 from broker.store.backup.manifest import MANIFEST, Manifest
-from broker.store.backup.restoring import choose, refuse_taken
-from broker.store.backup.restoring import restore as put_back
-from broker.store.errors import BackupBroken, BackupMissing, NoEvent, StoreError, StoreMissing
+from broker.store.backup.restoring import refuse_taken
+from broker.store.errors import BackupBroken, BackupMissing, StoreError, StoreMissing
 from broker.store.journal import copy
 from broker.store.opened import open_at
-from broker.store.options import ADDRESS, FOLDER, KEEP, PASSWORD, place
+from broker.store.options import FOLDER, PASSWORD, place
 from broker.store.sqlite import SqliteJournal
 
 SOURCE = click.argument("source", metavar="COPY|FOLDER", type=click.Path(file_okay=False, path_type=Path))
@@ -32,21 +28,6 @@ def store() -> None:
 
 
 @store.command()
-@click.argument("event", type=FOLDER)
-@click.option("--to", "target", type=FOLDER, required=True, help="Folder for copies: a second disk, a stick.")
-@KEEP
-def backup(event: Path, target: Path, keep: int) -> None:
-    """Copy an event now; a scorer may be at work on it.
-
-    \b
-    homologue store backup my-event --to /media/stick
-    """  # noqa: D301 - click reads the \b
-    with _told("backup"):
-        made = make(event, event_name(event), target, time.time_ns() // 1_000_000, keep)
-        click.echo(f"{made}: read back and whole")
-
-
-@store.command()
 @SOURCE
 def check(source: Path) -> None:
     """Read copies back, every message of them. Exit code 1 if one is broken.
@@ -54,35 +35,13 @@ def check(source: Path) -> None:
     \b
     homologue store check /media/stick
     """  # noqa: D301 - click reads the \b
-    with _told("check"):
+    with told("check"):
         names = [source.name] if (source / MANIFEST).exists() else copies(_names(source))
         within = source.parent if (source / MANIFEST).exists() else source
         if not names:
             raise BackupMissing(f"{source} has no copy in it")
         if not all([_check_one(within / name) for name in names]):  # noqa: C419 - all of them are told
             sys.exit(1)
-
-
-@store.command()
-@SOURCE
-@click.argument("folder", type=FOLDER)
-@click.option("--event", help="Which event's, if the folder has copies of several.")
-@ADDRESS
-@PASSWORD
-def restore(
-    source: Path, folder: Path, event: str | None, store_address: str | None, store_password: Path | None
-) -> None:
-    """Put the newest whole copy into FOLDER, which must be empty or new.
-
-    \b
-    homologue store restore /media/stick my-event
-    """  # noqa: D301 - click reads the \b
-    with _told("restore"):
-        chosen, manifest, broken = choose(source, event)
-        for problem in broken:
-            click.echo(f"passed over: {problem}", err=True)
-        put_back(chosen, manifest, folder, place(store_address, store_password))
-        click.echo(f"{folder}: {_described(chosen, manifest)}")
 
 
 @store.command()
@@ -95,7 +54,7 @@ def move(event: Path, address: str, store_password: Path | None) -> None:
     \b
     homologue store move my-event --to postgresql://scorer@db.example.org/homologue --store-password db.password
     """  # noqa: D301 - click reads the \b
-    with _told("move"):
+    with told("move"):
         wanted = place(address, store_password)
         if wanted is not None:
             click.echo(f"{_move(event, wanted)} messages moved; {STORE}.moved is the journal as it was")
@@ -116,24 +75,17 @@ def _move(folder: Path, wanted: Place) -> int:
     return height
 
 
-def event_name(folder: Path) -> str:
-    """Give the name of the event in a folder. Raises NoEvent."""
-    try:
-        return str(tomllib.loads((folder / "event.toml").read_text(encoding="utf-8"))["name"])
-    except (OSError, KeyError, ValueError) as error:
-        raise NoEvent(f"{folder} is no event's folder: {error}") from None
-
-
 def _check_one(path: Path) -> bool:
     try:
-        click.echo(_described(path, check_copy(path)))
+        click.echo(described(path, check_copy(path)))
     except BackupBroken as problem:
         click.echo(f"{problem.code}: {problem}")
         return False
     return True
 
 
-def _described(path: Path, manifest: Manifest) -> str:
+def described(path: Path, manifest: Manifest) -> str:
+    """Say in a line what a copy is."""
     made = datetime.fromtimestamp(manifest.made_at / 1000, UTC)
     return f"{path.name}: {manifest.event}, {manifest.height} messages, made {made:%Y-%m-%d %H:%M:%S} UTC"
 
@@ -143,7 +95,7 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def told(name: str) -> Iterator[None]:
     """End with what is wrong, in one line."""
     try:
         yield

@@ -192,6 +192,8 @@ class Ordered(Happened, frozen=True, tag="ordered", kw_only=True):
     """The arbiter's desk has given an order."""
 
     seq: Count
+    id: Annotated[str, Meta(max_length=64)] = ""
+    """Of the desk's message; empty in a journal from before tables kept it."""
     command: Command
     minutes: Annotated[int, Meta(ge=0, le=60)] = 0
     author: Name = "desk"

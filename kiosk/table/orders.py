@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from broker.contract.facts import Fact
-from broker.contract.messages import Command
+from broker.contract.messages import MOST_OBEYED, Command, Order
 from kiosk.table import arbiter, calls, pause
 from kiosk.table.events import ArbiterAdmitted, CallToggled, Ordered, Reopened
 from kiosk.table.state import Phase, Table
@@ -13,11 +13,17 @@ from kiosk.table.state import Phase, Table
 Step = tuple[Table, tuple[Fact, ...]]
 
 
+def given(order: Order, at: int) -> Ordered:
+    """Give what an order is to the table. `at` in ns."""
+    return Ordered(at=at, seq=order.seq, id=order.id, command=order.command, minutes=order.minutes, author=order.author)
+
+
 def carried_out(state: Table, event: Ordered) -> Step:
     """Carry an order out, once: the wire may bring it again, or after a later one."""
     if event.seq <= state.ordered:
         return state, ()
-    return _CARRIED_OUT[event.command](replace(state, ordered=event.seq), event)
+    known = (*state.obeyed, (event.seq, event.id))[-MOST_OBEYED:] if event.id else state.obeyed
+    return _CARRIED_OUT[event.command](replace(state, ordered=event.seq, obeyed=known), event)
 
 
 def _call_cleared(state: Table, event: Ordered) -> Step:

@@ -146,6 +146,8 @@ class Table:
     """When the last one was given, ns."""
     ordered: int = 0
     """`seq` of the last order that was carried out."""
+    obeyed: tuple[tuple[int, str], ...] = ()
+    """`seq` and id of the last orders that were carried out, oldest first."""
     session: Session | None = None
     """The riichi session, at a table that plays one."""
     hand: OneHand = field(default_factory=OneHand)
@@ -245,6 +247,7 @@ def afresh(state: Table, at: int) -> Table:
         pin_wrong_at=state.pin_wrong_at,
         ordered=state.ordered,
         self_test=state.self_test,
+        obeyed=state.obeyed,
     )
 
 

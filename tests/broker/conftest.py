@@ -1,10 +1,19 @@
-"""Folders of events that were played, for the tests of what is made from them."""
+"""Folders of events that were played, for the tests of what is made from them; and a real PostgreSQL."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.store.server import Server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    running.close()
 
 
 @pytest.fixture

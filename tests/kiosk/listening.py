@@ -51,8 +51,8 @@ def _capture() -> dict[str, Any]:
     """Keep what the kiosk opens, when it opens it."""
     kept: dict[str, Any] = {}
 
-    def open_and_keep(address: str, tell: Any) -> OpenedButtons:  # noqa: ANN401 - handed on as it is
-        kept["buttons"], kept["program"] = open_buttons(address, tell), tell.__self__
+    def open_and_keep(address: str, tell: Any, on_short: Any) -> OpenedButtons:  # noqa: ANN401 - handed on as they are
+        kept["buttons"], kept["program"] = open_buttons(address, tell, on_short), tell.__self__
         opened: OpenedButtons = kept["buttons"]
         return opened
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, get_args
 
@@ -17,7 +17,8 @@ from broker.organiser.deals import options
 from broker.organiser.deals.command import new as new_deals
 from broker.organiser.deals.made import BY_ROUNDS
 from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players, teams_of
-from broker.organiser.events.ready import problems
+from broker.organiser.events.ready import Problem, notes, problems
+from broker.organiser.events.setting_up import plan_of
 from broker.organiser.movements.command import new as new_movement
 from broker.organiser.paper.command import sheets
 from broker.rules.errors import RuleError
@@ -115,12 +116,18 @@ event.add_command(sheets)
 
 def _tell(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
     found = problems(folder)
+    plan = None if found else plan_of(folder)
+    noted = notes(plan) if plan else []
     if as_json:
-        rows = [{"code": code, "message": text} for code, text in found]
-        click.echo(json.dumps({"ready": not found, "problems": rows}, ensure_ascii=False))
+        said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}
+        click.echo(json.dumps(said, ensure_ascii=False))
         return
-    for code, text in found:
+    for code, text in (*found, *noted):
         click.echo(f"{code}: {text}")
     if found:
         ctx.exit(1)
     click.echo(f"{folder} may start: homologue scorer {folder}")
+
+
+def _rows(found: Iterable[Problem]) -> list[dict[str, str]]:
+    return [{"code": code, "message": text} for code, text in found]

@@ -42,9 +42,11 @@ def read_players(path: Path) -> tuple[Listed, ...]:
     """Read a list; ids are made where it has none. Nothing is taken unless all of it is right.
 
     Raises an ExceptionGroup of RuleErrors that name the line: `player_wrong`, `player_listed_twice`, `line_incomplete`,
-    `teams_do_not_fit`; RuleError as `read_table`, `too_large`; OSError.
+    `teams_do_not_fit`; RuleError as `read_table`, `no_players`, `too_large`; OSError.
     """
     rows, fields = read_table(path, ("name",), ("id", *FURTHER, TEAM))
+    if not rows:
+        raise RuleError("no_players", f"{path.name} has a heading and no players")
     if len(rows) > MOST:
         raise RuleError("too_large", f"{path.name} has more than {MOST} players")
     width = max(2, len(str(len(rows))))
@@ -60,6 +62,8 @@ def read_players(path: Path) -> tuple[Listed, ...]:
 
 
 def _listed(row: Row, made: str) -> Listed:
+    if not row.cells["name"].strip():
+        raise RuleError("player_wrong", f"line {row.line}: there is no name")
     try:
         # The apostrophe is what `players_csv` puts before what a spreadsheet would take for a formula.
         said = {"id": row.cells.get("id", "").removeprefix("'") or made, "name": row.cells["name"].removeprefix("'")}

@@ -1,4 +1,4 @@
-"""Whether an event may start: everything is looked at, and every problem is named."""
+"""Whether an event may start: everything is looked at, every problem is named, and what is odd is noted."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from broker.organiser.deals.files import flat
 from broker.organiser.events.listed import PLAYERS, read_players
 from broker.rules.errors import RuleError
 from broker.scorer.errors import ScorerError
-from broker.scorer.event import open_event
+from broker.scorer.event import Plan, open_event
 from broker.scorer.folder import DEALS, SETS
 
 Problem = tuple[str, str]
@@ -27,6 +27,15 @@ def problems(folder: Path) -> list[Problem]:
     if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
         found.append(("not_committed", f"the deals have no {COMMITMENT}: `homologue deal commit` writes it"))
     return list(dict.fromkeys(found))
+
+
+def notes(plan: Plan) -> list[Problem]:
+    """Give what keeps an event from nothing, and is likely not meant."""
+    seated = (*(play.players for play in plan.plays), *(session.players for session in plan.riichi))
+    playing = {id_ for players in seated for id_ in players.values()}
+    idle = [player for player in plan.players if player.id not in playing] if playing else []
+    odd = [RuleError("player_without_play", f"{player.id} ({player.name}) has nothing to play") for player in idle]
+    return [(one.code, one.text) for one in odd]
 
 
 def _of(look: Callable[[], object]) -> Iterator[Problem]:

@@ -4,7 +4,6 @@ What has begun is not changed: what a scorer has stored belongs to the plan that
 whole, so that a step which is cut short has done nothing.
 """
 
-import secrets
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,9 +16,7 @@ import msgspec
 import tomli_w
 from msgspec.structs import replace
 
-from broker.contract.words import SEATS
 from broker.credentials import write_private
-from broker.organiser.deals import made, sets
 from broker.organiser.deals.committed import COMMITMENT, event_of
 from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players, teams_of
 from broker.organiser.movements import file as files
@@ -29,7 +26,7 @@ from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, check, make, named
 from broker.rules.rule_books import load, own
 from broker.scorer.event import EVENT, Plan, Session
-from broker.scorer.folder import DEALS, read
+from broker.scorer.folder import read
 from broker.scorer.own_rules import PROFILE
 from broker.store.address import STORE, started
 
@@ -80,15 +77,23 @@ def take_head(folder: Path, name: str, title: str, profile: str, rules: str = ""
 
 def listed(text: str) -> tuple[Listed, ...]:
     """Read a list of players (CSV). Raises as `read_players`, `not_utf8`."""
-    return _from_file(text, "players.csv", read_players)
+    return from_file(text, "players.csv", read_players)
 
 
-def take_players(folder: Path, text: str) -> int:
-    """Put a list of players in the place of what is there; give how many. Raises as `listed`; `head_missing`."""
-    plan = _settled(folder)
+def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int:
+    """Put a list of players in the place of what is there; give how many. Raises as `listed`; `head_missing`.
+
+    Where somebody who has plays is in it no longer, `players_have_plays`; or `movement_anew`, and the movement goes.
+    """
+    plan = settled(folder)
     players = listed(text)
+    missing = {id_ for play in plan.plays for id_ in play.players.values()} - {one.player.id for one in players}
+    if missing and not movement_anew:
+        names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
+        raise RuleError("players_have_plays", f"{len(missing)} who have plays are not in this list: {names}")
     write_private(folder / PLAYERS, players_csv(players).encode())
-    _write(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players)))
+    plays = () if missing else plan.plays
+    _write(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players), plays=plays))
     return len(players)
 
 
@@ -102,7 +107,7 @@ class Movement:
 
 def movement_of(text: str) -> Movement:
     """Read a movement (CSV) and check it. Raises RuleError `too_large`, `not_utf8`."""
-    found = _from_file(text, "movement.csv", files.read)
+    found = from_file(text, "movement.csv", files.read)
     faults = (files.Problem(fault.code, fault.text, found.lines[fault.at[-1]]) for fault in check(found.plays))
     problems = sorted((*found.problems, *faults), key=lambda problem: problem.line)
     return Movement(found.plays, tuple(problems))
@@ -113,7 +118,7 @@ def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> Movem
 
     Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`.
     """
-    plan = _settled(folder)
+    plan = settled(folder)
     teams = fours(plan.teams)
     names = team_by_team(teams) or [player.id for player in plan.players]
     order = usual_order(len(names), None, rounds, None, None)
@@ -124,31 +129,15 @@ def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> Movem
 
 def take_movement(folder: Path, movement: Movement) -> int:
     """Put a movement into the plan; give how many plays. Raises RuleError of its first problem, `deal_unknown`."""
-    _settled(folder)
+    settled(folder)
     for problem in movement.problems:
         raise RuleError(problem.code, f"line {problem.line}: {problem.text}")
     return files.write_event(folder, movement.plays, force=True)
 
 
-def make_deals(folder: Path) -> str:
-    """Mix the deals of the movement, and sets if there are none; give the root of the commitment.
-
-    Raises RuleError `no_plays`, `deals_exist`, `set_unknown` and the like.
-    """
-    plan = _settled(folder)
-    if not plan.plays:
-        raise RuleError("no_plays", "there is no movement yet: it says how many deals there are")
-    made.refuse_second(folder)
-    chance = secrets.SystemRandom()
-    last = max(play.deal for play in plan.plays)
-    deals = made.salted(made.new_deals(last, made.BY_ROUNDS, SEATS, (), chance))
-    sets.ensure(folder, {deal.set for deal in deals}, chance)
-    return made.keep(folder, plan.name, deals)
-
-
 def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
     """Put sessions and their clocks into the plan; rows without a name are none. Raises RuleError `malformed`."""
-    plan = _settled(folder)
+    plan = settled(folder)
     sessions = tuple(_session(row, at) for at, row in enumerate(rows, 1) if row.get("name", "").strip())
     _write(folder, replace(plan, sessions=sessions))
     return len(sessions)
@@ -163,12 +152,16 @@ def _session(row: dict[str, str], at: int) -> Session:
     if starts := row.get("starts", "").strip():
         said["starts"] = starts
     try:
-        return _converted(said, Session)
+        made = _converted(said, Session)
     except RuleError as problem:
         raise RuleError(problem.code, f"session {at}: {problem.text}") from None
+    if made.last_round < made.first_round:
+        raise RuleError("malformed", f"session {at}: it ends with round {made.last_round}, before it begins")
+    return made
 
 
-def _settled(folder: Path) -> Plan:
+def settled(folder: Path) -> Plan:
+    """Give the plan of an event that has a name and has not begun. Raises RuleError `head_missing`, `event_started`."""
     plan = may_change(folder)
     if plan is None:
         raise RuleError("head_missing", "the event has no name yet: begin with name, title and rules")
@@ -182,7 +175,7 @@ def _converted(said: object, kind: type[T]) -> T:
         raise RuleError("malformed", str(error)) from None
 
 
-def _from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
+def from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
     """Read what was sent as the commands read a file, so that both refuse alike."""
     if "\ufffd" in text:
         raise RuleError("not_utf8", f"{name} is not UTF-8: save it anew in that encoding")
@@ -194,8 +187,3 @@ def _from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
 
 def _write(folder: Path, plan: Plan) -> None:
     write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
-
-
-def deals_made(folder: Path) -> bool:
-    """Say whether there are deals."""
-    return (folder / DEALS).exists()

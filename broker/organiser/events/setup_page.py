@@ -17,9 +17,9 @@ from broker.desk.forms import Form, read_form
 from broker.desk.forms_page import render
 from broker.organiser.deals.committed import COMMITMENT, read_commitment
 from broker.organiser.deals.files import flat
-from broker.organiser.events import setting_up
+from broker.organiser.events import mixing, setting_up
 from broker.organiser.events.listed import PLAYERS, Listed, read_players
-from broker.organiser.events.ready import problems
+from broker.organiser.events.ready import notes, problems
 from broker.organiser.movements import file as files
 from broker.organiser.movements import text
 from broker.people.errors import PeopleError
@@ -114,6 +114,9 @@ class SetupPage:
             "check_movement": self._check_movement,
             "movement": self._keep_movement,
             "deals": self._make_deals,
+            "own_deals": self._take_deals,
+            "sets": self._take_sets,
+            "take_out": self._take_out,
             "sessions": self._keep_sessions,
         }
         act = actions.get(form.get("action", ""))
@@ -141,7 +144,7 @@ class SetupPage:
         return "", {"checked_players": setting_up.listed(form.get("csv", ""))}
 
     def _keep_players(self, form: Form) -> tuple[str, Values]:
-        setting_up.take_players(self._folder, form.get("csv", ""))
+        setting_up.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
         return "saved", {}
 
     def _make_movement(self, form: Form) -> tuple[str, Values]:
@@ -165,7 +168,21 @@ class SetupPage:
         return "saved", {}
 
     def _make_deals(self, _form: Form) -> tuple[str, Values]:
-        setting_up.make_deals(self._folder)
+        mixing.make_deals(self._folder)
+        return "saved", {}
+
+    def _take_deals(self, form: Form) -> tuple[str, Values]:
+        mixing.take_deals(self._folder, form.get("csv", ""))
+        return "saved", {}
+
+    def _take_sets(self, form: Form) -> tuple[str, Values]:
+        mixing.take_sets(self._folder, form.get("csv", ""))
+        return "saved", {}
+
+    def _take_out(self, form: Form) -> tuple[str, Values]:
+        if not form.get("sure"):
+            raise FormMalformed("it was not ticked that what is laid and printed counts no longer")
+        mixing.take_out(self._folder)
         return "saved", {}
 
     def _keep_sessions(self, form: Form) -> tuple[str, Values]:
@@ -198,10 +215,12 @@ class SetupPage:
             "plays": plays,
             "shown": SHOWN,
             "rounds": max((play.round for play in plays), default=0),
-            "deals": setting_up.deals_made(self._folder),
+            "deals": mixing.deals_made(self._folder),
             "root": _root(self._folder),
             "sessions": _session_rows(plan.sessions if plan else ()),
             "problems": problems(self._folder) if plan else [],
+            "notes": notes(plan) if plan else [],
+            "sets": mixing.sets_kept(self._folder),
         }
 
 

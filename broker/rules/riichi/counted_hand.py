@@ -51,13 +51,18 @@ def counted(
 def _faces(held: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[[int], str]:
     """Give what names a tile's face. Of each suit one five may be red: so many are, of suits that have a five here.
 
-    Which suit's they are changes nothing that is counted. Raises RuleError `red_fives_unclear`.
+    Of all four fives of a suit one is red; else whose suit's they are changes nothing that is counted. Raises RuleError
+    `red_fives_unclear`.
     """
-    fives = {face: serial for serial in held if (face := faces[serial]) in RED.values()}
+    fives: dict[str, list[int]] = {}
+    for serial in held:
+        if faces[serial] in RED.values():
+            fives.setdefault(faces[serial], []).append(serial)
     if red > len(fives):
         raise RuleError("red_fives_unclear", f"{red} red fives, and fives of {len(fives)} suits")
     named = {five: name for name, five in RED.items()}
-    reds = {fives[five]: named[five] for five in sorted(fives)[:red]}
+    most = sorted(fives, key=lambda five: -len(fives[five]))
+    reds = {fives[five][0]: named[five] for five in most[:red]}
     return lambda serial: reds.get(serial, faces[serial])
 
 

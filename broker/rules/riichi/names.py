@@ -8,8 +8,8 @@ from typing import Final, Literal, get_args
 import msgspec
 from msgspec import Struct
 
-Language = Literal["ja", "en", "fr", "kanji"]
-"""`ja`: Japanese terms in Latin letters."""
+Language = Literal["ja", "en", "fr", "kanji", "zh"]
+"""`ja`: Japanese terms in Latin letters, `kanji`: as they are written."""
 
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
@@ -23,6 +23,7 @@ class Names(Struct, frozen=True, forbid_unknown_fields=True):
     en: str
     fr: str
     kanji: str
+    zh: str
     library: int | None = None
     tenhou: int | None = None
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -24,7 +24,11 @@ LEFT_OUT: Final = (SETTING, "broker")
 """Where the journal was; and the broker's own store, which is nothing without the broker."""
 
 
-def copy_event(folder: Path, event: str, target: Path) -> None:
+Further = Callable[[Path, Path], None]
+"""Puts what a room above keeps beside the journal in a database into a copy: the event's folder, the copy's."""
+
+
+def copy_event(folder: Path, event: str, target: Path, further: Iterable[Further] = ()) -> None:
     """Copy all files of an event, and its journal, into an empty folder. Raises StoreError, OSError."""
     for path in files_of(folder):
         new = target / path.relative_to(folder)
@@ -33,6 +37,8 @@ def copy_event(folder: Path, event: str, target: Path) -> None:
         copy_file(path, new)
     if place_of(folder) is not None:
         _copy_rows(folder, event, target / STORE)
+    for copied in further:
+        copied(folder, target)
 
 
 def files_of(folder: Path) -> Iterator[Path]:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,7 @@ import msgspec
 
 from broker.store.address import STORE
 from broker.store.backup.checking import check_files
-from broker.store.backup.copying import copy_event, files_of, flush
+from broker.store.backup.copying import Further, copy_event, files_of, flush
 from broker.store.backup.keeping import beyond, copies, next_name
 from broker.store.backup.manifest import MANIFEST, Manifest, digest, read
 from broker.store.errors import BackupBroken, BackupFailed, StoreError
@@ -21,17 +22,18 @@ UNFINISHED: Final = ".unfinished-"
 _GONE: Final = "there is no such folder: is the stick in, and mounted there?"
 
 
-def make(folder: Path, event: str, target: Path, now: int, keep: int) -> Path:
+def make(folder: Path, event: str, target: Path, now: int, keep: int, further: Sequence[Further] = ()) -> Path:
     """Copy the event in `folder` into `target`, which must be there; give the copy, or the last one if nothing is new.
 
-    `now`: wall clock, ms since 1970. Raises BackupFailed; what was in `target` is then as it was.
+    `now`: wall clock, ms since 1970; `further`: what rooms above have in a database. Raises BackupFailed; what was in
+    `target` is then as it was.
     """
     try:
         _may_be_in(folder, target)
         new = target / f"{UNFINISHED}{event}"
         shutil.rmtree(new, ignore_errors=True)
         try:
-            return _finish(new, _written(folder, event, new, now), keep)
+            return _finish(new, _written(folder, event, new, now, further), keep)
         finally:
             shutil.rmtree(new, ignore_errors=True)
     except OSError as error:  # all of ours that can come here are of this kind, too
@@ -48,9 +50,9 @@ def _may_be_in(folder: Path, target: Path) -> None:
         raise BackupFailed("it is inside the event's folder")
 
 
-def _written(folder: Path, event: str, new: Path, now: int) -> Manifest:
+def _written(folder: Path, event: str, new: Path, now: int, further: Sequence[Further]) -> Manifest:
     new.mkdir(mode=0o700)
-    copy_event(folder, event, new)
+    copy_event(folder, event, new, further)
     files = {str(path.relative_to(new)): digest(path) for path in files_of(new)}
     height, refused = _counted(new / STORE)
     manifest = Manifest(1, event, now, height, refused, files)

@@ -1,16 +1,21 @@
 """Makes copies on a thread of its own, every few minutes, while the scorer works. Nothing it meets stops the scorer."""
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from broker.store.backup.copying import Further
 from broker.store.backup.making import make
 from broker.store.backup.watch import Report, Watch
 from broker.store.errors import BackupFailed, StoreError
 
 MOUNTS: Final = (Path("/media"), Path("/mnt"), Path("/run/media"))
 """Where sticks and second disks are mounted: a folder there that is on the event's own disk has lost its stick."""
+
+LOOK_S: Final = 1.0
+"""How often is looked whether a copy is asked for before its time."""
 
 LAST_S: Final = 10.0
 """How long the scorer waits at its end for the last copy."""
@@ -19,10 +24,11 @@ LAST_S: Final = 10.0
 class BackupWorker:
     """Copies of the event in `folder` into `target`. A context manager: makes one at once, and one when it ends.
 
-    `tell` hears what arbiters must know, on this worker's thread or the caller's of `look`. `clock`: wall clock in ms.
+    `urgent` says whether a copy is to be made before its time. `clock`: wall clock in ms. `tell` hears what arbiters
+    must know, on this worker's thread or the caller's of `look`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a setting each
         self,
         folder: Path,
         event: str,
@@ -32,9 +38,12 @@ class BackupWorker:
         keep: int,
         clock: Callable[[], int],
         tell: Callable[[Report], None],
+        further: Sequence[Further] = (),
+        urgent: Callable[[], bool] = lambda: False,
     ) -> None:
         self._folder, self._event, self._target, self._keep = folder, event, target, keep
         self._pause_s, self._clock, self._tell = pause_s, clock, tell
+        self._further, self._urgent = further, urgent
         self._watch = Watch(int(pause_s * 1000), clock())
         self._turn = threading.Lock()
         self._was_elsewhere = False
@@ -59,14 +68,27 @@ class BackupWorker:
     def _work(self) -> None:
         while not self._ending.is_set():
             self.once()
-            self._ending.wait(self._pause_s)
+            self._rest()
         self.once()
+
+    def _rest(self) -> None:
+        """Wait until the next copy is due, or is asked for before its time."""
+        end = time.monotonic() + self._pause_s
+        while (left := end - time.monotonic()) > 0 and not self._ending.wait(min(left, LOOK_S)):
+            if self._asked_for():
+                return
+
+    def _asked_for(self) -> bool:
+        try:
+            return self._urgent()
+        except Exception:  # noqa: BLE001 - what cannot be asked now is copied when it is due
+            return False
 
     def once(self) -> None:
         """Make one copy now."""
         try:
             self._refuse_empty_mount()
-            make(self._folder, self._event, self._target, self._clock(), self._keep)
+            make(self._folder, self._event, self._target, self._clock(), self._keep, self._further)
         except StoreError as error:
             text = str(error)
             self._say(lambda now: self._watch.failed(text, now))

@@ -51,6 +51,14 @@ def cpu_s(pid: int | None) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def waited_s(pid: int | None) -> float:
+    """Give for how long a process was ready to run and had no processor: what others on the machine cost it."""
+    found = 0.0
+    for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        found += int(thread.read_text().split()[1]) / 1e9
+    return found
+
+
 def memory_mb(pid: int) -> float:
     """Give the most memory that a process has had."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -103,6 +111,7 @@ def play(crowd: Popen[str], broker: Broker, child: Child, url: str, folder: Path
     print(f"| all tables {next(lines).strip()} s |", flush=True)
     next(lines)
     begun, before = time.monotonic(), (cpu_s(child.pid), cpu_s(broker.pid))
+    waited = waited_s(child.pid)
     with watching.Reader(url) as reader, watching.browser(url) as page:
         painted, there = watching.first_paint_ms(page), time.time_ns() / 1e6
         next(lines)
@@ -118,8 +127,9 @@ def play(crowd: Popen[str], broker: Broker, child: Child, url: str, folder: Path
         f"{name} {100 * (cpu_s(pid) - had) / took:.0f} %"
         for name, pid, had in zip(("scorer", "broker"), (child.pid, broker.pid), before, strict=True)
     ]
-    load = os.getloadavg()[0]
-    print(f"| {', '.join(shares)} of a core | scorer at most {memory_mb(child.pid):.0f} MB | load {load:.1f} |")
+    waited, load = 100 * (waited_s(child.pid) - waited) / took, os.getloadavg()[0]
+    print(f"| {', '.join(shares)} of a core | scorer at most {memory_mb(child.pid):.0f} MB |")
+    print(f"| the scorer waited {waited:.0f} % of the time for a processor | load {load:.1f} |")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,8 @@ def keys(kind: inspect.DictType) -> list[Any]:
     if isinstance(kind.key_type, inspect.LiteralType):
         return list(kind.key_type.values)
     text = longest(kind.key_type)
+    if isinstance(text, int):
+        return [text - at for at in range(bound(kind.max_length))]
     return [text[:-1] + chr(at) for at in range(1, bound(kind.max_length) + 1)]
 
 

@@ -22,7 +22,7 @@ from broker.desk.server import DeskServer
 from broker.people.accounts import Account, By
 from broker.people.door import Door
 from broker.people.errors import OrderUnsent
-from broker.people.orders import Given
+from broker.people.orders import Given, KeptOrder
 from broker.scorer.view import ViewFeed
 from tests.broker.desk import sample
 from tests.broker.desk.test_access import HOSTILE, logged_in, token_of
@@ -61,6 +61,10 @@ class Bench:
     def account(self) -> Account:
         """Give who gives orders here."""
         return self.door.accounts.get("head_arbiter")
+
+    def give(self, given: Given) -> KeptOrder:
+        """Give an order to the room as it last said of itself."""
+        return self.orders.give(given, self.account(), "", self.feed.current.tables)
 
 
 @pytest.fixture
@@ -103,7 +107,7 @@ def test_an_order_goes_to_each_table_and_is_kept_with_author_time_and_reason(ben
 
 
 def test_no_reason_reaches_a_table(bench: Bench) -> None:
-    bench.orders.give(PAUSE, bench.account(), "")
+    bench.give(PAUSE)
     assert not hasattr(bench.ear.sent[0], "reason")
 
 
@@ -140,13 +144,13 @@ def test_without_a_broker_an_order_is_not_kept_for_later(bench: Bench) -> None:
     assert (answer.status_code, "order_unsent" in answer.text) == (503, True)
     assert bench.orders.book.newest(5) == []
     with pytest.raises(OrderUnsent):
-        bench.orders.give(PAUSE, bench.account(), "")
+        bench.give(PAUSE)
 
 
 def test_a_young_order_is_sent_again_on_a_new_connection_and_an_old_one_is_not(bench: Bench) -> None:
-    bench.orders.give(PAUSE, bench.account(), "")
+    bench.give(PAUSE)
     bench.clock.now += AGAIN_MS
-    bench.orders.give(Given((1,), "resume", 0, "over", "A"), bench.account(), "")
+    bench.give(Given((1,), "resume", 0, "over", "A"))
     before = list(bench.ear.sent)
     bench.orders.connected()
     assert bench.ear.sent[len(before) :] == before
@@ -156,13 +160,32 @@ def test_a_young_order_is_sent_again_on_a_new_connection_and_an_old_one_is_not(b
 
 
 def test_an_order_is_done_once_the_table_says_so(bench: Bench) -> None:
-    kept = bench.orders.give(Given((1,), "pause", 0, "fire alarm", "A"), bench.account(), "")
+    kept = bench.give(Given((1,), "pause", 0, "fire alarm", "A"))
     with logged_in(bench.server, "head_arbiter") as client:
         assert "not yet heard of by table 1" in client.get("/orders").text
-        tables = (replace(bench.feed.current.tables[0], ordered=kept.seq, paused=True),)
+        said = {"ordered": kept.seq, "obeyed": {kept.seq: kept.id_at(1)}, "paused": True}
+        tables = (replace(bench.feed.current.tables[0], **said),)
         bench.feed.publish(sample.newer(bench.feed.current, tables=tables))
         assert "not yet heard of" not in client.get("/orders").text
         assert "Paused" in client.get("/").text
+
+
+def test_an_order_that_its_table_has_passed_over_is_never_shown_as_done(bench: Bench) -> None:
+    kept = bench.give(Given((1,), "pause", 0, "fire alarm", "A"))
+    said = {"ordered": kept.seq, "obeyed": {kept.seq: f"{'a' * 32}-1"}}
+    bench.feed.publish(sample.newer(bench.feed.current, tables=(replace(bench.feed.current.tables[0], **said),)))
+    with logged_in(bench.server, "head_arbiter") as client:
+        text = client.get("/orders").text
+    assert ("give it again if it still holds" in text, "· done" in text) == (True, False)
+
+
+def test_an_order_to_tables_that_were_never_heard_is_refused(bench: Bench) -> None:
+    unheard = tuple(replace(table, lifecycle=None) for table in bench.feed.current.tables)
+    bench.feed.publish(sample.newer(bench.feed.current, tables=unheard))
+    with logged_in(bench.server, "head_arbiter") as client:
+        answer = give(client)
+    assert (answer.status_code, "tables_unheard" in answer.text) == (503, True)
+    assert (bench.ear.sent, bench.orders.book.newest(5)) == ([], [])
 
 
 def test_a_desk_that_can_send_nothing_offers_no_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,8 +226,8 @@ def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(tmp_path:
         line = DeskLink(EVENT, door, Address(broker.host, broker.port, "desk", known.password("desk")))
         line.start()
         assert line.wait(10.0)
-        line.orders.give(Given((2,), "pause", 0, "why", "Anne"), account, "")
-        line.orders.give(Given((1,), "extra_time", 5, "why", "Anne"), account, "")
+        line.orders.give(Given((2,), "pause", 0, "why", "Anne"), account, "", sample.tables())
+        line.orders.give(Given((1,), "extra_time", 5, "why", "Anne"), account, "", sample.tables())
         came = heard.get(timeout=10)
         assert isinstance(came, Incoming)
         order = decode_at(came.topic, came.payload)[1]

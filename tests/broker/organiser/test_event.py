@@ -49,7 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_event_that_was_set_up_may_start(made: Path) -> None:
     event = open_event(made)
     assert (event.name, len(event.players), len(event.plan.plays), event.tables) == ("cup-2026", 16, 80, (1, 2, 3, 4))
-    assert json.loads(ask("check", made, "--json").stdout) == {"ready": True, "problems": []}
+    assert json.loads(ask("check", made, "--json").stdout) == {"ready": True, "problems": [], "notes": []}
 
 
 def test_it_starts_from_a_copy_of_its_folder(made: Path, tmp_path: Path) -> None:

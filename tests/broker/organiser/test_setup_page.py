@@ -3,23 +3,29 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import httpx
+import msgspec
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from broker.desk.server import DeskServer
 from broker.event_command import no_room
 from broker.organiser.events import setting_up, setup_page
+from broker.organiser.events.command import event as event_command
 from broker.people.accounts import By
 from broker.people.door import Door
 from broker.people.roles import ROLES
+from broker.rules.deal import new_deal, new_set
 from broker.scorer.event import open_event
 from broker.store.address import STORE
 from tests.broker.desk.test_access import logged_in, token_of
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 
+SETS = range(1, 21)
 PLAYERS = "name,country,club\n" + "".join(f"Player {n} 李,FRA,Club\n" for n in range(1, 17))
 HEAD = {"action": "head", "name": "cup-2026", "title": "Club cup", "profile": "oedmc-2020", "rules": ""}
 STEPS = (
@@ -61,6 +67,8 @@ def folder(empty: Path) -> Path:
     """The desk's folder, with nothing of an event in it."""
     for name in ("event.toml", "players.csv", "deals.json", "sets.json", "commitment.json", "profile.toml", STORE):
         (empty / name).unlink(missing_ok=True)
+    for path in empty.glob("taken-out-*"):
+        path.unlink()
     return empty
 
 
@@ -196,3 +204,66 @@ def test_a_list_with_teams_makes_a_team_event_whose_movement_seats_them(client: 
     setting_up.take_movement(folder, setting_up.made_movement(folder, 4, seconds=0.01))
     send(client, {"action": "deals"})
     assert {len(one) for one in open_event(folder).plan.teams.values()} == {4}
+
+
+def test_who_has_plays_leaves_the_list_only_together_with_the_movement(client: httpx.Client, folder: Path) -> None:
+    made(client, 3)
+    before = (folder / "event.toml").read_bytes()
+    fewer = {"action": "players", "csv": "".join(PLAYERS.splitlines(keepends=True)[:13])}
+    answer = send(client, fewer)
+    assert ("players_have_plays" in answer.text, (folder / "event.toml").read_bytes()) == (True, before)
+    assert send(client, fewer | {"movement_anew": "yes"}).status_code == 200
+    assert (open_plays(folder), len(setting_up.plan_of(folder).players)) == (0, 12)  # type: ignore[union-attr]  # it has one
+
+
+def test_a_list_with_nobody_in_it_takes_nobodys_place(client: httpx.Client, folder: Path) -> None:
+    made(client, 2)
+    before = (folder / "players.csv").read_bytes()
+    answer = send(client, {"action": "players", "csv": "name\n"})
+    assert ("no_players" in answer.text, (folder / "players.csv").read_bytes()) == (True, before)
+
+
+def test_a_player_without_a_play_is_noted_and_keeps_nothing_from_starting(client: httpx.Client, folder: Path) -> None:
+    made(client)
+    send(client, {"action": "players", "csv": f"{PLAYERS}Odd One,FRA,Club\n"})
+    page = client.get("/setup").text
+    assert ("p17 (Odd One)" in page, "homologue scorer" in page) == (True, True)
+    told = CliRunner().invoke(event_command, ["check", str(folder), "--json"])
+    assert msgspec.json.decode(told.output)["notes"] == [
+        {"code": "player_without_play", "message": "p17 (Odd One) has nothing to play"}
+    ]
+
+
+def test_deals_are_taken_out_for_a_longer_movement_and_mixed_anew(client: httpx.Client, folder: Path) -> None:
+    made(client, 2)
+    shorter, longer = ({"action": "make_movement", "rounds": rounds} for rounds in "25")
+    for step in (shorter, {"action": "deals"}):
+        assert send(client, step).status_code == 200
+    first, count = (folder / "deals.json").read_bytes(), max(open_event(folder).expected)
+    assert "deal_unknown" in send(client, longer).text
+    assert send(client, {"action": "take_out"}).status_code == 400
+    for step in ({"action": "take_out", "sure": "yes"}, longer, {"action": "deals"}):
+        assert send(client, step).status_code == 200
+    assert first in [path.read_bytes() for path in folder.glob("taken-out-*")]
+    assert max(open_event(folder).expected) > count
+
+
+def test_sets_and_deals_of_ones_own_are_brought_and_never_shown_again(client: httpx.Client, folder: Path) -> None:
+    made(client, 3)
+    wrong = send(client, {"action": "sets", "csv": "set,serial,face\n1,1,9x\n"})
+    assert ("9x" in wrong.text, wrong.status_code, (folder / "sets.json").exists()) == (True, 400, False)
+    tiles = [f"{number},{serial},{face}" for number in SETS for serial, face in new_set(Random(number)).items()]
+    page = send(client, {"action": "sets", "csv": "\n".join(["set,serial,face", *tiles])}).text
+    deals = [new_deal(number, "east", "east", Random(number)) for number in SETS]
+    rows = [f"{one.number},east,east,{seat},{','.join(tray)}" for one in deals for seat, tray in one.faces.items()]
+    head = ",".join(["deal", "prevalent_wind", "dealer", "seat", *map(str, range(1, 35))])
+    answer = send(client, {"action": "own_deals", "csv": "\n".join([head, *rows])})
+    assert ("20 entered" in page, tiles[0] in page, rows[0] in answer.text) == (True, False, False)
+    assert open_event(folder).faces(7)[1] == new_set(Random(7))[1]
+    assert "not_committed" not in answer.text
+
+
+def test_a_session_that_ends_before_it_begins_is_not_kept(client: httpx.Client, folder: Path) -> None:
+    made(client, 3)
+    answer = send(client, STEPS[4] | {"first_round-1": "2", "last_round-1": "1"})
+    assert (answer.status_code, setting_up.plan_of(folder).sessions) == (400, ())  # type: ignore[union-attr]  # it has a plan

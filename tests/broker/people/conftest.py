@@ -1,5 +1,6 @@
-"""A door whose clock is set by hand."""
+"""A door whose clock is set by hand: each test that asks for one runs with SQLite and with a real PostgreSQL."""
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,10 +10,17 @@ from argon2 import PasswordHasher
 from broker.people import passwords
 from broker.people.accounts import By
 from broker.people.door import Door
+from broker.store.address import Place, write
+from tests.broker.store.server import PASSWORD as DATABASE_PASSWORD
+from tests.broker.store.server import Server
 
 NOON = 1_800_000_000_000
 PASSWORD = "four winds and a dragon"
 BY = By("test")
+
+
+EVENTS = itertools.count(1)
+"""A database is shared by the events of all tests: each has a name of its own."""
 
 
 class Hand:
@@ -30,8 +38,27 @@ def clock() -> Hand:
     return Hand()
 
 
-@pytest.fixture
-def door(tmp_path: Path, clock: Hand) -> Iterator[Door]:
+@pytest.fixture(scope="session")
+def address(server: Server) -> str:
+    return server.address(server.database())
+
+
+def in_database(folder: Path, address: str, event: str = "") -> str:
+    """Say in an event's folder that its store is in a database; give the event's name."""
+    folder.mkdir(exist_ok=True)
+    event = event or f"cup-{next(EVENTS)}"
+    (folder / "event.toml").write_text(f'name = "{event}"')
+    password = folder / "password"
+    password.touch(mode=0o600)
+    password.write_text(DATABASE_PASSWORD)
+    write(folder, Place(address, password.name))
+    return event
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def door(request: pytest.FixtureRequest, tmp_path: Path, clock: Hand) -> Iterator[Door]:
+    if request.param == "postgresql":
+        in_database(tmp_path, request.getfixturevalue("address"))
     opened = Door(tmp_path, clock)
     yield opened
     opened.close()

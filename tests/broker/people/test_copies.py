@@ -1,13 +1,20 @@
-"""Copies of an event have its people: made while the desk writes, restored as they were at the copy."""
+"""Copies of an event have its people, wherever those are kept; on the way back who was closed out stays out."""
 
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from broker.people.copies import Closings
 from broker.people.door import Door
 from broker.people.orders import Given, Orders
+from broker.store.address import STORE
 from broker.store.backup.making import make
 from broker.store.backup.restoring import choose, restore
-from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand
+from broker.store.opened import open_journal
+from broker.store_command import store
+from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand, in_database
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.small import NAME
 
@@ -30,3 +37,76 @@ def test_accounts_orders_and_the_log_are_in_a_copy_without_what_was_not_yet_kept
         assert Orders(restored.store).newest(10) == [kept]
         assert (restored.accounts.all(), restored.audit.newest(10)) == (accounts, log)
         assert restored.accounts.who_has("anne", PASSWORD) == accounts[0]
+
+
+def restored_from(stick: Path, folder: Path) -> Door:
+    """Restore the first copy, as somebody does who wants an older state of the results."""
+    first = min(stick.iterdir())
+    told = CliRunner().invoke(store, ["restore", str(first), str(folder)])
+    assert told.exit_code == 0, told.output
+    return Door(folder, Hand())
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def event(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Give the folder of an event whose people are in it, or in a database."""
+    folder = event_folder(tmp_path / "event", until_round(1))
+    if request.param == "postgresql":
+        plan = (folder / "event.toml").read_text()
+        (folder / STORE).unlink()
+        in_database(folder, request.getfixturevalue("address"), NAME)
+        (folder / "event.toml").write_text(plan)
+        open_journal(folder, NAME).close()
+    return folder
+
+
+def copied(event: Path, stick: Path) -> None:
+    told = CliRunner().invoke(store, ["backup", str(event), "--to", str(stick)])
+    assert told.exit_code == 0, told.output
+
+
+def test_who_was_closed_out_since_an_older_copy_stays_out_and_everybody_logs_in_again(
+    event: Path, tmp_path: Path, clock: Hand
+) -> None:
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    with closing(Door(event, clock)) as door:
+        for name in ("anne", "tao"):
+            account = door.accounts.add(name, name.title(), "head_arbiter", PASSWORD, BY)
+            door.admit(account, agent="Firefox", address="10.0.0.1")
+        copied(event, stick)
+        door.accounts.disable("tao", BY)
+        copied(event, stick)
+    with closing(restored_from(stick, tmp_path / "restored")) as restored:
+        assert [(one.name, one.disabled, restored.sessions.of(one.name)) for one in restored.accounts.all()] == [
+            ("anne", False, []),
+            ("tao", True, []),
+        ]
+        assert [one.action for one in restored.audit.checked()][-2:] == ["account_disabled", "people_restored"]
+
+
+def test_a_later_copy_of_other_people_or_a_forged_one_lends_none(tmp_path: Path, clock: Hand) -> None:
+    event, stick = event_folder(tmp_path / "event", until_round(1)), tmp_path / "stick"
+    stick.mkdir()
+    with closing(Door(event, clock)) as door:
+        door.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
+    copied(event, stick)
+    for path in event.glob("people.sqlite*"):
+        path.unlink()
+    with closing(Door(event, clock)) as door:
+        door.accounts.add("mallory", "Mallory", "head_arbiter", PASSWORD, BY)
+        door.audit.note(NOON, "mallory", "tried")
+    copied(event, stick)
+    with closing(restored_from(stick, tmp_path / "restored")) as restored:
+        assert [one.name for one in restored.accounts.all()] == ["anne"]
+
+
+def test_a_copy_is_asked_for_when_somebody_is_closed_out_and_not_when_somebody_comes_in(door: Door) -> None:
+    door.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
+    door.accounts.add("tao", "Tao", "display", PASSWORD, BY)
+    closings, said = Closings(door.store), []
+    door.log_in("tao", PASSWORD, agent="", address="")
+    said.append(closings.news())
+    door.accounts.disable("tao", BY)
+    said += [closings.news(), closings.news()]
+    assert said == [False, True, False]

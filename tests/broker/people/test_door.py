@@ -27,6 +27,10 @@ from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand
 AGENT, HOME = "Firefox", "10.0.0.1"
 
 
+IN_ITS_FOLDER = pytest.mark.parametrize("door", ["sqlite"], indirect=True)
+"""For what is only true of the file."""
+
+
 def come_in(door: Door, name: str = "anne", password: str = PASSWORD) -> str:
     return door.log_in(name, password, agent=AGENT, address=HOME)
 
@@ -206,6 +210,7 @@ def test_the_log_cannot_be_changed_or_shortened(anne: Door) -> None:
     assert len(actions(anne)) == 1
 
 
+@IN_ITS_FOLDER
 @pytest.mark.parametrize(
     "forgery",
     [
@@ -225,6 +230,7 @@ def test_what_somebody_changes_with_an_editor_shows(anne: Door, tmp_path: Path, 
         list(anne.audit.checked())
 
 
+@IN_ITS_FOLDER
 def test_neither_file_nor_log_holds_a_password_or_a_token(anne: Door, tmp_path: Path) -> None:
     token = come_in(anne)
     files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
@@ -232,6 +238,7 @@ def test_neither_file_nor_log_holds_a_password_or_a_token(anne: Door, tmp_path: 
     assert PASSWORD not in json.dumps(list(anne.audit.entries()))
 
 
+@IN_ITS_FOLDER
 def test_a_file_of_another_version_is_refused(anne: Door, tmp_path: Path) -> None:
     with anne.store.commit() as sql:
         sql.execute("UPDATE about SET value = '2' WHERE key = 'version'")

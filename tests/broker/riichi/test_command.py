@@ -99,7 +99,7 @@ def test_yakuman_are_counted_in_either_form() -> None:
     assert points["payments"] == {"discarder_pays": 64_000, "winner_gain": 64_000}
 
 
-@pytest.mark.parametrize(("language", "name"), [("ja", "pinfu"), ("en", "all sequences"), ("kanji", "平和")])
+@pytest.mark.parametrize(("language", "name"), [("ja", "pinfu"), ("en", "all sequences"), ("zh", "平和")])
 def test_names_are_told_in_the_language_that_is_asked_for(language: str, name: str) -> None:
     (answer,) = ask("riichi", HAND, options=("--language", language))
     assert answer["yaku"][1]["name"] == name
@@ -204,6 +204,20 @@ def test_the_sum_of_fu_is_told_before_and_after_rounding_in_french_too() -> None
     assert exit_code == 0
     assert "            36 fu, arrondis à 40\n" in text
     assert text.endswith("1 han 40 fu: le joueur qui a écarté paie 1300, le gagnant reçoit 1300\n")
+
+
+def test_a_hand_is_told_in_chinese_with_each_fu_under_the_other() -> None:
+    _, said = told("hand", "234m678p2345578s", "6s", "--riichi", "--language", "zh")
+    assert said.splitlines() == [
+        "       1番  立直",
+        "       1番  平和",
+        "       1番  断幺九",
+        "",
+        "      20符  底符",
+        "      10符  门前清荣和",
+        "",
+        "3番 30符: 放铳者付3900, 和牌者得3900",
+    ]
 
 
 def test_han_and_fu_are_told_to_people() -> None:

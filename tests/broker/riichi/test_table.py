@@ -10,7 +10,7 @@ from broker.command import homologue
 from broker.riichi.sheet import written_table
 from broker.riichi.table import FU, HAN, limit_rows, rows
 from broker.riichi.table_text import table_text
-from broker.rules.riichi.names import Language
+from broker.rules.riichi.names import LANGUAGES, Language
 from broker.rules.riichi.points import Win, payments
 from tests.broker.rules.riichi.hands import MONTREAL, with_setting
 
@@ -52,7 +52,7 @@ def test_where_no_yakuman_is_counted_the_sanbaiman_goes_on() -> None:
     assert [han for _, han, _ in limit_rows(uncounted.points, dealer=False)] == ["5", "6-7", "8-10", "11+", ""]
 
 
-@pytest.mark.parametrize("language", ["ja", "en", "fr", "kanji"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_paper_is_one_page_with_every_number_of_the_screen(language: Language) -> None:
     pages, text = text_of(written_table(MONTREAL, language))
     numbers = {

@@ -10,13 +10,6 @@ from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, in_postgresql
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    running = Server()
-    yield running
-    running.close()
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
     if request.param == "sqlite":

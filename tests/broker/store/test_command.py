@@ -8,8 +8,8 @@ from click.testing import CliRunner, Result
 
 from broker.scorer.stored import open_stored
 from broker.store.address import STORE
-from broker.store.command import store
 from broker.store.opened import open_journal
+from broker.store_command import store
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.server import PASSWORD, Server
 

@@ -2,13 +2,15 @@
 
 import os
 import queue
+import secrets
 import shutil
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
+import httpx
 import pytest
 
 from broker.brokers import Broker, make_broker
@@ -18,6 +20,8 @@ from broker.contract.messages import LogMessage, Receipt
 from broker.contract.wire import decode, encode
 from broker.credentials import Credentials
 from broker.demo.children import Child
+from broker.people.accounts import By
+from broker.people.door import Door
 from broker.scorer.event import save
 from broker.store.journal import decoded
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_log
@@ -28,6 +32,8 @@ SOON_S = 30.0
 
 AGAIN_S = 1.0
 """After so long without a word a table says again what is not safe."""
+
+AGENT = "Firefox"
 
 TABLES = (1, 2, 3, 4)
 
@@ -108,6 +114,22 @@ class Hall:
         for table in self.tables:
             table.until_safe(round(len(table.outbox) * share))
 
+    def logged_in(self, name: str) -> str:
+        """Make an account for an arbiter on a machine, and log in; give the session's token."""
+        with closing(Door(self.folder / name)) as door:
+            account = door.accounts.add("tao", "Tao Lin", "table_arbiter", secrets.token_urlsafe(), By("test"))
+            return door.admit(account, agent=AGENT, address="127.0.0.1")
+
+    def close_out(self, name: str) -> None:
+        """Let the arbiter in no more, on a machine."""
+        with closing(Door(self.folder / name)) as door:
+            door.accounts.disable("tao", By("test"))
+
+    def sees_the_grid(self, desk: str, token: str) -> bool:
+        """Say whether who has a session's token is let in by a desk."""
+        asked = {"Cookie": f"homologue={token}", "User-Agent": AGENT}
+        return httpx.get(f"{desk}grid", headers=asked, timeout=SOON_S).status_code == 200
+
     def check(self) -> None:
         """All that was ever called safe is there, in one store, once, and nothing else."""
         with Kept(self.kept.folder).reader() as reader:
@@ -133,10 +155,14 @@ def test_the_standby_takes_over_from_a_scorer_that_was_killed(hall: Hall) -> Non
     standby.wait_for(r"^Standby: store_in_use", SOON_S)
     hall.until_safe(0.5)
     assert [line for line in standby._seen if line.startswith("Desk")] == []
+    token = hall.logged_in("a")
     for table in hall.tables:
         table.say(3)
     active.kill()
-    standby.wait_for(r"^Desk: ", SOON_S)
+    desk = standby.wait_for(r"^Desk: (\S+)", SOON_S)
+    assert hall.sees_the_grid(desk, token)
+    hall.close_out("b")
+    assert not hall.sees_the_grid(desk, token)
     hall.until_safe(1)
     standby.stop()
     hall.check()

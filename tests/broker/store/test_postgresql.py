@@ -24,7 +24,7 @@ from broker.store.errors import (
 from broker.store.opened import open_journal, stand_by
 from broker.store.postgresql import PostgresJournal
 from tests.broker.scorer.small import NAME, whole_log
-from tests.broker.store.server import PASSWORD, Server
+from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, fill, in_postgresql
 
 LOG = whole_log(1)
@@ -219,7 +219,7 @@ def test_a_user_who_may_only_use_the_tables_can_keep_the_journal(postgresql: Kep
     with postgresql.journal("other"):
         pass
     server.ask("DROP ROLE IF EXISTS modest")
-    server.ask(f"CREATE ROLE modest LOGIN PASSWORD '{PASSWORD.replace(chr(39), chr(39) * 2)}'")
+    server.ask(f"CREATE ROLE modest LOGIN PASSWORD '{server.quoted}'")
     server.ask("GRANT USAGE ON SCHEMA homologue TO modest", postgresql.database)
     server.ask("GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA homologue TO modest", postgresql.database)
     server.ask("GRANT UPDATE ON homologue.about TO modest", postgresql.database)

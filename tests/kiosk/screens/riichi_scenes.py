@@ -171,7 +171,7 @@ RIICHI: Final[dict[str, Callable[[], Shown]]] = {
     "riichi deal, recorded": lambda: alone(drawn),
     "riichi count, nothing in view": lambda: counted_in_session(HandSight()),
     "riichi count, every question": lambda: counted_in_session(
-        laid(5, 4, 4, 1, under=(3, 3)), None, "t", "g", "p", "m", "i", "i", rules=every_question()
+        laid(7, 4, 4, 1, under=(3, 3)), None, *"tgggpmii", rules=every_question()
     ),
     "riichi count, a planned deal": lambda: counted_alone(laid(13, 1), None, "t", "i", "j"),
     "riichi count, value": lambda: counted_in_session(laid(13, 1), OPEN_HAND),

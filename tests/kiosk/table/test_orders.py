@@ -3,10 +3,11 @@
 import pytest
 
 from broker.contract.facts import Call
-from broker.contract.messages import Command
+from broker.contract.messages import MOST_OBEYED, Command, Order
 from kiosk.table.events import CallToggled, Ordered
+from kiosk.table.orders import given
 from kiosk.table.state import Phase, Table
-from tests.kiosk.tables import Sitting, sitting_in
+from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
 
 
 def ordered(sitting: Sitting, seq: int, command: Command, minutes: int = 0) -> tuple[object, ...]:
@@ -37,6 +38,24 @@ def test_an_order_that_comes_twice_or_after_a_later_one_is_not_obeyed() -> None:
     ordered(sitting, 5, "clear_call")
     ordered(sitting, 4, "pause")
     assert (sitting.table.calling, sitting.table.paused) == (True, False)
+
+
+def test_a_table_remembers_the_last_orders_by_number_and_id_also_in_the_next_play() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    for seq in range(1, MOST_OBEYED + 3):
+        order = Order(
+            id=f"order-{seq:04}", event=EVENT, table=TABLE, seq=seq, command="extra_time", minutes=1, author="Anne"
+        )
+        sitting.take(given(order, sitting.wait()))
+    last = tuple((seq, f"order-{seq:04}") for seq in range(3, MOST_OBEYED + 3))
+    sitting.next_deal()
+    assert sitting.table.obeyed == last
+
+
+def test_an_order_of_an_older_journal_is_known_by_its_number_alone() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    ordered(sitting, 5, "pause")
+    assert (sitting.table.ordered, sitting.table.obeyed) == (5, ())
 
 
 def test_without_a_play_there_is_no_call_to_clear() -> None:

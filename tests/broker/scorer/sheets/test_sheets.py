@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.contract.facts import Fine
+from broker.contract.messages import LogMessage
 from broker.contract.receipt_code import receipt_code
-from broker.contract.rulings import Correct, DealPlayed
+from broker.contract.rulings import AnyDecision, Correct, DealPlayed, FineRuled, Reopen, Void
 from broker.contract.words import Seat
 from broker.rules.points import Outcome
 from broker.scorer.moment import Embargo, Moment, open_part
@@ -131,6 +132,21 @@ def test_a_ruling_on_a_deal_under_embargo_makes_no_public_page_anew() -> None:
     shown = embargo.open_part(room.moment())
     room.apply(ruling(room, correct(OUTCOMES[2], None), place))
     assert embargo.open_part(room.moment()) is shown
+
+
+@given(st.permutations(whole_event()), st.lists(st.integers(0, len(whole_event()) - 1), max_size=3))
+@settings(max_examples=6, deadline=None)
+def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[LogMessage], ruled: list[int]) -> None:
+    embargo, room, player = Embargo(), Room(event()), next(iter(event().players))
+    decisions: list[AnyDecision] = [Reopen(), FineRuled(takes={player: 8}), Void()]
+    for at, message in enumerate(facts):
+        room.apply(message)
+        for decision in (one for when, one in zip(ruled, decisions, strict=False) if when == at):
+            room.apply(ruling(room, decision, None if isinstance(decision, FineRuled) else PLAYS[0]))
+        told, anew = embargo.open_part(room.moment()), open_part(room.moment())
+        columns = zip(told.ledger.totals.columns, anew.ledger.totals.columns, strict=True)
+        assert [one.tolist() == other.tolist() for one, other in columns] == [True] * 4
+        assert (told.by_deal, told.unplayed, told.complete) == (anew.by_deal, anew.unplayed, anew.complete)
 
 
 @given(moments)

@@ -376,6 +376,22 @@ def test_a_stick_that_was_never_pushed_in_is_told_where_sticks_are_mounted(
     assert list(stick.iterdir()) == []
 
 
+def test_a_copy_that_is_urgent_is_made_before_its_time(
+    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "LOOK_S", 0.01)
+    made, asked = threading.Event(), iter([False, True])
+
+    def urgent() -> bool:
+        (event / "standings.csv").write_text("an account was closed")
+        if len(list(stick.iterdir())) == 2:
+            made.set()
+        return next(asked, False)
+
+    with BackupWorker(event, NAME, stick, pause_s=1000, keep=5, clock=lambda: NOW, tell=Heard(), urgent=urgent):
+        assert made.wait(30)
+
+
 def test_the_last_copy_is_made_when_the_scorer_ends(event: Path, stick: Path) -> None:
     with BackupWorker(event, NAME, stick, pause_s=1000, keep=2, clock=lambda: NOW, tell=Heard()):
         (event / "standings.csv").write_text("the last word")

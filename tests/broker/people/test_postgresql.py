@@ -1,0 +1,210 @@
+"""People beside a journal in PostgreSQL: two machines know the same ones, and what a folder had is not lost."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from broker.people.door import Door
+from broker.people.errors import PeopleStoreBroken
+from broker.people.keyings import Keying, Keyings
+from broker.people.opened import MOVED, UNUSED
+from broker.people.orders import Given, Orders
+from broker.people.postgresql import PostgresStore
+from broker.people.store import FILE, all_rows
+from broker.store.address import SETTING, Place, write
+from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand, in_database
+from tests.broker.store.server import OWNER, Server
+
+PAUSE = Given((1,), "pause", 0, "fire alarm", "Anne")
+
+
+@pytest.fixture
+def two(tmp_path: Path, clock: Hand, address: str) -> Iterator[tuple[Door, Door]]:
+    """Doors of the active machine and of the standby."""
+    event = in_database(tmp_path / "a", address)
+    in_database(tmp_path / "b", address, event)
+    with closing(Door(tmp_path / "a", clock)) as active, closing(Door(tmp_path / "b", clock)) as standby:
+        yield active, standby
+
+
+def test_an_account_its_session_and_its_end_hold_on_both_machines(two: tuple[Door, Door]) -> None:
+    active, standby = two
+    account = active.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
+    active.accounts.add("tao", "Tao Lin", "table_arbiter", PASSWORD, BY)
+    token = active.log_in("tao", PASSWORD, agent="Firefox", address="10.0.0.1")
+    assert standby.accounts.get("anne") == account
+    assert standby.known(token, agent="Firefox", address="10.0.0.2") is not None
+    standby.accounts.disable("tao", BY)
+    assert (active.known(token, agent="Firefox", address="10.0.0.1"), active.accounts.get("tao").disabled) == (
+        None,
+        True,
+    )
+    assert list(active.audit.checked()) == list(standby.audit.checked())
+
+
+def test_two_machines_that_write_at_once_leave_one_log_that_holds(two: tuple[Door, Door]) -> None:
+    def write_ten(door: Door) -> None:
+        for number in range(10):
+            door.audit.note(NOON, "anne", "tried", str(number))
+
+    threads = [threading.Thread(target=write_ten, args=(door,)) for door in two]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(list(two[0].audit.checked())) == 20
+
+
+def store_of(door: Door) -> PostgresStore:
+    assert isinstance(door.store, PostgresStore)
+    return door.store
+
+
+def end_session(door: Door, server: Server) -> None:
+    server.ask(f"SELECT pg_terminate_backend({store_of(door)._connection.info.backend_pid}, 5000)")
+
+
+def test_a_connection_that_was_lost_is_made_anew_and_half_a_commit_is_none(
+    two: tuple[Door, Door], server: Server
+) -> None:
+    door, other = two
+    door.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
+    end_session(door, server)
+    assert [one.name for one in door.accounts.all()] == ["anne"]
+    end_session(door, server)
+    door.audit.note(NOON, "anne", "tried")
+
+    def interrupted() -> None:
+        with door.store.commit():
+            door.audit.note(NOON, "anne", "half")
+            end_session(door, server)
+            door.accounts.set_password("anne", PASSWORD, BY)  # asks and writes as if nothing had been lost
+
+    with pytest.raises(PeopleStoreBroken) as lost:
+        interrupted()
+    assert lost.value.code == "people_store_broken"
+    assert [one.action for one in other.audit.checked()] == ["account_added", "tried"]
+    assert [one.action for one in door.audit.checked()] == ["account_added", "tried"]
+
+
+def test_a_door_that_was_closed_stays_closed(two: tuple[Door, Door]) -> None:
+    two[0].close()
+    with pytest.raises(PeopleStoreBroken):
+        two[0].accounts.all()
+
+
+def test_events_of_one_database_know_nothing_of_each_other_s_people(
+    two: tuple[Door, Door], tmp_path: Path, address: str, clock: Hand
+) -> None:
+    two[0].accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
+    in_database(tmp_path / "c", address)
+    with closing(Door(tmp_path / "c", clock)) as other:
+        assert (other.accounts.any(), list(other.audit.entries())) == (False, [])
+        other.accounts.add("anne", "Another Anne", "display", PASSWORD, BY)
+    assert two[0].accounts.get("anne").full == "Anne"
+
+
+def folder_with_people(folder: Path, clock: Hand) -> dict[str, list[tuple[object, ...]]]:
+    """Make a folder's own people, of every kind; give all rows."""
+    folder.mkdir()
+    with closing(Door(folder, clock)) as door:
+        account = door.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
+        door.admit(account, agent="Firefox", address="10.0.0.1")
+        Orders(door.store).keep("order-1", PAUSE, "anne", NOON)
+        Keyings(door.store).keep(Keying(at=NOON, who="anne", whose="anne", round=1, table=2, after="", body=b"\0x"))
+        with door.store.commit() as sql:
+            return all_rows(sql)
+
+
+def rows_of(door: Door) -> dict[str, list[tuple[object, ...]]]:
+    with door.store.commit() as sql:
+        return all_rows(sql)
+
+
+def test_what_a_folder_had_goes_into_the_database_whole_and_once(tmp_path: Path, address: str, clock: Hand) -> None:
+    had = folder_with_people(tmp_path / "a", clock)
+    own = (tmp_path / "a" / FILE).read_bytes()
+    in_database(tmp_path / "a", address)
+    with closing(Door(tmp_path / "a", clock)) as door:
+        assert rows_of(door) == had
+    assert [(tmp_path / "a" / f"{FILE}{end}").exists() for end in ("", MOVED, "-wal")] == [False, True, False]
+    (tmp_path / "a" / FILE).write_bytes(own)  # as after a power cut between the commit and the renaming
+    with closing(Door(tmp_path / "a", clock)) as door:
+        assert rows_of(door) == had
+    assert (tmp_path / "a" / f"{FILE}{MOVED}-1").exists()
+
+
+def test_where_the_database_has_people_a_folder_s_own_are_put_beside_and_let_nobody_in(
+    tmp_path: Path, address: str, clock: Hand
+) -> None:
+    event = in_database(tmp_path / "a", address)
+    with closing(Door(tmp_path / "a", clock)) as first:
+        first.accounts.add("tao", "Tao Lin", "head_arbiter", PASSWORD, BY)
+    folder_with_people(tmp_path / "b", clock)
+    in_database(tmp_path / "b", address, event)
+    with closing(Door(tmp_path / "b", clock)) as door:
+        assert [one.name for one in door.accounts.all()] == ["tao"]
+        assert [one.action for one in door.audit.checked()] == ["account_added", "people_put_aside"]
+    assert (tmp_path / "b" / f"{FILE}{UNUSED}").exists()
+
+
+def test_a_user_who_may_only_use_the_tables_keeps_people_and_can_forge_no_log(
+    two: tuple[Door, Door], tmp_path: Path, address: str, server: Server, clock: Hand
+) -> None:
+    database = store_of(two[0])._connection.info.dbname
+    server.ask("DROP ROLE IF EXISTS usher")
+    server.ask(f"CREATE ROLE usher LOGIN PASSWORD '{server.quoted}'")
+    for grant in (
+        "USAGE ON SCHEMA homologue_people",
+        "SELECT ON ALL TABLES IN SCHEMA homologue_people",
+        *(f"INSERT ON homologue_people.{table}" for table in ("accounts", "sessions", "audit", "orders", "keyings")),
+        "UPDATE ON homologue_people.accounts, homologue_people.sessions",
+        "DELETE ON homologue_people.sessions",
+    ):
+        server.ask(f"GRANT {grant} TO usher", database)
+    write(tmp_path / "a", Place(address.replace(f"{OWNER}@", "usher@"), "password"))
+    with closing(Door(tmp_path / "a", clock)) as door:
+        account = door.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
+        door.admit(account, agent="", address="")
+        door.log_out(door.sessions.of("anne")[0], "")
+        for statement in ("UPDATE audit SET who = 'x'", "DELETE FROM all_audit", "DELETE FROM accounts"):
+            with pytest.raises(PeopleStoreBroken, match="permission denied"), door.store.commit() as sql:
+                sql.execute(statement)
+
+
+def test_a_user_who_may_not_make_the_tables_is_told_to_let_the_owner(
+    tmp_path: Path, server: Server, clock: Hand
+) -> None:
+    server.ask("DROP ROLE IF EXISTS stranger")
+    server.ask(f"CREATE ROLE stranger LOGIN PASSWORD '{server.quoted}'")
+    in_database(tmp_path / "a", server.address("postgres").replace(f"{OWNER}@", "stranger@"))
+    with pytest.raises(PeopleStoreBroken, match="another user's to make"):
+        Door(tmp_path / "a", clock)
+
+
+def test_tables_of_a_newer_version_are_left_alone(
+    two: tuple[Door, Door], tmp_path: Path, server: Server, clock: Hand
+) -> None:
+    database, change = store_of(two[0])._connection.info.dbname, "UPDATE homologue_people.about SET version = version"
+    server.ask(f"{change} + 99", database)
+    try:
+        with pytest.raises(PeopleStoreBroken, match="of version 1"):
+            Door(tmp_path / "a", clock)
+    finally:
+        server.ask(f"{change} - 99", database)
+
+
+def test_nobody_empties_the_log_at_a_stroke(two: tuple[Door, Door], server: Server) -> None:
+    two[0].audit.note(NOON, "anne", "tried")
+    with pytest.raises(psycopg.Error, match="append-only"):
+        server.ask("TRUNCATE homologue_people.all_audit", store_of(two[0])._connection.info.dbname)
+
+
+def test_an_address_that_is_none_is_a_refusal_of_people(tmp_path: Path) -> None:
+    (tmp_path / SETTING).write_text("address = 'mysql://x'")
+    with pytest.raises(PeopleStoreBroken):
+        Door(tmp_path)

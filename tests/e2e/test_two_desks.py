@@ -1,0 +1,112 @@
+"""Two desks with stores and clocks of their own: no order is ignored, and none is called done that was not obeyed."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.contract.messages import Order
+from broker.contract.wire import decode_at
+from broker.desk.obeyed import Fate, fates
+from broker.desk.orders import OrderDesk
+from broker.people.accounts import Account
+from broker.people.door import Door
+from broker.people.orders import Given, KeptOrder
+from broker.scorer.view import TableView
+from kiosk.table import orders
+from tests.broker.desk import sample
+from tests.broker.people.conftest import NOON, Hand
+from tests.kiosk.tables import EVENT, TABLE, Sitting, play
+
+DAY: Final = 86_400_000
+ANNE: Final = Account("anne", "Anne", "head_arbiter", disabled=False, made_at=0)
+
+
+class Desk:
+    """A desk on a machine of its own."""
+
+    def __init__(self, folder: Path, off_ms: int) -> None:
+        folder.mkdir()
+        self.clock, self.up, self.sent = Hand(), True, list[Order]()
+        self.clock.now = NOON + off_ms
+        self.door = Door(folder, self.clock)
+        self.orders = OrderDesk(EVENT, self.door, self)
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Send one order, which is not kept by the wire."""
+        message = decode_at(topic, payload)[1]
+        assert isinstance(message, Order)
+        assert not retain
+        self.sent.append(message)
+
+    def give(self, seen: TableView) -> KeptOrder:
+        """Give the table a minute more."""
+        return self.orders.give(Given((TABLE,), "extra_time", 1, "late", "Anne"), ANNE, "", (seen,))
+
+
+class Room:
+    """A real table, and two desks; `seen` is what the scorer has heard of the table."""
+
+    def __init__(self, folder: Path, *off_ms: int) -> None:
+        self.sitting, self.seen = Sitting(play(1)), sample.table(TABLE)
+        self.desks = [Desk(folder / f"desk-{number}", off) for number, off in enumerate(off_ms)]
+
+    def hear(self, desk: Desk) -> None:
+        """Bring the table the desk's last order."""
+        self.sitting.take(orders.given(desk.sent[-1], self.sitting.wait()))
+
+    def look(self) -> None:
+        """Let the scorer hear how the table is."""
+        table = self.sitting.table
+        self.seen = replace(self.seen, ordered=table.ordered, obeyed=dict(table.obeyed))
+
+    def close(self) -> None:
+        """Close the desks' stores."""
+        for desk in self.desks:
+            desk.door.close()
+
+
+def fate_of(kept: KeptOrder, room: Room) -> Fate:
+    """Give what became of an order at the one table."""
+    (fate,) = (fate for fate, tables in fates(kept, {TABLE: room.seen}).items() if tables)
+    return fate
+
+
+@pytest.mark.parametrize("ahead_ms", [600_000, DAY, -DAY])
+def test_a_table_obeys_the_desk_that_takes_over_whatever_its_clock(tmp_path: Path, ahead_ms: int) -> None:
+    room = Room(tmp_path, ahead_ms, 0)
+    for desk in room.desks:
+        kept = desk.give(room.seen)
+        room.hear(desk)
+        assert room.sitting.table.ordered == kept.seq
+        room.look()
+        assert fate_of(kept, room) == "done"
+    room.close()
+    assert room.sitting.table.extra_min == 2
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    offs=st.lists(st.sampled_from([-DAY, -600_000, 0, 1, 600_000, DAY]), min_size=2, max_size=2),
+    steps=st.lists(st.tuples(st.integers(0, 1), st.booleans(), st.booleans()), max_size=8),
+)
+def test_done_is_what_the_table_has_obeyed_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, offs: list[int], steps: list[tuple[int, bool, bool]]
+) -> None:
+    room = Room(tmp_path_factory.mktemp("room"), *offs)
+    given_, obeyed = list[KeptOrder](), list[str]()
+    for which, arrives, heard_of in steps:
+        desk, before = room.desks[which], room.sitting.table.ordered
+        given_.append(desk.give(room.seen))
+        if arrives:
+            room.hear(desk)
+        if room.sitting.table.ordered != before:
+            obeyed.append(given_[-1].id)
+        if heard_of:
+            room.look()
+    room.look()
+    room.close()
+    assert [kept.id for kept in given_ if fate_of(kept, room) == "done"] == obeyed
