@@ -26,7 +26,7 @@ from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
-from broker.scoring.plays import Adjustment, ScoredPlay
+from broker.scoring.plays import NOTHING, Adjustment, ScoredPlay
 from broker.scoring.ranking import Ranking
 from broker.store.journal import Kept
 
@@ -169,7 +169,7 @@ class Room:
             table=message.table,
             players=result.players,
             points=result.points,
-            fines={seat: fine.imp for seat, fine in result.fines.items()},
+            fines={seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING,
             form=self._restored(key, message, result.deal),
         )
 
