@@ -64,8 +64,10 @@ class Room:
         self._of_deal.update(message.fact.deal for message in self.results.values())
         self._at_table.update(table for table, _ in self.results)
         for key, message in self.results.items():  # a table that was told of another plan has played by that
-            self._expected[self._event.bookings[key].deal] -= 1
-            self._expected[message.fact.deal] += 1
+            planned, played = self._event.bookings[key].deal, message.fact.deal
+            if played != planned:
+                self._expected[planned] -= 1
+                self._expected[played] += 1
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._touched(entry) if entry.play)
         for entry in self.book.entries.values():
