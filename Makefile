@@ -82,6 +82,10 @@ bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk,
 bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch to picture (PARTS="start idle camera touch")
 	$(BIN)/python -m tests.benchmarks.kiosk $(PARTS)
 
+.PHONY: cuts
+cuts: setup ## kill a kiosk at every write and in every state, thousands of times (KILLS=N SEED=N)
+	$(BIN)/python -m tests.kiosk.cuts $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
+
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules
 	$(BIN)/ruff format --check .

@@ -124,6 +124,13 @@ class PairingOver(DeskError, PermissionError):
     status = 410
 
 
+class PairingOutdated(DeskError, ValueError):
+    """A device's program is older than the desk's, and draws no salt: what it sends could be looked up in a table."""
+
+    code = "pairing_outdated"
+    status = 400
+
+
 class PairingDelayed(DeskError, PermissionError):
     """Too many wrong codes were tried; `wait_s` says after how many seconds another is heard."""
 
