@@ -127,7 +127,10 @@ class Room:
 
     def _entered(self, key: PlayKey, message: LogMessage) -> None:
         """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
-        one, other = sorted((self.results.get(key, message), message), key=lambda result: result.seq)
+        if key not in self.results:
+            self.results[key] = message
+            return
+        one, other = sorted((self.results[key], message), key=lambda result: result.seq)
         reopened = any(
             isinstance(entry.decision, Reopen) and entry.at_table and one.seq < entry.number < other.seq
             for entry in self.book.all_of(key)
@@ -176,9 +179,10 @@ class Room:
 
         It speaks of the planned deal: where another was played, that deal's own form is assumed.
         """
+        if deal != self._event.bookings[key].deal:
+            return self._event.form(deal)
         told = [one for one in self._forms.get(key, ()) if result is None or one[0] < result.seq]
-        out_of_place = deal != self._event.bookings[key].deal
-        return self._event.form(deal) if not told or out_of_place else max(told)[1]
+        return max(told)[1] if told else self._event.form(deal)
 
     def _follow(self, had: Mapping[PlayKey, Laid]) -> frozenset[int]:
         """Lay plays anew, and let counts and ledger follow; give the deals that this may have changed."""
