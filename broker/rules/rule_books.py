@@ -32,7 +32,9 @@ def beside(profile: Rules, profile_id: str) -> Rules:
     Raises RuleError `unknown_profile`.
     """
     if profile_id not in book_of(profile):
-        raise RuleError("unknown_profile", f"no profile {profile_id[:40]!r}; there are: {', '.join(book_of(profile))}")
+        shown = repr(profile_id[:40])
+        what = f"{shown} is of another rule book" if profile_id in shipped() else f"no profile {shown}"
+        raise RuleError("unknown_profile", f"{what}; there are: {', '.join(book_of(profile))}")
     return load(profile_id)
 
 

@@ -33,6 +33,7 @@ from broker.contract.words import (
     TableNo,
     Wind,
 )
+from broker.credentials import write_private
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
 from broker.rules.movement import check, check_teams
@@ -314,7 +315,7 @@ def _twice(sentence: str, pairs: Iterable[tuple[object, ...]]) -> Iterable[str]:
 def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Registry) -> None:
     """Write an event's folder; what is secret is readable by its owner alone."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / EVENT).write_text(tomli_w.dumps(msgspec.to_builtins(plan)), encoding="utf-8")
+    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
     write_deals(folder, deals)
     write_registry(folder, registry)
 
