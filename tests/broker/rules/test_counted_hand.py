@@ -30,7 +30,7 @@ from broker.rules.fan.catalogue import name
 from broker.rules.fan.hand import Hand, Situation
 from broker.rules.riichi import hand as of_riichi
 from broker.rules.rule_books import Rules, load
-from broker.rules.tiles import KINDS
+from broker.rules.tiles import KINDS, RED
 from tests.benchmarks.riichi.hands import winning_hand
 from tests.broker.contract.laws import FEW
 from tests.broker.rules.fan.strategies import regular_hands, situations
@@ -112,9 +112,12 @@ def test_whatever_hand_is_laid_its_fan_are_those_of_the_calculator(hand: Hand, h
 # ---- riichi -------------------------------------------------------------------------------------
 
 
-def as_riichi(hand: of_riichi.Hand, how: of_riichi.Situation, chance: Random) -> AnyAnswer:
-    """Lay a riichi hand down, say of it what there is to say, and have it counted."""
-    plain = of_riichi.plain
+def as_riichi(hand: of_riichi.Hand, how: of_riichi.Situation, chance: Random, *, registered: bool = False) -> AnyAnswer:
+    """Lay a riichi hand down, say of it what there is to say, and have it counted.
+
+    `registered`: the set was registered with its red fives, and nobody counts them.
+    """
+    plain = tuple[str, ...] if registered else of_riichi.plain
     lies = lay_down(
         plain(hand.concealed),
         [plain(meld.tiles) for meld in hand.melds],
@@ -136,7 +139,7 @@ def as_riichi(hand: of_riichi.Hand, how: of_riichi.Situation, chance: Random) ->
         riichi=KINDS_OF_RIICHI[how.riichi, how.open_riichi],
         ippatsu=how.ippatsu,
         moment=next((moment for moment, was in moments.items() if was), None),
-        red_fives=sum(tile in of_riichi.RED for tile in hand.all_tiles),
+        red_fives=0 if registered else sum(tile in RED for tile in hand.all_tiles),
         dora=lies.under[0],
         ura=lies.under[1],
     )
@@ -156,6 +159,15 @@ def test_whatever_hand_of_riichi_is_laid_its_han_and_fu_are_those_of_the_calcula
     answers = [as_riichi(*win, Random(seed)) for seed, win in enumerate(wins)]
     assert [_comparable(answer) for answer in answers] == [_comparable_told(one) for one in told]
     assert sum(isinstance(answer, RiichiValue) for answer in answers) > HANDS / 3
+
+
+def test_red_fives_of_a_set_that_was_registered_with_them_are_counted_by_themselves() -> None:
+    chance = Random(5)
+    hands = [win for win in (winning_hand(chance) for _ in range(60)) if not RED.keys().isdisjoint(win[0].all_tiles)]
+    assert len(hands) > 10
+    for hand, how in hands:
+        known, told = (as_riichi(hand, how, Random(1), registered=registered) for registered in (True, False))
+        assert _comparable(known) == _comparable(told)
 
 
 def _comparable(answer: AnyAnswer) -> object:
@@ -182,7 +194,7 @@ def test_no_answer_holds_a_face(hand: Hand, how: Situation, seed: int) -> None:
     answers = [as_mcr(hand, how, Random(seed))[0], as_riichi(*winning_hand(Random(seed)), Random(seed))]
     for answer in answers:
         told = texts(json.loads(encode(answer)))  # type: ignore[arg-type]  # any struct
-        assert told.isdisjoint({*KINDS, *of_riichi.RED})
+        assert told.isdisjoint({*KINDS, *RED})
 
 
 @pytest.mark.parametrize(
