@@ -10,9 +10,10 @@ from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.session.settings import AbortReason
 from kiosk.entry import DIGITS, SEAT_KEYS
 from kiosk.table.events import Event, FalseHuRuled, HandTold, LastTakenBack, RiichiLaid, SessionStopped
+from kiosk.table.riichi.sheet import pages_of
 from kiosk.table.state import Table, session_of
 
-About = Literal["riichi", "abort", "fault", "spoilt", "dependent", "nagashi", "take_back", "stop", "false"]
+About = Literal["riichi", "abort", "fault", "spoilt", "dependent", "nagashi", "take_back", "stop", "false", "sheet"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Question:
     """Of those, whose fault followed from another's."""
     spoilt: tuple[Seat, ...] = ()
     """Whose hands could still have become a yakuman."""
+    page: int = 0
+    """Of the session's sheet; 0 is the newest."""
 
     @property
     def spoilable(self) -> tuple[Seat, ...]:
@@ -105,9 +108,17 @@ def _turned(seats: tuple[Seat, ...], seat: Seat) -> tuple[Seat, ...]:
     return tuple(one for one in SEATS if one in {*seats} ^ {seat})
 
 
-def _nagashi(_: Question, key: str, __: Table, now: int) -> Event | None:
+def _nagashi(question: Question, key: str, _: Table, now: int) -> Question | Event | None:
+    if key == "enter" and question.seats:
+        return HandTold(at=now, told=RiichiEvent(kind="draw", nagashi=question.seats))
     seat = SEAT_KEYS.get(key)
-    return HandTold(at=now, told=RiichiEvent(kind="draw", nagashi=(seat,))) if seat else None
+    return replace(question, seats=_turned(question.seats, seat)) if seat else None
+
+
+def _sheet(question: Question, key: str, state: Table, _: int) -> Question | None:
+    """Turn a page: `1` to older entries, `2` to newer ones."""
+    page = question.page + {"1": 1, "2": -1}.get(key, 0)
+    return replace(question, page=page) if 0 <= page < pages_of(session_of(state)) else None
 
 
 def _take_back(_: Question, key: str, __: Table, now: int) -> Event | None:
@@ -135,4 +146,5 @@ _ANSWERS: Final[Mapping[About, Callable[[Question, str, Table, int], Question | 
     "take_back": _take_back,
     "stop": _stop,
     "false": _false,
+    "sheet": _sheet,
 }

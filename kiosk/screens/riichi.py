@@ -1,12 +1,13 @@
 """The screens of a table that plays riichi."""
 
-from broker.contract.riichi import RiichiEvent
 from kiosk.screens import style
 from kiosk.screens.middle import Action, Middle
 from kiosk.screens.pen import Said
 from kiosk.screens.plain import extra, problem
 from kiosk.screens.riichi_asked import asked
+from kiosk.screens.riichi_sheet import sheet
 from kiosk.screens.riichi_shown import SessionShown
+from kiosk.screens.riichi_told import how
 from kiosk.screens.shown import Shown
 from kiosk.screens.words import Words
 
@@ -18,6 +19,8 @@ def riichi(words: Words, shown: Shown) -> Middle | None:
         return None
     if shown.state == "confirming":
         return Middle((*title(words("riichi_seats"), words("riichi_seats_help")), *problem(words, shown)))
+    if session.sheet is not None:
+        return sheet(words, session.sheet)
     return asked(words, shown, session) or _state(words, shown, session)
 
 
@@ -37,11 +40,12 @@ def _state(words: Words, shown: Shown, session: SessionShown) -> Middle:
             ("f", "do_riichi_fault"),
             ("u", "do_riichi_take_back"),
             ("q", "do_riichi_stop"),
+            ("l", "do_riichi_sheet"),
         )
         buttons = actions(words, *keys)
     else:
         lines = title(words("finished"), words("riichi_finished_help"))
-        buttons = actions(words, ("u", "do_riichi_take_back"))
+        buttons = actions(words, ("l", "do_riichi_sheet"), ("u", "do_riichi_take_back"))
     return Middle((*extra(words, shown), *lines, *problem(words, shown)), buttons)
 
 
@@ -62,15 +66,3 @@ def title(head: str, *help_: str) -> tuple[Said, ...]:
 def actions(words: Words, *named: tuple[str, str]) -> tuple[Action, ...]:
     """Give a row of buttons: the key of each, and the name of its label."""
     return tuple(Action(key, words(label), "strong" if key == "enter" else "plain") for key, label in named)
-
-
-def how(words: Words, told: RiichiEvent | None) -> str:
-    """Say how a hand ended."""
-    if told is None:
-        return ""
-    if told.kind == "ron" and told.loser:
-        return words("on_discard", seat=words.seat(told.loser))
-    if told.kind == "abort" and told.reason:
-        return words(f"riichi_{told.reason}")
-    names = ", ".join(words.seat(seat) for seat in (*told.wins, *told.offenders))
-    return words(f"riichi_{told.kind}", seats=names)

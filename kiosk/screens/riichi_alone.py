@@ -3,8 +3,9 @@
 from kiosk.screens.alone_shown import AloneShown
 from kiosk.screens.middle import Middle
 from kiosk.screens.plain import extra, problem
-from kiosk.screens.riichi import actions, how, title
+from kiosk.screens.riichi import actions, title
 from kiosk.screens.riichi_asked import asked
+from kiosk.screens.riichi_told import how
 from kiosk.screens.shown import Shown
 from kiosk.screens.words import Words
 

@@ -92,18 +92,16 @@ def _question(words: Words, shown: Shown, of: Asked, question: Question) -> tupl
 
 def _answers(words: Words, shown: Shown, of: Asked, question: Question) -> Iterator[tuple[Action, ...]]:
     match question.about:
-        case "riichi" | "nagashi":
+        case "riichi":
             yield from ((Action(seat[0], words.seat(seat)),) for seat in SEATS)
         case "fault":
             yield from (_chosen(words, pair, question.seats) for pair in (SEATS[:2], SEATS[2:]))
             if question.seats:
                 yield Action("1", words("do_riichi_chombo")), Action("2", words("do_riichi_minor"))
                 yield from ((Action("3", words("do_riichi_spoilt")),) for _ in range(of.spoils))
-        case "spoilt":
-            yield _chosen(words, question.spoilable, question.spoilt)
-            yield (Action("enter", words("do_enter"), "strong"),)
-        case "dependent":
-            yield _chosen(words, question.seats, question.chosen)
+        case "spoilt" | "dependent" | "nagashi":
+            seats, chosen = _among(question)
+            yield from (_chosen(words, row, chosen) for row in (seats[:-2], seats[-2:]) if row)
             yield (Action("enter", words("do_enter"), "strong"),)
         case "abort":
             yield from ((Action(str(at), words(f"riichi_{one}")),) for at, one in enumerate(of.aborts, 1))
@@ -112,6 +110,13 @@ def _answers(words: Words, shown: Shown, of: Asked, question: Question) -> Itera
             yield from ((Action(str(fine), words("do_fine", imp=fine)),) for fine in fines)
         case _:
             yield (Action("enter", words("do_riichi_yes"), "strong"),)
+
+
+def _among(question: Question) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
+    """Give of which seats several can be chosen, and which are."""
+    if question.about == "nagashi":
+        return SEATS, question.seats
+    return (question.spoilable, question.spoilt) if question.about == "spoilt" else (question.seats, question.chosen)
 
 
 def _chosen(words: Words, seats: tuple[Seat, ...], chosen: tuple[Seat, ...]) -> tuple[Action, ...]:

@@ -11,10 +11,9 @@ from kiosk.screens import style
 from kiosk.screens.alone_shown import AloneShown
 from kiosk.screens.pen import Said
 from kiosk.screens.riichi_shown import SessionShown
+from kiosk.screens.riichi_told import MINUS, signed
 from kiosk.screens.shown import Shown
 from kiosk.screens.words import Words
-
-MINUS = "\N{MINUS SIGN}"
 
 
 def riichi_head(words: Words, shown: Shown) -> list[str]:
@@ -32,7 +31,7 @@ def riichi_seat(words: Words, shown: Shown, session: SessionShown, seat: Seat) -
     if seat in session.places:
         yield Said(words("riichi_place", place=session.places[seat]), 0.055, style.GOOD)
     if paid := session.paid.get(seat):
-        yield Said(_signed(paid), 0.07, style.TEXT)
+        yield Said(signed(paid), 0.07, style.TEXT)
     if seat in session.scores:
         score = str(session.scores[seat]).replace("-", MINUS)
         yield Said(score, 0.05 if session.paid else 0.075, style.QUIET if session.paid else style.TEXT)
@@ -47,7 +46,7 @@ def alone_seat(words: Words, shown: Shown, alone: AloneShown, seat: Seat) -> Ite
     if seat in alone.marked:
         yield Said(words("riichi_is_tenpai"), 0.05, style.GOOD)
     if shown.result is not None:
-        yield Said(_signed(shown.result.points[seat] * HUNDRED), 0.085, style.TEXT)
+        yield Said(signed(shown.result.points[seat] * HUNDRED), 0.085, style.TEXT)
     elif seat in shown.marked:
         yield Said(words(f"{shown.state}_marked"), 0.05, style.GOOD)
 
@@ -70,7 +69,3 @@ def _said(words: Words, shown: Shown, session: SessionShown, seat: Seat) -> Iter
         yield Said(words("riichi_seated"), 0.05, style.GOOD)
     if seat in session.marked:
         yield Said(words("riichi_is_tenpai"), 0.05, style.GOOD)
-
-
-def _signed(points: int) -> str:
-    return f"+{points}" if points > 0 else str(points).replace("-", MINUS)

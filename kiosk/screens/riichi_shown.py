@@ -9,7 +9,8 @@ from broker.rules.riichi.session.apply import Settled
 from broker.rules.riichi.session.settings import AbortReason
 from broker.rules.riichi.session.told import by_seat
 from kiosk.riichi_keys import RiichiForm
-from kiosk.riichi_questions import spoils
+from kiosk.riichi_questions import Question, spoils
+from kiosk.screens.riichi_sheet_shown import SheetShown, sheet_shown
 from kiosk.table.riichi.session import Session
 from kiosk.table.state import Phase, Table
 
@@ -38,6 +39,8 @@ class SessionShown:
     aborts: tuple[AbortReason, ...] = ()
     spoils: bool = False
     """Whether a chombo costs more that spoils a possible yakuman."""
+    sheet: SheetShown | None = None
+    """A page of what was recorded, while somebody looks at it."""
 
     @property
     def asked(self) -> Seat | None:
@@ -69,6 +72,7 @@ def session_shown(state: Table, session: Session, form: RiichiForm | None, score
         places=dict(zip(SEATS, settled.places, strict=True)) if settled and settled.places else {},
         aborts=session.profile.session.draw.aborts.value,
         spoils=spoils(state),
+        sheet=sheet_shown(session, form.page) if isinstance(form, Question) and form.about == "sheet" else None,
     )
 
 

@@ -1,18 +1,25 @@
 """What keys do at a riichi table, and that none of it tells of a press."""
 
+from typing import Final
+
 import pytest
 
 from broker.contract.messages import Assignment
-from broker.contract.riichi import RiichiEvent
+from broker.contract.riichi import RiichiEvent, RiichiStanding
+from broker.contract.words import Seat
 from kiosk.riichi_entry import WinForm
 from kiosk.riichi_questions import Question
-from kiosk.screens.riichi_shown import Scores, session_shown
+from kiosk.screens.riichi_sheet_shown import sheet_shown
+from kiosk.screens.riichi_shown import Scores, SessionShown, session_shown
 from kiosk.screens.shown import Line, Shown, shown
 from kiosk.table.events import ButtonPressed
+from kiosk.table.riichi.sheet import LINES
 from kiosk.table.state import Phase
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 from tests.kiosk.tables import TABLE
+
+SCORES: Final[dict[Seat, int]] = {"east": 31_000, "south": 29_000, "west": 20_000, "north": 20_000}
 
 
 class At(Keyed[RiichiSitting]):
@@ -179,3 +186,49 @@ def test_the_score_is_seen_in_a_hand_only_where_the_club_wishes_it() -> None:
     at.sitting.declare("south")
     _, seen = at.seen("between_hands")
     assert len(getattr(seen, "scores")) == 4  # noqa: B009 - typed as any object
+
+
+def test_two_can_have_a_nagashi_mangan_in_one_hand() -> None:
+    at = At()
+    at.sitting.draw()
+    at.type("g", "enter")  # nobody is chosen yet
+    assert at.keys.riichi.form == Question("nagashi")
+    at.type("s", "w", "n", "w", "enter")
+    told = at.sitting.session.pending
+    assert told is not None
+    assert (at.sitting.table.phase, told.nagashi) == (Phase.ACCEPTING, ("south", "north"))
+
+
+def test_the_sheet_shows_every_entry_page_by_page_and_changes_nothing() -> None:
+    at = At()
+    for _ in range(LINES + 1):
+        at.type("f", "s", "2")
+    at.type("b", "2")
+    at.sitting.close_window()
+    at.sitting.record()
+    before = at.sitting.table
+    kinds: list[list[str]] = []
+    at.type("l")
+    for key in ("1", "1", "2", "2"):
+        _, session = at.seen()
+        assert isinstance(session, SessionShown)
+        assert session.sheet is not None
+        kinds.append([one.told.kind for one in session.sheet.lines])
+        at.type(key)
+    newest, oldest = [*["minor_fault"] * (LINES - 1), "abort"], ["minor_fault"] * 2
+    assert kinds == [newest, oldest, oldest, newest]
+    at.type("back")
+    assert (at.keys.riichi.form, at.sitting.table) == (None, before)
+
+
+def test_a_hand_that_is_played_has_no_sheet_to_look_at() -> None:
+    at = At()
+    at.type("l")
+    assert at.keys.riichi.form is None
+
+
+def test_the_sheet_says_how_many_entries_another_device_has_made() -> None:
+    standing = RiichiStanding(hand=7, round_wind="east", dealer="west", counters=0, deposits=0, scores=SCORES)
+    sitting = RiichiSitting(session_plan(standing=standing))
+    shown = sheet_shown(sitting.session, 0)
+    assert (shown.elsewhere, shown.lines, shown.pages, shown.scores) == (7, (), 1, SCORES)

@@ -24,6 +24,8 @@ WIDEST: Final = RiichiStanding(
     scores={"east": 1_300, "south": 101_900, "west": 8_100, "north": 0},
 )
 
+MIDDLE: Final = msgspec.structs.replace(WIDEST, round_wind="east", dealer="west", counters=0, deposits=0, hand=7)
+
 RON: Final = ("3", "enter", "3", "0", "enter")
 
 
@@ -75,6 +77,16 @@ class At(Keyed[RiichiSitting]):
         return replace(shown(TABLE, table, keys.form, self._line, keys.problem, keys.panel), session=session)
 
 
+def hands(at: At, count: int) -> At:
+    """Let a session have so many entries: a win, minor faults, which end no hand, and one that is broken off."""
+    at.declared("south").typed(*RON, "w").accepted().typed("enter")
+    for _ in range(count - 2):
+        at.typed("f", "s", "2")
+    at.typed("b", "2")
+    at.sitting.close_window()
+    return at.accepted()
+
+
 def riichi_scenes(line: Line, broken: Line, names: dict[Seat, str]) -> dict[str, Callable[[], Shown]]:
     """Give the scenes: with a line at the foot as usual, and with everything broken and the longest names."""
 
@@ -101,5 +113,9 @@ def riichi_scenes(line: Line, broken: Line, names: dict[Seat, str]) -> dict[str,
             wide().declared("south", "north").typed("4", "enter", "3", "0", "enter", "1", "3", "enter", "w").seen()
         ),
         "riichi, recorded": lambda: at().drawn("east").typed("enter").accepted().seen(),
+        "riichi, whose nagashi": lambda: at().drawn("east", "west").typed("g", "s", "n").seen(),
+        "riichi, sheet": lambda: hands(at(), 5).typed("l").seen(),
+        "riichi, sheet, older page": lambda: hands(at(), 12).typed("l", "1").seen(),
+        "riichi, sheet, begun elsewhere": lambda: hands(At(broken, names, MIDDLE).begun(), 9).typed("l").seen(),
         "riichi, finished": lambda: at().drawn("east").typed("enter").accepted().typed("q", "enter").seen(),
     }
