@@ -67,6 +67,8 @@ class KeptBench:
     def follow(self, bench: Bench, play: PlannedPlay | None) -> None:
         """Write it where no event has."""
         text = kept(bench, play)
-        if text not in (self._written, self._drafts.bench):
-            self._drafts.bench = text
+        if text == self._written:
+            return
         self._written = text
+        if self._drafts.bench != text:
+            self._drafts.bench = text

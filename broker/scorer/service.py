@@ -21,6 +21,7 @@ from broker.contract.messages import LogMessage, Ruling, TableState
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.collecting import uncollected
 from broker.scorer.counting import Counting
+from broker.scorer.devices import Devices
 from broker.scorer.event import Event
 from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
@@ -31,7 +32,6 @@ from broker.scorer.publication import Publication
 from broker.scorer.room import Room
 from broker.scorer.rulings.asked import Asked, wait
 from broker.scorer.rulings.rulings import Rulings
-from broker.scorer.serving import Serving
 from broker.scorer.standings import write_csv
 from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
@@ -83,8 +83,8 @@ class Scorer:
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
-        self._serving = Serving()
-        self._intake = Intake(event, taken, journal.refused(), self._serving.refuses)
+        self.devices = Devices(journal, self._tell_served)
+        self._intake = Intake(event, taken, journal.refused(), self.devices.serving.refuses)
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health = HealthWatch()
@@ -233,9 +233,9 @@ class Scorer:
 
     def _hear(self, state: TableState) -> None:
         """Take in what a device says of itself; what one says that does not serve its table shows nowhere else."""
-        if not self._serving.hear(state):
+        if not self.devices.hear(state):
             self._asking.add(state.table)
-            self._concerned.extend(self._serving.concerns(state))
+            self._concerned.extend(self.devices.serving.concerns(state))
             return
         if self._watch.is_hello(state):
             self._greeting.add(state.table)
@@ -280,7 +280,7 @@ class Scorer:
         moved = {table for table, _ in places.items() ^ self._places.items()}
         self._places = places
         for table in sorted((tables | moved) & set(self._intake.books)):
-            device, refused = self._serving.holder(table), self._serving.refused.get(table)
+            device, refused = self.devices.serving.of(table)
             self._say(self._speaker.served(table, device, refused, places.get(table), self._height))
 
     def _alert(self, now: int) -> None:

@@ -70,13 +70,10 @@ class Whole:
         pairing = pairing_page.annex(
             self.door, ForTables(event.name, folder / "credentials.json", 1883, "10.0.0.2"), Pairings("")
         )
+        self.annexes = (*_annexes(folder, event, self.scorer, self.door), pairing)
+        self.offer = Offer(lambda: self.scorer.moment, self.scorer.times, self.scorer.wire, lambda: NOW)
         self.server = DeskServer(
-            self.scorer.feed,
-            port=0,
-            door=self.door,
-            orders=self.orders,
-            annexes=(*_annexes(folder, event, self.scorer, self.door), pairing),
-            offer=Offer(lambda: self.scorer.moment, self.scorer.times, self.scorer.wire, lambda: NOW),
+            self.scorer.feed, port=0, door=self.door, orders=self.orders, annexes=self.annexes, offer=self.offer
         )
 
     def hear(self, *messages: LogMessage | TableState) -> None:
@@ -147,11 +144,11 @@ def busy(folder: Path) -> Iterator[DeskServer]:
         ):
             made.scorer.ask(ruling)
         who = made.door.accounts.get("head_arbiter")
-        for order in (
-            Given((4,), "extra_time", 5, "Un joueur était en retard", who.full),
-            Given((1, 2, 3, 4), "pause", 0, "Alarme incendie", who.full),
+        for given in (
+            Given((2,), "extra_time", 5, "Un joueur était en retard", who.full),
+            Given((1, 2, 3), "pause", 0, "Alarme incendie", who.full),
         ):
-            made.orders.give(order, who, "127.0.0.1", made.scorer.feed.current.tables)
+            made.orders.give(given, who, "127.0.0.1", made.scorer.feed.current.tables)
         yield made.server
 
 
@@ -234,8 +231,15 @@ DESKS: Final[dict[str, Callable[[Path], AbstractContextManager[DeskServer]]]] = 
 
 
 @contextmanager
+def quickly() -> Iterator[None]:
+    """Hash passwords in no time."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        yield
+
+
+@contextmanager
 def served(folder: Path, names: Iterable[str] = DESKS) -> Iterator[dict[str, DeskServer]]:
     """Serve these desks."""
-    with ExitStack() as running, pytest.MonkeyPatch.context() as patch:
-        quick_hashes(patch)
+    with ExitStack() as running, quickly():
         yield {name: running.enter_context(DESKS[name](folder / name)) for name in sorted(set(names))}
