@@ -58,6 +58,11 @@ def new_set(shuffler: Shuffler) -> dict[int, str]:
     return dict(enumerate(faces, 1))
 
 
+def is_whole(registry: Mapping[int, str]) -> bool:
+    """Say whether a registry gives each of the 136 serials its face, four of each."""
+    return set(registry) == set(range(1, 137)) and is_full_set(list(registry.values()))
+
+
 def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
     """Turn faces into the serials of one set, so that nothing that a kiosk receives holds a face.
 
@@ -65,7 +70,7 @@ def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
     known only to who has registry and deal: in order of numbers, two backs would tell that their faces differ.
     Raises RuleError `not_a_set` where the registry is no whole set.
     """
-    if set(registry) != set(range(1, 137)) or not is_full_set(list(registry.values())):
+    if not is_whole(registry):
         raise RuleError("not_a_set", "the registry does not give the 136 tiles of a set")
     secret = ",".join(registry[serial] for serial in range(1, 137)).encode()
     laid = f"{deal.number}:" + ",".join(face for seat in SEATS for face in deal.faces[seat])
