@@ -58,6 +58,11 @@ def new_set(shuffler: Shuffler, *, red: bool = False) -> dict[int, str]:
     return dict(enumerate(faces, 1))
 
 
+def is_whole(registry: Mapping[int, str]) -> bool:
+    """Say whether a registry gives each of the 136 serials its face, four of each."""
+    return set(registry) == set(range(1, 137)) and is_full_set(list(registry.values()))
+
+
 def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
     """Turn faces into the serials of one set, so that nothing that a kiosk receives holds a face.
 
@@ -67,7 +72,7 @@ def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
     where the registry is no whole set, `no_red_fives`.
     """
     red = has_red(face for tray in deal.faces.values() for face in tray)
-    if set(registry) != set(range(1, 137)) or not is_full_set(list(registry.values())):
+    if not is_whole(registry):
         raise RuleError("not_a_set", "the registry does not give the 136 tiles of a set")
     if red and not has_red(registry.values()):
         raise RuleError("no_red_fives", f"deal {deal.number} has red fives, and the set in its carrier has none")

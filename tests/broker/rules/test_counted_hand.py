@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.calculators.fan import fan
@@ -40,7 +40,10 @@ OEDMC: Final = load("oedmc-2020")
 TENHOU: Final = load("riichi-tenhou")
 MONTREAL: Final = load("riichi-montreal")
 
-HANDS: Final = 60
+HANDS: Final = 40
+
+SOME: Final = settings(FEW, max_examples=10)
+"""Each asks a command."""
 
 KINDS_OF_RIICHI: Final[dict[tuple[int, bool], RiichiDeclared | None]] = {
     (0, False): None,
@@ -85,7 +88,7 @@ def as_mcr(hand: Hand, how: Situation, chance: Random) -> tuple[AnyAnswer, LaidD
     return answered(lies.asked(said, seat), tiles, OEDMC), lies
 
 
-@FEW
+@SOME
 @given(regular_hands(), situations(), st.integers(0, 2**32))
 def test_whatever_hand_is_laid_its_fan_are_those_of_the_calculator(hand: Hand, how: Situation, seed: int) -> None:
     answer, _ = as_mcr(hand, how, Random(seed))
@@ -188,7 +191,7 @@ def _comparable_told(told: dict[str, Any]) -> object:
 # ---- what is never told -------------------------------------------------------------------------
 
 
-@FEW
+@SOME
 @given(regular_hands(), situations(), st.integers(0, 2**32))
 def test_no_answer_holds_a_face(hand: Hand, how: Situation, seed: int) -> None:
     answers = [as_mcr(hand, how, Random(seed))[0], as_riichi(*winning_hand(Random(seed)), Random(seed))]
