@@ -82,6 +82,10 @@ bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk,
 bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch to picture (PARTS="start idle camera touch")
 	$(BIN)/python -m tests.benchmarks.kiosk $(PARTS)
 
+.PHONY: cuts
+cuts: setup ## kill a kiosk at every write and in every state, thousands of times (KILLS=N SEED=N)
+	$(BIN)/python -m tests.kiosk.cuts $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
+
 .PHONY: lint
 lint: setup ## ruff, mypy and the import rules
 	$(BIN)/ruff format --check .
@@ -108,6 +112,10 @@ docs: setup ## write anew the documents that are generated from the code
 .PHONY: screens
 screens: setup ## draw every screen of the kiosk, in every language and two sizes, onto contact sheets in docs/pictures
 	$(BIN)/python -m tests.kiosk.screens.gallery docs/pictures
+
+.PHONY: pages
+pages: setup ## look at every page of the desk: contact sheets in build/pages, and what breaks a law (LOOKS="phone fr dark")
+	$(BIN)/python -m tests.broker.desk.pages.gallery build/pages $(LOOKS)
 
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)

@@ -182,7 +182,7 @@ def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Anne
         rulings_page.annex(bench),
         sessions_page.annex(event, work.sessions),
         paper_page.annex(event, read_deals(folder), work),
-        exports_page.annex(folder),
+        exports_page.annex(folder, event),
         setup_page.annex(folder),
     )
 

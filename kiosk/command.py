@@ -123,6 +123,8 @@ def _people(settings: Settings, buttons: OpenedButtons, trays: "TrayTwin") -> "P
     if devices.people is None or buttons.fingers is None:
         return None
     from kiosk.twins.people import People  # noqa: PLC0415 - simulated tables only
+    from kiosk.twins.riichi_people import RiichiPeople  # noqa: PLC0415 - as above
 
     script = read_script(settings.beside(devices.people))
-    return People(script, buttons.fingers, trays, type_key, f"table {settings.config.table}")
+    players = RiichiPeople if script.hands else People
+    return players(script, buttons.fingers, trays, type_key, f"table {settings.config.table}")

@@ -21,7 +21,7 @@ from broker.contract.messages import LogMessage, Receipt, Taken
 from broker.contract.wire import decode, encode
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
 from kiosk.log_ahead import lay_out
-from kiosk.table.events import Event
+from kiosk.table.events import Event, Restarted
 
 VERSION: Final = "4"
 
@@ -78,6 +78,7 @@ class Journal:
     def __init__(self, path: Path, whose: Whose) -> None:
         """Open or make it. Raises JournalInUse, JournalBroken."""
         self._whose, self._folder = whose, path.parent
+        self._beside: dict[str, str] = {}
         self.tight = False
         """Something could not be written for want of room, whatever the disk says of itself (a quota, for one)."""
         try:
@@ -112,7 +113,9 @@ class Journal:
         boot = boot_id()
         self.same_boot = bool(boot) and self._about("boot", "") == boot
         """Whether the machine has run on since the journal was open last: then its monotonic clock has too."""
-        self._tell("boot", boot)
+        self._boot = boot
+        if self.empty:
+            self._tell("boot", boot)
         self.store = self._about("store", "") or None
         """The scorer's store that receipts came from last."""
         self._upto = int(self._about("upto", "0"))
@@ -146,10 +149,31 @@ class Journal:
     def panel(self, text: str) -> None:
         self._draft("panel", text)
 
+    @property
+    def bench(self) -> str:
+        """What staff were at while walls are restored, beside the trays' own state."""
+        return self._about("bench", "")
+
+    @bench.setter
+    def bench(self, text: str) -> None:
+        self._draft("bench", text)
+
     def _draft(self, key: str, text: str) -> None:
         with suppress(JournalFull), self._as_one():
-            self._about(key, "")
-            self._tell(key, text)
+            self._keep(key, text)
+
+    def _keep(self, key: str, text: str) -> None:
+        self._about(key, "")
+        self._tell(key, text)
+
+    @contextmanager
+    def beside(self, **drafts: str) -> Iterator[None]:
+        """Write these drafts with the event that is recorded meanwhile: a power cut leaves both, or neither."""
+        before, self._beside = self._beside, {**self._beside, **drafts}
+        try:
+            yield
+        finally:
+            self._beside = before
 
     def close(self) -> None:
         """Close it; may be called twice."""
@@ -233,6 +257,10 @@ class Journal:
                 row = (seq, message.id, encode(message))
                 self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
                 messages.append(message)
+            for key, text in self._beside.items():
+                self._keep(key, text)
+            if isinstance(event, Restarted):  # a start that is cut before it has told so leaves times of another clock
+                self._tell("boot", self._boot)
         return tuple(messages)
 
     def _message(self, seq: int, fact: Fact, wall: int) -> LogMessage:

@@ -1,10 +1,12 @@
 """What keys do: each is an event of the table, or fills in a form or the arbiter's panel."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Protocol
 
 from broker.contract.words import WinKind
 from kiosk import panel as arbiters
+from kiosk import riichi_kept
 from kiosk.entry import Form, FoundFalse, Won, press
 from kiosk.panel import Closed, Decided, Panel, PinGiven
 from kiosk.riichi_keys import RiichiForm, RiichiKeys
@@ -56,6 +58,19 @@ class Drafts(Protocol):
     draft: str
     panel: str
 
+    def beside(self, **drafts: str) -> AbstractContextManager[None]:
+        """Write these with the event that happens meanwhile, as one."""
+
+
+class NoDrafts:
+    """Nothing is kept."""
+
+    draft = panel = ""
+
+    def beside(self, **_: str) -> AbstractContextManager[None]:
+        """Write nothing."""
+        return nullcontext()
+
 
 class Keyboard:
     """One table's keyboard. `apply` gives the code with which the table refuses an event, or None."""
@@ -63,14 +78,16 @@ class Keyboard:
     def __init__(
         self, apply: Callable[[Event], str | None], pins: Pins | None = None, drafts: Drafts | None = None
     ) -> None:
-        self._apply, self._pins, self._drafts = apply, pins or NoPin(), drafts
+        self._apply, self._pins = apply, pins or NoPin()
+        self._drafts: Drafts = drafts or NoDrafts()
         self._typed: tuple[str, ...] = ()
-        self._left = drafts.draft if drafts else ""
+        self._left = self._drafts.draft
         """What was typed before the program started, until it is known whether it is asked for still."""
+        self._riichi_kept = self._left
         self.form: Form | None = None
         """What is being filled in; there is a form while a declaration waits for its value."""
         self._panel: Panel | None = None
-        self._panel_left = drafts.panel if drafts else ""
+        self._panel_left = self._drafts.panel
         """The panel that was open before the program started, until the table has been seen."""
         self._seen_at: int | None = None
         """When an arbiter who is let in last touched something."""
@@ -86,9 +103,18 @@ class Keyboard:
 
     @panel.setter
     def panel(self, panel: Panel | None) -> None:
-        if self._drafts and arbiters.kept(panel) != arbiters.kept(self._panel):
+        if arbiters.kept(panel) != arbiters.kept(self._panel):
             self._drafts.panel = arbiters.kept(panel)
         self._panel = panel
+
+    def _apply_with(self, panel: Panel | None, event: Event) -> str | None:
+        """Take an event in, and with it another panel: of a ruling that stands nobody is asked again."""
+        with self._drafts.beside(panel=arbiters.kept(panel)):
+            problem = self._apply(event)
+        if self._drafts.panel == arbiters.kept(panel):
+            self._panel = panel
+        self.panel = panel
+        return problem
 
     @property
     def filled_in(self) -> Form | RiichiForm | None:
@@ -102,7 +128,7 @@ class Keyboard:
         if self.panel is not None and self.panel.ask != "pin":
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
         if state.session is not None or state.alone:
-            self.riichi.follow(state)
+            self._follow_riichi(state)
             return
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if not declared:
@@ -110,6 +136,14 @@ class Keyboard:
             self._forget()
         elif self.form is None or self.form.declared != declared:
             self._begin(Form(declared, state.profile.false_hu.fines.value))
+
+    def _follow_riichi(self, state: Table) -> None:
+        self.riichi.follow(state)
+        if self._left:
+            self.riichi.form = riichi_kept.reopened(self._left, self.riichi.form, state.phase)
+            self._left = ""
+        if (text := riichi_kept.kept(self.riichi.form)) != self._riichi_kept:
+            self._drafts.draft = self._riichi_kept = text
 
     def _renewed(self, panel: Panel, state: Table) -> Panel:
         """Begin anew where something else can be ruled by now."""
@@ -122,8 +156,8 @@ class Keyboard:
         elif self._seen_at is None:
             self._seen_at = now
         elif now >= self._seen_at + STAYS_NS:
-            self._seen_at, self.panel = None, None
-            self._apply(ArbiterLeft(at=now))
+            self._seen_at = None
+            self._apply_with(None, ArbiterLeft(at=now))
 
     def key(self, key: str, state: Table, now: int) -> None:
         """Take one key in."""
@@ -144,7 +178,9 @@ class Keyboard:
         elif state.alone and key == "x" and self._pins.known and state.arbiter is None:
             self.problem = "arbiter_needed"
         elif state.session is not None or state.alone:
-            self.riichi.key(key, state, now)
+            with self._drafts.beside(draft=""):
+                self.riichi.key(key, state, now)
+            self._riichi_kept = self._drafts.draft
             self.problem = self.riichi.problem
         elif event := plain.get((state.phase, key)):
             self.problem = self._apply(event)
@@ -178,12 +214,12 @@ class Keyboard:
 
     def _forget(self) -> None:
         """Drop what was typed: it has become an event, or is asked for no more."""
-        if self._drafts and (self._typed or self._left):
+        if self._typed or self._left:
             self._drafts.draft = ""
         self._typed, self._left = (), ""
 
     def _keep(self, form: Form, key: str) -> None:
-        if form != self.form and self._drafts:
+        if form != self.form:
             self._typed = (*self._typed, key)
             self._drafts.draft = f"{','.join(form.declared)}:{' '.join(self._typed)}"
         self.form = form
@@ -206,14 +242,14 @@ class Keyboard:
                 self.panel = further
             case PinGiven(pin):
                 self.problem = self._try(pin, state, now)
-                self.panel = Panel("pin") if self.problem else Panel("act")
+                if self.problem:
+                    self.panel = Panel("pin")
             case Decided() as decided:
-                self.panel = None
-                self.problem = self._apply(event_of(decided, state, now))
+                self.problem = self._apply_with(None, event_of(decided, state, now))
+            case Closed() if state.arbiter is not None:
+                self._apply_with(None, ArbiterLeft(at=now))
             case Closed():
                 self.panel = None
-                if state.arbiter is not None:
-                    self._apply(ArbiterLeft(at=now))
 
     def _try(self, pin: str, state: Table, now: int) -> str | None:
         """Let somebody in whose PIN is right; give the code where not."""
@@ -222,7 +258,7 @@ class Keyboard:
         except NotNow as refusal:
             return refusal.code
         if self._pins.right(pin):
-            return self._apply(ArbiterAdmitted(at=now, by=AT_THE_TABLE))
+            return self._apply_with(arbiters.opened(state), ArbiterAdmitted(at=now, by=AT_THE_TABLE))
         self._apply(PinRefused(at=now))
         return NotNow("pin_wrong").code
 

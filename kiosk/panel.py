@@ -126,18 +126,24 @@ def opened(state: Table) -> Panel:
 
 
 def kept(panel: Panel | None) -> str:
-    """Write down what has been chosen, for a power cut; of a PIN nothing."""
-    return "" if panel is None or panel.ask == "pin" else msgspec.json.encode(panel).decode()
+    """Write down what has been chosen, for a power cut; of a PIN that it is asked for, and no digit."""
+    if panel is None:
+        return ""
+    return msgspec.json.encode(Panel("pin") if panel.ask == "pin" else panel).decode()
 
 
 def reopened(text: str, state: Table) -> Panel | None:
-    """Give the panel that was open before a power cut, where that arbiter is still let in and can still rule so."""
+    """Give the panel that was open before a power cut, where that arbiter is still let in and can still rule so.
+
+    A PIN is asked for again from its first digit.
+    """
     try:
         panel = msgspec.json.decode(text or "null", type=Panel | None)
     except (msgspec.DecodeError, UnicodeError):
         return None
-    fits = panel is not None and panel.ask != "pin" and state.arbiter is not None and panel.acts == possible(state)
-    return panel if fits else None
+    if panel is None or panel.ask == "pin":
+        return panel and (Panel("pin") if state.arbiter is None else None)
+    return panel if state.arbiter is not None and panel.acts == possible(state) else None
 
 
 def press(panel: Panel, key: str) -> Pressed:

@@ -17,6 +17,7 @@ from firmware.hardware.inventory import Trouble
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
 from kiosk import bench
 from kiosk.bench import Bench
+from kiosk.bench_kept import KeptBench
 from kiosk.closing import Closing
 from kiosk.config import Settings
 from kiosk.core import Core
@@ -87,7 +88,8 @@ class Program:
         self._count = CountDesk(self._config.event, self._config.table, partial(ask, self._link))
         self._health = Wellbeing()
         self._test = TestDesk(scanner=settings.config.devices.scanner is not None, board=board)
-        self._bench, self._bench_of = Bench(), self._core.state.play
+        self._bench_kept, self._bench_of = KeptBench(journal), self._core.state.play
+        self._bench = self._bench_kept.reopened(self._bench_of)
         self._shown_at = self._core.state.since
         """When the screen last asked for something else: a box may have kept presses from before a restart."""
         self._why = ""
@@ -97,7 +99,7 @@ class Program:
         self._stalled = Stalled()
         if settings.tested_daily and begins_a_day(self.state, last, time.time_ns() // 1_000_000):
             self._apply(SelfTestBegun(at=clock()))
-        self._test.follow(self.state, {}, clock())
+        self._follow()
 
     # ---- from other threads -----------------------------------------------------------------
 
@@ -181,8 +183,7 @@ class Program:
 
     def _scanned(self, report: Scanned | NotScanned) -> None:
         """Answer a scan while walls are restored; what is scanned at other times is nobody's question."""
-        play = self.state.play
-        if play is None or self.state.phase is not Phase.RESTORING:
+        if (play := self.state.play) is None or self.state.phase is not Phase.RESTORING:
             return
         self._bench, look = bench.complete(bench.scan(self._bench, report, play), play, self._clock())
         if look is not None:
@@ -215,7 +216,8 @@ class Program:
             return self._stalled.hold(event)
         before = self.state.public, self.state.self_test
         try:
-            facts = self._core.apply(event)
+            with self._bench_kept.beside(self._bench, self._bench_of):
+                facts = self._core.apply(event)
         except NotNow as refusal:
             return refusal.code
         except JournalFull:
@@ -322,6 +324,7 @@ class Program:
         self._test.follow(self.state, self._health.codes, self._clock())
         self._keyboard.follow(self.state)
         self._count.follow(self.state, self._keyboard.filled_in)
+        self._bench_kept.follow(self._bench, self._bench_of)
         if self._link.up and not self._duty.elsewhere:
             self._uplink.say(self._now)
 
@@ -379,11 +382,10 @@ class Program:
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
         now = replace(in_restoring(now, self.state, self._bench), self_test=self._test.shown)
+        now = replace(now, receipt=self._receipts.code(self.state))
         now = replace(now, count=self._count.shown(self._clock(), up=self._link.up), told=self._count.told)
         if now.calling and self._link.up:
             now = replace(now, calls_before=self._duty.calls_before)
-        if (code := self._receipts.code(self.state)) is not None:
-            now = replace(now, receipt=code)
         session, form = self.state.session, self._keyboard.riichi.form
         if session is None:
             return replace(now, alone=alone_shown(self.state, form)) if self.state.alone else now

@@ -51,7 +51,7 @@ class RiichiKeys:
         if declared != self._declared:
             self._declared = declared
             self.form = _begun(declared, state) if declared else None
-        elif isinstance(self.form, Question) and state.phase not in _phases(self.form.about):
+        elif isinstance(self.form, Question) and state.phase not in asked_in(self.form.about):
             self.form = None
 
     def key(self, key: str, state: Table, now: int) -> None:
@@ -109,7 +109,8 @@ def asking(state: Table) -> bool:
     return state.session.asking if state.session else state.hand.asking
 
 
-def _phases(about: About) -> tuple[Phase, ...]:
+def asked_in(about: About) -> tuple[Phase, ...]:
+    """Give the phases in which something may be asked."""
     if about == "false":
         return (Phase.DECLARED,)
     opened = "fault" if about in ("dependent", "spoilt") else about

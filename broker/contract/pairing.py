@@ -1,14 +1,15 @@
 """How a table's device is paired with an event: what it and the desk say to each other, over HTTP, once.
 
-The code that somebody carries from the desk to the table never crosses the network. Both ends make two keys of it and
-of the certificate by which they see each other: the device sends the one as its proof, and the desk seals its answer
-with the other. Each code that is tried costs 19 MB and some time (Argon2id), and a code is good for minutes.
+The code that somebody carries from the desk to the table never crosses the network. Both ends make two keys of it, of
+the certificate by which they see each other, and of a salt that the device draws for this one question: the device
+sends the one key as its proof, and the desk seals its answer with the other. Each code that is tried costs 19 MB and
+some time (Argon2id), a code is good for minutes, and nobody can begin before the device asks: who answers in the desk's
+place chooses neither the salt nor, beforehand, a table of the keys of all 10**8 codes.
 
-What this does not keep off: the salt is known beforehand, so who has made the keys of all 10**8 codes in advance (for
-plain HTTP, or for a certificate of their own) reads the code out of a proof at once, can bring it to the desk in the
-device's place, and can seal an answer. The QR code of a desk with TLS holds the beginning of its certificate's
-fingerprint, and nothing is sent to a desk that has another; a typed code does not. Without TLS whoever listens reads
-the answer, password and all.
+What this does not keep off: who can make 10**8 keys within those minutes reads the code out of a proof, can bring it to
+the desk in the device's place, and can seal an answer. The QR code of a desk with TLS holds the beginning of its
+certificate's fingerprint, and nothing is sent to a desk that has another; a typed code does not. Without TLS whoever
+listens reads the answer, password and all.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ DIGITS: Final = 8
 LARGEST_ANSWER: Final = 65_536
 """Bytes; certificates of an authority are a few thousand."""
 
-SALT: Final = b"homologue pairing 1 "
+SALT: Final = b"homologue pairing 2 "
 KEY: Final = 32
 """Bytes of each of the two keys."""
 
@@ -63,6 +64,10 @@ class PairingRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     schema: Literal[1] = 1
     proof: Hash
     machine: Machine
+    salt: Annotated[
+        Hash | None,
+        Meta(description="drawn by the device for this question; older programs send none, and are refused"),
+    ] = None
 
 
 class TableBroker(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -121,13 +126,18 @@ class Offer:
     """The beginning of the fingerprint of the desk's certificate, where it is known."""
 
 
-def keys_of(code: str, fingerprint: str) -> Keys:
+def new_salt() -> str:
+    """Draw what makes the keys of one question others than those of any question before."""
+    return secrets.token_hex(32)
+
+
+def keys_of(code: str, fingerprint: str, salt: str) -> Keys:
     """Make the keys of a code. `fingerprint`: SHA-256 of the desk's certificate in hex; "" without TLS.
 
     Takes a moment: that is the point.
     """
-    salt = hashlib.sha256(SALT + fingerprint.encode()).digest()
-    both = hash_secret_raw(code.encode(), salt, PASSES, MEMORY_KIB, LANES, 2 * KEY, Type.ID)
+    mixed = hashlib.sha256(SALT + f"{fingerprint} {salt}".encode()).digest()
+    both = hash_secret_raw(code.encode(), mixed, PASSES, MEMORY_KIB, LANES, 2 * KEY, Type.ID)
     return Keys(both[:KEY].hex(), both[KEY:])
 
 

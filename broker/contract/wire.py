@@ -1,6 +1,7 @@
 """From structs to bytes and back. Whatever comes from the wire passes through `decode` or is refused."""
 
 import json
+from functools import cache
 from typing import TypeVar
 
 import msgspec
@@ -53,9 +54,14 @@ def decode_at(topic: str, payload: bytes) -> tuple[Place, Message]:
 def decode(kind: type[M], payload: bytes) -> M:
     """Read one message of a known kind. Raises Refused `malformed`."""
     try:
-        return msgspec.json.decode(payload, type=kind)
+        return _decoder(kind).decode(payload)  # type: ignore[no-any-return]  # the cache forgets the kind
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refused("malformed", str(error)[:300]) from None
+
+
+@cache
+def _decoder(kind: type[M]) -> msgspec.json.Decoder[M]:
+    return msgspec.json.Decoder(kind)
 
 
 def refuse_doubled_names(payload: bytes) -> None:

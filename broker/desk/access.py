@@ -7,12 +7,11 @@ from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from broker.desk.errors import LoginNeeded, NotAllowed
 from broker.people.door import Door
-from broker.people.errors import PeopleError
 from broker.people.roles import Right
 from broker.people.sessions import Session, form_token
 
@@ -119,7 +118,7 @@ class Access:
                 return await answer(request)
             if visitor.session:
                 raise NotAllowed("your role may not do this")
-            if self.door is not None and _is_page(request):
+            if self.door is not None and request.method in {"GET", "HEAD"} and is_read(request):
                 return RedirectResponse(request.scope.get("root_path", "") + "/login" + _wish(request), status_code=303)
             raise LoginNeeded("log in first")
 
@@ -132,22 +131,15 @@ def _wish(request: Request) -> str:
     return f"?{urlencode({'lang': wish[:LONGEST_TAG]})}" if wish else ""
 
 
-def _is_page(request: Request) -> bool:
-    """Say whether a person looks: programs and scripts are told by code and not by a form."""
-    return request.method in {"GET", "HEAD"} and "text/html" in request.headers.get("accept", "")
+def is_read(request: Request) -> bool:
+    """Say whether a person reads the answer: programs and scripts are told by code and not by a page."""
+    return "text/html" in request.headers.get("accept", "")
 
 
 def visitor_of(request: Request) -> Visitor:
     """Give the visitor that `Access.route` found."""
     found: Visitor = request.state.visitor
     return found
-
-
-def refused(_request: Request, error: Exception) -> Response:
-    """Tell a refusal by code, as the calculators do."""
-    code = error.code if isinstance(error, PeopleError) else getattr(error, "code", "desk_error")
-    status = getattr(error, "status", 400)
-    return JSONResponse({"error": {"code": code, "message": str(error)}}, status)
 
 
 def cookie_name(request: Request) -> str:

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from broker.desk.access import Access, Visitor, refused, visitor_of
+from broker.desk.access import Access, Visitor, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.cards import Wanted
 from broker.desk.carriers_now import CarriersNow
@@ -32,6 +32,7 @@ from broker.desk.page import Pages
 from broker.desk.parts import Rendering
 from broker.desk.people_page import PeoplePage
 from broker.desk.receipt_page import ReceiptPage
+from broker.desk.refusals import nothing_there, refused
 from broker.desk.sheets import Sheets
 from broker.desk.sheets_page import SheetsPage
 from broker.desk.stream import Pace, Streams, Tell, event
@@ -87,7 +88,7 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
             *_sheets(feed, offer, access, live, orders),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
-        exception_handlers={DeskError: refused, PeopleError: refused, RuleError: refused},
+        exception_handlers={404: nothing_there, DeskError: refused, PeopleError: refused, RuleError: refused},
         middleware=[
             Middleware(Guarded),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),

@@ -54,6 +54,13 @@ class SheetUnknown(DeskError, LookupError):
     status = 404
 
 
+class PageUnknown(DeskError, LookupError):
+    """There is no page at this address."""
+
+    code = "page_unknown"
+    status = 404
+
+
 class TooManyMisses(DeskError, PermissionError):
     """Somebody at this address has asked for too many receipts that do not exist."""
 
@@ -115,6 +122,13 @@ class PairingOver(DeskError, PermissionError):
 
     code = "pairing_over"
     status = 410
+
+
+class PairingOutdated(DeskError, ValueError):
+    """A device's program is older than the desk's, and draws no salt: what it sends could be looked up in a table."""
+
+    code = "pairing_outdated"
+    status = 400
 
 
 class PairingDelayed(DeskError, PermissionError):

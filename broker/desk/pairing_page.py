@@ -5,6 +5,7 @@ and is told its table, the broker, and its password there. No page, log or audit
 spent code.
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ from broker.desk.forms_page import language, render
 from broker.desk.login import LOOPBACK_NAMES
 from broker.desk.pairings import LASTS_MS, Pairings, Pending
 from broker.desk.qr import qr
+from broker.desk.tally import EACH, Tally
 from broker.errors import BrokerError
 from broker.people.door import Door
 from broker.people.errors import PeopleError
@@ -114,6 +116,7 @@ class PairingPage:
     ) -> None:
         self._access, self._feed, self._door, self._broker = access, feed, door, broker
         self._pairings, self._names, self._clock = pairings, names, clock
+        self._refused, self._counting = Tally(), threading.Lock()
 
     def routes(self) -> Sequence[Route]:
         """Give the routes. A device has no session: its proof is what lets it in."""
@@ -210,18 +213,25 @@ class PairingPage:
     def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
         now = self._door.clock()
         try:
-            taken, pairing = self._pairings.take(
-                asked.proof, asked.machine, where, self._clock(), lambda table: self._broker.pairing(table, host)
+            taken, keys, pairing = self._pairings.take(
+                asked, where, self._clock(), lambda table: self._broker.pairing(table, host)
             )
         except PairingDelayed:
             raise  # unheard, so not noted: else anybody could fill the disk with entries
         except DeskError as error:
-            self._door.audit.note(now, "", "pairing_refused", error.code, asked.machine, address=where)
+            self._note_refusal(now, error.code, asked.machine, where)
             raise
         self._door.audit.note(now, "", "pairing_taken", str(taken.table), asked.machine, address=where)
         text = msgspec.json.encode(pairing).decode()
-        answer = PairingAnswer(pairing=text, seal=taken.keys.seal(text))
+        answer = PairingAnswer(pairing=text, seal=keys.seal(text))
         return JSONResponse(msgspec.to_builtins(answer))
+
+    def _note_refusal(self, now: int, code: str, machine: str, where: str) -> None:
+        with self._counting:
+            count = self._refused.count(code, self._clock())
+        if count:
+            told = machine if count <= EACH else f"{machine}: {count} times within an hour"
+            self._door.audit.note(now, "", "pairing_refused", code, told, address=where)
 
 
 async def _asked(request: Request) -> PairingRequest:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from broker.contract.pairing import Keys, keys_of, new_code
-from broker.desk.errors import PairingDelayed, PairingOver, PairingSpent, PairingUnknown
+from broker.contract.pairing import Keys, PairingRequest, keys_of, new_code
+from broker.desk.errors import PairingDelayed, PairingOutdated, PairingOver, PairingSpent, PairingUnknown
 from broker.desk.misses import Misses
 
 LASTS_MS: Final = 10 * 60 * 1000
@@ -18,6 +18,9 @@ LASTS_MS: Final = 10 * 60 * 1000
 
 KEPT_MS: Final = 60 * 60 * 1000
 """How long it is known that there was one, so that who comes late is told so."""
+
+MOST_LATE: Final = 24
+"""Of so many codes that are used or over, the newest: each that a proof is compared with costs a key."""
 
 OF_ADDRESS, OF_ALL = 10, 200
 """Wrong proofs after which no more are heard for a while: of one address, of all. At the most 200 of 10**8 codes."""
@@ -33,7 +36,6 @@ class Pending:
 
     table: int
     code: str = field(repr=False)
-    keys: Keys
     by: str
     """Login name of who opened it."""
     until: int
@@ -61,13 +63,13 @@ class Pairings:
     def __init__(self, fingerprint: str) -> None:
         """`fingerprint`: of the certificate that the desk is seen by; "" without TLS."""
         self.fingerprint, self._lock = fingerprint, threading.Lock()
+        self._turn = threading.Lock()  # one guess at a time: many at once would be many before the first is counted
         self._all: list[Pending] = []
         self._misses, self._of_all = Misses(OF_ADDRESS), Misses(OF_ALL)
 
     def open(self, table: int, by: str, now: int) -> Pending:
         """Draw a code for a table; an earlier one for it that is still open is over."""
-        code = new_code()
-        made = Pending(table, code, keys_of(code, self.fingerprint), by, now + LASTS_MS)
+        made = Pending(table, new_code(), by, now + LASTS_MS)
         with self._lock:
             self._withdraw(table)
             self._all = [one for one in self._all if now < one.until + KEPT_MS] + [made]
@@ -85,25 +87,50 @@ class Pairings:
         return [one for _, one in sorted(of_table.items()) if not one.withdrawn]
 
     def take(
-        self, proof: str, machine: str, address: str, now: int, make: Callable[[int], Made]
-    ) -> tuple[Pending, Made]:
+        self, asked: PairingRequest, address: str, now: int, make: Callable[[int], Made]
+    ) -> tuple[Pending, Keys, Made]:
         """Use a code, for good, and give what `make` makes for its table. Where that raises the code stays as it was.
 
-        Raises PairingDelayed, PairingUnknown, PairingSpent where it was used, PairingOver where its time is over.
+        Raises PairingDelayed, PairingOutdated, PairingUnknown, PairingSpent where it was used, PairingOver where its
+        time is over.
         """
-        with self._lock:  # of two who use it at once the second finds it used
+        with self._turn:
             if wait := max(self._misses.wait_ms(address, now), self._of_all.wait_ms(EVERYBODY, now)):
                 raise PairingDelayed(-(-wait // 1000))
-            found = next((at for at, one in enumerate(self._all) if hmac.compare_digest(one.keys.proof, proof)), None)
+            if asked.salt is None:
+                raise PairingOutdated("this device's program is older than the desk's: bring it up to date")
+            found = self._meant(asked.proof, asked.salt, now)
             if found is None:
                 self._misses.missed(address, now)
                 self._of_all.missed(EVERYBODY, now)
                 raise PairingUnknown("no code that was given out here: look at the digits, and at the desk's address")
-            one = self._all[found]
-            _refuse_used(one, now)
-            made = make(one.table)
-            taken = self._all[found] = replace(one, taken_at=now, machine=machine)
-        return taken, made
+            try:
+                with self._lock:
+                    return self._use(*found, asked.machine, now, make)
+            except (PairingSpent, PairingOver):
+                self._misses.missed(address, now)  # each question costs the keys of all codes, an old one's too
+                raise
+
+    def _meant(self, proof: str, salt: str, now: int) -> tuple[Pending, Keys] | None:
+        """Give the code that was proven. Its keys are made here, of the device's salt: that takes its time."""
+        with self._lock:
+            newest = self._all[::-1]
+        waiting = [one for one in newest if one.state(now) == "open"]
+        late = [one for one in newest if one.state(now) != "open"][:MOST_LATE]
+        tried = ((one, keys_of(one.code, self.fingerprint, salt)) for one in waiting + late)
+        return next(((one, keys) for one, keys in tried if hmac.compare_digest(keys.proof, proof)), None)
+
+    def _use(
+        self, meant: Pending, keys: Keys, machine: str, now: int, make: Callable[[int], Made]
+    ) -> tuple[Pending, Keys, Made]:
+        # It may have been withdrawn while its keys were made.
+        at = next((at for at, one in enumerate(self._all) if one.code == meant.code and one.until == meant.until), None)
+        one = replace(meant, withdrawn=True) if at is None else self._all[at]
+        _refuse_used(one, now)
+        made = make(one.table)
+        taken = replace(one, taken_at=now, machine=machine)
+        self._all = [taken if other is one else other for other in self._all]
+        return taken, keys, made
 
     def _withdraw(self, table: int) -> None:
         self._all = [

@@ -18,6 +18,7 @@ from broker.records.writing import write
 from broker.rules.errors import RuleError
 from broker.rules.riichi.profile import RiichiProfile
 from broker.scorer import standings
+from broker.scorer.event import Event
 from broker.scorer.stored import Stored
 
 CSV: Final = "text/csv; charset=utf-8"
@@ -59,16 +60,27 @@ class Export:
     personal: bool = False
     at_the_end: bool = False
     """There is none before the last result."""
+    of_plays: bool = True
+    """There is none of an event that has riichi sessions and nothing that is compared."""
     of_fan: bool = False
     """There is none of riichi."""
 
+    def lacking(self, event: Event) -> RuleError | None:
+        """Say why an event cannot have it, however long one waits."""
+        if self.of_plays and not event.plan.plays:
+            return RuleError("no_compared_plays", f"this event has riichi sessions alone, and no {self.name}")
+        if self.of_fan and isinstance(event.profile, RiichiProfile):
+            return RuleError("no_riichi_record", f"this event is played under riichi rules, and has no {self.name}")
+        return None
+
     def there(self, stored: Stored) -> bool:
         """Say whether there is one by now."""
-        told = stored.room.final or not self.at_the_end
-        return told and not (self.of_fan and isinstance(stored.event.profile, RiichiProfile))
+        return (stored.room.final or not self.at_the_end) and self.lacking(stored.event) is None
 
     def content(self, source: Source) -> bytes:
-        """Write it. Raises RuleError `not_final`, and what is wrong with the event's files."""
+        """Write it. Raises RuleError `no_riichi_record`, `no_compared_plays`, `not_final`, and of the event's files."""
+        if lacking := self.lacking(source.stored.event):
+            raise lacking
         if self.at_the_end and not source.stored.room.final:
             raise RuleError("not_final", f"{self.name} is written when every play has its result")
         made = self.make(source)
@@ -97,6 +109,7 @@ EXPORTS: Final = (
         "application/json",
         lambda of: encoded(document(of.folder, of.stored, embargoed=of.embargoed)),
         personal=True,
+        of_plays=False,
     ),
 )
 """`standings-table.csv`, since `standings.csv` in an event's folder is the scorer's own."""

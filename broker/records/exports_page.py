@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ from broker.records.exports import BY_NAME, CSV, EXPORTS, Export, Source, archiv
 from broker.records.printed.words import words
 from broker.rules.errors import RuleError
 from broker.scorer.errors import ScorerError
+from broker.scorer.event import Event
 from broker.scorer.stored import open_stored
 from broker.scorer.view import ViewFeed
 from broker.store.errors import StoreError
@@ -32,19 +34,31 @@ WITHOUT_EMBARGO: Final = frozenset({"ema.csv"})
 """Files in which nothing is left out: what they have, they have at the end."""
 
 
-def annex(folder: Path) -> Annex:
+def annex(folder: Path, event: Event) -> Annex:
     """Give the desk the exports of the event in `folder`."""
-    return Annex(lambda access, feed: ExportsPage(access, feed, folder).routes(), (Way("/exports", "exports", WHO),))
+    way = Way("/exports", "exports", WHO)
+    return Annex(lambda access, feed: ExportsPage(access, feed, folder, event).routes(), (way,))
 
 
 WHO: Final = "see_public"
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file as the page lists it. `key` is its title in the catalogue; `why` says why there is none, or nothing."""
+
+    key: str
+    name: str
+    why: str = ""
+    embargo: bool = True
+    """Whether an arbiter can have it with deals under embargo."""
+
+
 class ExportsPage:
     """Writes files from the event's folder and store, which are only read: the scorer goes on meanwhile."""
 
-    def __init__(self, access: Access, feed: ViewFeed, folder: Path) -> None:
-        self._access, self._feed, self._folder = access, feed, folder
+    def __init__(self, access: Access, feed: ViewFeed, folder: Path, event: Event) -> None:
+        self._access, self._feed, self._folder, self._event = access, feed, folder, event
         self._turns = {inside: threading.Lock() for inside in (False, True)}
         """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory.
 
@@ -64,15 +78,7 @@ class ExportsPage:
 
     def _page(self, request: Request, error: Exception | None = None) -> Response:
         visitor, final = visitor_of(request), self._feed.current.final
-        listed = [_told("exports_all", ZIP, ready=True, embargo=True)] + [
-            _told(
-                "export_" + one.name.replace(".", "_").replace("-", "_"),
-                one.name,
-                ready=final or not one.at_the_end,
-                embargo=one.name not in WITHOUT_EMBARGO,
-            )
-            for one in self._may_take(visitor)
-        ]
+        listed = [Listed("exports_all", ZIP), *map(self._listed, self._may_take(visitor))]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
         return render(request, "exports.html", "exports", visitor, error=error, values=values)
 
@@ -95,6 +101,15 @@ class ExportsPage:
         attachment = f'attachment; filename="{self._feed.current.event}-{name}"'
         return Response(content, media_type=media, headers={"Content-Disposition": attachment})
 
+    def _listed(self, one: Export) -> "Listed":
+        why, lacking = "", one.lacking(self._event)
+        if lacking:
+            why = f"problem_{lacking.code}"
+        elif one.at_the_end and not self._feed.current.final:
+            why = "exports_later"
+        key = "export_" + one.name.replace(".", "_").replace("-", "_")
+        return Listed(key, one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
+
     def _may_take(self, visitor: Visitor) -> list[Export]:
         insider = visitor.may("see_room") or visitor.may("set_up")
         return [one for one in EXPORTS if insider or not one.personal]
@@ -115,7 +130,3 @@ class ExportsPage:
         view = self._feed.current if visitor_of(request).may("see_room") else public(self._feed.current)
         stored, said = open_stored(self._folder), words(language(request).language)
         return Source(self._folder, stored, said, datetime.now().astimezone(), embargoed, tuple(view.standings))
-
-
-def _told(key: str, name: str, *, ready: bool, embargo: bool) -> dict[str, object]:
-    return {"key": key, "name": name, "ready": ready, "embargo": embargo}

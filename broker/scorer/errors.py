@@ -11,3 +11,10 @@ class BadEvent(ScorerError, ValueError):
     """The event's folder does not hold an event that can be played."""
 
     code = "bad_event"
+
+
+class NoDeviceWaits(ScorerError, LookupError):
+    """A table is to be handed over, and no second device has asked to serve it."""
+
+    code = "no_device_waits"
+    status = 409

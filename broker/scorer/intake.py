@@ -104,7 +104,7 @@ class Intake:
         self._players = frozenset(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        self._results: dict[tuple[int, int], set[int]] = {}
+        self._results: dict[tuple[int, int], tuple[int, ...]] = {}
         """Of each play (table, round) the numbers of the facts that are its results: several where it was reopened."""
         self._reopened: dict[tuple[int, int], set[int]] = {}
         """The numbers of the facts that say so."""
@@ -129,11 +129,16 @@ class Intake:
 
     def _fits(self, message: LogMessage) -> bool:
         """Say whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
-        fact = message.fact
-        if (message.table, fact.round) in self._event.riichi:
+        fact, key = message.fact, _play_of(message)
+        if key in self._event.riichi:
             return isinstance(fact, OF_RIICHI)
-        known = not isinstance(fact, Result) or self._players.issuperset(fact.players.values())
-        return self._has_deal(message.table, fact) and known
+        if not self._has_deal(message.table, fact):
+            return False
+        if not isinstance(fact, Result):
+            return True
+        booking = self._event.bookings.get(key)
+        as_planned = booking is not None and booking.players == fact.players
+        return as_planned or self._players.issuperset(fact.players.values())
 
     def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
         """Say whether a table has, or had, a deal in a round: one that has not heard of a new plan plays by the old."""
@@ -161,11 +166,11 @@ class Intake:
         self._ids.add(message.id)
         key = _play_of(message)
         if isinstance(message.fact, Result):
-            self._results.setdefault(key, set()).add(message.seq)
+            self._results[key] = (*self._results.get(key, ()), message.seq)
         elif isinstance(message.fact, Ruled):
             self._ruled[key] += 1
-        if isinstance(message.fact, Ruled) and isinstance(message.fact.decision, Reopen):
-            self._reopened.setdefault(key, set()).add(message.seq)
+            if isinstance(message.fact.decision, Reopen):
+                self._reopened.setdefault(key, set()).add(message.seq)
 
     def judge(self, topic: str, payload: bytes) -> Verdict:
         """Judge one message. Changes nothing but what the next receipt names."""

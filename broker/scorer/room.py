@@ -11,7 +11,7 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from broker.contract.facts import Restored, Result, Ruled
-from broker.contract.messages import LogMessage
+from broker.contract.messages import LogMessage, TeamStanding
 from broker.contract.rulings import Reopen
 from broker.contract.words import Seat
 from broker.rules.rule_books import Rules
@@ -24,6 +24,7 @@ from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay,
 from broker.scorer.seating import Seatings
 from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
+from broker.scoring.bounds import reach_of_teams
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import Adjustment, ScoredPlay
@@ -126,7 +127,10 @@ class Room:
 
     def _entered(self, key: PlayKey, message: LogMessage) -> None:
         """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
-        one, other = sorted((self.results.get(key, message), message), key=lambda result: result.seq)
+        if key not in self.results:
+            self.results[key] = message
+            return
+        one, other = sorted((self.results[key], message), key=lambda result: result.seq)
         reopened = any(
             isinstance(entry.decision, Reopen) and entry.at_table and one.seq < entry.number < other.seq
             for entry in self.book.all_of(key)
@@ -175,9 +179,10 @@ class Room:
 
         It speaks of the planned deal: where another was played, that deal's own form is assumed.
         """
+        if deal != self._event.bookings[key].deal:
+            return self._event.form(deal)
         told = [one for one in self._forms.get(key, ()) if result is None or one[0] < result.seq]
-        out_of_place = deal != self._event.bookings[key].deal
-        return self._event.form(deal) if not told or out_of_place else max(told)[1]
+        return max(told)[1] if told else self._event.form(deal)
 
     def _follow(self, had: Mapping[PlayKey, Laid]) -> frozenset[int]:
         """Lay plays anew, and let counts and ledger follow; give the deals that this may have changed."""
@@ -346,7 +351,7 @@ class Room:
                 self.book.deadline,
                 {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
                 self.instead(),
-                team_rows(self.team_standings()),
+                self.team_rows(),
                 self.teams.lineups,
                 tuple(sorted(self.teams.left_out)),
             )
@@ -362,6 +367,13 @@ class Room:
     def standings(self) -> Ranking:
         """Rank all players of the event."""
         return self.moment().ranking
+
+    def team_rows(self) -> tuple[TeamStanding, ...]:
+        """Give the teams' standings as everybody may read them, with the places that each can still reach."""
+        if not self._event.plan.teams:
+            return ()
+        ranking, to_come = self.team_standings(), len(self._event.expected) - len(self._all_complete())
+        return team_rows(ranking, reach_of_teams(ranking, to_come, self._event.profile))
 
     def team_standings(self) -> Ranking:
         """Rank all teams of the event, by the deals that all of them have played."""

@@ -21,7 +21,9 @@ class Seatings:
         self._told: dict[PlayKey, dict[int, Mapping[Seat, PlayerId]]] = {}
         """Of each play what was told, by the number of the fact."""
         self._counted: dict[PlayKey, Result] = {}
-        self._have_played: defaultdict[int, Counter[PlayerId]] = defaultdict(Counter)
+        self._of_deal: defaultdict[int, dict[PlayKey, Result]] = defaultdict(dict)
+        self._have_played: dict[int, Counter[PlayerId]] = {}
+        """Who has played each deal, how often: counted when somebody asks."""
 
     def remember(self, message: LogMessage) -> None:
         """Add one accepted message; what is not about seats changes nothing."""
@@ -29,15 +31,17 @@ class Seatings:
         if isinstance(fact, Seated):
             self._told.setdefault(key, {})[message.seq] = fact.players
         elif isinstance(fact, Result):
-            if key in self._counted:
-                self._count(self._counted[key], -1)
-            self._counted[key] = fact
-            self._count(fact, 1)
+            if before := self._counted.get(key):
+                del self._of_deal[before.deal][key]
+                self._have_played.pop(before.deal, None)
+            self._counted[key] = self._of_deal[fact.deal][key] = fact
+            self._have_played.pop(fact.deal, None)
 
-    def _count(self, result: Result, sign: int) -> None:
-        had = self._have_played[result.deal]
-        for player in result.players.values():  # a quarter of what Counter.update takes for four
-            had[player] = had.get(player, 0) + sign
+    def _with(self, deal: int) -> Counter[PlayerId]:
+        if deal not in self._have_played:
+            results = self._of_deal.get(deal, {}).values()
+            self._have_played[deal] = Counter(player for one in results for player in one.players.values())
+        return self._have_played[deal]
 
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
         """Give the table's last word on who sits there; None where it has not said."""
@@ -46,7 +50,7 @@ class Seatings:
 
     def repeating(self, key: PlayKey, deal: int, players: Iterable[PlayerId]) -> tuple[PlayerId, ...]:
         """Name those of these players who have a result with this deal in another play."""
-        had = self._have_played.get(deal, Counter())
+        had = self._with(deal)
         counted = self._counted.get(key)
         own = counted.players.values() if counted else ()
         return tuple(sorted(one for one in players if had[one] - (one in own) > 0))

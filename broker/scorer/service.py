@@ -15,30 +15,29 @@ from msgspec.structs import replace
 
 from broker.contract import topics
 from broker.contract.counting import CountRequest
-from broker.contract.facts import Restored, Result, RiichiHand, RiichiTakenBack, Ruled
+from broker.contract.facts import Result, RiichiHand, RiichiTakenBack, Ruled
 from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Ruling, TableState
-from broker.scorer import seating
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
 from broker.scorer.collecting import uncollected
 from broker.scorer.counting import Counting
+from broker.scorer.devices import Devices
 from broker.scorer.event import Event
 from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
+from broker.scorer.noticing import concerns_of, gap_before
 from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import Picture
 from broker.scorer.publication import Publication
 from broker.scorer.room import Room
-from broker.scorer.rulings import at_table
 from broker.scorer.rulings.asked import Asked, wait
-from broker.scorer.rulings.on_paper import on_paper
 from broker.scorer.rulings.rulings import Rulings
-from broker.scorer.serving import Serving
 from broker.scorer.standings import write_csv
 from broker.scorer.times import TableTimes
 from broker.scorer.view import View, ViewFeed
 from broker.scorer.wirelog import WireLog
 from broker.store.backup.watch import Report
+from broker.store.errors import StoreLost
 from broker.store.journal import Journal, RefusedRow
 
 T = TypeVar("T")
@@ -84,8 +83,8 @@ class Scorer:
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
         taken = list(journal.messages())
-        self._serving = Serving()
-        self._intake = Intake(event, taken, journal.refused(), self._serving.refuses)
+        self.devices = Devices(journal, self._tell_served)
+        self._intake = Intake(event, taken, journal.refused(), self.devices.serving.refuses)
         self._room.load(taken)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health = HealthWatch()
@@ -147,6 +146,9 @@ class Scorer:
                 each_round()
                 self._journal.check()
                 self.step(timeout=0.2)
+        except StoreLost:
+            self._changed = False  # another scorer may be active by now: its standings are not written over
+            raise
         finally:
             self._pause_until = 0.0
             self._tell_standings()
@@ -231,9 +233,9 @@ class Scorer:
 
     def _hear(self, state: TableState) -> None:
         """Take in what a device says of itself; what one says that does not serve its table shows nowhere else."""
-        if not self._serving.hear(state):
+        if not self.devices.hear(state):
             self._asking.add(state.table)
-            self._concerned.extend(self._serving.concerns(state))
+            self._concerned.extend(self.devices.serving.concerns(state))
             return
         if self._watch.is_hello(state):
             self._greeting.add(state.table)
@@ -278,7 +280,7 @@ class Scorer:
         moved = {table for table, _ in places.items() ^ self._places.items()}
         self._places = places
         for table in sorted((tables | moved) & set(self._intake.books)):
-            device, refused = self._serving.holder(table), self._serving.refused.get(table)
+            device, refused = self.devices.serving.of(table)
             self._say(self._speaker.served(table, device, refused, places.get(table), self._height))
 
     def _alert(self, now: int) -> None:
@@ -342,26 +344,9 @@ class Scorer:
             self._concerned.append(Concern("standings_unwritten", text, values={"text": text}))
 
     def _concerns_of(self, message: LogMessage) -> Iterable[Concern]:
-        fact, table = message.fact, message.table
-        if message.seq > 1 and message.seq - 1 not in self._intake.books[table].taken:
-            text = f"table {table}: what came before fact {message.seq} is missing"
-            yield Concern("gap", text, table, about=message.seq, values={"number": message.seq})
-        if isinstance(fact, Restored) and fact.form != self._event.form(fact.deal):
-            text = f"table {table}: deal {fact.deal} is played in another form"
-            yield Concern("fouled", text, table, about=message.seq, values={"deal": fact.deal})
-        if isinstance(fact, Restored) and not fact.verified:
-            text = f"table {table}: deal {fact.deal} was restored without verification"
-            yield Concern("unverified", text, table, about=message.seq, values={"deal": fact.deal})
-        if session := self._event.riichi.get((table, fact.round)):
-            for entry in self._room.riichi.differing(session) if isinstance(fact, RiichiHand) else ():
-                text = f"table {table}: entry {entry} of the riichi session does not follow from those before it"
-                yield Concern("session_differs", text, table, about=entry, values={"entry": entry})
-            return
-        if isinstance(fact, Result) and on_paper(self._room, message):
-            text = f"table {table}: round {fact.round} was keyed from paper, and the table has entered another result"
-            yield Concern("paper_differs", text, table, about=message.seq, values={"round": fact.round})
-        yield from at_table.concerns(self._room, message, self._clock())
-        yield from seating.concerns(self._event, self._room.seatings, message)
+        if message.seq > 1 and message.seq - 1 not in self._intake.books[message.table].taken:
+            yield gap_before(message.table, message.seq)
+        yield from concerns_of(self._event, self._room, message, self._clock())
 
     def _say(self, message: Outgoing) -> None:
         self.wire.note(self._clock(), "out", message.topic, message.payload)

@@ -1,6 +1,5 @@
 """Standings as messages and as a CSV file that spreadsheets open safely."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, overload
@@ -9,6 +8,7 @@ from broker.contract.messages import Standing, TeamStanding
 from broker.contract.plans import Player
 from broker.scorer import cells
 from broker.scorer.cells import decimal
+from broker.scoring.bounds import Bounds
 from broker.scoring.ranking import Ranked, Ranking
 from broker.scoring.written import written
 
@@ -61,11 +61,20 @@ def _row(line: Ranked, players: Mapping[str, Player]) -> Standing:
     )
 
 
-def team_rows(ranked: Iterable[Ranked]) -> tuple[TeamStanding, ...]:
-    """Give the lines of the teams' standings."""
-    return tuple(
-        TeamStanding(place=line.place, team=line.name, imp=written(line.imp), fines=line.fines, deals=line.plays)
-        for line in ranked
+def team_rows(ranked: Iterable[Ranked], bounds: Mapping[str, Bounds]) -> tuple[TeamStanding, ...]:
+    """Give the lines of the teams' standings, with the places that each can still reach."""
+    return tuple(_team_row(line, bounds[line.name]) for line in ranked)
+
+
+def _team_row(line: Ranked, reach: Bounds) -> TeamStanding:
+    return TeamStanding(
+        place=line.place,
+        team=line.name,
+        imp=written(line.imp),
+        fines=line.fines,
+        deals=line.plays,
+        best=reach.best,
+        worst=reach.worst,
     )
 
 
@@ -76,10 +85,11 @@ def as_csv(standings: Iterable[Standing]) -> str:
 
 
 def write_csv(path: Path, standings: Iterable[Standing]) -> None:
-    """Put the file in place whole: a reader sees the old one or the new one."""
+    """Put the file in place whole: a reader sees the old one or the new one.
+
+    Nobody waits for the disk: it is made from the store, and anew at every start. On a busy disk that takes a second.
+    """
     beside = path.with_suffix(".csv.new")
     with beside.open("w", encoding="utf-8", newline="") as file:
         file.write(as_csv(standings))
-        file.flush()
-        os.fsync(file.fileno())
     beside.replace(path)

@@ -1,9 +1,12 @@
 """Since when a table plays, and since when it calls: for clocks and the queue of calls. By the scorer's clock."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from broker.contract.facts import Call, Confirmed, Result
 from broker.contract.messages import LogMessage
+
+TELLING: Final = (Confirmed, Result, Call)
+"""Facts by which something begins or ends."""
 
 
 class Since(NamedTuple):
@@ -27,6 +30,8 @@ class TableTimes:
 
     def hear(self, message: LogMessage, at: int) -> None:
         """Take a fact in that was received at a moment."""
+        if not isinstance(message.fact, TELLING):
+            return
         since = Since(at, message.fact.round)
         match message.fact:
             case Confirmed():

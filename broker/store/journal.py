@@ -77,6 +77,12 @@ class Journal(Reader, Protocol):
     def refuse(self, row: RefusedRow) -> bool:
         """Keep one refused message; the same refusal of the same fact is kept once. Tell whether it is a new one."""
 
+    def remember(self, key: str, value: str) -> None:
+        """Keep beside the journal what is no message, in the place of what this key had. Inside `commit` only."""
+
+    def remembered(self, prefix: str) -> dict[str, str]:
+        """Give what is kept beside the journal under keys that begin so, by what follows in the key."""
+
     def messages(self) -> Iterator[Kept]:
         """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
 

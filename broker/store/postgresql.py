@@ -16,6 +16,12 @@ from broker.store.postgresql_reading import entries_in, refused_in
 
 ABOUT: Final = "INSERT INTO homologue.about VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 
+REMEMBER: Final = """
+INSERT INTO homologue.about VALUES (%s, %s, %s) ON CONFLICT (event, key) DO UPDATE SET value = EXCLUDED.value
+"""
+
+REMEMBERED: Final = "SELECT key, value FROM homologue.about WHERE event = %s AND starts_with(key, %s)"
+
 APPEND: Final = "COPY homologue.journal (event, height, received_at, table_no, seq, id, body) FROM STDIN"
 
 AT_ONCE: Final = 5_000
@@ -114,6 +120,15 @@ class PostgresJournal:
             about = (row.received_at, row.code, row.topic.encode(), row.table, row.seq, row.id)
             self._connection.execute(REFUSE, (self._event, *about, body))
         return True
+
+    def remember(self, key: str, value: str) -> None:
+        """Keep beside the journal what is no message, in the place of what this key had."""
+        self._connection.execute(REMEMBER, (self._event, key, value))
+
+    def remembered(self, prefix: str) -> dict[str, str]:
+        """Give what is kept beside the journal under keys that begin so, by what follows in the key."""
+        rows = self._connection.execute(REMEMBERED, (self._event, prefix)).fetchall()
+        return {key.removeprefix(prefix): value for key, value in rows}
 
     def messages(self) -> Iterator[Kept]:
         """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""

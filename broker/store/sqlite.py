@@ -119,6 +119,15 @@ class SqliteJournal:
             )
         return True
 
+    def remember(self, key: str, value: str) -> None:
+        """Keep beside the journal what is no message, in the place of what this key had."""
+        self._store.execute("INSERT INTO about VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = ?2", (key, value))
+
+    def remembered(self, prefix: str) -> dict[str, str]:
+        """Give what is kept beside the journal under keys that begin so, by what follows in the key."""
+        rows = self._store.execute("SELECT key, value FROM about WHERE substr(key, 1, ?) = ?", (len(prefix), prefix))
+        return {key.removeprefix(prefix): value for key, value in rows}
+
     def messages(self) -> Iterator[Kept]:
         """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
         return decoded(self.entries())

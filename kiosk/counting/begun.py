@@ -6,6 +6,7 @@ from broker.contract.plans import PlannedPlay
 from broker.contract.words import Seat
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.session.yakuman import EIGHT
+from broker.rules.riichi.wall import wall_of
 from kiosk.counting.as_said import AsSaid
 from kiosk.counting.mcr import OfMcr
 from kiosk.counting.riichi import Known, OfRiichi
@@ -14,7 +15,6 @@ from kiosk.entry import Form
 from kiosk.riichi_entry import WinForm
 from kiosk.riichi_keys import RiichiForm
 from kiosk.sight import Winner
-from kiosk.table.riichi.one_hand import wall_of
 from kiosk.table.state import Phase, Table
 
 AnyForm = Form | RiichiForm

@@ -19,6 +19,7 @@ from broker.contract.pairing import (
     PairingRequest,
     fingerprint_of,
     keys_of,
+    new_salt,
 )
 from broker.contract.words import Code
 from kiosk.errors import DeskUnproven, DeskUnreachable, PairingRefused
@@ -44,8 +45,9 @@ def pair(offer: Offer, machine: str = "") -> Pairing:
     """
     try:
         with closing(_connected(offer)) as connection:
-            keys = keys_of(offer.code, _seen(connection, offer))
-            asked = PairingRequest(proof=keys.proof, machine=_named(machine or socket.gethostname()))
+            salt = new_salt()
+            keys = keys_of(offer.code, _seen(connection, offer), salt)
+            asked = PairingRequest(proof=keys.proof, machine=_named(machine or socket.gethostname()), salt=salt)
             connection.request("POST", PATH, msgspec.json.encode(asked), {"Content-Type": "application/json"})
             with connection.getresponse() as answer:
                 status, body = answer.status, answer.read(LARGEST_ANSWER + 1)

@@ -6,10 +6,10 @@ from typing import Literal
 from broker.contract.riichi import RiichiEvent, RiichiWin
 from broker.contract.words import Seat
 from broker.rules.riichi.session.settings import AbortReason
+from broker.rules.riichi.wall import wall_of
 from kiosk.riichi_entry import WinForm
 from kiosk.riichi_keys import RiichiForm
 from kiosk.riichi_questions import aborts
-from kiosk.table.riichi.one_hand import wall_of
 from kiosk.table.state import Phase, Table
 
 

@@ -70,10 +70,14 @@ class People:
         while not self._stopped.is_set():
             self._changed.wait(AGAIN_S)
             self._changed.clear()
-            state = self._state
-            course = self._script.course(state.play.round) if state and state.play else None
-            if state is not None and state.play is not None and course is not None:
-                self._act(state, state.play, course)
+            if self._state is not None:
+                self.step(self._state)
+
+    def step(self, state: Table) -> None:
+        """Do the next thing that a table's state asks for."""
+        course = self._script.course(state.play.round) if state.play else None
+        if state.play is not None and course is not None:
+            self._act(state, state.play, course)
 
     def _act(self, state: Table, play: PlannedPlay, course: Course) -> None:
         if state.phase is Phase.RESTORING:

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from broker.contract.riichi import RiichiEvent
 from broker.contract.words import Seat, WinKind
 from kiosk.errors import BadConfiguration
 
@@ -30,10 +31,12 @@ class Course(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
-    """All plays of one table. `reaction_ms`: how long people take."""
+    """All plays of one table, or the hands of its riichi session. `reaction_ms`: how long people take."""
 
-    plays: tuple[Course, ...]
+    plays: tuple[Course, ...] = ()
     reaction_ms: int = 1200
+    hands: tuple[RiichiEvent, ...] = ()
+    """How each hand of a session ends, `riichi` by whom before; after the last one the session is stopped."""
 
     def course(self, round_: int) -> Course | None:
         """Give one play's course."""

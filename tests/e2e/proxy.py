@@ -1,16 +1,18 @@
-"""A network that fails: a TCP proxy that can cut connections, or swallow every byte without a word."""
+"""A network that fails: a TCP proxy that can cut connections, swallow every byte without a word, or lose an answer."""
 
 import contextlib
 import selectors
 import socket
 import threading
+from pathlib import Path
 
 
 class Proxy:
-    """Stands between a client and a broker on loopback."""
+    """Stands between a client and a server: a port on loopback, or a Unix socket."""
 
-    def __init__(self, port: int) -> None:
-        self._target = ("127.0.0.1", port)
+    def __init__(self, target: int | Path) -> None:
+        self._target = target
+        self._last_words = b""
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._selector = selectors.DefaultSelector()
@@ -26,6 +28,10 @@ class Proxy:
     def swallow(self) -> None:
         """Keep connections open and lose everything, both ways: the worst kind of network."""
         self._swallowing = True
+
+    def lose_answer_to(self, words: bytes) -> None:
+        """Let the next message with these words through, and close the connection in the place of its answer."""
+        self._last_words = words
 
     def cut(self) -> None:
         """Close all connections and refuse new ones."""
@@ -66,7 +72,7 @@ class Proxy:
             client.close()
             return
         try:
-            server = socket.create_connection(self._target, timeout=2)
+            server = _connected(self._target)
         except OSError:
             client.close()
             return
@@ -77,6 +83,10 @@ class Proxy:
     def _carry(self, source: socket.socket, target: socket.socket) -> None:
         try:
             read = source.recv(65_536)
+            if self._last_words == b"answered":
+                self._last_words, read = b"", b""
+            elif self._last_words and self._last_words in read:
+                self._last_words = b"answered"  # what comes next, from the server
             if read and not self._swallowing:
                 target.sendall(read)
         except OSError:
@@ -92,3 +102,12 @@ class Proxy:
             with contextlib.suppress(KeyError, ValueError):
                 self._selector.unregister(one)
             one.close()
+
+
+def _connected(target: int | Path) -> socket.socket:
+    if isinstance(target, int):
+        return socket.create_connection(("127.0.0.1", target), timeout=2)
+    server = socket.socket(socket.AF_UNIX)
+    server.settimeout(2)
+    server.connect(str(target))
+    return server

@@ -17,8 +17,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from firmware.reports import Scanned
+from kiosk import bench_kept, riichi_kept
+from kiosk.bench import Bench
 from kiosk.core import Core
 from kiosk.journal import Journal
+from kiosk.pin import write as write_pin
+from kiosk.riichi_entry import WinForm
+from kiosk.riichi_questions import Question
 from kiosk.screens.shown import Line, Shown, shown
 from kiosk.table.events import Event, Restarted
 from kiosk.table.machine import handle
@@ -26,7 +32,7 @@ from kiosk.table.state import Phase, Table
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.standing import standing
 from tests.kiosk.table.days import Step, days
-from tests.kiosk.tables import TABLE, S, sitting_in
+from tests.kiosk.tables import TABLE, S, plan, play, sitting_in
 
 HEADER: Final = 32
 """Bytes before the first frame of a write-ahead log, and before the page in each (SQLite's file format)."""
@@ -198,3 +204,66 @@ def test_what_was_typed_for_one_declaration_is_not_taken_for_another(tmp_path: P
         form = table.program.shown().form
         assert form is not None
         assert (form.declared, form.digits) == (("east",), "")
+
+
+def test_what_was_entered_of_a_hand_of_riichi_is_there_after_a_cut(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.PLAYING, plan(play(1), profile="riichi-montreal"))
+        table.press("west")
+        table.pass_time(9 * S)
+        table.type("3", "enter", "4")
+        alone = table.program.shown().alone
+        assert alone is not None
+        assert isinstance(alone.form, WinForm)
+        assert (alone.form.han, alone.form.digits) == (3, "4")
+    with standing(tmp_path) as back:
+        assert back.program.shown().alone == alone
+        back.time.wait()
+        back.type("0", "enter", "n")
+        assert back.phase is Phase.ACCEPTING
+
+
+def test_a_question_that_was_open_is_asked_again_only_while_the_table_may_ask_it(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.PLAYING, plan(play(1), profile="riichi-montreal"))
+        table.type("b")
+        kept = table.journal.draft
+        assert riichi_kept.reopened(kept, None, Phase.PLAYING) == Question("abort")
+        assert riichi_kept.reopened(kept, None, Phase.ACCEPTING) is None
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.text(max_size=60))
+def test_whatever_stands_in_place_of_a_draft_opens_nothing(text: str) -> None:
+    assert riichi_kept.reopened(text, None, Phase.PLAYING) is None
+    assert bench_kept.reopened(text, play(1)) == Bench()
+
+
+def test_no_tile_is_scanned_twice_and_rows_are_ticked_on_where_they_were(tmp_path: Path) -> None:
+    tray = [serial for row in play(1).order["east"] for serial in row]
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RESTORING)
+        for serial in tray[:-1]:
+            table.program.tell(Scanned(serial, None, table.time.wait()))
+        table.program.step(timeout=0)
+        bench = table.program.shown().bench
+    with standing(tmp_path) as back:
+        assert back.program.shown().bench == bench
+        back.program.tell(Scanned(tray[-1], None, back.time.wait()))
+        back.program.step(timeout=0)
+        assert back.program.state.verified == {"east"}
+
+
+def test_an_arbiter_who_was_let_in_finds_the_panel_and_a_ruling_that_stands_closes_it_in_one_write(
+    tmp_path: Path,
+) -> None:
+    """The journal is cut after each of its commits: an event and the panel that follows from it are one."""
+    write_pin(tmp_path / "arbiter-pin", "4812")
+    with standing(tmp_path) as table:
+        table.come_to(Phase.PLAYING)
+        for key in ("a", *"4812", "enter", "2", "5", "enter"):
+            before = table.journal.panel, table.program.state
+            table.type(key)
+            after = table.journal.panel, table.program.state
+            assert (before[1] == after[1]) or (before[0] != after[0])
+        assert (table.program.state.extra_min, table.journal.panel) == (5, "")

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -238,3 +239,21 @@ def test_a_journal_that_cannot_be_played_says_so(path: Path, spoil: Callable[[Pa
     with pytest.raises(JournalBroken) as broken:
         played(path)
     assert broken.value.code == "journal_broken"
+
+
+def test_a_start_on_another_clock_that_is_cut_before_it_has_told_so_is_on_another_clock_the_next_time_too(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else times of two clocks would be taken for one, and a claim window close at once or never."""
+    boot = path.parent / "boot"
+    monkeypatch.setattr("kiosk.journal.BOOT", boot)
+    path.parent.mkdir()
+    told_same: list[bool] = []
+    for run, tells in (("one", True), ("two", False), ("two", True), ("two", True)):
+        boot.write_text(run, encoding="ascii")
+        with closing(Journal(path, OURS)) as journal:
+            told_same.append(journal.same_boot)
+            journal.record(HAPPENED, [], wall=1)
+            if tells:
+                journal.record(Restarted(at=1), [], wall=1)
+    assert told_same == [False, False, False, True]

@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.child.settings import Tls
-from broker.contract.pairing import Offer, Pairing, PairingAnswer, TableBroker, as_text, keys_of
+from broker.contract.pairing import Offer, Pairing, PairingAnswer, PairingRequest, TableBroker, as_text, keys_of
 from broker.credentials import Credentials
 from broker.desk.errors import PairingUnknown
 from broker.desk.pairing_page import ForTables, annex, monotonic_ms
@@ -139,24 +139,25 @@ def test_who_stands_between_with_a_certificate_of_their_own_learns_nothing_that_
     with Between(make_tls(tmp_path)) as between:
         offer = desks.offer(desks.secured)
         assert code_of(lambda: pair(replaced(offer, port=between.port))) == "desk_unproven"
-        (proof,) = between.proofs
+        (asked,) = between.asked
     with pytest.raises(PairingUnknown):
-        desks.secured.take(proof, "thief", "10.6.6.6", monotonic_ms(), str)
-    assert keys_of(offer.code, desks.secured.fingerprint).proof != proof
+        desks.secured.take(asked, "10.6.6.6", monotonic_ms(), str)
+    assert asked.salt is not None
+    assert keys_of(offer.code, desks.secured.fingerprint, asked.salt).proof != asked.proof
 
 
 class Between:
     """Somebody who answers in the desk's place, with what they can make up."""
 
     def __init__(self, tls: Tls | None = None, body: bytes | None = None, status: int = 200) -> None:
-        self.proofs: list[str] = []
+        self.asked: list[PairingRequest] = []
         made_up = PairingAnswer(pairing=msgspec.json.encode(PAIRING).decode(), seal="0" * 64)
-        answer, proofs = msgspec.json.encode(made_up) if body is None else body, self.proofs
+        answer, heard = msgspec.json.encode(made_up) if body is None else body, self.asked
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 asked = self.rfile.read(int(self.headers["Content-Length"]))
-                proofs.append(msgspec.json.decode(asked)["proof"])
+                heard.append(msgspec.json.decode(asked, type=PairingRequest))
                 self.send_response(status)
                 self.end_headers()
                 self.wfile.write(answer)

@@ -92,8 +92,10 @@ def test_a_panel_that_was_closed_stays_closed(tmp_path: Path, keys: str) -> None
         assert (keyboard.panel, journal.panel) == (None, "")
 
 
-def test_of_a_pin_nothing_is_kept() -> None:
-    assert kept(Panel("pin", digits="1234")) == ""
+def test_of_a_pin_no_digit_is_kept_but_that_it_was_asked_for_and_it_is_asked_for_again() -> None:
+    playing = sitting_in(Phase.PLAYING).table
+    assert kept(Panel("pin", digits="1234")) == kept(Panel("pin"))
+    assert reopened(kept(Panel("pin", digits="1234")), playing) == Panel("pin")
 
 
 def test_who_has_left_finds_no_panel_and_where_something_else_can_be_ruled_none_is_open() -> None:

@@ -9,6 +9,7 @@ from broker.contract.words import SEATS, Seat
 from broker.organiser.deals import committed, listed, made, options, sets
 from broker.organiser.deals.public import export, reveal, verify
 from broker.organiser.deals.set_command import tile_set
+from broker.organiser.deals.wall_command import wall
 
 
 @click.group(cls=options.Refusing, short_help="Make, commit to, reveal and print deals; register tile sets.")
@@ -114,5 +115,5 @@ def _kept(folder: Path, root: str, count: int) -> None:
     click.echo(f"Publish {folder / committed.COMMITMENT} before the event, or at least its root: {root}")
 
 
-for command in (reveal, verify, export, tile_set):
+for command in (reveal, verify, export, tile_set, wall):
     deal.add_command(command)

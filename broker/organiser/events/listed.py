@@ -62,6 +62,8 @@ def read_players(path: Path) -> tuple[Listed, ...]:
 
 
 def _listed(row: Row, made: str) -> Listed:
+    if not row.cells["name"].strip():
+        raise RuleError("player_wrong", f"line {row.line}: there is no name")
     try:
         # The apostrophe is what `players_csv` puts before what a spreadsheet would take for a formula.
         said = {"id": row.cells.get("id", "").removeprefix("'") or made, "name": row.cells["name"].removeprefix("'")}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from broker.contract.riichi import RiichiEvent
-from broker.contract.words import SEATS, Seat
+from broker.contract.words import Seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,3 @@ class OneHand:
     tenpai: frozenset[Seat] = frozenset()
     told: RiichiEvent | None = None
     """How it ended, to be accepted by the four seats or recorded."""
-
-
-def wall_of(dealer: Seat) -> tuple[Seat, ...]:
-    """Give whose 21 tiles of the common wall are drawn one after the other; the last 14 of the last are the dead wall.
-
-    Our own layout, since no source has one (docs/riichi-session.md).
-    """
-    at = SEATS.index(dealer)
-    return SEATS[at:] + SEATS[:at]

@@ -91,7 +91,7 @@ def _says(
         event=NAME,
         table=table,
         seq=0,
-        device=f"bench-{table}",
+        device=f"bench-table-{table}",
         start=1,
         count=next(_numbers),
         lifecycle=lifecycle,

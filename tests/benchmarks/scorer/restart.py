@@ -1,11 +1,13 @@
 """How long a scorer takes from opening a long journal to a page that can be shown: `... restart [TABLES ROUNDS]`."""
 
+import gc
 import sys
 import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
 
+from broker.scorer.collecting import uncollected
 from broker.scorer.service import Scorer
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.large import NAME, large_event, plays
@@ -23,7 +25,9 @@ def main(tables: int = 1_000, rounds: int = 160) -> None:
         with closing(SqliteJournal(store, NAME)) as journal:
             read = sum(1 for _ in journal.messages())
             loaded = time.monotonic()
-            scorer = Scorer(event, journal, Path(folder), lambda: 0)
+            with uncollected():
+                scorer = Scorer(event, journal, Path(folder), lambda: 0)
+                gc.freeze()  # as `homologue scorer` does
             done = time.monotonic()
             shown = scorer.feed.current.plays_in
         print(f"| {shown} plays, {read} messages | read and decoded {loaded - start:.2f} s |", end=" ")

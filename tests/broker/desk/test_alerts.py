@@ -31,6 +31,7 @@ SAID: tuple[LogMessage, ...] = (
     fact(1, 7, result(1)),
     fact(2, 1, replace(result(2), players={**result(2).players, "east": HERE.players["east"]})),
     fact(3, 1, result(3)),
+    fact(4, 1, result(4)),
 )
 
 
@@ -41,6 +42,7 @@ def alerts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AlertView
         hall = make_hall(folder, journal)
         room = hall.scorer.rulings.room
         hall.scorer.rulings.give(draft(room, replace(correct(OUTCOMES[2], None), source="paper"), (3, 1)), HEAD)
+        hall.scorer.rulings.give(draft(room, Void(), (4, 1)), HEAD)
         hall.scorer.rulings.give(draft(room, Deadline(at=NOW)), HEAD)
         hall.scorer._clock = lambda: NOW + 1
         hall.hear(*SAID)

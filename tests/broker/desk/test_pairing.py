@@ -18,15 +18,18 @@ from broker.contract.pairing import (
     Offer,
     Pairing,
     PairingAnswer,
+    PairingRequest,
     as_text,
     keys_of,
+    new_salt,
     read_offer,
     read_typed,
 )
 from broker.credentials import Credentials
 from broker.desk import pairings
-from broker.desk.errors import DeskError, NothingToPairWith, PairingDelayed, PairingUnknown
-from broker.desk.pairing_page import ForTables, annex
+from broker.desk.access import Access
+from broker.desk.errors import DeskError, NothingToPairWith, PairingDelayed, PairingOver, PairingSpent, PairingUnknown
+from broker.desk.pairing_page import ForTables, PairingPage, annex
 from broker.desk.pairings import LASTS_MS, OF_ADDRESS, OF_ALL, Pairings
 from broker.desk.server import DeskServer
 from broker.people.accounts import By
@@ -37,8 +40,10 @@ from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 
 EVENT: Final = "cup"
 HERE: Final = "10.0.0.7"
+SALT: Final = new_salt()
 FREE: Final = 4
 """A table of the sample that has no device; 1 has one."""
+NOWHERE: Final = ForTables(EVENT, Path("none.json"), 1883)
 
 
 class Bench:
@@ -84,7 +89,7 @@ def code_on(page: httpx.Response, table: int) -> str:
 
 
 def ask(bench: Bench, proof: str, **more: object) -> httpx.Response:
-    said = {"proof": proof, "machine": "pi-4", **more}
+    said = {"proof": proof, "machine": "pi-4", "salt": SALT, **more}
     return httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", json=said, timeout=10)
 
 
@@ -96,7 +101,7 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
     bench: Bench, organiser: httpx.Client
 ) -> None:
     code = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
-    keys = keys_of(code, "")
+    keys = keys_of(code, "", SALT)
     answer = ask(bench, keys.proof)
     sealed = msgspec.json.decode(answer.content, type=PairingAnswer)
     paired = msgspec.json.decode(sealed.pairing, type=Pairing)
@@ -118,9 +123,9 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
 def test_a_code_ends_with_its_time_and_with_the_next_one_for_its_table(bench: Bench, organiser: httpx.Client) -> None:
     first = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
     second = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
-    assert refusal(ask(bench, keys_of(first, "").proof)) == (410, "pairing_over")
+    assert refusal(ask(bench, keys_of(first, "", SALT).proof)) == (410, "pairing_over")
     bench.clock.now += LASTS_MS
-    assert refusal(ask(bench, keys_of(second, "").proof)) == (410, "pairing_over")
+    assert refusal(ask(bench, keys_of(second, "", SALT).proof)) == (410, "pairing_over")
     bench.clock.now += 100 * LASTS_MS
 
 
@@ -168,6 +173,7 @@ def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: byte
     )
 
 
+@pytest.mark.usefixtures("cheap")
 def test_who_is_not_heard_any_more_adds_nothing_to_the_audit_log(bench: Bench) -> None:
     for _ in range(OF_ADDRESS):
         ask(bench, "f" * 64)
@@ -192,26 +198,31 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairings, "keys_of", keys_of_cheap)
 
 
-def keys_of_cheap(code: str, seen: str) -> Keys:
+def keys_of_cheap(code: str, seen: str, _salt: str) -> Keys:
     return Keys((code + seen).encode().hex().ljust(64, "0")[:64], code.encode())
+
+
+def asking(code: str, machine: str = "pi") -> PairingRequest:
+    """Give what a device says that has this code."""
+    return PairingRequest(proof=keys_of_cheap(code, "", SALT).proof, machine=machine, salt=SALT)
 
 
 @pytest.mark.usefixtures("cheap")
 def test_guessing_ends_after_a_few_tries_of_one_address_and_after_some_of_all() -> None:
-    codes, wrong = Pairings(""), "f" * 64
+    codes, wrong = Pairings(""), PairingRequest(proof="f" * 64, machine="pi", salt=SALT)
     for at in range(OF_ALL):  # never so many of one address
         with pytest.raises(PairingUnknown):
-            codes.take(wrong, "pi", f"10.0.0.{at // OF_ADDRESS}", at, str)
+            codes.take(wrong, f"10.0.0.{at // OF_ADDRESS}", at, str)
     right = codes.open(1, "anne", 0)
     with pytest.raises(PairingDelayed) as refused:
-        codes.take(right.keys.proof, "pi", "10.9.9.9", OF_ALL, str)
+        codes.take(asking(right.code), "10.9.9.9", OF_ALL, str)
     assert refused.value.wait_s > 0
     fresh = Pairings("")
     for at in range(OF_ADDRESS):
         with pytest.raises(PairingUnknown):
-            fresh.take(wrong, "pi", HERE, at, str)
+            fresh.take(wrong, HERE, at, str)
     with pytest.raises(PairingDelayed):
-        fresh.take(fresh.open(1, "anne", 0).keys.proof, "pi", HERE, OF_ADDRESS, str)
+        fresh.take(asking(fresh.open(1, "anne", 0).code), HERE, OF_ADDRESS, str)
 
 
 @pytest.mark.usefixtures("cheap")
@@ -223,18 +234,61 @@ def test_a_code_for_which_the_desk_has_nothing_to_give_stays_good() -> None:
         raise NothingToPairWith("no password")
 
     with pytest.raises(NothingToPairWith):
-        codes.take(opened.keys.proof, "pi", HERE, 0, nothing)
-    taken, given = codes.take(opened.keys.proof, "pi", HERE, 0, str)
+        codes.take(asking(opened.code), HERE, 0, nothing)
+    taken, _, given = codes.take(asking(opened.code), HERE, 0, str)
     assert (taken.taken_at, given) == (0, "1")
 
 
 def test_the_keys_of_a_code_are_others_under_another_certificate() -> None:
-    plain, ours = keys_of("12345678", ""), keys_of("12345678", "a" * 64)
+    plain, ours = keys_of("12345678", "", SALT), keys_of("12345678", "a" * 64, SALT)
     assert len({plain.proof, ours.proof, plain.sealing, ours.sealing, plain.sealing.hex()}) == 5
     assert not ours.opens(PairingAnswer(pairing="{}", seal=plain.seal("{}")))
     assert [
         text for text in (repr(ours), repr(Offer("h", 1, "12345678"))) if "12345678" in text or ours.proof in text
     ] == []
+
+
+def test_no_key_can_be_made_before_a_device_asks() -> None:
+    """The salt is the device's, drawn for one question: the same code proves itself otherwise each time."""
+    assert len({keys_of("12345678", "", new_salt()).proof for _ in range(3)}) == 3
+
+
+def test_an_older_device_that_draws_no_salt_is_told_so_and_the_code_stays_good(
+    bench: Bench, organiser: httpx.Client
+) -> None:
+    code = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
+    assert refusal(ask(bench, keys_of(code, "", SALT).proof, salt=None)) == (400, "pairing_outdated")
+    assert ask(bench, keys_of(code, "", SALT).proof).status_code == 200
+    bench.clock.now += 100 * LASTS_MS
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_code_that_is_used_a_thousand_times_fills_no_log(bench: Bench) -> None:
+    page = PairingPage(
+        Access(bench.door, open_room=False), sample.feed(), bench.door, NOWHERE, codes := Pairings(""), (), bench.clock
+    )
+    spent = codes.open(FREE, "anne", bench.clock.now)
+    codes.take(asking(spent.code), HERE, bench.clock.now, str)
+    before = bench.door.audit.newest(1)[0].number
+    for at in range(1000):  # never so many of one address
+        with pytest.raises(PairingSpent):
+            page._take(asking(spent.code), "desk", f"10.0.0.{at // OF_ADDRESS}")
+    written = [one.detail for one in bench.door.audit.newest(50) if one.number > before][::-1]
+    assert written == ["pi"] * 8 + [f"pi: {count} times within an hour" for count in (16, 32, 64, 128, 256, 512)]
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = Pairings("")
+    opened = codes.open(1, "anne", 0)
+
+    def slow(code: str, seen: str, salt: str) -> Keys:
+        codes.withdraw(1)
+        return keys_of_cheap(code, seen, salt)
+
+    monkeypatch.setattr(pairings, "keys_of", slow)
+    with pytest.raises(PairingOver):
+        codes.take(asking(opened.code), HERE, 1, str)
 
 
 @settings(max_examples=25)

@@ -40,7 +40,7 @@ rooms = st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from(["1", "<par
 
 
 @given(st.lists(rooms, min_size=1, max_size=4))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_what_is_sent_laid_over_what_was_sent_before_is_all_of_it(moments: list[list[Line]]) -> None:
     renderings = Renderings()
     made = [render(renderings, lines, str(len(lines))) for lines in moments]

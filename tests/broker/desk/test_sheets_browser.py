@@ -11,24 +11,6 @@ from broker.desk.server import DeskServer
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import fact, result, state, whole_event
 
-PATHS: Final = (
-    "standings",
-    "deals",
-    "deal/1",
-    "deal/2",
-    "player/p01",
-    "carriers",
-    "grid",
-    "wire",
-    "display",
-    "receipt",
-    "deal/99",
-)
-WIDER: Final = """() => [...document.querySelectorAll("body *")]
-    .filter((part) => !part.closest(".scrolling, figure, .unseen"))
-    .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
-    .map((part) => part.outerHTML.slice(0, 90))"""
-
 COUNTED: Final = """() => new EventSource(document.body.dataset.events).addEventListener("page", () => {
     document.body.dataset.counted = 1 + Number(document.body.dataset.counted ?? 0);
 })"""
@@ -88,22 +70,6 @@ def test_the_longest_waiting_call_comes_first_with_its_minutes(
     expect(page.locator(".note.call")).to_have_count(2)
     expect(page.locator("tr.calling")).to_have_count(2)
     expect(page).to_have_title("(2) Grid · A small cup")
-
-
-@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("fr", "dark"), ("zh", "light")])
-def test_no_page_complains_and_none_is_wider_than_a_narrow_phone(
-    browser: Browser, room: DeskServer, hall: Hall, language: str, scheme: str
-) -> None:
-    hall.hear(*whole_event()[:20], state(1), state(2, calling=True))
-    complaints: list[str] = []
-    with browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme) as opened:  # type: ignore[arg-type] # one of two
-        page = opened.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        for path in PATHS:
-            page.goto(f"{room.url}{path}?lang={language}")
-            complaints += [f"{path}: {part}" for part in page.evaluate(WIDER)]
-    assert [one for one in complaints if "404" not in one] == []
 
 
 def test_the_display_turns_its_pages_by_itself_with_and_without_javascript(

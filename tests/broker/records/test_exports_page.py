@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from broker.contract.messages import LogMessage
+from broker.desk.catalogue import catalogues
 from broker.desk.server import DeskServer
 from broker.people.accounts import By
 from broker.people.door import Door
@@ -16,14 +18,16 @@ from broker.people.roles import ROLES
 from broker.records import exports_page
 from broker.records.exports import EXPORTS
 from broker.records.exports_page import annex
-from broker.scorer.event import open_event
+from broker.scorer.event import Plan, open_event
 from broker.scorer.service import Scorer
 from broker.scorer.stored import Stored, open_stored
 from broker.store.address import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.broker.desk.test_access import browser, logged_in
 from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.records.session.test_page import PLAN as SESSIONS
 from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
 from tests.broker.scorer.small import NAME
 
 
@@ -34,8 +38,9 @@ def desk_of(folder: Path) -> Iterator[DeskServer]:
         door, journal = Door(folder), SqliteJournal(folder / STORE, NAME)
         for role in ROLES:
             door.accounts.add(role, f"A {role}", role, PASSWORD, By("test"))
-        feed = Scorer(open_event(folder), journal, folder, lambda: 0).feed
-        with DeskServer(feed, port=0, door=door, annexes=(annex(folder),)) as server:
+        event = open_event(folder)
+        feed = Scorer(event, journal, folder, lambda: 0).feed
+        with DeskServer(feed, port=0, door=door, annexes=(annex(folder, event),)) as server:
             yield server
         journal.close()
         door.close()
@@ -75,7 +80,8 @@ def test_only_arbiters_take_what_is_under_embargo(under_way: DeskServer, role: s
         page = client.get("/exports").text
     arbiter = role.endswith("arbiter")
     assert plain.text.count("\n") == 1
-    assert (asked.status_code, asked.text.count("\n") > 1) == ((200, True) if arbiter else (403, False))
+    told = asked.headers["content-type"].startswith("text/csv") and asked.text.count("\n") > 1
+    assert (asked.status_code, told) == ((200, True) if arbiter else (403, False))
     assert ("embargoed=1" in page) == arbiter
     # Everybody else is told what the public page tells: nothing of these deals, in the standings neither.
     assert (",3\r\n" in standings) == arbiter
@@ -106,7 +112,28 @@ def test_who_asks_while_a_file_is_written_is_told_to_ask_again_and_holds_up_nobo
 def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) -> None:
     with logged_in(under_way, "head_arbiter") as client:
         answer = client.get("/exports/ema.csv")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "not_final")
+    assert (answer.status_code, "<code>not_final</code>" in answer.text) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("plan", "said", "left", "reason"),
+    [
+        (riichi_plan(), whole_riichi_event(), {"plays.pmn"}, "no_riichi_record"),
+        (SESSIONS, [], {one.name for one in EXPORTS} - {"event.json"}, "no_compared_plays"),
+    ],
+    ids=["riichi", "sessions alone"],
+)
+def test_what_an_event_cannot_have_is_not_offered_and_the_reason_is_said(
+    tmp_path: Path, plan: Plan, said: list[LogMessage], left: set[str], reason: str
+) -> None:
+    for server in desk_of(event_folder(tmp_path / "cup", said, plan)):
+        with logged_in(server, "head_arbiter") as client:
+            page, packed = client.get("/exports").text, client.get("/exports/all.zip")
+            refused = client.get(f"/exports/{min(left)}")
+    assert {one.name for one in EXPORTS if f"/exports/{one.name}?" not in page} == left
+    assert page.count(catalogues()["en"].sentences[f"problem_{reason}"]) == len(left)
+    assert set(names(packed.content)) == {one.name for one in EXPORTS} - left
+    assert (refused.status_code, reason in refused.text) == (400, True)
 
 
 @pytest.mark.parametrize("name", ["none", "..%2fdeals.json", "deals.json", "%00", "all.zip%2f.."])

@@ -1,6 +1,9 @@
 """Which device serves a table: one at a time, by the order in which they came, and told to both; the queue of calls."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +13,19 @@ from msgspec.structs import replace
 
 from broker.contract.facts import Call
 from broker.contract.words import Lifecycle
+from broker.scorer.errors import NoDeviceWaits
 from broker.scorer.serving import Serving
-from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import event, fact, restored, state
 
 FIRST, SECOND = "kiosk-0001", "kiosk-0002"
+
+
+@contextmanager
+def open_hall(folder: Path) -> Iterator[Hall]:
+    """Start a scorer on the store in a folder; at the end it is gone."""
+    with open_journal(folder) as journal:
+        yield make_hall(folder, journal)
 
 
 def served(hall: Hall, table: int = 1) -> dict[str, Any]:
@@ -93,9 +104,9 @@ def test_a_table_passes_from_a_device_to_another_only_once_the_first_is_gone(
 ) -> None:
     serving, gone = Serving(), set[str]()
     for at, (device, lifecycle) in enumerate(said):
-        before = serving.holder(1)
+        before, _ = serving.of(1)
         serving.hear(state(1, device=device, lifecycle=lifecycle, count=at + 1))
-        after = serving.holder(1)
+        after, _ = serving.of(1)
         assert after == before or before is None or before in gone
         gone = gone | {device} if lifecycle in ("lost", "disconnected") else gone - {device}
         assert after is None or not serving.refuses(1, after)
@@ -122,3 +133,48 @@ def test_a_scorer_that_starts_again_tells_the_places_when_the_broker_is_there(ha
     hall.ear.said.clear()
     hall.connect(up=True)
     assert [served(hall, table)["calls_before"] for table in (1, 2)] == [None, 0]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([FIRST, SECOND]), st.sampled_from(["ready", "alert", "lost", "disconnected"])))
+)
+def test_a_scorer_that_starts_again_knows_what_it_knew_of_devices(said: list[tuple[str, Lifecycle]]) -> None:
+    serving = Serving()
+    for at, (device, lifecycle) in enumerate(said):
+        serving.hear(state(1, device=device, lifecycle=lifecycle, count=at + 1))
+        again = Serving({"1": serving.written(1), "of no table": "{}", "2": "nonsense"})
+        assert (again.written(1), again.written(2)) == (serving.written(1), "null")
+
+
+def test_an_idle_device_that_speaks_first_after_a_restart_of_the_scorer_is_refused_still(tmp_path: Path) -> None:
+    with open_hall(tmp_path) as hall:
+        hall.hear(state(1), state(1, device=SECOND))
+    with open_hall(tmp_path) as hall:
+        hall.hear(state(1, device=SECOND, count=2))
+        assert served(hall) == {"device": FIRST, "refused": SECOND, "calls_before": None}
+        hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+        assert hall.ear.told("receipt/1")["upto"] == 0
+        hall.hear(replace(fact(1, 1, restored(1), id_="of-the-first"), device=FIRST))
+        assert hall.ear.told("receipt/1")["upto"] == 1
+
+
+def test_a_table_is_handed_over_to_the_device_that_waits_and_back_and_a_restart_knows_it(tmp_path: Path) -> None:
+    with open_hall(tmp_path) as hall:
+        hall.hear(state(1), state(1, device=SECOND))
+        hall.scorer.devices.hand_over(1)
+        assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
+    with open_hall(tmp_path) as hall:
+        hall.hear(state(1, count=3), state(1, lifecycle="lost"))  # the first asks, and is switched off
+        assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
+        hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+        assert hall.ear.told("receipt/1")["upto"] == 1
+        hall.scorer.devices.hand_over(1)
+        assert served(hall)["device"] == FIRST
+
+
+def test_where_no_device_waits_nothing_is_handed_over(hall: Hall) -> None:
+    hall.hear(state(1))
+    for table in (1, 2):
+        with pytest.raises(NoDeviceWaits):
+            hall.scorer.devices.hand_over(table)
+    assert hall.scorer.devices.serving.of(1) == (FIRST, None)

@@ -45,6 +45,17 @@ def test_what_was_committed_is_there_when_the_store_is_opened_again(kept: Kept) 
         assert second.height == 4
 
 
+def test_what_is_remembered_beside_the_journal_is_the_last_of_each_key_and_is_no_part_of_it(kept: Kept) -> None:
+    with kept.journal() as first:
+        fill(first, LOG[0])
+        with first.commit():
+            for key, value in (("serves/1", "a"), ("serves/12", "b"), ("serves/1", "c"), ("served/1", "d")):
+                first.remember(key, value)
+    with kept.journal() as second:
+        assert second.remembered("serves/") == {"1": "c", "12": "b"}
+        assert [*second.messages()] == [LOG[0]]
+
+
 def test_a_store_is_known_by_its_name_as_long_as_it_lives(kept: Kept) -> None:
     names = set()
     for _ in range(2):

@@ -1,7 +1,6 @@
 """What holds on every day, whatever happens at the table."""
 
 import re
-from dataclasses import replace
 
 import msgspec
 import pytest
@@ -10,11 +9,12 @@ from hypothesis import strategies as st
 
 from broker.contract.facts import Call, Confirmed, Declared, Fact, Overridden, Restored, Result, Ruled, Seated
 from broker.contract.rulings import Adjusted, FineRuled, Reopen, Void
-from broker.contract.words import SEATS, Seat
+from broker.contract.words import SEATS
 from kiosk.table.events import ButtonPressed, Event, Restarted
 from kiosk.table.machine import RULES, handle
 from kiosk.table.state import Phase, Table
 from tests.kiosk.table.days import MOVES, Move, Step, days, walk
+from tests.kiosk.table.timeless import without_times
 from tests.kiosk.tables import WINDOW, S, sitting_in
 
 FEWER = settings(max_examples=60)  # each is a day of 30 to 90 events
@@ -102,15 +102,6 @@ def test_only_four_different_seats_presses_record_a_result(steps: list[Step]) ->
 def test_an_open_claim_window_is_told_as_playing(steps: list[Step]) -> None:
     for step in steps:
         assert step.after.public == ("playing" if step.after.phase is Phase.CLAIMING else step.after.phase.value)
-
-
-def without_times(state: Table) -> tuple[Table, list[tuple[Seat, bool]], list[int], bool]:
-    """Give a table as it would be on any clock: who pressed, and how long one after the other."""
-    contacts = state.window.contacts if state.window else ()
-    presses = [(one.seat, one.down) for one in contacts]
-    distances = [one.at - contacts[0].at for one in contacts]
-    timeless = replace(state, since=0, declarations=(), window=None, closed_at=None, pause=None, pin_wrong_at=0)
-    return timeless, presses, distances, state.paused
 
 
 @FEWER

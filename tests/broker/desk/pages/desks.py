@@ -1,0 +1,245 @@
+"""Desks as the program puts them together, each with an event at another point: what there is to look at."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.contract.facts import Call, Confirmed
+from broker.contract.link import LinkChanged
+from broker.contract.messages import LogMessage, TableState
+from broker.contract.rulings import Deadline, Void
+from broker.contract.words import SEATS
+from broker.credentials import Credentials
+from broker.desk import pairing_page
+from broker.desk.annex import Annex
+from broker.desk.offer import Offer
+from broker.desk.orders import OrderDesk
+from broker.desk.pairing_page import ForTables
+from broker.desk.pairings import Pairings
+from broker.desk.server import DeskServer
+from broker.event_command import no_room
+from broker.organiser.events import setup_page
+from broker.people.accounts import By
+from broker.people.door import Door
+from broker.people.orders import Given
+from broker.people.roles import ROLES
+from broker.process import _annexes
+from broker.scorer.event import Plan, Session, open_event
+from broker.scorer.riichi import RiichiBooking
+from broker.scorer.service import Scorer
+from broker.store.address import STORE
+from broker.store.sqlite import SqliteJournal
+from tests.broker.desk import sample
+from tests.broker.desk.test_cards import hall as many_tables
+from tests.broker.desk.test_orders import Ear
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.records.session.test_page import evening, forged
+from tests.broker.scorer import small, team_event
+from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.hall import put
+from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
+from tests.broker.scorer.rulings.ruled import HEAD, correct, draft
+
+NOW: Final = sample.NOON + 5_400_000
+"""The clock of all desks: half past twelve on the event's first day."""
+
+MINUTE: Final = 60_000
+
+PLAYERS: Final = tuple(replace(one, name=sample.NAMES[one.id]) for one in small.plan().players)
+TITLE: Final = "Tournoi international de Lille 2026"
+SESSIONS: Final = (Session("Samedi matin", 1, 2, "2020-10-31T11:00"), Session("Après-midi", 3, 4))
+PEOPLE: Final = ("Tao Lin", "Hélène Roy", "Organisatrice", "Écran de la salle")
+
+
+class Whole:
+    """A scorer in a thread of its own, and its desk with every page that the program has."""
+
+    def __init__(self, folder: Path, of: Plan, said: Sequence[LogMessage]) -> None:
+        event_folder(folder, timed(said), of)
+        event = open_event(folder)
+        self.door, self.journal = _door(folder), SqliteJournal(folder / STORE, event.name)
+        self.scorer = Scorer(event, self.journal, folder, lambda: NOW)
+        self.orders = OrderDesk(event.name, self.door, Ear())
+        Credentials.ensure(folder / "credentials.json", max(event.tables))
+        pairing = pairing_page.annex(
+            self.door, ForTables(event.name, folder / "credentials.json", 1883, "10.0.0.2"), Pairings("")
+        )
+        self.annexes = (*_annexes(folder, event, self.scorer, self.door), pairing)
+        self.offer = Offer(lambda: self.scorer.moment, self.scorer.times, self.scorer.wire, lambda: NOW)
+        self.server = DeskServer(
+            self.scorer.feed, port=0, door=self.door, orders=self.orders, annexes=self.annexes, offer=self.offer
+        )
+
+    def hear(self, *messages: LogMessage | TableState) -> None:
+        """Let messages arrive; what is asked afterwards finds them taken."""
+        put(self.scorer, *messages)
+        self.scorer.ask(lambda: None)
+
+
+def timed(said: Iterable[LogMessage]) -> list[LogMessage]:
+    """Give what tables say a time: a deal takes twenty minutes."""
+    return [replace(one, at=sample.NOON + ((one.fact.round - 1) * 20 + one.table + one.seq) * MINUTE) for one in said]
+
+
+def _door(folder: Path) -> Door:
+    door = Door(folder, lambda: NOW)
+    for role, full in zip(ROLES, PEOPLE, strict=True):
+        door.accounts.add(role, full, role, PASSWORD, By("installation"))
+    return door
+
+
+@contextmanager
+def whole(folder: Path, of: Plan, said: Sequence[LogMessage] = (), *, connected: bool = True) -> Iterator[Whole]:
+    """Serve an event in which this was said. `connected`: with its broker."""
+    made, stop = Whole(folder, of, said), threading.Event()
+    thread = threading.Thread(target=made.scorer.run, args=(stop,))
+    thread.start()
+    try:
+        if connected:
+            made.scorer._queue.put(LinkChanged(up=True))
+        with made.server:
+            yield made
+    finally:
+        stop.set()
+        thread.join()
+        made.journal.close()
+        made.door.close()
+
+
+@cache
+def cup() -> Plan:
+    """Give the plan of the small event, under long names."""
+    return replace(small.plan(), title=TITLE, players=PLAYERS, sessions=SESSIONS)
+
+
+@contextmanager
+def busy(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event in its third round: calls, faults, rulings, orders, and something refused."""
+    said = until_round(2)
+    last = {one.table: one.seq for one in said}
+    with whole(folder, cup(), said) as made:
+        third = {table: small.event().bookings[table, 3].deal for table in small.event().tables}
+        here = [replace(small.state(table), round=3, deal=third[table]) for table in third]
+        made.hear(
+            replace(here[0], health={"scanner/east": "device_forbidden"}),
+            replace(here[1], state="accepting", calling=True, unsent=1),
+            replace(here[2], state="restoring"),
+            replace(here[3], lifecycle="lost", unsent=2),
+            small.fact(2, last[2] + 1, Call(round=3, deal=third[2], open=True), at=NOW - 4 * MINUTE),
+            small.fact(1, last[1] + 2, Confirmed(round=3, deal=third[1]), at=NOW - 12 * MINUTE),
+            small.fact(1, last[1] + 3, replace(small.result(1, 3), profile="mcr"), at=NOW),
+        )
+        room, give = made.scorer.rulings.room, made.scorer.rulings.give
+        correction = correct(small.OUTCOMES[2], None)
+        for ruling in (
+            lambda: give(draft(room, Deadline(at=NOW + 30 * MINUTE)), HEAD),
+            lambda: give(draft(room, Void(), (4, 1), reason="Une tuile était visible"), HEAD),
+            lambda: give(draft(room, replace(correction, replaces=room.play((3, 2)).source), (3, 2)), HEAD),
+        ):
+            made.scorer.ask(ruling)
+        who = made.door.accounts.get("head_arbiter")
+        for given in (
+            Given((2,), "extra_time", 5, "Un joueur était en retard", who.full),
+            Given((1, 2, 3), "pause", 0, "Alarme incendie", who.full),
+        ):
+            made.orders.give(given, who, "127.0.0.1", made.scorer.feed.current.tables)
+        yield made.server
+
+
+@contextmanager
+def empty(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event in which nothing has been said yet, and whose broker is away."""
+    with whole(folder, cup(), connected=False) as made:
+        yield made.server
+
+
+@contextmanager
+def teams(folder: Path) -> Iterator[DeskServer]:
+    """Serve a team event that is over."""
+    names = ("Les Quatre Vents de Strasbourg", "北京大学麻将队", "Københavns Mahjongklub", "Équipe D")
+    plan = replace(
+        team_event.team_event().plan,
+        title=TITLE,
+        players=PLAYERS,
+        teams=dict(zip(names, team_event.TEAMS.values(), strict=True)),
+    )
+    said = [team_event.said(table, round_) for table in range(1, 5) for round_ in range(1, 5)]
+    with whole(folder, plan, said) as made:
+        yield made.server
+
+
+@contextmanager
+def riichi(folder: Path) -> Iterator[DeskServer]:
+    """Serve a riichi event whose deals are over."""
+    with whole(folder, replace(riichi_plan(), title=TITLE, players=PLAYERS), whole_riichi_event()) as made:
+        yield made.server
+
+
+@contextmanager
+def sessions(folder: Path) -> Iterator[DeskServer]:
+    """Serve an evening of riichi: one session told, one told wrongly, one not begun."""
+    booked = tuple(
+        RiichiBooking(1, table, "riichi-montreal", dict(zip(SEATS, ids, strict=True)))
+        for table, ids in (
+            (7, ("p01", "p02", "p03", "p04")),
+            (8, ("p05", "p06", "p07", "p08")),
+            (9, ("p09", "p10", "p11", "p12")),
+        )
+    )
+    plan = Plan(name=small.NAME, title="Soirée du club", profile="oedmc-2020", players=PLAYERS, riichi=booked)
+    told = evening()
+    said = [small.fact(7, seq, one) for seq, one in enumerate(told.facts, 1)]
+    said += [small.fact(8, seq, one) for seq, one in enumerate(forged(told), 1)]  # type: ignore[arg-type]  # facts still
+    with whole(folder, plan, said) as made:
+        yield made.server
+
+
+@contextmanager
+def hall(folder: Path) -> Iterator[DeskServer]:
+    """Serve a hall of more tables than one page has cards for."""
+    folder.mkdir()
+    door = _door(folder)
+    with DeskServer(sample.feed(many_tables()), port=0, door=door) as server:
+        yield server
+    door.close()
+
+
+def _new(folder: Path, door: Door) -> DeskServer:
+    annex: Annex = setup_page.annex(folder, first=True)
+    return DeskServer(no_room(), port=0, door=door, annexes=(annex,))
+
+
+@contextmanager
+def new(folder: Path) -> Iterator[DeskServer]:
+    """Serve the pages on which an event is set up, before there is one."""
+    folder.mkdir()
+    door = _door(folder)
+    with _new(folder, door) as server:
+        yield server
+    door.close()
+
+
+DESKS: Final[dict[str, Callable[[Path], AbstractContextManager[DeskServer]]]] = {
+    one.__name__: one for one in (busy, empty, teams, riichi, sessions, hall, new)
+}
+
+
+@contextmanager
+def quickly() -> Iterator[None]:
+    """Hash passwords in no time."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        yield
+
+
+@contextmanager
+def served(folder: Path, names: Iterable[str] = DESKS) -> Iterator[dict[str, DeskServer]]:
+    """Serve these desks."""
+    with ExitStack() as running, quickly():
+        yield {name: running.enter_context(DESKS[name](folder / name)) for name in sorted(set(names))}

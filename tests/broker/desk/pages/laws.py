@@ -1,0 +1,43 @@
+"""What holds on every page, as the browser sees it. Each law names what breaks it; nothing named is well."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+STRUCTURE: Final = """() => {
+  const wrong = [];
+  const shown = (part) => part.checkVisibility();
+  const named = (part) => part.getAttribute("aria-label")
+    ?? document.getElementById(part.getAttribute("aria-labelledby"))?.textContent ?? "";
+  const page = document.documentElement;
+  if (page.scrollWidth > innerWidth) wrong.push(`page is ${page.scrollWidth} wide`);
+  for (const part of document.querySelectorAll("body *")) {
+    if (part.closest(".scrolling, .ways, figure, .unseen, [hidden]") || !shown(part)) continue;
+    if (part.getBoundingClientRect().right > innerWidth + 1) wrong.push(`wider: ${part.outerHTML.slice(0, 90)}`);
+  }
+  const heads = [...document.querySelectorAll("h1")].filter(shown).length;
+  if (heads !== 1) wrong.push(`${heads} h1`);
+  const names = [...document.querySelectorAll("nav, main, aside, section, [role=region]")]
+    .filter(shown).map((part) => `${part.localName} ${named(part).trim()}`);
+  for (const name of new Set(names.filter((name, at) => names.indexOf(name) !== at))) wrong.push(`twice: ${name}`);
+  for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea")) {
+    if (!shown(field)) continue;
+    if (!field.labels.length && !field.ariaLabel) wrong.push(`no label: ${field.outerHTML.slice(0, 90)}`);
+  }
+  return wrong;
+}"""
+
+AXE: Final = Axe()
+
+
+def broken(page: Page) -> Iterator[str]:
+    """Name what is too wide, has no heading of its own, two landmarks of one name, or a field without label."""
+    yield from page.evaluate(STRUCTURE)
+
+
+def inaccessible(page: Page) -> Iterator[str]:
+    """Name what axe-core finds: contrast, names, roles, tables, order of headings."""
+    for violation in AXE.run(page).response["violations"]:
+        yield from (f"{violation['id']}: {node['html'][:120]}" for node in violation["nodes"][:3])

@@ -1,0 +1,36 @@
+"""The common wall of a planned deal: each tile in one place, in the order that the page on riichi tells."""
+
+from random import Random
+
+import pytest
+
+from broker.contract.words import SEATS, Seat
+from broker.rules.deal import new_deal
+from broker.rules.riichi.referee.board import DEAD_WALL, LIVE_WALL
+from broker.rules.riichi.wall import DEAD, common_wall, wall_of
+from broker.rules.tiles import FULL_SET
+
+
+@pytest.mark.parametrize("dealer", SEATS)
+def test_each_tile_lies_in_one_place_and_the_dead_wall_is_the_last_of_the_player_before_the_dealer(
+    dealer: Seat,
+) -> None:
+    deal = new_deal(7, "east", dealer, Random(7))
+    wall = common_wall(deal)
+    hands = [tile for seat in SEATS for tile in wall.hands[seat]]
+    dead = (*wall.replacements, *wall.indicators, *wall.under)
+    assert sorted([*hands, *wall.live, *dead]) == sorted(FULL_SET)
+    assert (len(wall.live), len(dead), DEAD) == (LIVE_WALL, DEAD_WALL, DEAD_WALL)
+    last = wall_of(dealer)[-1]
+    assert SEATS[(SEATS.index(last) + 1) % 4] == dealer
+    assert deal.faces[last][-DEAD:] == dead
+
+
+def test_the_wall_begins_with_the_dealer_s_tiles_and_the_indicators_are_the_row_of_ten() -> None:
+    deal = new_deal(7, "east", "west", Random(7))
+    wall = common_wall(deal)
+    assert wall.live[:21] == deal.faces["west"][13:]
+    assert wall.live[21:42] == deal.faces["north"][13:]
+    assert wall.live[63:] == deal.faces["south"][13:20]
+    assert wall.replacements == deal.faces["south"][20:24]
+    assert (wall.indicators, wall.under) == (deal.faces["south"][24:29], deal.faces["south"][29:])

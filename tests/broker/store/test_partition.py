@@ -1,0 +1,126 @@
+"""A network between an active scorer and its PostgreSQL that fails at the worst moment: nothing lost, twice or late."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker.scorer.service import Scorer
+from broker.store import lease
+from broker.store.address import Place, write
+from broker.store.errors import StoreLost
+from broker.store.journal import Journal
+from broker.store.opened import open_journal, stand_by
+from tests.broker.scorer.hall import NOW, Ear, put
+from tests.broker.scorer.small import NAME, event, whole_log
+from tests.broker.store.server import OWNER, Server
+from tests.broker.store.stores import Kept, fill
+from tests.e2e.proxy import Proxy
+
+LOG = whole_log(1)
+SOCKET = ".s.PGSQL.5432"
+
+
+@pytest.fixture
+def network(server: Server) -> Iterator[Proxy]:
+    """Give what stands between the active scorer's machine and the server."""
+    proxy = Proxy(server.folder / SOCKET)
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def active(postgresql: Kept, network: Proxy, tmp_path: Path) -> Iterator[Journal]:
+    """The journal of a scorer that reaches the server over that network; `postgresql` is the standby's folder."""
+    folder = tmp_path / "active"
+    folder.mkdir()
+    password = folder / "store-password"
+    password.touch(mode=0o600)
+    password.write_bytes((postgresql.folder / "store-password").read_bytes())
+    address = f"postgresql://{OWNER}@127.0.0.1:{network.port}/{postgresql.database}?sslmode=disable"
+    write(folder, Place(address, password.name))
+    journal = open_journal(folder, NAME)
+    yield journal
+    journal.close()
+
+
+def taken_over(kept: Kept) -> Journal:
+    journal = stand_by(kept.folder, NAME, threading.Event(), lambda _: None, pause_s=0.05)
+    assert journal is not None
+    return journal
+
+
+def messages(journal: Journal) -> list[object]:
+    return list(journal.messages())
+
+
+def test_a_commit_whose_answer_was_lost_is_there_once_however_often_its_table_says_it_again(
+    postgresql: Kept, network: Proxy, active: Journal
+) -> None:
+    fill(active, LOG[0])
+    network.lose_answer_to(b"COMMIT")
+    with pytest.raises(StoreLost):
+        fill(active, LOG[1])
+    with pytest.raises(StoreLost):
+        active.check()
+    journal = taken_over(postgresql)
+    assert messages(journal) == LOG[:2]
+    scorer = Scorer(event(), journal, postgresql.folder, lambda: NOW)
+    for _ in range(2):
+        put(scorer, *LOG[:3])
+        scorer.step(timeout=0)
+    assert messages(journal) == LOG[:3]
+    journal.close()
+
+
+def test_a_commit_that_was_cut_off_before_its_end_is_none_and_is_said_again(
+    postgresql: Kept, network: Proxy, active: Journal
+) -> None:
+    fill(active, LOG[0])
+
+    def cut_in_the_middle() -> None:
+        with active.commit():
+            active.append(LOG[1], 7)
+            network.cut()
+
+    with pytest.raises(StoreLost):
+        cut_in_the_middle()
+    journal = taken_over(postgresql)
+    assert messages(journal) == LOG[:1]
+    fill(journal, LOG[1])
+    assert messages(journal) == LOG[:2]
+    journal.close()
+
+
+def test_behind_a_dead_network_the_active_scorer_is_active_no_more_and_writes_nothing_when_it_heals(
+    postgresql: Kept, network: Proxy, active: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "SILENCE_S", 1)
+    fill(active, LOG[0])
+    active.check()
+    network.swallow()
+    second = taken_over(postgresql)
+    fill(second, LOG[1])
+    network.heal()
+    with pytest.raises(StoreLost):
+        fill(active, LOG[2])
+    with pytest.raises(StoreLost):
+        active.check()
+    assert messages(second) == LOG[:2]
+    second.close()
+
+
+def test_a_scorer_that_has_lost_its_store_says_nothing_over_the_other_s_standings(
+    postgresql: Kept, active: Journal, network: Proxy
+) -> None:
+    scorer, ear = Scorer(event(), active, postgresql.folder, lambda: NOW), Ear()
+    scorer._link = ear
+    put(scorer, *LOG)
+    scorer.step(timeout=0)
+    ear.forget()
+    scorer._changed = True  # standings of a large event, which wait for their turn
+    network.cut()
+    with pytest.raises(StoreLost):
+        scorer.run(threading.Event())
+    assert ear.story == ["stopped"]

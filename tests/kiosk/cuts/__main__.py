@@ -1,0 +1,82 @@
+"""Kills a table's program at every write and in every state: `make cuts` or `python -m tests.kiosk.cuts [OPTIONS]`."""
+
+import gc
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import click
+
+from kiosk.table.state import Phase
+from tests.kiosk.cuts.days import KINDS
+from tests.kiosk.cuts.killing import Found, Killing
+
+WITHIN_MS: Final = 5000
+"""A table is back within so long of its process starting."""
+
+MEMORY: Final = Path("/dev/shm")
+"""Where a write takes no time, where there is such a place: what is looked at is what is on the card, not when."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One day, and how it is cut."""
+
+    kind: str
+    seed: int
+    cold: float
+    every: int
+
+
+@click.command()
+@click.option("--kills", default=2000, show_default=True, help="How often at least; a day of each sort is a round.")
+@click.option("--seed", default=1, show_default=True, help="Which days; the same seed gives the same cuts.")
+@click.option("--kind", "kinds", type=click.Choice([*KINDS]), multiple=True, help="Of which sorts only.")
+@click.option("--every", default=1, show_default=True, help="At which of a day's cuts: 8 for each eighth.")
+@click.option("--cold", default=0.02, show_default=True, help="Share of kills after which it starts from nothing too.")
+@click.option("--jobs", default=min(2, os.cpu_count() or 1), show_default=True, help="How many days at a time.")
+def cuts(kills: int, seed: int, kinds: tuple[str, ...], every: int, cold: float, jobs: int) -> None:
+    """Play days of all sorts, kill the program at every write of each, and compare with a twin that never was."""
+    gc.freeze()  # what is loaded by now is copied into no child
+    began, found = time.monotonic(), Found()
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        for round_ in count(seed):
+            for task, of_it in pool.imap_unordered(_day, [Task(kind, round_, cold, every) for kind in kinds or KINDS]):
+                found.add(of_it)
+                said = [f"{task.kind} {round_}: {of_it.total} kills, {len(of_it.differences)} differences"]
+                print(*said, *of_it.differences, sep="\n  ", flush=True)
+            if found.total >= kills or found.differences:
+                break
+    _report(found, time.monotonic() - began)
+    missing = [phase.value for phase in Phase if not found.kills[phase.value]]
+    if missing:
+        print(f"never killed in: {', '.join(missing)}")
+    late = max(found.slowest_ms, found.slowest_cold_ms) > WITHIN_MS
+    sys.exit(1 if found.differences or missing or late else 0)
+
+
+def _day(task: Task) -> tuple[Task, Found]:
+    found = Found()
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        for _ in Killing(task.kind, task.seed, Path(folder), found, task.cold, task.every).kills():
+            pass
+    return task, found
+
+
+def _report(found: Found, seconds: float) -> None:
+    print(f"\n{found.total} kills in {seconds:.0f} s, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print("moment: " + ", ".join(f"{name} {number}" for name, number in sorted(found.moments.items())))
+    print("state:  " + ", ".join(f"{phase.value} {found.kills[phase.value]}" for phase in Phase))
+    print(f"slowest return, from a process that has its modules: {found.slowest_ms:.0f} ms")
+    print(f"slowest of {found.colds} returns from nothing: {found.slowest_cold_ms:.0f} ms")
+    print(f"differences: {len(found.differences)}")
+
+
+if __name__ == "__main__":
+    cuts()

@@ -1,0 +1,98 @@
+"""Where the power goes: a connection that knows each durable write, and ends its own process at the one it is told."""
+
+import os
+import shutil
+import signal
+import sqlite3
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+Moment = Literal["before", "torn", "after"]
+"""Before a write; after it, with what was written last undone at some byte; after all of it."""
+
+START: Final = -1
+"""The place in a day of what a program writes while it starts."""
+
+WRITES: Final = ("INSERT", "UPDATE", "CREATE", "DROP", "DELETE")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """At which action of the day, at which of its writes; `write` None: after all of it was done and shown."""
+
+    action: int
+    write: int | None
+    moment: Moment = "after"
+
+
+class Counted:
+    """Counts writes and, at the one of a cut, ends the process as a power cut does: no line of Python runs after it."""
+
+    def __init__(self, cut: Cut | None, log: Path, note: Callable[[], None] = lambda: None) -> None:
+        self._cut, self._log, self._note = cut, log, note
+        self._action, self._done = START, 0
+
+    def now(self, action: int) -> None:
+        """Say what is being done."""
+        self._action, self._done = action, 0
+
+    def write(self, do: Callable[[], Any]) -> Any:  # noqa: ANN401 - what the connection gives
+        """Do a write, or die at it."""
+        cut = self._cut
+        here = cut is not None and (cut.action, cut.write) == (self._action, self._done)
+        if here and cut is not None and cut.moment == "before":
+            die()
+        if here:
+            kept(self._log)
+        given = do()
+        if here:
+            die()
+        self._done += 1
+        self._note()
+        return given
+
+
+def die() -> None:
+    """End at once."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kept(log: Path) -> None:
+    """Keep what was on the card before a write."""
+    if log.exists():
+        shutil.copyfile(log, log.with_name("before-wal"))
+
+
+def connections(counted: Counted) -> type[sqlite3.Connection]:
+    """Give connections whose durable writes are counted."""
+
+    class Watched(sqlite3.Connection):
+        """One of them."""
+
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:  # noqa: ANN401 - sqlite3's
+            durable = statement == "COMMIT" or (not self.in_transaction and statement.startswith(WRITES))
+            if not durable:
+                return super().execute(statement, *values)
+            return counted.write(lambda: sqlite3.Connection.execute(self, statement, *values))  # type: ignore[no-any-return]  # a cursor
+
+    return Watched
+
+
+def tear(log: Path, chance: Callable[[int, int], int]) -> bool:
+    """Undo the end of the last write from some byte on; say whether there was anything to undo."""
+    before = log.with_name("before-wal")
+    old, new = before.read_bytes() if before.exists() else b"", log.read_bytes() if log.exists() else b""
+    old += b"\0" * (len(new) - len(old))
+    if old == new:
+        return False
+    at = chance(alike(old, new), len(new) - 1 - alike(old[::-1], new[::-1]))
+    log.write_bytes(new[:at] + old[at:])
+    return True
+
+
+def alike(one: bytes, other: bytes) -> int:
+    """Give how many bytes at the front of both are the same; they are of one length, and differ somewhere."""
+    return bisect_left(range(len(one)), 1, key=lambda end: one[: end + 1] != other[: end + 1])

@@ -1,0 +1,244 @@
+"""One run of a kiosk's program: does to it what a day says, an action after the other, on a clock set by hand."""
+
+import hashlib
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial, singledispatchmethod
+from pathlib import Path
+from typing import Any, Final
+
+import pygame
+
+from broker.contract import topics
+from broker.contract.facts import Fact
+from broker.contract.messages import LogMessage, Order, Receipt, Taken
+from broker.contract.wire import decode
+from firmware.reports import Held, Pressed, Released, Report, Scanned
+from kiosk import pin
+from kiosk.config import Screen, Settings
+from kiosk.eyes import Eyes
+from kiosk.journal import Journal
+from kiosk.program import Program
+from kiosk.round import Round
+from kiosk.screens.shown import Line, Shown
+from kiosk.screens.window import Window, type_key
+from kiosk.screens.words import Words
+from kiosk.table.events import Restarted, TrayChecked
+from kiosk.table.state import Phase
+from tests.kiosk.cuts import actions as do
+from tests.kiosk.cuts.air import Air
+from tests.kiosk.journals import OURS
+from tests.kiosk.standing import CONFIG, Time
+from tests.kiosk.table.timeless import without_times
+from tests.kiosk.tables import EVENT, HOLD, MS, STORE, TABLE, S, play, right, swapped
+from vision.live.cameras import open_camera
+
+SCREEN: Final = Screen(driver="dummy", dim_after_s=0)
+
+MOST_NAMED: Final = 100
+"""Facts that a receipt may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """How a table stands, on any clock: what must be the same with and without a cut."""
+
+    table: tuple[object, ...]
+    shown: Shown
+    facts: tuple[Fact, ...]
+    """All that was told, whether or not it has a receipt."""
+    pending: tuple[Fact, ...]
+    picture: str | None
+    """A digest of the screen's pixels; None where a code of the moment is on it."""
+
+
+def set_up(folder: Path) -> None:
+    """Write a table's configuration, with a PIN."""
+    folder.mkdir(exist_ok=True)
+    (folder / "password").write_text("secret", encoding="utf-8")
+    (folder / "password").chmod(0o600)
+    (folder / "table.toml").write_text(CONFIG + '[screen]\ndriver = "dummy"\n', encoding="utf-8")
+    pin.write(folder / "arbiter-pin", do.HOUSE_PIN)
+
+
+class Running:
+    """A program that runs: real journal, real window, real loop; the broker is `Air`."""
+
+    def __init__(self, folder: Path, done: int, now: int, room: Callable[[str, bytes], None]) -> None:
+        self._folder, self._done, self._time, self._pressed_at = folder, done, Time(), now
+        self._time.now = now
+        self._opened = ExitStack()
+        settings = Settings(folder / "table.toml")
+        self._journal = Journal(folder / "table.sqlite", OURS)
+        self._opened.callback(self._journal.close)
+        self._window = self._opened.enter_context(Window(SCREEN, Words("en"), self._time))
+        self._program = Program(settings, self._journal, self._time, lambda: "14:05", partial(self._air, room))
+        self._window.show(self._program.shown())
+
+    def _air(self, room: Callable[[str, bytes], None], tell: Any) -> Air:  # noqa: ANN401 - handed on as it is
+        self._wire = Air(self._folder, self._done, room, tell)
+        return self._wire
+
+    def begin(self) -> None:
+        """Do what comes after the first picture."""
+        self._journal.lay_out()
+        eyes = Eyes(lambda: open_camera("sim://tray"), self._program.seen, self._time)
+        self._round = Round(self._program, self._window, eyes, lambda *_: None, threading.Event())
+        self._program.start()
+        self._work()
+
+    def close(self) -> None:
+        """End as a program does that is told to."""
+        self._opened.close()
+
+    def pass_time(self, ns: int) -> None:
+        """Let time pass."""
+        self._time.wait(ns)
+
+    @property
+    def now(self) -> int:
+        """The clock, ns."""
+        return self._time.now
+
+    @property
+    def phase(self) -> Phase:
+        """Where the table is."""
+        return self._program.state.phase
+
+    @property
+    def events(self) -> int:
+        """How many events the journal has, starts not counted."""
+        return sum(not isinstance(one, Restarted) for one in self._journal.events())
+
+    def snapshot(self) -> Snapshot:
+        """Give how the table stands."""
+        rows = self._journal._store.execute("SELECT body FROM outbox ORDER BY seq")
+        facts = tuple(decode(LogMessage, body).fact for (body,) in rows)
+        pending = tuple(one.fact for one in self._journal.unsent())
+        seen = self._program.shown()
+        steady = seen.problem is None and seen.receipt is None and not seen.line.health
+        return Snapshot(
+            without_times(self._program.state), steadied(seen), facts, pending, picture() if steady else None
+        )
+
+    def take(self, action: do.Action) -> None:
+        """Do one thing, and let the program see to it."""
+        self._do(action)
+        self._work()
+        self._done += 1
+
+    def _work(self) -> None:
+        """Let the loop turn until nothing is left to be done."""
+        for _ in range(2):
+            self._program.step(timeout=0)
+            self._round()
+
+    def _tell(self, report: Report) -> None:
+        self._program.tell(report)
+        self._program.step(timeout=0)
+
+    @singledispatchmethod
+    def _do(self, action: do.Action) -> None:
+        raise TypeError(action)
+
+    @_do.register
+    def _(self, action: do.Press) -> None:
+        self._pressed_at = self._time.wait(action.wait)
+        self._tell(Pressed(action.seat, self._pressed_at))
+
+    @_do.register
+    def _(self, action: do.Release) -> None:
+        self._tell(Released(action.seat, self._time.wait(60 * MS)))
+
+    @_do.register
+    def _(self, action: do.Hold) -> None:
+        window = self._program.state.window
+        edges = [one.at for one in window.contacts if one.seat == action.seat] if window else []
+        self._time.wait(HOLD)
+        self._tell(Held(action.seat, edges[0] if edges else self._pressed_at))
+
+    @_do.register
+    def _(self, action: do.Tap) -> None:
+        self._tell(Pressed(action.seat, self._time.wait(1200 * MS)))
+        self._tell(Released(action.seat, self._time.wait(60 * MS)))
+
+    @_do.register
+    def _(self, action: do.Keys) -> None:
+        for key in action.keys:
+            self._time.wait(1200 * MS)
+            type_key(key)
+            self._round()
+
+    @_do.register
+    def _(self, action: do.Choose) -> None:
+        panel = self._program.shown().panel
+        assert panel is not None, f"no panel to choose {action.act} on"
+        self._do(do.Keys((str((panel.acts.index(action.act) + 1) % 10),)))
+
+    @_do.register
+    def _(self, action: do.Look) -> None:
+        planned, at = play(action.round), self._time.wait()
+        look = {"right": right, "swapped": swapped, "unread": unread}[action.seen](planned, action.seat, at)
+        self._program.seen(look)
+
+    @_do.register
+    def _(self, action: do.Scan) -> None:
+        serials = [one for row in play(action.round).order[action.seat] for one in row]
+        self._tell(Scanned(serials[action.place], None, self._time.wait(300 * MS)))
+
+    @_do.register
+    def _(self, action: do.Plan) -> None:
+        self._time.wait()
+        self._wire.say(self._done, topics.ASSIGNMENT, action.assignment)
+
+    @_do.register
+    def _(self, _: do.Receipt) -> None:
+        rows = [*self._journal._store.execute("SELECT seq, id FROM outbox ORDER BY seq")][-MOST_NAMED:]
+        taken = tuple(Taken(seq=seq, id=one) for seq, one in rows)
+        upto = max((one.seq for one in taken), default=0)
+        receipt = Receipt(
+            id="receipt-1", event=EVENT, seq=1, table=TABLE, store=STORE, upto=upto, gaps=(), taken=taken, refused=()
+        )
+        self._wire.say(self._done, topics.RECEIPT, receipt)
+
+    @_do.register
+    def _(self, action: do.Give) -> None:
+        self._time.wait()
+        order = Order(
+            id=f"order-0{action.seq}",
+            event=EVENT,
+            seq=action.seq,
+            table=TABLE,
+            command=action.command,
+            minutes=action.minutes,
+            author="Anne Arbiter",
+        )
+        self._wire.say(self._done, topics.ORDER, order)
+
+    @_do.register
+    def _(self, _: do.WindowOver) -> None:
+        while (closes_at := self._program.state.closes_at) is not None:
+            self._time.now = max(self._time.now, closes_at) + S
+            self._program.step(timeout=0)
+
+
+def unread(planned: Any, seat: Any, at: int) -> TrayChecked:  # noqa: ANN401 - as `right` and `swapped`
+    """Look at a tray of which one tile could not be read."""
+    (_, *hand), *walls = planned.order[seat]
+    return TrayChecked(at=at, seat=seat, rows=((None, *hand), *walls))
+
+
+def steadied(seen: Shown) -> Shown:
+    """Leave out what belongs to the moment: why the last key was refused, and a code made of a random id."""
+    receipt = None if seen.receipt is None else "made"
+    line = Line(up=seen.line.up, unsent=seen.line.unsent, refused=seen.line.refused)
+    return replace(seen, problem=None, receipt=receipt, line=line)
+
+
+def picture() -> str:
+    """Give a digest of what is on the screen."""
+    surface = pygame.display.get_surface()
+    assert surface is not None
+    return hashlib.sha256(surface.get_buffer().raw).hexdigest()

@@ -1,0 +1,15 @@
+"""A table as it would be on any clock: after a power cut the times of before are of another."""
+
+from dataclasses import replace
+
+from broker.contract.words import Seat
+from kiosk.table.state import Table
+
+
+def without_times(state: Table) -> tuple[Table, list[tuple[Seat, bool]], list[int], bool]:
+    """Give a table as it would be on any clock: who pressed, and how long one after the other."""
+    contacts = state.window.contacts if state.window else ()
+    presses = [(one.seat, one.down) for one in contacts]
+    distances = [one.at - contacts[0].at for one in contacts]
+    timeless = replace(state, since=0, declarations=(), window=None, closed_at=None, pause=None, pin_wrong_at=0)
+    return timeless, presses, distances, state.paused
