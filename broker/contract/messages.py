@@ -214,6 +214,8 @@ class TeamStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     imp: Imp
     fines: int
     deals: Count
+    best: Annotated[int | None, Meta(description="the best place that it can still reach; null: not told")] = None
+    worst: Annotated[int | None, Meta(description="the last place that it can still come to")] = None
 
 
 class Standings(FromScorer, frozen=True, kw_only=True):

@@ -32,7 +32,6 @@ from broker.scorer.intake import TableBook
 from broker.scorer.moment import Moment
 from broker.scorer.riichi import RiichiBooking
 from broker.scorer.room import Room
-from broker.scorer.standings import team_rows
 from broker.scoring.compare import Compared
 from broker.scoring.written import written
 
@@ -160,7 +159,7 @@ class Speaker:
             plays_in=room.plays_in,
             plays_expected=len(self._event.plan.plays),
             rows=tuple(room.moment().standings),
-            teams=team_rows(room.team_standings()),
+            teams=room.team_rows(),
         )
         return self._at(topics.STANDINGS, message)
 

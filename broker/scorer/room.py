@@ -11,7 +11,7 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from broker.contract.facts import Restored, Result, Ruled
-from broker.contract.messages import LogMessage
+from broker.contract.messages import LogMessage, TeamStanding
 from broker.contract.rulings import Reopen
 from broker.contract.words import Seat
 from broker.rules.rule_books import Rules
@@ -24,6 +24,7 @@ from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay,
 from broker.scorer.seating import Seatings
 from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
+from broker.scoring.bounds import reach_of_teams
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import Adjustment, ScoredPlay
@@ -350,7 +351,7 @@ class Room:
                 self.book.deadline,
                 {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
                 self.instead(),
-                team_rows(self.team_standings()),
+                self.team_rows(),
                 self.teams.lineups,
                 tuple(sorted(self.teams.left_out)),
             )
@@ -366,6 +367,13 @@ class Room:
     def standings(self) -> Ranking:
         """Rank all players of the event."""
         return self.moment().ranking
+
+    def team_rows(self) -> tuple[TeamStanding, ...]:
+        """Give the teams' standings as everybody may read them, with the places that each can still reach."""
+        if not self._event.plan.teams:
+            return ()
+        ranking, to_come = self.team_standings(), len(self._event.expected) - len(self._all_complete())
+        return team_rows(ranking, reach_of_teams(ranking, to_come, self._event.profile))
 
     def team_standings(self) -> Ranking:
         """Rank all teams of the event, by the deals that all of them have played."""

@@ -8,6 +8,7 @@ from broker.contract.messages import Standing, TeamStanding
 from broker.contract.plans import Player
 from broker.scorer import cells
 from broker.scorer.cells import decimal
+from broker.scoring.bounds import Bounds
 from broker.scoring.ranking import Ranked, Ranking
 from broker.scoring.written import written
 
@@ -60,11 +61,20 @@ def _row(line: Ranked, players: Mapping[str, Player]) -> Standing:
     )
 
 
-def team_rows(ranked: Iterable[Ranked]) -> tuple[TeamStanding, ...]:
-    """Give the lines of the teams' standings."""
-    return tuple(
-        TeamStanding(place=line.place, team=line.name, imp=written(line.imp), fines=line.fines, deals=line.plays)
-        for line in ranked
+def team_rows(ranked: Iterable[Ranked], bounds: Mapping[str, Bounds]) -> tuple[TeamStanding, ...]:
+    """Give the lines of the teams' standings, with the places that each can still reach."""
+    return tuple(_team_row(line, bounds[line.name]) for line in ranked)
+
+
+def _team_row(line: Ranked, reach: Bounds) -> TeamStanding:
+    return TeamStanding(
+        place=line.place,
+        team=line.name,
+        imp=written(line.imp),
+        fines=line.fines,
+        deals=line.plays,
+        best=reach.best,
+        worst=reach.worst,
     )
 
 

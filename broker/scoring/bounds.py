@@ -1,4 +1,4 @@
-"""While plays are missing: the least and the most that each player can still reach, and the places that follow.
+"""While plays are missing: the least and the most that each player or team can still reach, and the places that follow.
 
 Sound rather than tight: each missing play may end in any way that a table can enter, in any form that its deal has been
 played in, and what one player wins by it is not taken from another. Later fines and awards are not foreseen.
@@ -11,11 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from broker.contract.words import SEATS
+from broker.rules.profile import Comparison
 from broker.scoring.compare import Exact, Group
 from broker.scoring.entries import Entries
 from broker.scoring.imp import Whole
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
+from broker.scoring.ranking import Ranked
 from broker.scoring.totals import Imps, exact_imps
 
 
@@ -57,6 +59,17 @@ def reach(
     ahead, behind = _places(least, most, ties_are_parted=bool(ledger.profile.ties.chain.value))
     rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
     return dict(zip(entries.names, map(Bounds._make, rows), strict=True))
+
+
+def reach_of_teams(ranking: Iterable[Ranked], to_come: int, profile: Comparison) -> dict[str, Bounds]:
+    """Give each team's bounds, while so many deals are still to be played by all: each moves it one conversion."""
+    lines = list(ranking)
+    step = to_come * max(len(profile.imp.scale.value), abs(profile.small_group.imp.value))
+    now = np.array([line.imp for line in lines], dtype=object)
+    least, most = now - step, now + step
+    ahead, behind = _places(least, most, ties_are_parted=bool(profile.ties.chain.value))
+    rows = zip(least.tolist(), most.tolist(), ahead.tolist(), behind.tolist(), strict=True)
+    return dict(zip((line.name for line in lines), map(Bounds._make, rows), strict=True))
 
 
 def _reach(group: Group, more: int) -> tuple[Imps, Imps]:

@@ -9,9 +9,11 @@ from broker.contract.words import SEATS, Seat
 from firmware.twins.fingers import Fingers
 from firmware.twins.scanner import HandScanner
 from kiosk.practice import staff
+from kiosk.practice.winning import mistaken, winning_hand
 from kiosk.screens.shown import Shown
-from kiosk.table.state import Table
-from vision.twins.world import TrayTwin
+from kiosk.table.state import Phase, Table
+from vision.twins.hand import laid_hand
+from vision.twins.world import Laid, TrayTwin
 
 KEYS: Final[dict[str, Seat]] = {f"f{at + 1}": seat for at, seat in enumerate(SEATS)}
 """A seat's button is pressed as long as its key, or a finger on it, stays down."""
@@ -44,6 +46,8 @@ class Hands:
         self._down: set[Seat] = set()
         self._turned_out: tuple[int, int] = (0, 0)
         """In which round, and how often."""
+        self._mistakes = 0
+        """How many hands were laid with one: each is another."""
         self._chance = Random(1)  # noqa: S311 - practice, and the same for everybody
 
     def down(self, key: str) -> None:
@@ -55,6 +59,8 @@ class Hands:
         elif state.play is not None and state.unverified:
             self._lay(key, state, state.play)
             self._scan(key, state, state.play)
+        elif state.play is not None and state.phase is Phase.DECLARED:
+            self._lay_hand(key, state.play)
 
     def up(self, key: str) -> None:
         """End it."""
@@ -73,6 +79,19 @@ class Hands:
             of, times = self._turned_out
             self._turned_out = play.round, times + 1 if of == play.round else 1
             self._tiles.spread(staff.heap(play, self._turned_out[1] - 1))
+
+    def _lay_hand(self, key: str, play: PlannedPlay) -> None:
+        """Lay the hand whose value is asked for face down on the mat, rightly or with a mistake."""
+        form = self._shown().form
+        if self._tiles is None or form is None or form.seat is None or key not in (LAY, LAY_WRONG):
+            return
+        groups = winning_hand(play, form.seat)
+        if key == LAY:
+            laid = [[Laid(play.set, serial) for serial in group] for group in groups]
+        else:
+            laid = mistaken(play, groups, self._mistakes)
+            self._mistakes += 1
+        self._tiles.spread(laid_hand(laid))
 
     def _scan(self, key: str, state: Table, play: PlannedPlay) -> None:
         if self._scanner is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vision.laid_hand import hand_groups
+from vision.laid_hand import hand_groups, hand_rows
 from vision.live.cameras import open_camera
 from vision.reader import read_picture
 from vision.reading import Corners, Read
@@ -73,8 +73,9 @@ def mats(draw: st.DrawFn) -> Mat:
 @given(mats())
 @settings(max_examples=40, deadline=None)
 def test_groups_come_back_in_reading_order(mat: Mat) -> None:
-    found = tuple(tuple(read.serial for read in group) for group in hand_groups(mat.tiles()))
-    assert found == tuple(group for row in mat.rows for group in row)
+    rows = hand_rows(mat.tiles())
+    assert tuple(tuple(tuple(read.serial for read in group) for group in row) for row in rows) == mat.rows
+    assert hand_groups(mat.tiles()) == tuple(group for row in rows for group in row)
 
 
 def test_a_claimed_tile_may_lie_across() -> None:

@@ -13,13 +13,17 @@ BESIDE = 0.8  # between two tiles of a group
 TURNS = (0.7, -1.1, 0.2, -0.4)  # degrees: nobody lays tiles quite straight
 
 
-def laid_hand(groups: Sequence[Sequence[Laid]]) -> tuple[Loose, ...]:
-    """Give where each tile lies: a group that has no room in its row begins the next one."""
-    return (*_laid(groups),)
+def laid_hand(groups: Sequence[Sequence[Laid]], under: Sequence[Sequence[Laid]] = ()) -> tuple[Loose, ...]:
+    """Give where each tile lies: a group that has no room in its row begins the next one.
+
+    `under`: groups in a row of their own under the hand, as indicators lie.
+    """
+    hand = (*_laid(groups, TOP),)
+    return (*hand, *_laid(under, max((loose.at[1] for loose in hand), default=TOP) + ROW))
 
 
-def _laid(groups: Sequence[Sequence[Laid]]) -> Iterator[Loose]:
-    x, y = LEFT, TOP
+def _laid(groups: Sequence[Sequence[Laid]], y: float) -> Iterator[Loose]:
+    x = LEFT
     for group in groups:
         if x + len(group) * (TILE[0] + BESIDE) > RIGHT:
             x, y = LEFT, y + ROW

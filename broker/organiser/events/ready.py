@@ -34,7 +34,8 @@ def notes(plan: Plan) -> list[Problem]:
     seated = (*(play.players for play in plan.plays), *(session.players for session in plan.riichi))
     playing = {id_ for players in seated for id_ in players.values()}
     idle = [player for player in plan.players if player.id not in playing] if playing else []
-    return [("player_without_play", f"{player.id} ({player.name}) has nothing to play") for player in idle]
+    odd = [RuleError("player_without_play", f"{player.id} ({player.name}) has nothing to play") for player in idle]
+    return [(one.code, one.text) for one in odd]
 
 
 def _of(look: Callable[[], object]) -> Iterator[Problem]:

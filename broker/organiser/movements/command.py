@@ -153,7 +153,7 @@ def check_file(*, file: Path, copies: int | None, teams: Path | None, as_json: b
         faults = check(read.plays, copies or usual_copies(read.plays))
         faults += check_teams(read.plays, read_teams(teams)) if teams else []
         problems = sorted([*read.problems, *(_at_line(fault, read.lines) for fault in faults)], key=lambda p: p.line)
-        measured = quality(read.plays) if read.plays and is_measurable(read.plays) else None
+        measured = quality(read.by_stays) if read.plays and is_measurable(read.by_stays) else None
         if as_json:
             told = [{"line": p.line, "code": p.code, "message": p.text} for p in problems]
             answer = {"faults": told, "quality": text.as_json(measured) if measured else None}

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +49,13 @@ class Read:
     plays: tuple[NamedPlay, ...]
     lines: tuple[int, ...]
     problems: tuple[Problem, ...] = ()
+    of_event: bool = False
+    """A round is then one play at each table."""
+
+    @property
+    def by_stays(self) -> tuple[NamedPlay, ...]:
+        """Give the plays by rounds in which everybody stays where they are: what a movement is measured by."""
+        return stays(self.plays) if self.of_event else self.plays
 
 
 def read(path: Path) -> Read:
@@ -180,7 +187,24 @@ def _from_plan(content: bytes) -> Read:
     lines = listed if len(listed) == len(plan.plays) else [1] * len(plan.plays)
     plays = tuple(NamedPlay(play.round, play.table, play.deal, dict(play.players)) for play in plan.plays)
     problems = () if plays else (Problem("no_plays", "there is no play in this file", 1),)
-    return Read(plays, tuple(lines), problems)
+    return Read(plays, tuple(lines), problems, of_event=True)
+
+
+def stays(plays: Sequence[NamedPlay]) -> tuple[NamedPlay, ...]:
+    """Give an event's plays by rounds in which everybody stays where they are.
+
+    A scorer's round is one play at each table (`write_event`), so those that follow each other with the same people in
+    the same seats are one round of several deals.
+    """
+    seated: dict[int, dict[int, dict[Seat, int | str]]] = {}
+    for play in plays:
+        seated.setdefault(play.round, {})[play.table] = dict(play.players)
+    number: dict[int, int] = {}
+    before: object = None
+    for round_ in sorted(seated):
+        number[round_] = max(number.values(), default=0) + (seated[round_] != before)
+        before = seated[round_]
+    return tuple(replace(play, round=number[play.round]) for play in sorted(plays, key=lambda play: play.round))
 
 
 def _plan(content: bytes) -> Plan:

@@ -50,7 +50,7 @@ def test_an_arbiter_pauses_a_table_from_its_card_and_sees_it_done(context: Brows
     expect(page.locator("#orders li")).to_contain_text("not yet heard of by table 3")
     (order,) = bench.ear.sent
     tables = tuple(
-        replace(table, paused=True, ordered=order.seq) if table.table == 3 else table
+        replace(table, paused=True, ordered=order.seq, obeyed={order.seq: order.id}) if table.table == 3 else table
         for table in bench.feed.current.tables
     )
     page.get_by_role("link", name="Room").click()

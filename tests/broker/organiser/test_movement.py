@@ -269,14 +269,19 @@ def test_an_events_plays_are_checked_at_their_lines(folder: Path) -> None:
     assert answer("check", folder)["faults"] != []
 
 
-def test_a_movement_is_put_into_an_event_one_play_a_round(folder: Path) -> None:
+def test_a_movement_is_put_into_an_event_one_play_a_round(folder: Path, tmp_path: Path) -> None:
     (folder / DEALS).unlink()  # as it is before deals are made
     said = run("new", "--event", folder, "--rounds", 5, "--force")
     assert (said.stdout, said.stderr.splitlines()[0]) == ("", f"80 plays in {folder / EVENT}")
     new = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
     assert (new.name, new.players) == (plan().name, plan().players)
     assert [(play.round, play.table) for play in new.plays] == [(r, t) for r in range(1, 21) for t in range(1, 5)]
-    assert answer("check", folder)["faults"] == []
+    checked = answer("check", folder)
+    assert checked["faults"] == []
+    # measured by the rounds in which people stay, as the movement was made: not by its 20 plays a table
+    run("new", "--players", 16, "--rounds", 5, "--output", tmp_path / "cup.csv")
+    assert checked["quality"] == answer("check", tmp_path / "cup.csv")["quality"]
+    assert (checked["quality"]["rounds"], checked["quality"]["deals"]) == (5, 20)
 
 
 def test_a_number_of_players_that_is_not_the_events_is_refused(folder: Path) -> None:

@@ -2,19 +2,21 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.contract.words import SEATS
 from broker.rules.profile import Profile, Stated
 from broker.rules.profile_files import load
-from broker.scoring.bounds import Bounds, bounds
+from broker.scoring import team
+from broker.scoring.bounds import Bounds, bounds, reach_of_teams
 from broker.scoring.individual import standings
 from broker.scoring.ledger import Ledger
+from broker.scoring.ranking import Ranked
 from tests.broker.contract.laws import LAW
 from tests.broker.rules.variants import TURNED, seats
-from tests.broker.scoring.events import individual_events, made, profiles, scored, turned
+from tests.broker.scoring.events import individual_events, made, profiles, scored, team_events, turned
 from tests.broker.scoring.oracle import Play
 
 OEDMC = load("oedmc-2020")
@@ -86,3 +88,35 @@ def test_a_group_that_may_stay_too_small_may_keep_what_that_gives() -> None:
     to_come = [replace(plays[0], table=2, players={seat: f"new {seat}" for seat in SEATS})]
     found = bounds(Ledger.of(plays, turned(alone=30)), to_come)
     assert (found["p1e"].least, found["p1e"].most) == (-24, 30)
+
+
+@given(team_events(), profiles(), st.data())
+@settings(LAW, max_examples=25)
+def test_however_the_deals_to_come_end_every_team_stays_within(
+    told: tuple[list[Play], dict[str, str]], profile: Profile, data: st.DataObject
+) -> None:
+    plays, team_of = told
+    teams: dict[str, list[str]] = {}
+    for player, name in team_of.items():
+        teams.setdefault(name, []).append(player)
+    deals = sorted({play.deal for play in plays})
+    kept = data.draw(st.sets(st.sampled_from(deals)))
+    ended = [
+        replace(scored(play), points={seat: data.draw(ENDINGS) for seat in SEATS}, fines={}, awards={})
+        for play in plays
+    ]
+    now = team.standings([play for play in ended if play.deal in kept], teams, profile, provisional=True)
+    reach = reach_of_teams(now, len(deals) - len(kept), profile)
+    for line in team.standings(ended, teams, profile):
+        least, most, best, worst = reach[line.name]
+        assert least <= line.imp <= most
+        assert best <= line.place <= worst
+
+
+def test_a_team_that_nobody_can_catch_any_more_is_first_and_with_nothing_to_come_all_is_as_it_is() -> None:
+    lead = [Ranked(1, "a", 60, 0, 4), Ranked(2, "b", 11, 0, 4), Ranked(3, "c", -71, 0, 4)]
+    reach = reach_of_teams(lead, 1, OEDMC)
+    assert {name: (one.best, one.worst) for name, one in reach.items()} == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
+    reach = reach_of_teams(lead, 2, OEDMC)
+    assert {name: (one.best, one.worst) for name, one in reach.items()} == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+    assert {one.least for one in reach_of_teams(lead, 0, OEDMC).values()} == {60, 11, -71}

@@ -12,6 +12,7 @@ import pygame
 import pytest
 from click.testing import CliRunner
 
+from broker.contract.counting import McrValue
 from broker.contract.words import SEATS
 from kiosk.command import kiosk
 from kiosk.config import Screen
@@ -134,10 +135,26 @@ def _play(trainer: Trainer, words: Words) -> None:
     trainer.stop.wait(1.2)  # in the first second of a screen presses do not count
     trainer.strip("f3")
     trainer.until(lambda: trainer.phase is Phase.DECLARED)
-    for name in ("1", "8", words("do_enter"), words("do_self_drawn")):
-        trainer.touch(name)
+    _count(trainer, words)
+    told = trainer.programs[0].shown().told
+    assert told is not None  # the walls were read, so the tiles tell whose the last one was
+    trainer.touch(words("do_self_drawn") if told == "d" else words.seat({seat[0]: seat for seat in SEATS}[told]))
     trainer.until(lambda: trainer.phase is Phase.ACCEPTING)
     trainer.all_press(lambda: trainer.phase is Phase.RECORDED)
+
+
+def _count(trainer: Trainer, words: Words) -> None:
+    """Have the hand that was declared laid down wrongly, then rightly, read, counted and accepted."""
+    counting = trainer.programs[0]._count
+    trainer.touch(words("do_count"))
+    trainer.strip(LAY_WRONG)
+    trainer.until(lambda: words.problem("winning_tile_not_apart") in trainer.said())
+    trainer.strip(LAY)
+    trainer.touch(words("do_ask_count"))
+    trainer.until(lambda: counting._counting is not None and counting._counting.accepted is not None)
+    assert counting._counting is not None
+    assert isinstance(counting._counting.accepted, McrValue)
+    trainer.touch(words("do_accept_value", fan=counting._counting.accepted.fan))
 
 
 def test_the_first_play_lies_in_plain_numbers_and_every_play_has_the_whole_set() -> None:

@@ -1,0 +1,77 @@
+"""A hand of riichi with its indicators: drawn, read, asked about by its table, and counted by the scorer."""
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace as changed
+
+from broker.contract.counting import Counted, CountRequest, RiichiValue, SaidOfRiichi
+from broker.contract.riichi import RiichiWin
+from kiosk.counting.desk import CountDesk
+from kiosk.counting.lying import serials
+from kiosk.hand_looking import LookingAtHand, read_hand
+from kiosk.riichi_entry import WinForm, press
+from kiosk.sight import HandSight
+from kiosk.table.events import RiichiLaid
+from tests.broker.scorer.small import NAME
+from tests.broker.scorer.test_counting_riichi import BOOKED, LAID, TABLE, answer_to, declared
+from tests.kiosk.riichi_tables import RiichiSitting, session_plan
+from vision.live.cameras import open_camera
+from vision.live.watcher import Stir, Watched
+from vision.twins.hand import laid_hand
+from vision.twins.world import Laid, TrayTwin
+
+FORM: Final = WinForm(("east",))
+
+
+def in_riichi() -> RiichiSitting:
+    """A session with the scorer's set, in which east has won in riichi."""
+    given = session_plan()
+    assert given.session is not None
+    sitting = RiichiSitting(changed(given, session=changed(given.session, set=BOOKED.set)))
+    sitting.begin()
+    sitting.take(RiichiLaid(at=sitting.wait(), seat="east", laid=True))
+    sitting.declare("east")
+    return sitting
+
+
+def drawn() -> HandSight:
+    """Draw the hand on the mat, the indicator in a row under it, and read the picture as the kiosk does."""
+    world = TrayTwin()
+    groups = [[Laid(BOOKED.set, serial) for serial in group] for group in LAID.groups]
+    world.spread(laid_hand(groups, [[Laid(BOOKED.set, serial) for serial in LAID.under[0]]]))
+    with open_camera("sim://tray?seed=3", world=world) as camera:
+        reading = read_hand(camera.frame())
+    sitting, desk = in_riichi(), CountDesk(NAME, TABLE, lambda _: None)
+    desk.key("b", sitting.table, FORM, 0)
+    assert desk.looked_for is not None
+    watched = Watched(0.0, Stir.SETTLED, shown=reading)
+    (sight,) = LookingAtHand(desk.looked_for, (800, 480)).see(watched, None, 0)
+    return sight
+
+
+def test_a_drawn_hand_of_riichi_is_read_asked_about_counted_and_entered() -> None:
+    sight, sitting = drawn(), in_riichi()
+    assert (sight.rows, serials(sight)) == ((1, 1, 1), (*LAID.groups, LAID.under[0]))
+    asked = list[CountRequest]()
+    desk = CountDesk(NAME, TABLE, asked.append)
+    desk.key("b", sitting.table, FORM, 0)
+    desk.saw(sight)
+    for key in ("t", "t", "enter"):
+        desk.key(key, sitting.table, FORM, 0)
+    (request,) = asked
+    assert request.said == msgspec.convert(
+        {"kind": "riichi", "laid": {"self_drawn": False}, "round_wind": "east", "dealer": "east", "riichi": "riichi"}
+        | {"dora": LAID.under[0]},
+        type=SaidOfRiichi,
+    )
+    answer = answer_to(request, declared())
+    assert isinstance(answer, RiichiValue)
+    desk.take(Counted(id="answer-01", event=NAME, seq=1, table=TABLE, asked=request.id, answer=answer))
+    form = replace(FORM, digits="9")
+    for key in desk.key("enter", sitting.table, FORM, 0) or ():
+        filled = press(form, key)
+        assert isinstance(filled, WinForm)
+        form = filled
+    assert form.wins == (RiichiWin(han=4, fu=30),)
