@@ -44,6 +44,11 @@ def load(profile_id: str) -> Rules:
     return riichi.load(profile_id) if profile_id in riichi.shipped() else mcr.load(profile_id)
 
 
+def counts_red(profile: Rules) -> bool:
+    """Say whether red fives count under these rules, so that the deals have them."""
+    return isinstance(profile, RiichiProfile) and profile.hand.red_fives.value
+
+
 @lru_cache(maxsize=16)
 def parse(text: str) -> Rules:
     """Read a profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""

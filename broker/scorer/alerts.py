@@ -3,7 +3,8 @@
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
+from operator import itemgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,7 +12,8 @@ from msgspec.structs import replace
 from broker.contract.messages import TableState
 from broker.scorer.view import AlertView
 
-KEPT: Final = 100
+KEPT: Final = 50
+"""Of each code: what a device says of itself every minute pushes no fouled deal out."""
 
 MOST_AT_ONCE: Final = 20
 """Alerts from one batch: a table that floods the wire does not flood the arbiter."""
@@ -40,10 +42,12 @@ Kind = tuple[str, int | None, int | None]
 
 
 class AlertBook:
-    """The last alerts, newest first."""
+    """The last alerts of each code, newest first."""
 
     def __init__(self) -> None:
-        self._kept: deque[AlertView] = deque(maxlen=KEPT)
+        self._kept: dict[str, deque[tuple[int, AlertView]]] = {}
+        self._number = count()
+        self._newest_first: tuple[AlertView, ...] | None = ()
         self._last: dict[Kind, int] = {}
 
     def add(self, concerns: Iterable[Concern], now: int) -> tuple[Concern, ...]:
@@ -59,12 +63,25 @@ class AlertBook:
         told = dict(islice(fresh.items(), MOST_AT_ONCE))
         self._last.update(dict.fromkeys((*quiet, *told), now))
         for concern in told.values():
-            self._kept.appendleft(AlertView(now, concern.code, concern.table, concern.text, dict(concern.values)))
+            self._keep(now, concern)
         return tuple(told.values())
+
+    def recall(self, told: Iterable[tuple[int, Concern]]) -> None:
+        """Keep what was told before this scorer was started, by the times (ms) at which it was."""
+        for at, concern in sorted(told, key=itemgetter(0)):
+            self._keep(at, concern)
 
     def newest_first(self) -> tuple[AlertView, ...]:
         """Give what is kept."""
-        return tuple(self._kept)
+        if self._newest_first is None:
+            kept = sorted((one for of_code in self._kept.values() for one in of_code), key=itemgetter(0), reverse=True)
+            self._newest_first = tuple(alert for _, alert in kept)
+        return self._newest_first
+
+    def _keep(self, at: int, concern: Concern) -> None:
+        alert = AlertView(at, concern.code, concern.table, concern.text, dict(concern.values))
+        self._kept.setdefault(concern.code, deque(maxlen=KEPT)).append((next(self._number), alert))
+        self._newest_first = None
 
 
 class TableWatch:

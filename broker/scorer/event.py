@@ -39,6 +39,7 @@ from broker.rules.errors import RuleError
 from broker.rules.movement import check, check_teams
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
+from broker.rules.tiles import has_red
 from broker.scorer.collecting import uncollected
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
@@ -114,6 +115,7 @@ class Event:
             raise BadEvent("; ".join(problems))
         try:
             self.profile: Rules = rules.of_plays(plan.profile)
+            _check_faces(self._deals.values(), self.profile)
             self._orders = {number: _order(deal, registry) for number, deal in self._deals.items()}
         except RuleError as error:
             raise BadEvent(error.text) from None
@@ -255,6 +257,13 @@ class Event:
 def _tray(rows: SerialTray) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     hand, far, near = rows
     return hand, far, near
+
+
+def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
+    """Raise RuleError `red_fives_unknown` where deals have red fives in an event of the other rule book."""
+    red = [deal.number for deal in deals if any(map(has_red, deal.faces.values()))]
+    if red and not isinstance(rules, RiichiProfile):
+        raise RuleError("red_fives_unknown", f"deal {red[0]} has red fives, which {rules.id} does not know")
 
 
 def _order(record: DealRecord, registry: Registry) -> dict[Seat, SerialTray]:

@@ -18,7 +18,9 @@ from broker.contract.counting import CountRequest
 from broker.contract.facts import Result, RiichiHand, RiichiTakenBack, Ruled
 from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Ruling, TableState
+from broker.scorer import recalling
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
+from broker.scorer.clocks import FactTimes
 from broker.scorer.collecting import uncollected
 from broker.scorer.counting import Counting
 from broker.scorer.devices import Devices
@@ -79,21 +81,21 @@ class Scorer:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
         self._large = len(event.players) > MANY
         self._seconds, self._pause_until, self._changed = seconds, 0.0, False
-        self._look_again, self._unseen = 0.0, False
+        self._look_again, self._unseen, self._version = 0.0, False, 0
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
-        taken = list(journal.messages())
+        taken = recalling.read(journal)
         self.devices = Devices(journal, self._tell_served)
-        self._intake = Intake(event, taken, journal.refused(), self.devices.serving.refuses)
-        self._room.load(taken)
+        self._intake = Intake(event, taken.messages, journal.refused(), self.devices.serving.refuses)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health = HealthWatch()
         self._counting = Counting(event)
         self._publication = Publication(self._speaker)
         self.times, self.wire, self.sessions = TableTimes(), WireLog(), self._room.riichi
-        for message in taken:
-            if isinstance(message, LogMessage):
-                self.times.hear(message, message.at)
+        self._clocks = FactTimes()
+        told = recalling.refill(event, self._room, self._clocks, self.times, taken)
+        gaps, refused = recalling.of_gaps(self._intake.books, taken), recalling.of_refusals(journal.refused())
+        self._alerts.recall((*told, *gaps, *refused))
         self._height = journal.height
         self._concerned: list[Concern] = []
         self._greeting: set[int] = set()
@@ -104,7 +106,6 @@ class Scorer:
         self._connected = False
         self._why = ""
         """Why there is no connection, as it was logged last."""
-        self._version = 0
         self._picture = Picture(event)
         self.moment = self._room.moment()
         """All plays as they are now; put in place whole, to be read from any thread."""
@@ -213,7 +214,7 @@ class Scorer:
         for one in batch:
             one.acknowledge()
         self._height = self._journal.height
-        self._answer(verdicts)
+        self._answer(verdicts, now)
 
     def _judge(self, one: Incoming, now: int) -> Verdict:
         verdict = self._intake.judge(one.topic, one.payload)
@@ -243,14 +244,15 @@ class Scorer:
         self._picture.changed((state.table,))
         self._health.hear(self._watch.states[state.table])
 
-    def _answer(self, verdicts: list[Verdict]) -> None:
+    def _answer(self, verdicts: list[Verdict], now: int) -> None:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
-        new = [v.message for v in verdicts if v.new and isinstance(v.message, LogMessage)]
-        now = self._clock()
+        told = (v.message for v in verdicts if v.new and isinstance(v.message, LogMessage))
+        new = [self._clocks.believed(message, now) for message in told]
         deals: set[int] = set()
         for message in new:
             deals |= self._room.apply(message)
-            self.times.hear(message, now)
+            self.times.hear(message)
+            self._concerned.extend(self._concerns_of(message, now))
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         self._picture.changed(None if any(isinstance(message.fact, Ruled) for message in new) else spoke)
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
@@ -265,8 +267,6 @@ class Scorer:
             if isinstance(one.message, CountRequest) and not one.code:
                 self._count(one.message)
         self._tell_scores(deals)
-        for message in new:
-            self._concerned.extend(self._concerns_of(message))
 
     def _count(self, request: CountRequest) -> None:
         """Tell a table what a hand is worth, by all that it has told up to now."""
@@ -343,10 +343,10 @@ class Scorer:
             text = f"{STANDINGS}: {error.strerror}"
             self._concerned.append(Concern("standings_unwritten", text, values={"text": text}))
 
-    def _concerns_of(self, message: LogMessage) -> Iterable[Concern]:
+    def _concerns_of(self, message: LogMessage, now: int) -> Iterable[Concern]:
         if message.seq > 1 and message.seq - 1 not in self._intake.books[message.table].taken:
             yield gap_before(message.table, message.seq)
-        yield from concerns_of(self._event, self._room, message, self._clock())
+        yield from concerns_of(self._event, self._room, message, now)
 
     def _say(self, message: Outgoing) -> None:
         self.wire.note(self._clock(), "out", message.topic, message.payload)

@@ -1,4 +1,4 @@
-"""Since when a table plays, and since when it calls: for clocks and the queue of calls. By the scorer's clock."""
+"""Since when a table plays, and since when it calls: for clocks and the queue of calls."""
 
 from typing import Final, NamedTuple
 
@@ -13,7 +13,7 @@ class Since(NamedTuple):
     """What began at a moment, in which round."""
 
     at: int
-    """Ms since 1970. Of what was heard before the scorer started: by the table's clock, which may be off."""
+    """Ms since 1970; of a table that was offline by its own clock as far as that can be right (`clocks.py`)."""
     round: int
 
 
@@ -28,11 +28,11 @@ class TableTimes:
         """Give the tables whose call is open, the oldest first. From any thread."""
         return [table for _, table in sorted((one.at, table) for table, one in self.calling.copy().items())]
 
-    def hear(self, message: LogMessage, at: int) -> None:
-        """Take a fact in that was received at a moment."""
+    def hear(self, message: LogMessage) -> None:
+        """Take a fact in, whose time is believed."""
         if not isinstance(message.fact, TELLING):
             return
-        since = Since(at, message.fact.round)
+        since = Since(message.at, message.fact.round)
         match message.fact:
             case Confirmed():
                 self.playing[message.table] = since

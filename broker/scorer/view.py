@@ -55,7 +55,7 @@ class PlayView(Struct, frozen=True):
     """One result, as it arrived. `provisional` until all tables have played the deal."""
 
     at: int
-    """Wall clock of the table, ms since 1970 (UTC)."""
+    """Ms since 1970 (UTC): by the table's clock as far as that can be right, else by the scorer's."""
     table: int
     round: int
     deal: int
@@ -107,7 +107,7 @@ class View(Struct, frozen=True):
     """Newest first."""
     standings: Sequence[Standing]
     alerts: tuple[AlertView, ...]
-    """Newest first, the last hundred."""
+    """Newest first, the last of each code (`alerts.KEPT`)."""
     beside: tuple[BesideView, ...] = ()
     teams: tuple[TeamStanding, ...] = ()
     """In a team event, by the deals that all teams have played."""

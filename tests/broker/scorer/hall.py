@@ -13,6 +13,7 @@ from broker.contract.messages import LogMessage, Message, TableState
 from broker.contract.wire import decode_at
 from broker.scorer.event import Event
 from broker.scorer.service import Scorer
+from broker.store.journal import Journal
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, event, sent
 
@@ -64,7 +65,7 @@ class Hall:
     """A scorer, its store, its folder, and what is heard of it."""
 
     scorer: Scorer
-    journal: SqliteJournal
+    journal: Journal
     folder: Path
     ear: Ear
 
@@ -98,7 +99,7 @@ def put(scorer: Scorer, *messages: LogMessage | TableState, ear: Ear | None = No
         scorer._queue.put(Incoming(topic, payload, partial(story.append, "acknowledged")))
 
 
-def make_hall(folder: Path, journal: SqliteJournal, of: Event | None = None) -> Hall:
+def make_hall(folder: Path, journal: Journal, of: Event | None = None) -> Hall:
     """Start a scorer on a store."""
     scorer, ear = Scorer(of or event(), journal, folder, lambda: NOW), Ear()
     scorer._link = ear

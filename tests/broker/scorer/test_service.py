@@ -92,8 +92,10 @@ def test_nothing_is_acknowledged_or_told_when_the_commit_fails(tmp_path: Path, m
         assert list(journal.messages()) == [FIRST]
 
 
-def test_a_scorer_that_cannot_store_ends_and_leaves_the_broker(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hall.journal, "_store", FullDisk(hall.journal._store))
+def test_a_scorer_that_cannot_store_ends_and_leaves_the_broker(
+    hall: Hall, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_store", FullDisk(journal._store))
     put(hall.scorer, FIRST, ear=hall.ear)
     with pytest.raises(StoreBroken):
         hall.scorer.run(threading.Event())

@@ -14,25 +14,25 @@ from tests.broker.scorer.small import event, fact, result, sent, state
 
 def test_a_table_plays_from_when_its_tiles_are_confirmed_until_its_result() -> None:
     times = TableTimes()
-    times.hear(fact(1, 1, Confirmed(round=1, deal=1)), 1000)
+    times.hear(fact(1, 1, Confirmed(round=1, deal=1), at=1000))
     assert times.playing == {1: Since(1000, 1)}
-    times.hear(fact(1, 2, result(1)), 9000)
+    times.hear(fact(1, 2, result(1), at=9000))
     assert times.playing == {}
 
 
 def test_a_result_that_comes_late_does_not_stop_the_clock_of_the_next_play() -> None:
     times = TableTimes()
-    times.hear(fact(1, 5, Confirmed(round=2, deal=2)), 2000)
-    times.hear(fact(1, 2, result(1)), 9000)
+    times.hear(fact(1, 5, Confirmed(round=2, deal=2), at=2000))
+    times.hear(fact(1, 2, result(1), at=9000))
     assert times.playing == {1: Since(2000, 2)}
 
 
 def test_a_call_waits_from_when_it_was_first_heard() -> None:
     times = TableTimes()
     for at, open_ in ((1000, True), (2000, True)):
-        times.hear(fact(1, at, Call(round=1, deal=1, open=open_)), at)
+        times.hear(fact(1, at, Call(round=1, deal=1, open=open_), at=at))
     assert times.calling == {1: Since(1000, 1)}
-    times.hear(fact(1, 3, Call(round=1, deal=1, open=False)), 3000)
+    times.hear(fact(1, 3, Call(round=1, deal=1, open=False), at=3000))
     assert times.calling == {}
 
 

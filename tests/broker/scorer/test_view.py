@@ -97,7 +97,7 @@ def test_a_play_that_nothing_can_be_compared_with_has_no_imp(hall: Hall) -> None
         "west": (-8, None, 0, None),
         "north": (-26, None, 0, None),
     }
-    assert (play.win, play.discarder, play.at) == ("discard", "north", 1000)
+    assert (play.win, play.discarder, play.at) == ("discard", "north", NOW)
 
 
 def test_a_line_of_a_play_has_the_imp_after_the_fine(hall: Hall) -> None:

@@ -112,9 +112,11 @@ def test_what_is_sent_twice_is_given_once_and_an_id_is_nobody_elses(played: Hall
     assert refusal(played, replace(one, id=whole_event()[0].id)) == "id_reused"
 
 
-def test_where_the_store_fails_nothing_was_ruled(played: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_store_fails_nothing_was_ruled(
+    played: Hall, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     room, before = played.scorer._room, told(played.scorer._room)
-    monkeypatch.setattr(played.journal, "append", lambda *_: played.journal._store.execute("INSERT INTO nowhere"))
+    monkeypatch.setattr(journal, "append", lambda *_: journal._store.execute("INSERT INTO nowhere"))
     with pytest.raises(StoreBroken):
         give(played, draft(room, Void(), PLAY))
     assert (told(room), played.scorer.rulings.history(), played.ear.story) == (before, (), [])

@@ -1,0 +1,74 @@
+"""What a scorer knows when it starts: all of it from the journal, as the scorer before it knew it when it came."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import NamedTuple
+
+from broker.contract.messages import LogMessage
+from broker.scorer.alerts import Concern
+from broker.scorer.clocks import FactTimes
+from broker.scorer.event import Event
+from broker.scorer.intake import TableBook
+from broker.scorer.noticing import concerns_of, gap_before
+from broker.scorer.room import Room
+from broker.scorer.times import TableTimes
+from broker.store.journal import Journal, Kept, RefusedRow, message_of
+
+Told = tuple[int, Concern]
+"""When the arbiters were alerted (ms since 1970), and to what."""
+
+
+class Taken(NamedTuple):
+    """A whole journal."""
+
+    messages: Sequence[Kept]
+    received: Sequence[int]
+    """When each was taken, ms since 1970."""
+
+
+def read(journal: Journal) -> Taken:
+    """Read a journal. Raises StoreBroken, StoreLost."""
+    messages, received = list[Kept](), array("q")
+    with closing(journal.entries()) as entries:
+        for at, body in entries:
+            messages.append(message_of(body))
+            received.append(at)
+    return Taken(messages, received)
+
+
+def refill(event: Event, room: Room, clocks: FactTimes, times: TableTimes, taken: Taken) -> list[Told]:
+    """Fill a room and what is told of times; give what of each fact had to be known when it came."""
+    told: list[Told] = []
+
+    def one_by_one() -> Iterator[Kept]:
+        # When the room asks for the next message, it is as it was after the one before.
+        for message, at in zip(taken.messages, taken.received, strict=True):
+            if not isinstance(message, LogMessage):
+                yield message
+                continue
+            believed = clocks.believed(message, at)
+            yield believed
+            times.hear(believed)
+            told.extend((at, concern) for concern in concerns_of(event, room, believed, at))
+
+    room.load(one_by_one())
+    return told
+
+
+def of_gaps(books: Mapping[int, TableBook], taken: Taken) -> Iterable[Told]:
+    """Give the gaps that are still open, by when the fact after each was taken."""
+    after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.taken}
+    if not after:
+        return
+    for message, at in zip(taken.messages, taken.received, strict=True):
+        if isinstance(message, LogMessage) and (message.table, message.seq) in after:
+            yield at, gap_before(message.table, message.seq)
+
+
+def of_refusals(refused: Iterable[RefusedRow]) -> Iterable[Told]:
+    """Give what was refused. The words that were found for it then are not kept: its code is."""
+    for row in refused:
+        text = f"fact {row.seq}" if row.seq else row.code
+        about = row.seq if row.code == "conflict" else None
+        yield row.received_at, Concern(row.code, text, row.table, row.topic, about)

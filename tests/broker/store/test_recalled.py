@@ -1,0 +1,101 @@
+"""After a restart, and on the machine that takes over, the room is told what it was told before."""
+
+from functools import partial
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from broker.contract.facts import Call, Confirmed, Fact, Overridden, Ruled, Seated
+from broker.contract.rulings import FineRuled, Void
+from broker.scorer.times import Since
+from tests.broker.scorer.hall import NOW, Hall, make_hall
+from tests.broker.scorer.rulings.ruled import HEAD, correct, draft
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result
+from tests.broker.store.stores import Kept
+
+DAY: Final = 86_400_000
+MINUTE: Final = 60_000
+
+HERE: Final = event().bookings[1, 1]
+SWAPPED: Final = {**HERE.players, "east": HERE.players["west"], "west": HERE.players["east"]}
+FINE: Final = FineRuled(takes={HERE.players["south"]: 4})
+
+
+def of(table: int) -> dict[str, int]:
+    """Give the first play of a table."""
+    return {"round": 1, "deal": event().bookings[table, 1].deal}
+
+
+STORY: Final[tuple[tuple[int, int, Fact], ...]] = (
+    (1, 1, restored(1, verified=False)),
+    (1, 2, Seated(**of(1), players=SWAPPED)),
+    (1, 3, Overridden(**of(1), guards=("player_played_deal",), reason="short of players")),
+    (1, 4, Confirmed(**of(1))),
+    (3, 1, restored(3, form=OTHER_FORM)),
+    (3, 2, Call(**of(3), open=True)),
+    (1, 5, Call(**of(1), open=True)),
+    (1, 6, result(1)),
+    (1, 7, Ruled(**of(1), decision=FINE, author="Tao", role="table_arbiter", reason="false hu")),
+    (2, 1, result(2)),
+    (4, 1, result(4)),
+    (4, 4, Confirmed(round=2, deal=event().bookings[4, 2].deal)),
+    (2, 2, restored(2, 2)),
+    (2, 3, Confirmed(round=2, deal=event().bookings[2, 2].deal)),
+    (3, 1, restored(3)),  # told in two ways
+)
+
+ALERTED: Final = [
+    *("conflict", "gap", "paper_differs", "settled_before", "ruled_at_table", "seating_differs"),
+    *("fouled", "overridden", "seating_differs", "unverified"),
+]
+
+
+def heard(hall: Hall) -> None:
+    """Let the story be told, a minute a fact, by tables whose clocks are a day off; two plays are settled before."""
+    room = hall.scorer.rulings.room
+    hall.scorer.rulings.give(draft(room, Void(), (2, 1)), HEAD)
+    hall.scorer.rulings.give(draft(room, replace(correct(OUTCOMES[2], None), source="paper"), (4, 1)), HEAD)
+    for minute, (table, seq, said) in enumerate(STORY):
+        hall.scorer._clock = partial(int, NOW + minute * MINUTE)
+        off = DAY if table % 2 else -DAY
+        hall.hear(fact(table, seq, said, at=NOW + minute * MINUTE + off))
+
+
+class Told(NamedTuple):
+    """What the desk is told."""
+
+    alerts: list[tuple[int, str, int | None, dict[str, int | str]]]
+    queue: list[int]
+    calling: dict[int, Since]
+    playing: dict[int, Since]
+
+
+def told(hall: Hall) -> Told:
+    """Give the alerts as the desk lists them, the queue of calls, and since when tables play and call."""
+    alerts = [(one.at, one.code, one.table, one.values) for one in hall.scorer.feed.current.alerts]
+    times = hall.scorer.times
+    return Told(alerts, times.queue(), dict(times.calling), dict(times.playing))
+
+
+def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: Kept) -> None:
+    with kept.journal() as journal:
+        hall = make_hall(kept.folder, journal)
+        heard(hall)
+        before = told(hall)
+    with kept.journal() as journal:
+        after = make_hall(kept.folder, journal)
+        assert told(after) == before
+        after.connect(up=True)
+        assert after.alerts() == []  # told once: who listens to the wire has heard them
+    assert ([code for _, code, *_ in before.alerts], before.queue) == (ALERTED, [3, 1])
+    assert before.alerts[1] == (NOW + 11 * MINUTE, "gap", 4, {"number": 4})
+
+
+def test_a_gap_that_was_filled_is_told_no_more(kept: Kept) -> None:
+    with kept.journal() as journal:
+        hall = make_hall(kept.folder, journal)
+        hall.hear(fact(1, 2, result(1)))
+        hall.hear(fact(1, 1, restored(1)))
+        assert hall.alerts() == [("gap", 1)]
+    with kept.journal() as journal:
+        assert make_hall(kept.folder, journal).scorer.feed.current.alerts == ()
