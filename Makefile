@@ -117,6 +117,10 @@ screens: setup ## draw every screen of the kiosk, in every language and two size
 pages: setup ## look at every page of the desk: contact sheets in build/pages, and what breaks a law (LOOKS="phone fr dark")
 	$(BIN)/python -m tests.broker.desk.pages.gallery build/pages $(LOOKS)
 
+.PHONY: pictures
+pictures: setup ## take the pictures of the guides that show the desk anew, in docs/pictures
+	$(BIN)/python -m tests.broker.desk.pages.pictures docs/pictures
+
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)
 	$(PIN) --group dev --output-file requirements.lock

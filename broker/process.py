@@ -20,7 +20,7 @@ import click
 from broker.brokers import Broker, Kind, make_broker
 from broker.contract.link import HOST, Address
 from broker.credentials import Credentials
-from broker.desk import pairing_page
+from broker.desk import devices_page, pairing_page
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.offer import Offer
@@ -179,6 +179,7 @@ def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Anne
     """Give the pages of other rooms that the desk has during an event."""
     bench = Bench(event, work, door)
     return (
+        devices_page.annex(work, door),
         rulings_page.annex(bench),
         sessions_page.annex(event, work.sessions),
         paper_page.annex(event, read_deals(folder), work),

@@ -16,7 +16,7 @@ from kiosk.journal import Whose
 from kiosk.own import own_settings
 from kiosk.pairing import exchange
 from kiosk.pairing.keep import keep
-from kiosk.replacing import take_over
+from kiosk.replacing import NAME, found_on, take_over
 
 CONFIG = click.argument("config", type=click.Path(dir_okay=False, path_type=Path))
 
@@ -40,9 +40,12 @@ def pin(config: Path, pin: str) -> None:
 
 @table.command("import")
 @CONFIG
-@click.argument("journal", type=click.Path(dir_okay=False, path_type=Path))
-def import_(config: Path, journal: Path) -> None:
-    """Take a dead device's JOURNAL (table.sqlite, from its card) into this one. The kiosk must not run meanwhile.
+@click.argument("card", type=click.Path(path_type=Path))
+def import_(config: Path, card: Path) -> None:
+    """Take a dead device's journal into this one, from its CARD or a stick. The kiosk must not run meanwhile.
+
+    CARD is the folder where the card or stick is to be seen, which is looked through for this table's journal, or the
+    journal itself (table.sqlite). Nothing on it is changed.
 
     A device that has done nothing yet goes on where the dead one stood. One that has begun gets what the dead one had
     still to send.
@@ -50,7 +53,8 @@ def import_(config: Path, journal: Path) -> None:
     with _told():
         settings = Settings(config)
         whose = Whose(settings.config.event, settings.config.table)
-        taken = take_over(journal, settings.folder / "table.sqlite", whose)
+        journal = found_on(card, whose) if card.is_dir() else card
+        taken = take_over(journal, settings.folder / NAME, whose)
     where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
     click.echo(f"{where}; {taken.facts} facts will be sent.")
 

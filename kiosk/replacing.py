@@ -4,6 +4,7 @@ A card out of a dead device may be damaged, and is not to be changed: it is copi
 anything is kept.
 """
 
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -18,6 +19,9 @@ from broker.contract.wire import Refused
 from kiosk.core import Core
 from kiosk.errors import JournalBroken
 from kiosk.journal import Journal, Whose
+
+NAME: Final = "table.sqlite"
+"""How every table's journal is named."""
 
 LOG: Final = "-wal"
 """How SQLite names the log beside a file: what was written last is there."""
@@ -43,6 +47,29 @@ def take_over(card: Path, own: Path, whose: Whose) -> TakenOver:
         # Ours has nothing but its own number. Only whole files are put in place, so a cut here does no harm.
         _put_in_place(dead, own)
         return TakenOver(whole=True, facts=len(facts))
+
+
+def found_on(card: Path, whose: Whose) -> Path:
+    """Give the journal of a table that lies anywhere on a dead device's card, the newest. Raises JournalBroken."""
+    named = (Path(folder) / NAME for folder, _, files in os.walk(card) if NAME in files)
+    ours = [path for path in named if _is_of(path, whose)]
+    if not ours:
+        raise JournalBroken(f"{card} holds no journal of {whose.event}, table {whose.table}, that can be read")
+    return max(ours, key=_written_at)
+
+
+def _written_at(journal: Path) -> float:
+    """Say when something was written last: into the log, where there is one."""
+    log = journal.with_name(journal.name + LOG)
+    return max(one.stat().st_mtime for one in (journal, log) if one.exists())
+
+
+def _is_of(card: Path, whose: Whose) -> bool:
+    """Say whether a journal is of this event and table; what cannot be read is not."""
+    with suppress(JournalBroken, sqlite3.DatabaseError), _copied(card) as copy, closing(sqlite3.connect(copy)) as store:
+        about = dict(store.execute("SELECT key, value FROM about WHERE key IN ('event', 'table')").fetchall())
+        return about == {"event": whose.event, "table": str(whose.table)}
+    return False
 
 
 @contextmanager

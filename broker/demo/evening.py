@@ -117,13 +117,13 @@ class Evening(Demo):
 
     def _close(self, view: dict[str, Any], plays: int) -> int:
         """Recompute everything, show the scores, and say whether all is right."""
-        hands, names = self._hands(), {one.id: one.name for one in open_event(self._folder).plan.players}
+        hands, event = self._hands(), open_event(self._folder)
         problems = [*evening_problems(hands, TABLES), *(f"alert: {one['code']}" for one in view["alerts"])]
-        for booking in open_event(self._folder).plan.riichi:
+        for booking in event.plan.riichi:
             last = max((fact for fact in hands if fact["table"] == booking.table), key=lambda fact: fact["entry"])
             click.echo(f"\nTable {booking.table}, {booking.profile}, {last['entry'] - 1} of {plays // 2} hands:")
             for seat, points in sorted(last["standing"]["scores"].items(), key=lambda row: -row[1]):
-                click.echo(f"  {points:6d}  {names[booking.players[seat]]}")
+                click.echo(f"  {points:6d}  {event.name_of(booking.players[seat])}")
         for problem in problems:
             click.echo(f"WRONG: {problem}")
         if not problems:

@@ -52,10 +52,15 @@ def order_of(
         raise BadOrder(f"an order is one of {', '.join(COMMANDS)}")
     if not tables or not set(tables) <= set(known):
         raise BadOrder("an order goes to tables of this event")
-    reason = " ".join(reason.split())
+    return Given(tuple(sorted(set(tables))), kind, _minutes(kind, minutes), reason_of(reason), author)
+
+
+def reason_of(typed: str) -> str:
+    """Give a reason as it is kept. Raises BadOrder."""
+    reason = " ".join(typed.split())
     if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
         raise BadOrder(f"a reason has 1 to {LONGEST_REASON} printable characters")
-    return Given(tuple(sorted(set(tables))), kind, _minutes(kind, minutes), reason, author)
+    return reason
 
 
 def _minutes(command: Command, text: str) -> int:

@@ -10,6 +10,7 @@ from broker.riichi.sheet import written_table
 from broker.riichi.table_text import table_text
 from broker.rules.errors import RuleError
 from broker.rules.riichi.names import Language
+from broker.scorer.output import write_whole
 
 
 @click.command("table", short_help="The points table, on the screen or as PDF.")
@@ -32,7 +33,7 @@ def table(output: Path | None, rules: str, language: Language) -> None:
         click.echo(table_text(profile, language))
         return
     try:
-        output.write_bytes(written_table(profile, language))
+        write_whole(output, written_table(profile, language))
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror}") from None
     click.echo(f"{output}")

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from broker.contract.words import SEATS, Seat, Wind
 from broker.rules.errors import RuleError
-from broker.rules.tiles import FULL_SET, is_full_set
+from broker.rules.tiles import FULL_SET, RED, RED_SET, has_red, is_full_set
 
 ROWS: Final = (13, 11, 10)
 """Tiles in a tray's rows: the hand, then the wall of 21 in two rows."""
@@ -43,19 +43,24 @@ class Deal:
             raise RuleError("not_a_deal", f"deal {self.number}: the tiles are not the 136 of a set")
 
 
-def new_deal(number: int, prevalent_wind: Wind, dealer: Seat, shuffler: Shuffler) -> Deal:
-    """Mix the 136 tiles into a deal."""
-    faces = list(FULL_SET)
+def new_deal(number: int, prevalent_wind: Wind, dealer: Seat, shuffler: Shuffler, *, red: bool = False) -> Deal:
+    """Mix the 136 tiles into a deal; `red`: one five of each suit is a red one."""
+    faces = list(RED_SET if red else FULL_SET)
     shuffler.shuffle(faces)
     trays = {seat: tuple(faces[at * TRAY : (at + 1) * TRAY]) for at, seat in enumerate(SEATS)}
     return Deal(number, prevalent_wind, dealer, trays)
 
 
-def new_set(shuffler: Shuffler) -> dict[int, str]:
+def new_set(shuffler: Shuffler, *, red: bool = False) -> dict[int, str]:
     """Mix which serial lies on the back of which face: what a set's labels are printed from, and secret."""
-    faces = list(FULL_SET)
+    faces = list(RED_SET if red else FULL_SET)
     shuffler.shuffle(faces)
     return dict(enumerate(faces, 1))
+
+
+def is_whole(registry: Mapping[int, str]) -> bool:
+    """Say whether a registry gives each of the 136 serials its face, four of each."""
+    return set(registry) == set(range(1, 137)) and is_full_set(list(registry.values()))
 
 
 def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
@@ -63,15 +68,20 @@ def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
 
     `registry` is the set's secret: serial 1..136 to face. Which of equal tiles is laid first is the same every time and
     known only to who has registry and deal: in order of numbers, two backs would tell that their faces differ.
-    Raises RuleError `not_a_set` where the registry is no whole set.
+    A set with red fives serves a deal without them, as fives; not the other way round. Raises RuleError `not_a_set`
+    where the registry is no whole set, `no_red_fives`.
     """
-    if set(registry) != set(range(1, 137)) or not is_full_set(list(registry.values())):
+    red = has_red(face for tray in deal.faces.values() for face in tray)
+    if not is_whole(registry):
         raise RuleError("not_a_set", "the registry does not give the 136 tiles of a set")
+    if red and not has_red(registry.values()):
+        raise RuleError("no_red_fives", f"deal {deal.number} has red fives, and the set in its carrier has none")
     secret = ",".join(registry[serial] for serial in range(1, 137)).encode()
     laid = f"{deal.number}:" + ",".join(face for seat in SEATS for face in deal.faces[seat])
     free: dict[str, list[int]] = {}
     for serial in sorted(registry, key=lambda serial: hmac.digest(secret, f"{laid}:{serial}".encode(), "sha256")):
-        free.setdefault(registry[serial], []).append(serial)
+        face = registry[serial]
+        free.setdefault(face if red else RED.get(face, face), []).append(serial)
     return {seat: in_rows([free[face].pop() for face in deal.faces[seat]]) for seat in SEATS}
 
 

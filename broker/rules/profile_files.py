@@ -21,7 +21,8 @@ def shipped() -> tuple[str, ...]:
 def load(profile_id: str = DEFAULT) -> Profile:
     """Give a shipped profile. Raises RuleError `unknown_profile`."""
     if profile_id not in shipped():
-        raise RuleError("unknown_profile", f"no profile {profile_id!r}; there are: {', '.join(shipped())}")
+        what = f"{profile_id!r} is of riichi" if profile_id.startswith("riichi-") else f"no profile {profile_id!r}"
+        raise RuleError("unknown_profile", f"{what}; there are: {', '.join(shipped())}")
     return parse((folder() / f"{profile_id}.toml").read_text(encoding="utf-8"))
 
 

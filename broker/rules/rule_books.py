@@ -32,7 +32,9 @@ def beside(profile: Rules, profile_id: str) -> Rules:
     Raises RuleError `unknown_profile`.
     """
     if profile_id not in book_of(profile):
-        raise RuleError("unknown_profile", f"no profile {profile_id[:40]!r}; there are: {', '.join(book_of(profile))}")
+        shown = repr(profile_id[:40])
+        what = f"{shown} is of another rule book" if profile_id in shipped() else f"no profile {shown}"
+        raise RuleError("unknown_profile", f"{what}; there are: {', '.join(book_of(profile))}")
     return load(profile_id)
 
 
@@ -40,6 +42,11 @@ def beside(profile: Rules, profile_id: str) -> Rules:
 def load(profile_id: str) -> Rules:
     """Give a shipped profile. Raises RuleError `unknown_profile`."""
     return riichi.load(profile_id) if profile_id in riichi.shipped() else mcr.load(profile_id)
+
+
+def counts_red(profile: Rules) -> bool:
+    """Say whether red fives count under these rules, so that the deals have them."""
+    return isinstance(profile, RiichiProfile) and profile.hand.red_fives.value
 
 
 @lru_cache(maxsize=16)

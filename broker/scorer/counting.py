@@ -15,6 +15,7 @@ from broker.contract.messages import LogMessage
 from broker.contract.wire import Refused
 from broker.contract.words import SEATS, Seat
 from broker.rules.counted_hand import Tiles, answered
+from broker.rules.deal import is_whole
 from broker.scorer.event import Event
 
 MOST: Final = 24
@@ -66,8 +67,8 @@ class Counting:
     def _counted(self, request: CountRequest, told: Collection[LogMessage]) -> AnyAnswer:
         session = self._event.riichi.get((request.table, request.round))
         if session is not None:
-            faces = self._event.registry.get(session.set)
-            if faces is None:
+            faces = self._event.registry.get(session.set, {})
+            if not is_whole(faces):  # only the sets of deals are looked at when an event is opened
                 return NotCounted(code=Refused("set_not_registered", f"nobody has entered set {session.set}").code)
             return answered(request, Tiles(faces), self._event.session_rules(session))
         prevalent, dealer = self._event.winds(request.deal)

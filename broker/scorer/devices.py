@@ -28,10 +28,10 @@ class Devices:
             self._keep(state.table)
         return serves
 
-    def hand_over(self, table: int) -> None:
+    def hand_over(self, table: int, to: str) -> None:
         """Let a table's second device serve it, and tell both. Raises NoDeviceWaits."""
         with self._journal.commit():
-            self.serving.hand_over(table)
+            self.serving.hand_over(table, to)
             self._keep(table)
         self._tell({table})
 

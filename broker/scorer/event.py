@@ -33,11 +33,13 @@ from broker.contract.words import (
     TableNo,
     Wind,
 )
+from broker.credentials import write_private
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
 from broker.rules.movement import check, check_teams
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
+from broker.rules.tiles import has_red
 from broker.scorer.collecting import uncollected
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
@@ -113,6 +115,7 @@ class Event:
             raise BadEvent("; ".join(problems))
         try:
             self.profile: Rules = rules.of_plays(plan.profile)
+            _check_faces(self._deals.values(), self.profile)
             self._orders = {number: _order(deal, registry) for number, deal in self._deals.items()}
         except RuleError as error:
             raise BadEvent(error.text) from None
@@ -256,6 +259,13 @@ def _tray(rows: SerialTray) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int
     return hand, far, near
 
 
+def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
+    """Raise RuleError `red_fives_unknown` where deals have red fives in an event of the other rule book."""
+    red = [deal.number for deal in deals if any(map(has_red, deal.faces.values()))]
+    if red and not isinstance(rules, RiichiProfile):
+        raise RuleError("red_fives_unknown", f"deal {red[0]} has red fives, which {rules.id} does not know")
+
+
 def _order(record: DealRecord, registry: Registry) -> dict[Seat, SerialTray]:
     return order_of(record.deal(), registry.get(record.set, {}))
 
@@ -314,7 +324,7 @@ def _twice(sentence: str, pairs: Iterable[tuple[object, ...]]) -> Iterable[str]:
 def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Registry) -> None:
     """Write an event's folder; what is secret is readable by its owner alone."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / EVENT).write_text(tomli_w.dumps(msgspec.to_builtins(plan)), encoding="utf-8")
+    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
     write_deals(folder, deals)
     write_registry(folder, registry)
 

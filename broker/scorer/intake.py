@@ -143,8 +143,9 @@ class Intake:
     def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
         """Say whether a table has, or had, a deal in a round: one that has not heard of a new plan plays by the old."""
         booking = self._event.bookings.get((table, fact.round))
-        planned = booking is not None and booking.deal == fact.deal
-        return planned or (table, fact.round, fact.deal) in self._replanned
+        if booking is not None and booking.deal == fact.deal:
+            return True
+        return (table, fact.round, fact.deal) in self._replanned
 
     def has(self, id_: str) -> bool:
         """Say whether a message of this id was taken."""

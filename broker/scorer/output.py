@@ -62,6 +62,14 @@ def _is_inside(output: Path, source: Path | None) -> bool:
     return (above[0] / EVENT).exists() or (source is not None and source.resolve() in above)
 
 
+def write_whole(output: Path, content: bytes) -> None:
+    """Write a file that is no secret, over one that is there: it is the old one or the new one. Raises OSError."""
+    if output.exists() and not output.is_file():
+        output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
+    else:
+        _write(output, content, USUAL)
+
+
 def replace_text(path: Path, text: str) -> None:
     """Put a text in the place of a file that is there, with the rights that it has. Raises RuleError `unwritable`."""
     try:

@@ -27,7 +27,7 @@ from broker.scorer.teams import TeamRoom
 from broker.scoring.bounds import reach_of_teams
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
-from broker.scoring.plays import Adjustment, ScoredPlay
+from broker.scoring.plays import NOTHING, Adjustment, ScoredPlay
 from broker.scoring.ranking import Ranking
 from broker.store.journal import Kept
 
@@ -65,8 +65,10 @@ class Room:
         self._of_deal.update(message.fact.deal for message in self.results.values())
         self._at_table.update(table for table, _ in self.results)
         for key, message in self.results.items():  # a table that was told of another plan has played by that
-            self._expected[self._event.bookings[key].deal] -= 1
-            self._expected[message.fact.deal] += 1
+            planned, played = self._event.bookings[key].deal, message.fact.deal
+            if played != planned:
+                self._expected[planned] -= 1
+                self._expected[played] += 1
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._touched(entry) if entry.play)
         for entry in self.book.entries.values():
@@ -170,7 +172,7 @@ class Room:
             table=message.table,
             players=result.players,
             points=result.points,
-            fines={seat: fine.imp for seat, fine in result.fines.items()},
+            fines={seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING,
             form=self._restored(key, message, result.deal),
         )
 

@@ -52,15 +52,15 @@ class Serving:
         found = self._holders.get(table)
         return (found.device, found.refused) if found else (None, None)
 
-    def hand_over(self, table: int) -> None:
-        """Let the device serve that was refused last; the one that did is refused now. Raises NoDeviceWaits.
+    def hand_over(self, table: int, to: str) -> None:
+        """Let the device `to` serve, which was refused last; the one that did is refused now. Raises NoDeviceWaits.
 
-        Done again it is undone. Whichever has gone by then is not asked: who orders this stands before them.
+        Handed to that one it is undone. Whichever has gone by then is not asked: who orders this stands before them.
         """
         found = self._holders.get(table)
-        if found is None or found.refused is None:
-            raise NoDeviceWaits(f"no second device has asked to serve table {table}")
-        self._holders[table] = Holder(found.refused, 0, refused=found.device)
+        if found is None or found.refused != to:
+            raise NoDeviceWaits(f"the device {to[:SHOWN]} has not asked to serve table {table}, or serves it by now")
+        self._holders[table] = Holder(to, 0, refused=found.device)
 
     def refuses(self, table: int, device: str | None) -> bool:
         """Say whether facts that a device sends are not taken. A device that does not say which it is is taken."""

@@ -73,6 +73,16 @@ def write(folder: Path, place: Place) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(folder / SETTING)
+    _sync(folder)
+
+
+def _sync(folder: Path) -> None:
+    """See to it that a new name is on the disk: without it a scorer would begin another journal after a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def parameters(place: Place, folder: Path) -> Mapping[str, str]:

@@ -15,14 +15,14 @@ from kiosk.counting.state import Counting
 from kiosk.screens import style
 from kiosk.screens.counted import listed, valued, yaku_name
 from kiosk.screens.heap import picture
-from kiosk.screens.middle import Action, Middle, Paint, Rows
+from kiosk.screens.middle import Action, Middle, Paint
 from kiosk.screens.pen import Said
 from kiosk.screens.plain import extra, problem
 from kiosk.screens.riichi_seat import worth
 from kiosk.screens.shown import Shown
 from kiosk.screens.words import Words
 
-FEW = 3
+FEW = 4
 """Questions have a row each as long as there are no more; else two of them share one."""
 
 
@@ -35,10 +35,11 @@ def counting(words: Words, shown: Shown) -> Middle | None:
     said, paint = _told(words, shown.count)
     lines, by_keypad = (*head, *said, *problem(words, shown)), Action("back", words("do_by_keypad"))
     if now.asked is None and not isinstance(now.hand, str):
-        panel = (*_questions(words, now.questions), *_ask(words, now), (by_keypad,))
+        panel = (*_questions(words, now.questions), (*_ask(words, now), by_keypad))
         return Middle(lines, panel=panel, paint=paint, seats=False)
+    fault = "do_riichi_chombo" if shown.session else "do_false_hu"
     # Nothing is asked yet, or no more: picture and list have the room.
-    return Middle(lines, (*_answers(words, now), by_keypad), paint=paint, seats=False)
+    return Middle(lines, (*_answers(words, now, fault), by_keypad), paint=paint, seats=False)
 
 
 def _told(words: Words, shown: CountShown) -> tuple[tuple[Said, ...], Paint | None]:
@@ -98,14 +99,14 @@ def _seen(now: Counting) -> Paint | None:
 # ---- what may be touched ------------------------------------------------------------------------
 
 
-def _answers(words: Words, now: Counting) -> Iterator[Action]:
+def _answers(words: Words, now: Counting, fault: str) -> Iterator[Action]:
     """Give what may be done with what the scorer says, or while it says nothing."""
     if now.accepted is not None:
         yield Action("enter", _accept(words, now.accepted), "strong")
     if now.asked is not None:
         yield Action("r", words("do_read_again"))
     if now.may_be_false:
-        yield Action("x", words("do_false_hu"))
+        yield Action("x", words(fault))
 
 
 def _accept(words: Words, value: McrValue | RiichiValue) -> str:
@@ -114,8 +115,8 @@ def _accept(words: Words, value: McrValue | RiichiValue) -> str:
     return words("do_accept_worth", worth=worth(words, value).text)
 
 
-def _ask(words: Words, now: Counting) -> Rows:
-    return ((Action("enter", words("do_ask_count"), "strong"),),) if now.may_ask else ()
+def _ask(words: Words, now: Counting) -> tuple[Action, ...]:
+    return (Action("enter", words("do_ask_count"), "strong"),) if now.may_ask else ()
 
 
 def _questions(words: Words, asked: tuple[Question, ...]) -> Iterator[tuple[Action, ...]]:

@@ -17,6 +17,9 @@ MUCH_SMALLER: Final = 0.72
 BREAKS: Final = " -，；：、。"
 """After which a text may go on in the next line."""
 
+NOT_FIRST: Final = ":;?!»，；：、。！？"
+"""What never begins a line, though French has a blank before some of it."""
+
 CUT: Final = "…"
 
 MOST_KNOWN: Final = 4_096
@@ -92,7 +95,9 @@ class Pen:
     def in_two(self, text: str, share: float, width: int) -> tuple[str, ...]:
         """Break a text at a blank, hyphen or mark into halves as alike as can be, if it does not fit into one line."""
         text = _printable(text)
-        cuts = (at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS)
+        cuts = (
+            at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS and text[at:].lstrip()[:1] not in NOT_FIRST
+        )
         halves = [(text[:at].strip(), text[at:].strip()) for at in cuts]
         if self._wide(text, share) <= width or not halves:
             return (text,)

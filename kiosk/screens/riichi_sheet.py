@@ -52,7 +52,7 @@ def _paint(words: Words, shown: SheetShown) -> Paint:
 def _table(surface: pygame.Surface, room: pygame.Rect, pen: Pen, rows: Sequence[Cells]) -> None:
     """Write rows below each other; all letters of a column are equally large."""
     high = room.height // (LINES + 2)
-    share = min(LARGEST, 0.8 * high / surface.get_height())
+    share = pen.fit([Said("0", LARGEST, style.TEXT)] * (LINES + 2), room.width, room.height)[0].share
     left = room.left
     for at, part in enumerate(COLUMNS):
         width = round(room.width * part)
@@ -63,5 +63,5 @@ def _table(surface: pygame.Surface, room: pygame.Rect, pen: Pen, rows: Sequence[
             colour = style.QUIET if number == 0 or (align == "left" and at == 0) else style.TEXT
             pen.write(surface, row[at], (x, room.top + number * high), fitted, colour, width - 8, align)
         left += width
-    line = room.top + (len(rows) - 1) * high - 2
+    line = room.top + (len(rows) - 1) * high - 1
     pygame.draw.line(surface, style.EDGE, (room.left, line), (room.right, line))

@@ -6,6 +6,7 @@ import pygame
 
 from kiosk.bench import Bench
 from kiosk.screens import style
+from kiosk.screens.faults import fault
 from kiosk.screens.middle import Action, Middle, Paint
 from kiosk.screens.moves import place_name
 from kiosk.screens.pen import Pen, Said
@@ -33,7 +34,8 @@ def _said(words: Words, answer: Answer) -> Iterator[Said]:
     if answer.code is not None:
         name = f"scan_{'foreign' if answer.code == FOREIGN else 'nothing'}"
         yield Said(words(name), 0.12, style.ATTENTION)
-        yield Said(words(f"{name}_help", text=answer.text[:24], code=answer.code), 0.06, style.TEXT)
+        why = fault(words, "scanner", answer.code)
+        yield Said(words(f"{name}_help", text=answer.text[:24], fault=why), 0.06, style.TEXT)
         return
     again = words("scan_again") if answer.again else ""
     yield Said(f"{answer.serial}   {again}".strip(), 0.07, style.ATTENTION if again else style.QUIET)

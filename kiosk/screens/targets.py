@@ -13,6 +13,10 @@ LARGEST: Final = 0.1
 """Of letters on a button, as a share of the screen's height."""
 
 
+MARGIN: Final = 0.035
+"""Left free beside a label at most, on both sides together, as a share of the screen's height."""
+
+
 class Target(NamedTuple):
     """One button on the screen. Touching it is the same as pressing its key."""
 
@@ -39,9 +43,12 @@ class Buttons:
 
     def _label(self, surface: pygame.Surface, target: Target, ink: style.Colour) -> None:
         hint = self._key(target)
-        inside = target.box.inflate(-target.box.height // 4, -target.box.height // 8)
-        share = min(LARGEST, target.box.height / 2 / self._height)
-        label = [Said(line, share, ink) for line in target.label.split("\n")]
+        margin = min(target.box.height // 4, round(MARGIN * self._height))
+        inside = target.box.inflate(-margin, -target.box.height // 8)
+        parts, share = target.label.split("\n"), min(LARGEST, target.box.height / 2 / self._height)
+        if len(parts) > 1:
+            share = self._pen.share(parts, share, inside.width)
+        label = [Said(line, share, ink) for line in parts]
         lines = [*label, *([Said(hint, style.SMALLEST, ink)] if hint else [])]
         fitted = self._pen.fit(lines, inside.width, inside.height)
         y = inside.top + (inside.height - self._pen.high(fitted, inside.width)) // 2

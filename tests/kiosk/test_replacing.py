@@ -1,5 +1,7 @@
 """Another device takes a table over with the dead one's card."""
 
+import os
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from kiosk.care import table
 from kiosk.errors import JournalBroken, JournalInUse
 from kiosk.journal import Journal, Whose
 from kiosk.pin import Pin
-from kiosk.replacing import TakenOver, take_over
+from kiosk.replacing import TakenOver, found_on, take_over
 from kiosk.table.events import Assigned, CallToggled
 from kiosk.table.state import Phase
 from tests.kiosk.journals import OURS, core, played, receipt
@@ -113,3 +115,24 @@ def test_the_commands_set_a_pin_and_take_a_card_over(card: Path, tmp_path: Path)
     assert (tmp_path / "own" / "table.sqlite").stat().st_mode & 0o077 == 0
     refused = run(table, ["import", str(config), str(config)])
     assert (refused.exit_code, refused.stderr.split(": ")[1]) == (1, "journal_broken")
+
+
+def test_the_newest_journal_of_the_table_is_found_wherever_it_lies_on_a_card(card: Path, tmp_path: Path) -> None:
+    stick = tmp_path / "stick"
+    for place, whose in (("a", Whose("another-cup", TABLE)), ("b", Whose(EVENT, TABLE + 1)), ("c/old", OURS)):
+        Journal(stick / place / "table.sqlite", whose).close()
+    for log, at in (("table.sqlite", 1), ("table.sqlite-wal", 2)):
+        if (stick / "c" / "old" / log).exists():
+            os.utime(stick / "c" / "old" / log, (at, at))
+    (stick / "d").mkdir()
+    (stick / "d" / "table.sqlite").write_text("no journal", encoding="utf-8")
+    newest = stick / "home" / "homologue" / "table-3"
+    newest.mkdir(parents=True)
+    shutil.copy(card, newest)
+    assert found_on(stick, OURS) == newest / "table.sqlite"
+    config = tmp_path / "table.toml"
+    config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
+    answer = CliRunner().invoke(table, ["import", str(config), str(stick)])
+    assert answer.output == "This device goes on where the dead one stood; 4 facts will be sent.\n"
+    with pytest.raises(JournalBroken):
+        found_on(stick, Whose(EVENT, 99))

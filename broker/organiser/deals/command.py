@@ -52,13 +52,16 @@ def deal() -> None:
     callback=options.set_numbers,
     help="Tile sets in the carriers, taken in turn, such as 1-16 [default: deal 7 lies in set 7].",
 )
+@options.red
 def new(
+    *,
     folder: Path,
     event: str | None,
     count: int,
     prevalent_winds: tuple[Seat, ...],
     dealers: tuple[Seat, ...],
     wished: tuple[int, ...],
+    red: bool,
 ) -> None:
     """Mix deals 1 to N by a cryptographic generator, and commit to them.
 
@@ -72,9 +75,9 @@ def new(
     name = committed.event_of(folder, event)
     made.refuse_second(folder)
     chance = secrets.SystemRandom()
-    deals = made.salted(made.new_deals(count, prevalent_winds, dealers, wished, chance))
+    deals = made.salted(made.new_deals(count, prevalent_winds, dealers, wished, chance, red=red))
     folder.mkdir(parents=True, exist_ok=True)
-    sets.ensure(folder, {deal.set for deal in deals}, chance)
+    sets.ensure(folder, {deal.set for deal in deals}, chance, red=red)
     _kept(folder, made.keep(folder, name, deals), count)
 
 

@@ -15,7 +15,7 @@ from broker.organiser.deals.table import Row, read_table
 from broker.organiser.deals.whole import faults_of_deal
 from broker.rules.deal import TRAY, Deal
 from broker.rules.errors import RuleError
-from broker.rules.tiles import KINDS
+from broker.rules.tiles import FACES
 
 TILES: Final = tuple(str(place) for place in range(1, TRAY + 1))
 """Headings of the 34 tiles: the hand, then the wall in drawing order."""
@@ -98,7 +98,7 @@ def _tray(row: Row, fields: int) -> tuple[Seat, tuple[str, ...]]:
 
 
 def _tile(line: int, place: int, tile: str) -> None:
-    if tile not in KINDS:
+    if tile not in FACES:
         raise RuleError(
             "not_a_tile", f"line {line}, tile {place}: {repr(tile[:20]) + ' is none' if tile else 'missing'}"
         )

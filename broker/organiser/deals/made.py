@@ -19,12 +19,21 @@ W = TypeVar("W")
 
 
 def new_deals(
-    count: int, winds: Sequence[Wind], dealers: Sequence[Seat], sets: Sequence[int], shuffler: Shuffler
+    count: int,
+    winds: Sequence[Wind],
+    dealers: Sequence[Seat],
+    sets: Sequence[int],
+    shuffler: Shuffler,
+    *,
+    red: bool = False,
 ) -> list[Planned]:
-    """Mix the deals 1 to `count`; prevalent winds, dealers and sets (none: see `salted`) are taken in turn."""
+    """Mix the deals 1 to `count`; prevalent winds, dealers and sets (none: see `salted`) are taken in turn.
+
+    `red`: with a red five of each suit.
+    """
     return [
         (
-            new_deal(number, _in_turn(winds, number), _in_turn(dealers, number), shuffler),
+            new_deal(number, _in_turn(winds, number), _in_turn(dealers, number), shuffler, red=red),
             _in_turn(sets, number) if sets else None,
         )
         for number in range(1, count + 1)

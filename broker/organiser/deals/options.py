@@ -27,6 +27,9 @@ deals = click.option(
 )
 
 
+red = click.option("--red-fives", "red", is_flag=True, help="One five of each suit is a red one (riichi).")
+
+
 def winds(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[Seat, ...]:
     """Read words of the four winds (or seats), with commas between. Raises BadParameter."""
     words = [word.strip().lower() for word in value.split(",")]

@@ -31,14 +31,15 @@ def tile_set() -> None:
     required=True,
     help="Its number, or several: 1-8,12.",
 )
-def new(folder: Path, numbers: tuple[int, ...]) -> None:
+@options.red
+def new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
     """Give the 136 tiles of a new set their serials, at random; its labels are then printed from sets.json.
 
     \b
     homologue deal set new my-cup --set 1-16
     """  # noqa: D301 - click reads the \b
     folder.mkdir(parents=True, exist_ok=True)
-    sets.add(folder, sets.mixed(numbers, secrets.SystemRandom()))
+    sets.add(folder, sets.mixed(numbers, secrets.SystemRandom(), red=red))
     _kept(folder, len(set(numbers)))
 
 
@@ -50,6 +51,8 @@ def new(folder: Path, numbers: tuple[int, ...]) -> None:
 )
 def import_(file: Path, folder: Path, number: int | None) -> None:
     """Take a CSV with the columns serial and face (1m..9m, 1p..9p, 1s..9s, 1z..7z), 136 lines a set.
+
+    Of a set with red fives these are 0m, 0p, 0s, one of each.
 
     Nothing is written unless all of it is right.
 

@@ -10,13 +10,13 @@ from broker.organiser.deals.table import Row, read_table
 from broker.organiser.deals.whole import faults_of_set
 from broker.rules.deal import Shuffler, new_set
 from broker.rules.errors import RuleError
-from broker.rules.tiles import FULL_SET, KINDS
+from broker.rules.tiles import FACES, FULL_SET
 from broker.scorer.folder import DEALS, SETS, Registry, read_deals, read_registry, write_registry
 
 
-def mixed(numbers: Collection[int], shuffler: Shuffler) -> Registry:
-    """Make sets of which nobody knows anything yet."""
-    return {number: new_set(shuffler) for number in sorted(set(numbers))}
+def mixed(numbers: Collection[int], shuffler: Shuffler, *, red: bool = False) -> Registry:
+    """Make sets of which nobody knows anything yet; `red`: with a red five of each suit."""
+    return {number: new_set(shuffler, red=red) for number in sorted(set(numbers))}
 
 
 def add(folder: Path, made: Registry) -> None:
@@ -31,8 +31,8 @@ def add(folder: Path, made: Registry) -> None:
         write_registry(folder, dict(sorted((known | made).items())))
 
 
-def ensure(folder: Path, numbers: Collection[int], shuffler: Shuffler) -> None:
-    """See to it that there are these sets: make the registry if there is none.
+def ensure(folder: Path, numbers: Collection[int], shuffler: Shuffler, *, red: bool = False) -> None:
+    """See to it that there are these sets: make the registry if there is none, `red` with red fives.
 
     Raises an ExceptionGroup of RuleErrors `set_unknown` or `not_a_set`; BadEvent, OSError.
     """
@@ -40,7 +40,7 @@ def ensure(folder: Path, numbers: Collection[int], shuffler: Shuffler) -> None:
         registry = read_registry(folder)
         refuse([*_unknown(registry, numbers), *_faults(registry)])
     else:
-        write_registry(folder, mixed(numbers, shuffler))
+        write_registry(folder, mixed(numbers, shuffler, red=red))
 
 
 def check(folder: Path) -> Registry:
@@ -87,7 +87,7 @@ def _tile(row: Row, fields: int, number: int | None) -> tuple[int, int, str]:
 
 def _face(row: Row) -> str:
     face = row.cells["face"].lower()
-    if face not in KINDS:
+    if face not in FACES:
         raise RuleError("not_a_tile", f"line {row.line}: {face[:20]!r} is no tile")
     return face
 

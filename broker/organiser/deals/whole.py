@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from broker.contract.words import SEATS, Seat
 from broker.rules.deal import TRAY
-from broker.rules.tiles import COPIES, FULL_SET, KINDS
+from broker.rules.tiles import COPIES, FULL_SET, KINDS, RED
 
 
 def faults_of_deal(faces: Mapping[Seat, Sequence[str]]) -> Iterator[str]:
@@ -26,8 +26,13 @@ def faults_of_set(registry: Mapping[int, str]) -> Iterator[str]:
 
 
 def faults_of_tiles(tiles: Iterable[str]) -> Iterator[str]:
-    """Name each face of which there are not four."""
+    """Name each face of which there are not four; of fives one may be red, in all three suits or in none."""
     counted = Counter(tiles)
+    reds = {face: counted.pop(face) for face in RED if face in counted}
+    if reds and reds != dict.fromkeys(RED, 1):
+        yield f"red fives: one of each of {', '.join(RED)}, or none"
+    for face, number in reds.items():
+        counted[RED[face]] += number
     for face in sorted(set(counted) - set(KINDS)):
         yield f"{face[:20]!r} is no tile"
     for face in KINDS:

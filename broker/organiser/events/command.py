@@ -23,7 +23,7 @@ from broker.organiser.movements.command import new as new_movement
 from broker.organiser.paper.command import sheets
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
-from broker.rules.rule_books import load
+from broker.rules.rule_books import counts_red, load
 from broker.scorer.event import EVENT, Keying, Plan
 
 MOST_ROUNDS: Final = 100
@@ -76,7 +76,7 @@ def new(  # noqa: PLR0913 - one parameter an option
     os.umask(0o077)
     if folder.exists() and any(folder.iterdir()):
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
-    load(profile)
+    rules = load(profile)
     players = read_players(listed)
     plan = replace(_plan(name, title, profile, players), keying=keying)
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,16 @@ def new(  # noqa: PLR0913 - one parameter an option
     ctx.invoke(new_movement, rounds=rounds, event=folder)
     made = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
     last = max(play.deal for play in made.plays)
-    ctx.invoke(new_deals, folder=folder, event=None, count=last, prevalent_winds=BY_ROUNDS, dealers=SEATS, wished=())
+    ctx.invoke(
+        new_deals,
+        folder=folder,
+        event=None,
+        count=last,
+        prevalent_winds=BY_ROUNDS,
+        dealers=SEATS,
+        wished=(),
+        red=counts_red(rules),
+    )
     _tell(ctx, folder, as_json=False)
 
 

@@ -9,8 +9,10 @@ from broker.organiser.deals import listed, made, sets
 from broker.organiser.deals.committed import COMMITMENT
 from broker.organiser.events.setting_up import from_file, settled
 from broker.rules.errors import RuleError
+from broker.rules.rule_books import counts_red
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DEALS, SETS, read_registry
+from broker.scorer.own_rules import read_own
 
 OUT: Final = "taken-out"
 """Before the name of what was taken out: something may have been laid or printed by it."""
@@ -19,17 +21,18 @@ OUT: Final = "taken-out"
 def make_deals(folder: Path) -> str:
     """Mix the deals of the movement, and the sets that they lack; give the root of the commitment.
 
-    Raises RuleError `no_plays`, `deals_exist` and the like.
+    Red fives are in the deals where the rules count them. Raises RuleError `no_plays`, `deals_exist` and the like.
     """
     plan = settled(folder)
     if not plan.plays:
         raise RuleError("no_plays", "there is no movement yet: it says how many deals there are")
     made.refuse_second(folder)
+    red = counts_red(read_own(folder, ()).of_plays(plan.profile))
     chance = secrets.SystemRandom()
     last = max(play.deal for play in plan.plays)
-    deals = made.salted(made.new_deals(last, made.BY_ROUNDS, SEATS, (), chance))
+    deals = made.salted(made.new_deals(last, made.BY_ROUNDS, SEATS, (), chance, red=red))
     known = read_registry(folder) if (folder / SETS).exists() else {}
-    sets.add(folder, sets.mixed({deal.set for deal in deals} - set(known), chance))
+    sets.add(folder, sets.mixed({deal.set for deal in deals} - set(known), chance, red=red))
     return made.keep(folder, plan.name, deals)
 
 

@@ -73,6 +73,7 @@ def blanks(
     Raises RuleError `no_riichi_sheet`.
     """
     only_tables, only_rounds = set(tables), set(rounds)
+    least = of_hand_values(event).payments.minimum.value
     return [
         Blank(
             play,
@@ -80,7 +81,7 @@ def blanks(
             {seat: event.players[who].name for seat, who in play.players.items()},
             event.plan.title,
             event.name,
-            of_hand_values(event).payments.minimum.value,
+            least,
         )
         for play in sorted(event.plan.plays, key=lambda play: (play.table, play.round))
         if play.table in (only_tables or {play.table}) and play.round in (only_rounds or {play.round})

@@ -172,7 +172,10 @@ class PaperPage:
         """Give what two people have keyed, as far as this visitor may see it: nothing that the other has yet to key."""
         if self._two is None:
             return {"double": False, "differences": (), "waiting": ()}
-        differences, waiting = self._two.open(_arbiter(request))
+        try:
+            differences, waiting = self._two.open(_arbiter(request))
+        except ScorerError:  # busy: the page, and what went wrong before, is shown all the same
+            differences, waiting = [], []
         return {"double": True, "differences": differences, "waiting": waiting}
 
     def _missing(self) -> list[Booking]:

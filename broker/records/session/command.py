@@ -16,6 +16,7 @@ from broker.rules.errors import RuleError
 from broker.rules.riichi.profile_files import DEFAULT
 from broker.rules.riichi.session.record import begin, played
 from broker.scorer.errors import ScorerError
+from broker.scorer.output import write_whole
 from broker.store.errors import StoreError
 
 SEATED = 4
@@ -73,7 +74,7 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
         click.echo(text(made), nl=False)
         return
     try:
-        file.write_bytes(pdf(made))
+        write_whole(file, pdf(made))
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from None
 

@@ -10,7 +10,7 @@ from broker.riichi.mjlog.wins import yaku_of
 from broker.rules.errors import RuleError
 from broker.rules.riichi.session import yakuman
 from broker.rules.riichi.session.events import Abort, Event, ExhaustiveDraw, Ron, Tsumo, Win
-from broker.rules.riichi.session.state import NOTHING, PLAYERS, ROUNDS, Player, Points, State, added
+from broker.rules.riichi.session.state import PLAYERS, ROUNDS, Player, Points, State, added
 
 STICK: Final = 1000
 
@@ -151,4 +151,5 @@ def _paid(tag: Tag) -> Points:
 
 
 def _points(of_players: tuple[int, ...]) -> Points:
-    return added(NOTHING, of_players)  # type: ignore[arg-type]  # four, as the caller has seen to
+    east, south, west, north = of_players
+    return east, south, west, north

@@ -8,10 +8,11 @@ from broker.contract.words import Seat
 from broker.rules.deal import seat_wind
 from broker.rules.errors import RuleError
 from broker.rules.laid_hand import KONG, LaidMeld
-from broker.rules.riichi.hand import RED, Hand, Meld, Situation
+from broker.rules.riichi.hand import Hand, Meld, Situation
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.value import value
 from broker.rules.said_hand import SaidHand
+from broker.rules.tiles import RED, has_red
 
 NO_RIICHI: Final = (0, False)
 
@@ -51,9 +52,11 @@ def counted(
 def _faces(held: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[[int], str]:
     """Give what names a tile's face. Of each suit one five may be red: so many are, of suits that have a five here.
 
-    Of all four fives of a suit one is red; else whose suit's they are changes nothing that is counted. Raises RuleError
-    `red_fives_unclear`.
+    A set that is registered with its red fives tells by itself. Of all four fives of a suit one is red; else whose
+    suit's they are changes nothing that is counted. Raises RuleError `red_fives_unclear`.
     """
+    if has_red(faces.values()):
+        return faces.__getitem__
     fives: dict[str, list[int]] = {}
     for serial in held:
         if faces[serial] in RED.values():

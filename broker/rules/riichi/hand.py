@@ -10,10 +10,7 @@ from typing import Final
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.fan import hand as tiles_of
-from broker.rules.tiles import COPIES
-
-RED: Final[Mapping[str, str]] = {"0m": "5m", "0p": "5p", "0s": "5s"}
-"""The face of each red five."""
+from broker.rules.tiles import COPIES, RED
 
 KINDS_OF_MELD: Final[Mapping[str, str]] = {"chii": "chow", "pon": "pung", "kan": "kong"}
 """What the other rule book calls them."""

@@ -14,10 +14,10 @@ from mahjong.meld import Meld as LibraryMeld
 
 from broker.rules.errors import RuleError
 from broker.rules.riichi.fu import WIND_TILES
-from broker.rules.riichi.hand import RED, Hand, Situation, plain
+from broker.rules.riichi.hand import Hand, Situation, plain
 from broker.rules.riichi.names import ids_by_number
 from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.tiles import KINDS
+from broker.rules.tiles import KINDS, RED
 
 COPIES: Final = 4
 INDEX: Final[Mapping[str, int]] = {kind: index for index, kind in enumerate(KINDS)}

@@ -1,8 +1,9 @@
 """Whether a hand can have won as it is said, before it is counted."""
 
 from broker.rules.errors import RuleError
-from broker.rules.riichi.hand import RED, Hand, Situation, check_seen, plain
+from broker.rules.riichi.hand import Hand, Situation, check_seen, plain
 from broker.rules.riichi.profile import HandRules
+from broker.rules.tiles import RED
 
 
 def check(hand: Hand, situation: Situation, rules: HandRules) -> None:

@@ -21,6 +21,9 @@ from tests.benchmarks.scorer.large import NAME, plays
 STEP_S: Final = 0.25
 """Between two things that a table says: a real play takes minutes, and this many tables play at one time then."""
 
+ROUND_S: Final = 5
+"""After so long the same tables play their next deals, which others have played: there is something to compare."""
+
 FACTS: Final = 3
 """Of each play here: trays restored, tiles confirmed, the result."""
 
@@ -39,8 +42,8 @@ class Step:
 
 def steps(event: Event, rate: float, seconds: float) -> Iterator[tuple[float, Step]]:
     """Give what all tables say, and when (s from the beginning): so many results a second, for so long."""
-    said = plays(event)
-    pairs = ((number, next(said), next(said)) for number in range(int(rate * seconds)))
+    said = (one for one in plays(event) if one.table <= rate * ROUND_S)
+    pairs = zip(range(int(rate * seconds)), said, said, strict=False)
     courses = (_course(number / rate, restored, result) for number, restored, result in pairs)
     return merge(*courses, key=lambda pair: pair[0])
 

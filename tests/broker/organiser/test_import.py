@@ -89,7 +89,7 @@ def changed(change: Callable[[Rows], Any], *numbers: int) -> Rows:
         (put(3, 3, "up"), "seat_unknown: line 3: seat 'up' is none of east, south, west, north"),
         (put(3, 1, ""), "seat_unknown: line 3: prevalent_wind '' is none of east, south, west, north"),
         (put(3, 2, "E"), "seat_unknown: line 3: dealer 'e' is none of east, south, west, north"),
-        (put(3, 4, "0m"), "not_a_tile: line 3, tile 1: '0m' is none"),
+        (put(3, 4, "0z"), "not_a_tile: line 3, tile 1: '0z' is none"),
         (put(3, 37, "8z"), "not_a_tile: line 3, tile 34: '8z' is none"),
         (put(3, 37, ""), "not_a_tile: line 3, tile 34: missing"),
         (lambda rows: rows[2].pop(), "line_incomplete: line 3: 37 fields, the heading has 38"),
@@ -135,7 +135,7 @@ def test_a_deal_listed_twice_is_named_tray_by_tray(tmp_path: Path) -> None:
 
 def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
     def change(rows: Rows) -> None:
-        rows[1][0:6] = ["01", "up", "down", "left", "?", "0p"]
+        rows[1][0:6] = ["01", "up", "down", "left", "?", "0x"]
         rows[7].pop()
         rows[12][3] = "south"
 
@@ -144,7 +144,7 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         "seat_unknown: line 2: dealer 'down' is none of east, south, west, north",
         "seat_unknown: line 2: seat 'left' is none of east, south, west, north",
         "not_a_tile: line 2, tile 1: '?' is none",
-        "not_a_tile: line 2, tile 2: '0p' is none",
+        "not_a_tile: line 2, tile 2: '0x' is none",
         "line_incomplete: line 8: 37 fields, the heading has 38",
         "deal_twice: line 13: deal 3 has a tray for south in line 11",
         "seat_missing: deal 3: there is no line for north",
@@ -231,11 +231,11 @@ def test_every_deal_of_a_json_list_that_is_wrong_is_named_by_its_place(tmp_path:
 def test_trays_of_a_json_list_are_counted(tmp_path: Path) -> None:
     listed = as_listed(1, 1, 2)
     last = listed[2]["faces"]["south"].pop()
-    listed[1]["faces"]["west"][0] = "0m"
+    listed[1]["faces"]["west"][0] = "0z"
     gone = made(1).faces["west"][0]
     assert take_json(tmp_path, listed) == [
         "deal_twice: deal 1 is listed 2 times",
-        "not_a_deal: deal 1: '0m' is no tile",
+        "not_a_deal: deal 1: '0z' is no tile",
         f"not_a_deal: deal 1: 3 of {gone}, not 4",
         "not_a_deal: deal 2: south has 33 tiles, not 34",
         f"not_a_deal: deal 2: 3 of {last}, not 4",

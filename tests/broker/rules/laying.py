@@ -6,7 +6,7 @@ from random import Random
 
 from broker.contract.counting import AnySaid, CountRequest
 from broker.contract.words import Seat
-from broker.rules.tiles import FULL_SET
+from broker.rules.tiles import FULL_SET, RED_SET, has_red
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,9 @@ def lay_down(
     chance: Random,
     under: Sequence[Sequence[str]] = (),
 ) -> LaidDown:
-    """Lay a hand down, of a set whose serials lie under whichever face by chance."""
-    faces = dict(enumerate(chance.sample(FULL_SET, len(FULL_SET)), 1))
-    free = {face: [serial for serial, one in faces.items() if one == face] for face in FULL_SET}
+    """Lay a hand down, of a set whose serials lie under whichever face by chance; with red fives where the hand has."""
+    tiles = RED_SET if has_red((*concealed, winning, *(tile for meld in melds for tile in meld))) else FULL_SET
+    faces = dict(enumerate(chance.sample(tiles, len(tiles)), 1))
+    free = {face: [serial for serial, one in faces.items() if one == face] for face in tiles}
     groups = tuple(tuple(free[face].pop() for face in group) for group in (concealed, *melds, (winning,)))
     return LaidDown(groups, tuple(tuple(free[face].pop() for face in group) for group in under), faces)

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.calculators.fan import fan
@@ -30,7 +30,7 @@ from broker.rules.fan.catalogue import name
 from broker.rules.fan.hand import Hand, Situation
 from broker.rules.riichi import hand as of_riichi
 from broker.rules.rule_books import Rules, load
-from broker.rules.tiles import KINDS
+from broker.rules.tiles import KINDS, RED
 from tests.benchmarks.riichi.hands import winning_hand
 from tests.broker.contract.laws import FEW
 from tests.broker.rules.fan.strategies import regular_hands, situations
@@ -40,7 +40,10 @@ OEDMC: Final = load("oedmc-2020")
 TENHOU: Final = load("riichi-tenhou")
 MONTREAL: Final = load("riichi-montreal")
 
-HANDS: Final = 60
+HANDS: Final = 40
+
+SOME: Final = settings(FEW, max_examples=10)
+"""Each asks a command."""
 
 KINDS_OF_RIICHI: Final[dict[tuple[int, bool], RiichiDeclared | None]] = {
     (0, False): None,
@@ -85,7 +88,7 @@ def as_mcr(hand: Hand, how: Situation, chance: Random) -> tuple[AnyAnswer, LaidD
     return answered(lies.asked(said, seat), tiles, OEDMC), lies
 
 
-@FEW
+@SOME
 @given(regular_hands(), situations(), st.integers(0, 2**32))
 def test_whatever_hand_is_laid_its_fan_are_those_of_the_calculator(hand: Hand, how: Situation, seed: int) -> None:
     answer, _ = as_mcr(hand, how, Random(seed))
@@ -112,9 +115,12 @@ def test_whatever_hand_is_laid_its_fan_are_those_of_the_calculator(hand: Hand, h
 # ---- riichi -------------------------------------------------------------------------------------
 
 
-def as_riichi(hand: of_riichi.Hand, how: of_riichi.Situation, chance: Random) -> AnyAnswer:
-    """Lay a riichi hand down, say of it what there is to say, and have it counted."""
-    plain = of_riichi.plain
+def as_riichi(hand: of_riichi.Hand, how: of_riichi.Situation, chance: Random, *, registered: bool = False) -> AnyAnswer:
+    """Lay a riichi hand down, say of it what there is to say, and have it counted.
+
+    `registered`: the set was registered with its red fives, and nobody counts them.
+    """
+    plain = tuple[str, ...] if registered else of_riichi.plain
     lies = lay_down(
         plain(hand.concealed),
         [plain(meld.tiles) for meld in hand.melds],
@@ -136,7 +142,7 @@ def as_riichi(hand: of_riichi.Hand, how: of_riichi.Situation, chance: Random) ->
         riichi=KINDS_OF_RIICHI[how.riichi, how.open_riichi],
         ippatsu=how.ippatsu,
         moment=next((moment for moment, was in moments.items() if was), None),
-        red_fives=sum(tile in of_riichi.RED for tile in hand.all_tiles),
+        red_fives=0 if registered else sum(tile in RED for tile in hand.all_tiles),
         dora=lies.under[0],
         ura=lies.under[1],
     )
@@ -158,6 +164,15 @@ def test_whatever_hand_of_riichi_is_laid_its_han_and_fu_are_those_of_the_calcula
     assert sum(isinstance(answer, RiichiValue) for answer in answers) > HANDS / 3
 
 
+def test_red_fives_of_a_set_that_was_registered_with_them_are_counted_by_themselves() -> None:
+    chance = Random(5)
+    hands = [win for win in (winning_hand(chance) for _ in range(60)) if not RED.keys().isdisjoint(win[0].all_tiles)]
+    assert len(hands) > 10
+    for hand, how in hands:
+        known, told = (as_riichi(hand, how, Random(1), registered=registered) for registered in (True, False))
+        assert _comparable(known) == _comparable(told)
+
+
 def _comparable(answer: AnyAnswer) -> object:
     if not isinstance(answer, RiichiValue):
         return msgspec.to_builtins(answer).get("code")
@@ -173,16 +188,27 @@ def _comparable_told(told: dict[str, Any]) -> object:
     return told["han"], told["fu"], told["yakuman"], yaku, fu
 
 
+def test_a_set_that_is_registered_with_its_red_fives_tells_them_by_itself() -> None:
+    lies = lay_down(("2m", "3m", "4m", "6p", "7p", "8p", "2s", "3s", "4s", "6s", "6s", "4p", "5p"), (), "6p", Random(3))
+    red, *_ = (serial for serial in lies.groups[0] if lies.faces[serial] == "5p")
+    others = {lies.faces[serial]: serial for serial in lies.faces if lies.faces[serial] in ("5m", "5s")}
+    faces = {**lies.faces, red: "0p", others["5m"]: "0m", others["5s"]: "0s"}
+    said = SaidOfRiichi(laid=Laid(self_drawn=False), round_wind="east", dealer="east", red_fives=3)
+    answer = answered(lies.asked(said), Tiles(faces), TENHOU)
+    assert isinstance(answer, RiichiValue)
+    assert {one.id: one.han for one in answer.yaku}["red_five"] == 1
+
+
 # ---- what is never told -------------------------------------------------------------------------
 
 
-@FEW
+@SOME
 @given(regular_hands(), situations(), st.integers(0, 2**32))
 def test_no_answer_holds_a_face(hand: Hand, how: Situation, seed: int) -> None:
     answers = [as_mcr(hand, how, Random(seed))[0], as_riichi(*winning_hand(Random(seed)), Random(seed))]
     for answer in answers:
         told = texts(json.loads(encode(answer)))  # type: ignore[arg-type]  # any struct
-        assert told.isdisjoint({*KINDS, *of_riichi.RED})
+        assert told.isdisjoint({*KINDS, *RED})
 
 
 @pytest.mark.parametrize(

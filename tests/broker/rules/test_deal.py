@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from broker.contract.words import SEATS, Seat
 from broker.rules.deal import Deal, SerialTray, form_hash, in_rows, new_deal, new_set, order_of, seat_wind
 from broker.rules.errors import RuleError
-from broker.rules.tiles import FULL_SET, KINDS, is_full_set
+from broker.rules.tiles import FULL_SET, KINDS, RED, RED_SET, is_full_set
 from tests.broker.contract.laws import FEW, LAW
 
 SEED = st.integers(0, 2**32)
@@ -195,3 +195,29 @@ def test_the_hash_of_a_form_is_that_of_one_line_which_anybody_can_write() -> Non
     )
     assert line.startswith(east + "/25,")
     assert form_hash(order) == hashlib.sha256(line.encode("ascii")).hexdigest()
+
+
+def test_a_deal_with_red_fives_has_one_of_each_suit_and_lies_in_a_set_that_has_them() -> None:
+    deal = new_deal(1, "east", "east", Random(1), red=True)
+    faces = [face for seat in SEATS for face in deal.faces[seat]]
+    assert sorted(faces) == sorted(RED_SET)
+    registry = new_set(Random(2), red=True)
+    laid = order_of(deal, registry)
+    assert [registry[serial] for seat in SEATS for row in laid[seat] for serial in row] == faces
+    with pytest.raises(RuleError) as refused:
+        order_of(deal, new_set(Random(2)))
+    assert refused.value.code == "no_red_fives"
+
+
+def test_a_set_with_red_fives_serves_a_deal_without_them_as_fives() -> None:
+    deal, registry = new_deal(1, "east", "east", Random(1)), new_set(Random(2), red=True)
+    laid = order_of(deal, registry)
+    told = [RED.get(registry[serial], registry[serial]) for seat in SEATS for row in laid[seat] for serial in row]
+    assert told == [face for seat in SEATS for face in deal.faces[seat]]
+
+
+@pytest.mark.parametrize("change", [("0m", "5m"), ("5m", "0m"), ("0p", "0s"), ("1m", "0m")])
+def test_a_set_has_all_three_red_fives_once_or_none(change: tuple[str, str]) -> None:
+    faces = [*RED_SET]
+    faces[faces.index(change[0])] = change[1]
+    assert not is_full_set(faces)

@@ -8,6 +8,7 @@ import pytest
 from broker.rules.errors import RuleError
 from broker.rules.profile import Profile, settings
 from broker.rules.profile_files import DEFAULT, load, parse, shipped
+from broker.rules.rule_books import beside
 
 SHIPPED = (files("broker.rules") / "profiles" / f"{DEFAULT}.toml").read_text(encoding="utf-8")
 
@@ -169,3 +170,10 @@ def test_a_value_without_its_source_is_refused() -> None:
 )
 def test_what_is_no_profile_at_all_is_refused(text: str) -> None:
     assert refusal(text) != ""
+
+
+def test_rules_of_riichi_are_told_apart_from_rules_that_there_are_not() -> None:
+    with pytest.raises(RuleError, match=r"^'riichi-basic' is of riichi; there are: mahjongsoft, mcr, oedmc-2020$"):
+        load("riichi-basic")
+    with pytest.raises(RuleError, match=r"^'riichi-basic' is of another rule book; there are: mahjongsoft"):
+        beside(load("mcr"), "riichi-basic")

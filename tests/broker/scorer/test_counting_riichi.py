@@ -77,8 +77,10 @@ def test_a_hand_of_a_session_is_counted_by_the_set_that_is_dealt_there() -> None
     assert [(one.id, one.fu) for one in answer.items] == [("winning", 20), ("concealed_ron", 10)]
 
 
-def test_a_set_that_nobody_has_entered_is_said_so() -> None:
-    assert answer_to(request(), declared(), of=event(8)) == NotCounted(code="set_not_registered")
+def test_a_set_that_nobody_has_entered_whole_is_said_so() -> None:
+    half = Event(replace(plan(), riichi=(BOOKED,)), deals(), {**registry(), 7: {1: "1m"}})
+    answers = [answer_to(request(), declared(), of=of) for of in (event(8), half)]
+    assert answers == [NotCounted(code="set_not_registered")] * 2
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,7 @@ COUNTING: Final[dict[str, Callable[[], Shown]]] = {
     "count, foreign": lambda: counted(replace(sight(()), groups=((Sighted(5, foreign=True),),))),
     "count, one missing": lambda: counted(sight((dealt()[:12], dealt()[33:34]))),
     "count, walls ticked": lambda: counted(HandSight(), win=OfMcr(AsSaid())),
+    "count, walls ticked, unsaid": lambda: counted(sight((dealt()[:13], dealt()[13:14])), win=OfMcr(AsSaid())),
     "count, walls ticked, kongs": lambda: counted(
         sight(with_kongs()), win=OfMcr(AsSaid(self_drawn=True, concealed=frozenset({2, 3}))), problem="camera_reads"
     ),

@@ -176,7 +176,7 @@ RIICHI: Final[dict[str, Callable[[], Shown]]] = {
     "riichi count, a planned deal": lambda: counted_alone(laid(13, 1), None, "t", "i", "j"),
     "riichi count, value": lambda: counted_in_session(laid(13, 1), OPEN_HAND),
     "riichi count, yakuman": lambda: counted_alone(laid(13, 1), YAKUMAN),
-    "riichi count, no yaku": lambda: counted_alone(laid(13, 1), NotCounted(code="no_yaku")),
+    "riichi count, no yaku": lambda: counted_in_session(laid(13, 1), NotCounted(code="no_yaku")),
 }
 
 ALL_SCENES: Final = {**SCENES, **RIICHI}

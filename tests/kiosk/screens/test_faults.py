@@ -1,6 +1,8 @@
 """What is wrong with the hardware is told in words, with what to do: at the foot of the screen and in the self-test."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -20,7 +22,10 @@ from kiosk.health import TOLD_LATE
 from kiosk.picture_looking import TOLD
 from kiosk.screens.faults import fault, faulty, named, remedy, with_remedy
 from kiosk.screens.words import Words, languages
+from kiosk.table.restoring.scans import FOREIGN
 from vision.errors import CameraError
+
+FIRMWARE: Final = Path(__file__).parents[3] / "firmware"
 
 ENDS_THE_PROGRAM: Final = {one.code for one in (FirmwareError, BadAddress, PinInUse, PinReserved)}
 """Of devices: said when the program ends, not at a table."""
@@ -56,6 +61,14 @@ def test_every_fault_of_the_hardware_has_its_word_and_says_what_to_do(language: 
 def test_every_part_has_its_name(language: str) -> None:
     words = Words(language)
     assert [part for part in (*PARTS, *OTHERS) if named(words, part) == part] == []
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_scan_that_reads_no_tile_says_why(language: str) -> None:
+    words, source = Words(language), "".join(one.read_text(encoding="utf-8") for one in FIRMWARE.glob("scan_*.py"))
+    codes = {*re.findall(r'"(scan_[a-z_]+)"', source)} - {FOREIGN}  # which has a screen of its own
+    assert len(codes) >= 9
+    assert {code for code in codes if fault(words, "scanner", code) == code} == set()
 
 
 def test_a_fault_is_said_of_its_part() -> None:

@@ -198,3 +198,9 @@ def test_what_a_colour_says_is_also_said_without_colour() -> None:
     confirming = scene_of("confirming")
     told = [confirming, replace(confirming, marked=frozenset()), replace(confirming, declared=("east",))]
     assert len({pixels(one) for one in told}) == len(told)
+
+
+def test_no_line_begins_with_a_sign_that_ends_a_sentence() -> None:
+    """French has a blank before a colon, which must not stand at the beginning of a line."""
+    first = {text[0] for scene in SCENES for text, _ in inked("fr", ROOMS[0], scene) if len(text) > 1}
+    assert first & set(":;?!»") == set()

@@ -53,8 +53,8 @@ MINUTE: Final = 60_000
 
 PLAYERS: Final = tuple(replace(one, name=sample.NAMES[one.id]) for one in small.plan().players)
 TITLE: Final = "Tournoi international de Lille 2026"
-SESSIONS: Final = (Session("Samedi matin", 1, 2, "2020-10-31T11:00"), Session("Après-midi", 3, 4))
-PEOPLE: Final = ("Tao Lin", "Hélène Roy", "Organisatrice", "Écran de la salle")
+SESSIONS: Final = (Session("Saturday morning", 1, 2, "2020-10-31T11:00"), Session("Saturday afternoon", 3, 4))
+PEOPLE: Final = ("Hélène Roy", "Tao Lin", "Inès Moreau", "Screen in the hall")
 
 
 class Whole:
@@ -139,14 +139,14 @@ def busy(folder: Path) -> Iterator[DeskServer]:
         correction = correct(small.OUTCOMES[2], None)
         for ruling in (
             lambda: give(draft(room, Deadline(at=NOW + 30 * MINUTE)), HEAD),
-            lambda: give(draft(room, Void(), (4, 1), reason="Une tuile était visible"), HEAD),
+            lambda: give(draft(room, Void(), (4, 1), reason="A tile lay face up"), HEAD),
             lambda: give(draft(room, replace(correction, replaces=room.play((3, 2)).source), (3, 2)), HEAD),
         ):
             made.scorer.ask(ruling)
         who = made.door.accounts.get("head_arbiter")
         for given in (
-            Given((2,), "extra_time", 5, "Un joueur était en retard", who.full),
-            Given((1, 2, 3), "pause", 0, "Alarme incendie", who.full),
+            Given((2,), "extra_time", 5, "A player was late", who.full),
+            Given((1, 2, 3), "pause", 0, "Fire alarm", who.full),
         ):
             made.orders.give(given, who, "127.0.0.1", made.scorer.feed.current.tables)
         yield made.server
@@ -156,6 +156,13 @@ def busy(folder: Path) -> Iterator[DeskServer]:
 def empty(folder: Path) -> Iterator[DeskServer]:
     """Serve an event in which nothing has been said yet, and whose broker is away."""
     with whole(folder, cup(), connected=False) as made:
+        yield made.server
+
+
+@contextmanager
+def over(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event that has all its results."""
+    with whole(folder, cup(), small.whole_event()) as made:
         yield made.server
 
 
@@ -192,7 +199,7 @@ def sessions(folder: Path) -> Iterator[DeskServer]:
             (9, ("p09", "p10", "p11", "p12")),
         )
     )
-    plan = Plan(name=small.NAME, title="Soirée du club", profile="oedmc-2020", players=PLAYERS, riichi=booked)
+    plan = Plan(name=small.NAME, title="Riichi evening", profile="oedmc-2020", players=PLAYERS, riichi=booked)
     told = evening()
     said = [small.fact(7, seq, one) for seq, one in enumerate(told.facts, 1)]
     said += [small.fact(8, seq, one) for seq, one in enumerate(forged(told), 1)]  # type: ignore[arg-type]  # facts still
@@ -226,7 +233,7 @@ def new(folder: Path) -> Iterator[DeskServer]:
 
 
 DESKS: Final[dict[str, Callable[[Path], AbstractContextManager[DeskServer]]]] = {
-    one.__name__: one for one in (busy, empty, teams, riichi, sessions, hall, new)
+    one.__name__: one for one in (busy, empty, over, teams, riichi, sessions, hall, new)
 }
 
 

@@ -43,7 +43,7 @@ def wrong_password(page: Page) -> None:
 
 def whom_it_moves(page: Page) -> None:
     """Ask whom a void play would move."""
-    page.locator("[name=reason]").fill("Deux tuiles du mur étaient visibles de tous")
+    page.locator("[name=reason]").fill("Two tiles of the wall lay face up")
     submit(page, "look")
 
 
@@ -109,6 +109,7 @@ PLACES: Final = (
     Place("log in: refused", "busy", "/login", None, wrong_password),
     Place("receipt: code", "busy", "/receipt", None),
     Place("receipt", "busy", f"/receipt/{CODE}", None),
+    Place("receipt: published", "over", f"/receipt/{CODE}", None),
     Place("receipt: none", "busy", "/receipt/ABCDEFG", None),
     Place("room", "busy", "/"),
     Place("room: nothing yet", "empty", "/"),
@@ -125,6 +126,7 @@ PLACES: Final = (
     Place("standings: teams", "teams", "/standings"),
     Place("deals", "busy", "/deals"),
     Place("deal", "busy", "/deal/1"),
+    Place("deal: final", "over", "/deal/3"),
     Place("deal: nothing yet", "empty", "/deal/1"),
     Place("deal: riichi", "riichi", "/deal/1"),
     Place("player", "busy", "/player/p07"),
@@ -143,7 +145,7 @@ PLACES: Final = (
     Place("ruling: of what", "busy", "/rulings/new"),
     Place("ruling: correction", "busy", "/rulings/new?play=1-2&kind=correct"),
     Place("ruling: correction, riichi", "riichi", "/rulings/new?play=1-2&kind=correct"),
-    Place("ruling: whom it moves", "teams", "/rulings/new?play=1-2&kind=void", HEAD, whom_it_moves),
+    Place("ruling: whom it moves", "over", "/rulings/new?play=1-3&kind=void", HEAD, whom_it_moves),
     Place("ruling: adjusted", "busy", "/rulings/new?play=1-2&kind=adjusted"),
     Place("ruling: award", "busy", "/rulings/new?play=1-2&kind=award"),
     Place("ruling: fine", "busy", "/rulings/new?play=1-2&kind=fine"),

@@ -17,6 +17,8 @@ SIZES: Final[Mapping[str, ViewportSize]] = {
     "projector": {"width": 1920, "height": 1080},
 }
 WAIT_MS: Final = 20_000
+LOOKED_AT_S: Final = NOW / 1000 + 240
+"""Four minutes after what happened last: people wait by then. Seconds since 1970."""
 
 
 class Look(NamedTuple):
@@ -36,9 +38,11 @@ class Visits:
         self.complaints: list[str] = []
         """What the pages have written on the browser's console."""
 
-    def to(self, place: Place, language: Language | None = None) -> Page:
-        """Go to a place, and do what is to be done there. `language`: another than that of this look."""
+    def to(self, place: Place, language: Language | None = None, size: ViewportSize | None = None) -> Page:
+        """Go to a place, and do what is to be done there. `language` and `size`: others than those of this look."""
         page = self._pages.get((place.desk, place.who)) or self._open(place)
+        if size:
+            page.set_viewport_size(size)
         mark = "&" if "?" in place.path else "?"
         page.goto(f"{self._desks[place.desk].url}{place.path[1:]}{mark}lang={language or self._look.language}")
         place.do(page)
@@ -54,7 +58,7 @@ class Visits:
             viewport=SIZES[self._look.size], color_scheme=self._look.scheme, timezone_id="Europe/Paris"
         )
         context.set_default_timeout(WAIT_MS)
-        context.clock.set_fixed_time(NOW)
+        context.clock.set_fixed_time(LOOKED_AT_S)
         page = self._pages[place.desk, place.who] = context.new_page()
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))

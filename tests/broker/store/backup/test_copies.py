@@ -1,5 +1,6 @@
 """Copies of an event: made while it is played, read back, several kept, restored, and never over anything."""
 
+import errno
 import json
 import resource
 import shutil
@@ -9,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from broker.scorer.errors import BadEvent
+from broker.scorer.event import open_event
 from broker.scorer.stored import open_stored
 from broker.store.address import STORE, Place
-from broker.store.backup import making
+from broker.store.backup import making, restoring
 from broker.store.backup import worker as worker_module
 from broker.store.backup.checking import check
-from broker.store.backup.copying import copy_event
+from broker.store.backup.copying import copy_event, copy_file
 from broker.store.backup.keeping import beyond, copies, next_name
 from broker.store.backup.making import make
 from broker.store.backup.restoring import choose, restore
@@ -218,6 +221,29 @@ def test_a_restored_event_goes_on_and_its_tables_are_asked_again(event: Path, st
     assert [
         path.name for path in (tmp_path / "new").iterdir() if path.stat().st_mode & 0o077 and path.suffix != ".lock"
     ] == []
+
+
+def test_a_restore_that_is_cut_short_has_made_no_event_and_the_copy_is_as_good_as_before(
+    event: Path, stick: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(event, NAME, stick, NOW, keep=3)
+    source, manifest, _ = choose(stick, NAME)
+    left = iter(range(len(manifest.files) - 1))  # all but the last one
+
+    def cut(path: Path, new: Path) -> None:
+        if next(left, None) is None:
+            raise OSError(errno.EIO, "the power went")
+        copy_file(path, new)
+
+    with monkeypatch.context() as power:
+        power.setattr(restoring, "copy_file", cut)
+        with pytest.raises(OSError, match="the power went"):
+            restore(source, manifest, tmp_path / "new")
+    assert (tmp_path / "new" / STORE).exists()
+    with pytest.raises(BadEvent):
+        open_event(tmp_path / "new")
+    restore(source, check(source), tmp_path / "other")
+    assert open_event(tmp_path / "other").name == NAME
 
 
 def test_the_newest_whole_copy_is_restored_and_broken_ones_are_named(event: Path, stick: Path) -> None:
