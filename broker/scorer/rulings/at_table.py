@@ -1,6 +1,6 @@
 """What is ruled at a table comes from its device, not from an account: the desk is always told."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from broker.contract.facts import Ruled
 from broker.contract.messages import LogMessage
@@ -9,7 +9,7 @@ from broker.scorer.alerts import Concern
 from broker.scorer.room import Room
 
 
-def concerns(room: Room, message: LogMessage, now: int) -> Iterable[Concern]:
+def concerns(room: Room, message: LogMessage, now: int) -> Iterator[Concern]:
     """Give what an arbiter must know of a ruling at a table. `now` in ms since 1970: a table's own clock may lie."""
     fact, table = message.fact, message.table
     if not isinstance(fact, Ruled):
