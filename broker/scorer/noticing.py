@@ -22,7 +22,7 @@ def concerns_of(event: Event, room: Room, message: LogMessage, now: int) -> Iter
             yield Concern("session_differs", text, table, about=entry, values={"entry": entry})
         return
     yield from settled.concerns(room, message)
-    yield from at_table.concerns(room, message, now)
+    yield from at_table.concerns(event, room, message, now)
     yield from seating.concerns(event, room.seatings, message)
 
 

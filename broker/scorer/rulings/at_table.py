@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable
 
-from broker.contract.facts import Ruled
+from broker.contract.facts import Result, Ruled
 from broker.contract.messages import LogMessage
 from broker.contract.rulings import kind_of
 from broker.scorer.alerts import Concern
+from broker.scorer.event import Event
 from broker.scorer.room import Room
 
 
-def concerns(room: Room, message: LogMessage, now: int) -> Iterable[Concern]:
+def concerns(event: Event, room: Room, message: LogMessage, now: int) -> Iterable[Concern]:
     """Give what an arbiter must know of a ruling at a table. `now` in ms since 1970: a table's own clock may lie."""
     fact, table = message.fact, message.table
+    if isinstance(fact, Result) and fact.fines:
+        yield _fined(event, message.seq, table, fact)
     if not isinstance(fact, Ruled):
         return
     text = f"table {table}: {kind_of(fact.decision)} ruled on deal {fact.deal}, round {fact.round}"
@@ -21,3 +24,14 @@ def concerns(room: Room, message: LogMessage, now: int) -> Iterable[Concern]:
     if room.book.deadline is not None and now > room.book.deadline:
         late = f"{text}, told after the correction period"
         yield Concern("ruled_after_end", late, table, about=message.seq, values=told)
+
+
+def _fined(event: Event, seq: int, table: int, result: Result) -> Concern:
+    """Tell of the fines that a result brings with it; an older table does not say whose they are."""
+    fined = ((event.players[result.players[seat]].name, fine.imp) for seat, fine in result.fines.items())
+    fines = ", ".join(f"{name} {imp} IMP" for name, imp in fined)
+    author = ", ".join(sorted({fine.author or "?" for fine in result.fines.values()}))
+    reason = ", ".join(sorted({fine.reason for fine in result.fines.values()}))
+    text = f"table {table}: fined on deal {result.deal}, round {result.round}, by {author}: {fines}: {reason}"
+    values: dict[str, int | str] = {"fines": fines, "deal": result.deal, "round": result.round}
+    return Concern("fined_at_table", text, table, about=seq, values={**values, "author": author, "reason": reason})
