@@ -17,7 +17,7 @@ from firmware.addresses import OpenedButtons, open_buttons
 from firmware.errors import FirmwareError
 from firmware.scanner_addresses import open_scanner
 from kiosk.config import Settings
-from kiosk.errors import JournalBroken, KioskError, NotPaired
+from kiosk.errors import JournalBroken, KioskError, NotPaired, PairingAsked
 from kiosk.eyes import Eyes, picture_room
 from kiosk.journal import Journal, Whose
 from kiosk.program import Program
@@ -62,9 +62,7 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
         signal.signal(number, lambda *_: stop.set())
     try:
         if config is not None:
-            settings = _with_table(config, stop, picture, anew=anew)
-            if settings is not None:
-                serve(settings, stop, picture)
+            _run_table(config, stop, picture, anew=anew)
         else:
             from kiosk.practice.session import practise  # noqa: PLC0415 - no table in an event needs it
 
@@ -75,6 +73,20 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
     except sqlite3.Error as error:
         click.echo(f"homologue kiosk: {JournalBroken.code}: {error}", err=True)
         sys.exit(1)
+
+
+def _run_table(config: Path, stop: threading.Event, picture: Path | None, *, anew: bool) -> None:
+    """Run one table until told to stop. Where its screen asks for another pairing it gets one, and the table goes on.
+
+    Each event and table has a journal of its own, so what an earlier pairing has not sent stays where it is.
+    """
+    while (settings := _with_table(config, stop, picture, anew=anew)) is not None:
+        try:
+            serve(settings, stop, picture)
+        except PairingAsked:
+            anew = True
+        else:
+            return
 
 
 def _with_table(config: Path, stop: threading.Event, picture: Path | None, *, anew: bool) -> Settings | None:
@@ -115,7 +127,9 @@ def serve(settings: Settings, stop: threading.Event, picture: Path | None = None
             opened.callback(people.stop)
             people.start()
         eyes.start()
-        run(program, stop, Round(program, window, eyes, buttons.buttons.show, stop, people, picture))
+        each_round = Round(program, window, eyes, buttons.buttons.show, stop, people, picture)
+        each_round.pairs = settings.paired
+        run(program, stop, each_round)
 
 
 def _people(settings: Settings, buttons: OpenedButtons, trays: "TrayTwin") -> "People | None":

@@ -113,13 +113,16 @@ class Settings:
     def __init__(self, path: Path) -> None:
         """Raise BadConfiguration; NotPaired where the desk is to say which table this is, and has not."""
         self._beside = path.resolve().parent
+        self.paired = False
+        """Whether event and table are what the desk has told, and may tell anew."""
         self.config = self._read(path)
         self._check_devices(path)
 
     def _read(self, path: Path) -> Config:
         try:
             content = path.read_bytes()
-            if "paired" not in msgspec.toml.decode(content):
+            self.paired = "paired" in msgspec.toml.decode(content)
+            if not self.paired:
                 return msgspec.toml.decode(content, type=Config)
             own = msgspec.toml.decode(content, type=OwnConfig)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -111,3 +111,9 @@ class PictureWrong(KioskError):
     """Who made the self-test found the camera's picture wrong. Told; nothing raises it."""
 
     code = "picture_wrong"
+
+
+class PairingAsked(KioskError):
+    """Somebody at the table asks that the device be paired anew: the pairing screen comes."""
+
+    code = "pairing_asked"

@@ -3,15 +3,17 @@
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware.reports import Lamp, Seat
+from kiosk.errors import PairingAsked
 from kiosk.eyes import Eyes
 from kiosk.lamps import lamps
 from kiosk.program import Program
 from kiosk.screens.sentences import places, verdict
-from kiosk.screens.shown import Shown
+from kiosk.screens.shown import Shown, useless
 from kiosk.screens.window import QUIT, Window
 from kiosk.screens.words import Words
 from kiosk.sight import Wanted
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from kiosk.twins.people import People
 
 log = logging.getLogger("homologue.kiosk")
+
+PAIRS: Final = "p"
+"""The key that asks for another pairing."""
 
 ENGLISH: Final = Words("en")
 
@@ -40,20 +45,26 @@ class Round:
     ) -> None:
         self._program, self._window, self._eyes, self._people = program, window, eyes, people
         self._show_lamp, self._stop, self._picture = show_lamp, stop, picture
+        self.pairs = False
+        """The device was paired by the desk, and may be paired anew where it can do nothing as it is."""
         self._seen: Table | None = None
         self._wanted: Wanted | None = None
         self._shown: Shown | None = None
         self._log = Log()
 
     def __call__(self) -> float:
-        """Do one round, and give the seconds until the next at the latest."""
+        """Do one round, and give the seconds until the next at the latest. Raises PairingAsked."""
         for key in self._window.pressed():
             if key == QUIT:
                 self._stop.set()
+            elif key == PAIRS and self._shown is not None and self._shown.may_pair:
+                raise PairingAsked("the screen asks for another pairing")
             else:
                 self._program.key(key)
         self._look(self._program.state)
         shown = self._program.shown()
+        if self.pairs and useless(shown):
+            shown = replace(shown, may_pair=True)
         self._window.show(shown)
         if shown != self._shown:
             self._shown = shown

@@ -62,7 +62,7 @@ class SaidOfRiichi(Said, frozen=True, tag="riichi", kw_only=True):
     riichi: RiichiDeclared | None = None
     ippatsu: bool = False
     moment: WinMoment | None = None
-    red_fives: Annotated[int, Meta(ge=0, le=3, description="how many; their backs do not tell")] = 0
+    red_fives: Annotated[int, Meta(ge=0, le=3, description="how many, where the set is registered without them")] = 0
     dora: Annotated[tuple[Serial, ...], Meta(max_length=5, description="the indicators that are turned")] = ()
     ura: Annotated[tuple[Serial, ...], Meta(max_length=5, description="those under them, looked at after riichi")] = ()
 

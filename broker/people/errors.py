@@ -84,7 +84,7 @@ class TablesUnheard(PeopleError, ConnectionError):
 
 
 class PeopleStoreBroken(PeopleError, OSError):
-    """`people.sqlite` cannot be read or written, or is of another version or event."""
+    """`people.sqlite`, or the tables of people in PostgreSQL, cannot be read or written, or are of another version."""
 
     code = "people_store_broken"
 

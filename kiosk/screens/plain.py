@@ -27,10 +27,15 @@ def playing(words: Words, shown: Shown) -> Middle | None:
 
 def plain(words: Words, shown: Shown) -> Middle:
     """Any state that has no screen of its own."""
-    go_on = (Action("enter", words("do_next"), "strong"),) if shown.ruled else ()
+    go_on: tuple[Action, ...] = (Action("enter", words("do_next"), "strong"),) if shown.ruled else ()
     if shown.state in ("waiting", "finished"):
-        go_on = (Action("t", words("do_self_test")),)
+        go_on = (Action("t", words("do_self_test")), *pair_anew(words, shown))
     return Middle((*extra(words, shown), *state(words, shown), *problem(words, shown)), go_on)
+
+
+def pair_anew(words: Words, shown: Shown) -> tuple[Action, ...]:
+    """Give the button that asks for another pairing, where the device may be given one."""
+    return (Action("p", words("do_pair")),) if shown.may_pair else ()
 
 
 def state(words: Words, shown: Shown) -> tuple[Said, ...]:

@@ -25,6 +25,9 @@ QUIET: Final = (Phase.PLAYING, Phase.CLAIMING)
 
 HIDDEN: Final = "*"
 
+REFUSED: Final = "broker: broker_refused"
+"""How it stands in the health that the broker does not let the device in."""
+
 OF_A_SEAT: Final = ("button-", "contact-", "press-")
 """How the health of one seat's button is named, of its contact, and of a press of it that was told late."""
 
@@ -105,6 +108,8 @@ class Shown:
     """How many calls are before the table's own; None: no call is shown, or that is not known."""
     receipt: str | None = None
     """The code of the receipt of the play that was recorded."""
+    may_pair: bool = False
+    """The device can do nothing as it is paired, and may be paired anew."""
     elsewhere: bool = False
     """The table is served by another device."""
     pairing: PairingForm | None = None
@@ -118,6 +123,12 @@ class Shown:
     def riichi(self) -> SessionShown | AloneShown | None:
         """What a table that plays riichi shows, in whichever way."""
         return self.session or self.alone
+
+
+def useless(now: Shown) -> bool:
+    """Say whether a device has lost its right: another serves its table, or between plays the broker refuses it."""
+    refused = now.state in ("waiting", "finished") and REFUSED in now.line.health
+    return now.elsewhere or refused
 
 
 def shown(

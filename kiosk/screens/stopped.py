@@ -3,7 +3,7 @@
 from kiosk.screens import style
 from kiosk.screens.middle import Action, Middle
 from kiosk.screens.pen import Said
-from kiosk.screens.plain import extra, problem
+from kiosk.screens.plain import extra, pair_anew, problem
 from kiosk.screens.shown import Shown
 from kiosk.screens.words import Words
 
@@ -41,4 +41,4 @@ def elsewhere(words: Words, shown: Shown) -> Middle | None:
         Said(words("elsewhere_help"), 0.06, style.TEXT),
         Said(words("elsewhere_kept"), 0.055, style.QUIET),
     )
-    return Middle(lines, (Action("enter", words("do_serve"), "strong"),))
+    return Middle(lines, (Action("enter", words("do_serve"), "strong"), *pair_anew(words, shown)))

@@ -52,9 +52,8 @@ def counted(
 def _faces(held: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[[int], str]:
     """Give what names a tile's face. Of each suit one five may be red: so many are, of suits that have a five here.
 
-    Of all four fives of a suit one is red; else whose suit's they are changes nothing that is counted. Where the set
-    was registered with its red fives they are known, and nobody's count of them is asked. Raises RuleError
-    `red_fives_unclear`.
+    A set that is registered with its red fives tells by itself. Of all four fives of a suit one is red; else whose
+    suit's they are changes nothing that is counted. Raises RuleError `red_fives_unclear`.
     """
     if has_red(faces.values()):
         return faces.__getitem__

@@ -1,6 +1,6 @@
 """What is ruled at a table comes from its device, not from an account: the desk is always told."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from broker.contract.facts import Result, Ruled
 from broker.contract.messages import LogMessage
@@ -10,11 +10,9 @@ from broker.scorer.event import Event
 from broker.scorer.room import Room
 
 
-def concerns(event: Event, room: Room, message: LogMessage, now: int) -> Iterable[Concern]:
+def concerns(room: Room, message: LogMessage, now: int) -> Iterator[Concern]:
     """Give what an arbiter must know of a ruling at a table. `now` in ms since 1970: a table's own clock may lie."""
     fact, table = message.fact, message.table
-    if isinstance(fact, Result) and fact.fines:
-        yield _fined(event, message.seq, table, fact)
     if not isinstance(fact, Ruled):
         return
     text = f"table {table}: {kind_of(fact.decision)} ruled on deal {fact.deal}, round {fact.round}"
@@ -26,12 +24,15 @@ def concerns(event: Event, room: Room, message: LogMessage, now: int) -> Iterabl
         yield Concern("ruled_after_end", late, table, about=message.seq, values=told)
 
 
-def _fined(event: Event, seq: int, table: int, result: Result) -> Concern:
+def fined(event: Event, message: LogMessage, result: Result) -> Iterator[Concern]:
     """Tell of the fines that a result brings with it; an older table does not say whose they are."""
-    fined = ((event.players[result.players[seat]].name, fine.imp) for seat, fine in result.fines.items())
-    fines = ", ".join(f"{name} {imp} IMP" for name, imp in fined)
+    if not result.fines:
+        return
+    about = ((event.players[result.players[seat]].name, fine.imp) for seat, fine in result.fines.items())
+    fines = ", ".join(f"{name} {imp} IMP" for name, imp in about)
     author = ", ".join(sorted({fine.author or "?" for fine in result.fines.values()}))
     reason = ", ".join(sorted({fine.reason for fine in result.fines.values()}))
-    text = f"table {table}: fined on deal {result.deal}, round {result.round}, by {author}: {fines}: {reason}"
+    text = f"table {message.table}: fined on deal {result.deal}, round {result.round}, by {author}: {fines}: {reason}"
     values: dict[str, int | str] = {"fines": fines, "deal": result.deal, "round": result.round}
-    return Concern("fined_at_table", text, table, about=seq, values={**values, "author": author, "reason": reason})
+    said = {**values, "author": author, "reason": reason}
+    yield Concern("fined_at_table", text, message.table, about=message.seq, values=said)

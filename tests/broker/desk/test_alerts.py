@@ -20,6 +20,7 @@ from tests.broker.scorer.hall import NOW, make_hall, open_journal
 from tests.broker.scorer.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
 
+DAY = 86_400_000
 HERE = event().bookings[1, 1]
 SWAPPED = {**HERE.players, "east": HERE.players["west"], "west": HERE.players["east"]}
 RULED = Ruled(round=1, deal=HERE.deal, decision=Void(), author="Tao <b>", role="table_arbiter", reason="tiles fell")
@@ -49,6 +50,8 @@ def alerts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AlertView
         hall.hear(state(1), state(1, device="kiosk-0002"), state(1, lifecycle="lost", count=2))
         hall.hear(replace(state(2), health={"scanner": "device_forbidden"}))
         hall.hear(replace(state(2, count=2), health={}))
+        for off in (DAY, -DAY, 0):
+            hall.hear(replace(state(2, count=3), at=NOW + off, heard=NOW))
         for well in (False, True):
             hall.scorer.hear_of_backup(Report(well=well, text="no room on the stick"))
             hall.scorer.step(timeout=0)

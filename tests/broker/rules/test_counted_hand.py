@@ -188,6 +188,17 @@ def _comparable_told(told: dict[str, Any]) -> object:
     return told["han"], told["fu"], told["yakuman"], yaku, fu
 
 
+def test_a_set_that_is_registered_with_its_red_fives_tells_them_by_itself() -> None:
+    lies = lay_down(("2m", "3m", "4m", "6p", "7p", "8p", "2s", "3s", "4s", "6s", "6s", "4p", "5p"), (), "6p", Random(3))
+    red, *_ = (serial for serial in lies.groups[0] if lies.faces[serial] == "5p")
+    others = {lies.faces[serial]: serial for serial in lies.faces if lies.faces[serial] in ("5m", "5s")}
+    faces = {**lies.faces, red: "0p", others["5m"]: "0m", others["5s"]: "0s"}
+    said = SaidOfRiichi(laid=Laid(self_drawn=False), round_wind="east", dealer="east", red_fives=3)
+    answer = answered(lies.asked(said), Tiles(faces), TENHOU)
+    assert isinstance(answer, RiichiValue)
+    assert {one.id: one.han for one in answer.yaku}["red_five"] == 1
+
+
 # ---- what is never told -------------------------------------------------------------------------
 
 

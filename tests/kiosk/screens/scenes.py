@@ -339,6 +339,10 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, calling, next": lambda: replace(calling(), calls_before=0, line=ONLINE),
     "playing, calling, after others": lambda: replace(calling(), calls_before=12),
     "another device serves the table": lambda: Shown(TABLE, "restoring", ONLINE, elsewhere=True),
+    "another device serves the table, this one may be paired anew": lambda: Shown(
+        TABLE, "restoring", ONLINE, elsewhere=True, may_pair=True
+    ),
+    "the broker refuses the device, which may be paired anew": lambda: Shown(TABLE, "waiting", may_pair=True),
     "playing, nobody won": nobody_won,
     "arbiter, PIN": lambda: ruling(Panel("pin", digits="1234")),
     "arbiter, wrong PIN": lambda: ruling(Panel("pin"), Phase.RECORDED, "pin_locked"),

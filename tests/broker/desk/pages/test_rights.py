@@ -1,6 +1,6 @@
 """What each role may reach of the whole program's desk: its pages, its files, its streams, and its forms."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import pytest
@@ -13,7 +13,7 @@ from tests.broker.desk.test_access import ALLOWED, ARBITERS, OPEN, browser, logg
 
 ORGANISERS: Final = {"head_arbiter", "organiser"}
 
-BESIDES: Final[dict[str, set[str]]] = {
+BESIDES: Final[dict[str, Collection[str]]] = {
     "/exports": {*ROLES},
     "/exports/{name}": {*ROLES},
     "/orders": ARBITERS,
@@ -66,7 +66,8 @@ def test_every_route_of_the_program_is_in_the_table_of_rights(desk: Whole) -> No
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_role_reaches_what_it_was_given_and_is_refused_the_rest(desk: Whole, role: str) -> None:
-    rights, wrong = {**ALLOWED, **BESIDES}, list[tuple[str, str, int]]()
+    rights: dict[str, Collection[str]] = {**ALLOWED, **BESIDES}
+    wrong = []
     with logged_in(desk.server, role) as client:
         for method, path in routes(desk):
             answer = client.request(method, at(path), headers={"Accept": "application/json"})
