@@ -114,8 +114,8 @@ def test_all_problems_are_named_at_once(made: Path, tmp_path: Path) -> None:
     (broken / "event.toml").write_text(plan.replace('id = "p01"', 'id = "p99"', 1), encoding="utf-8")
     found = json.loads(ask("check", broken, "--json").stdout)
     assert sorted({problem["code"] for problem in found["problems"]}) == [
-        "bad_event",
         "not_committed",
+        "player_not_listed",
         "secret_exposed",
     ]
     assert [p for p in found["problems"] if "player p01 is not in the list" in p["message"]] != []
