@@ -1,8 +1,9 @@
 """What of the tables' facts an arbiter must know: of each by itself, as it comes or as it is read again."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from itertools import chain
 
-from broker.contract.facts import Restored, RiichiHand
+from broker.contract.facts import Overridden, Restored, Result, RiichiHand, Ruled, Seated
 from broker.contract.messages import LogMessage
 from broker.scorer import seating
 from broker.scorer.alerts import Concern
@@ -11,19 +12,32 @@ from broker.scorer.room import Room
 from broker.scorer.rulings import at_table, settled
 
 
-def concerns_of(event: Event, room: Room, message: LogMessage, now: int) -> Iterable[Concern]:
+def concerns_of(event: Event, room: Room, message: LogMessage, now: int) -> Iterator[Concern]:
     """Give the concerns of a fact that the room has just taken in. `now` in ms since 1970, by the scorer's clock."""
-    fact, table = message.fact, message.table
-    if isinstance(fact, Restored):
-        yield from _of_tiles(event, table, message.seq, fact)
-    if session := event.riichi.get((table, fact.round)):
-        for entry in room.riichi.differing(session) if isinstance(fact, RiichiHand) else ():
-            text = f"table {table}: entry {entry} of the riichi session does not follow from those before it"
-            yield Concern("session_differs", text, table, about=entry, values={"entry": entry})
-        return
-    yield from settled.concerns(room, message)
-    yield from at_table.concerns(room, message, now)
-    yield from seating.concerns(event, room.seatings, message)
+    yield from of_itself(event, room, message, now)
+    if isinstance(message.fact, Seated | Result):
+        yield from seating.repeats(event, room.seatings, message, message.fact)
+
+
+def of_itself(event: Event, room: Room, message: LogMessage, now: int) -> Iterator[Concern]:
+    """The same but for players who repeat a deal: of a long journal that is found otherwise than fact by fact."""
+    fact = message.fact
+    found: Iterator[Concern] = iter(())
+    match fact:
+        case Restored():
+            found = _of_tiles(event, message.table, message.seq, fact)
+        case Seated():
+            found = seating.differing(event, room.seatings, message, fact)
+        case Overridden():
+            found = seating.overridden(message.table, message.seq, fact)
+        case Result():
+            seated = seating.differing(event, room.seatings, message, fact)
+            found = chain(settled.concerns(room, message, fact), at_table.fined(event, message, fact), seated)
+        case Ruled():
+            found = at_table.concerns(room, message, now)
+        case RiichiHand():
+            found = _of_session(event, room, message)
+    return found
 
 
 def gap_before(table: int, seq: int) -> Concern:
@@ -32,7 +46,14 @@ def gap_before(table: int, seq: int) -> Concern:
     return Concern("gap", text, table, about=seq, values={"number": seq})
 
 
-def _of_tiles(event: Event, table: int, seq: int, fact: Restored) -> Iterable[Concern]:
+def _of_session(event: Event, room: Room, message: LogMessage) -> Iterator[Concern]:
+    session = event.riichi.get((message.table, message.fact.round))
+    for entry in room.riichi.differing(session) if session else ():
+        text = f"table {message.table}: entry {entry} of the riichi session does not follow from those before it"
+        yield Concern("session_differs", text, message.table, about=entry, values={"entry": entry})
+
+
+def _of_tiles(event: Event, table: int, seq: int, fact: Restored) -> Iterator[Concern]:
     if fact.form != event.form(fact.deal):
         text = f"table {table}: deal {fact.deal} is played in another form"
         yield Concern("fouled", text, table, about=seq, values={"deal": fact.deal})

@@ -1,17 +1,20 @@
 """What a scorer knows when it starts: all of it from the journal, as the scorer before it knew it when it came."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
+from broker.contract.facts import Result, Seated
 from broker.contract.messages import LogMessage
+from broker.scorer import seating
 from broker.scorer.alerts import Concern
 from broker.scorer.clocks import FactTimes
 from broker.scorer.event import Event
 from broker.scorer.intake import TableBook
-from broker.scorer.noticing import concerns_of, gap_before
+from broker.scorer.noticing import gap_before, of_itself
 from broker.scorer.room import Room
+from broker.scorer.seating import Seatings
 from broker.scorer.times import TableTimes
 from broker.store.journal import Journal, Kept, RefusedRow, message_of
 
@@ -50,10 +53,23 @@ def refill(event: Event, room: Room, clocks: FactTimes, times: TableTimes, taken
             believed = clocks.believed(message, at)
             yield believed
             times.hear(believed)
-            told.extend((at, concern) for concern in concerns_of(event, room, believed, at))
+            for concern in of_itself(event, room, believed, at):
+                told.append((at, concern))  # noqa: PERF401 - nearly always there is none
 
     room.load(one_by_one())
+    told.extend(_of_repeats(event, room.seatings.repeated(event), taken))
     return told
+
+
+def _of_repeats(event: Event, deals: Container[int], taken: Taken) -> Iterable[Told]:
+    """Give who has sat down to a deal again, of the few deals with which that was so."""
+    seatings = Seatings()
+    for message, at in zip(taken.messages, taken.received, strict=True) if deals else ():
+        if not isinstance(message, LogMessage) or message.fact.deal not in deals:
+            continue
+        if isinstance(message.fact, Seated | Result):
+            seatings.remember(message)
+            yield from ((at, concern) for concern in seating.repeats(event, seatings, message, message.fact))
 
 
 def of_gaps(books: Mapping[int, TableBook], taken: Taken) -> Iterable[Told]:

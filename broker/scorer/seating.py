@@ -1,7 +1,7 @@
 """Who really sat where: told by the table with each play, before a tile was touched, and kept with it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from broker.contract.facts import Overridden, Result, Seated
@@ -55,6 +55,16 @@ class Seatings:
         own = counted.players.values() if counted else ()
         return tuple(sorted(one for one in players if had[one] - (one in own) > 0))
 
+    def repeated(self, event: Event) -> set[int]:
+        """Give the deals with which somebody has two results, or to which somebody has sat down once more."""
+        found = set()
+        for deal, results in self._of_deal.items():
+            players = [player for one in results.values() for player in one.players.values()]
+            if len(set(players)) < len(players):
+                found.add(deal)
+        begun = ((key, event.bookings[key].deal) for key in self._told.keys() - self._counted.keys())
+        return found | {deal for key, deal in begun if self.repeating(key, deal, (self.of(key) or {}).values())}
+
     def to_come(
         self, event: Event, table: int, replanned: Mapping[int, int] = MappingProxyType({})
     ) -> dict[int, tuple[PlayerId, ...]]:
@@ -67,22 +77,27 @@ class Seatings:
         return {round_: players for round_, players in found.items() if players}
 
 
-def concerns(event: Event, seatings: Seatings, message: LogMessage) -> Iterable[Concern]:
-    """Give what an arbiter must know of who sits where, and of what was let go on at the table."""
-    fact, table = message.fact, message.table
-    if isinstance(fact, Overridden):
-        text = f"table {table}: deal {fact.deal} goes on in spite of {', '.join(fact.guards)}: {fact.reason}"
-        values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
-        yield Concern("overridden", text, table, about=message.seq, values=values)
-    if not isinstance(fact, Seated | Result):
-        return
-    known = seatings.of((table, fact.round)) or event.bookings[table, fact.round].players
-    expected = event.bookings[table, fact.round].players if isinstance(fact, Seated) else known
-    if dict(fact.players) != dict(expected):
-        text = f"table {table}: not seated as planned for deal {fact.deal}"
-        yield Concern("seating_differs", text, table, about=message.seq, values={"deal": fact.deal})
-    if again := seatings.repeating((table, fact.round), fact.deal, fact.players.values()):
+def overridden(table: int, seq: int, fact: Overridden) -> Iterator[Concern]:
+    """Give what an arbiter must know of what was let go on at a table."""
+    text = f"table {table}: deal {fact.deal} goes on in spite of {', '.join(fact.guards)}: {fact.reason}"
+    values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
+    yield Concern("overridden", text, table, about=seq, values=values)
+
+
+def differing(event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result) -> Iterator[Concern]:
+    """Give what an arbiter must know of who sits where: not as planned, or not as was told before."""
+    planned, known = event.bookings[message.table, fact.round].players, None
+    if isinstance(fact, Result):
+        known = seatings.of((message.table, fact.round))
+    if fact.players != (known or planned):
+        text = f"table {message.table}: not seated as planned for deal {fact.deal}"
+        yield Concern("seating_differs", text, message.table, about=message.seq, values={"deal": fact.deal})
+
+
+def repeats(event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result) -> Iterator[Concern]:
+    """Give what an arbiter must know of those who had this deal before."""
+    if again := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
         names = ", ".join(event.players[one].name for one in again)
-        text = f"table {table}: {names} had deal {fact.deal} before"
-        again_with: dict[str, int | str] = {"names": names, "deal": fact.deal}
-        yield Concern("player_repeats_deal", text, table, about=message.seq, values=again_with)
+        text = f"table {message.table}: {names} had deal {fact.deal} before"
+        values: dict[str, int | str] = {"names": names, "deal": fact.deal}
+        yield Concern("player_repeats_deal", text, message.table, about=message.seq, values=values)

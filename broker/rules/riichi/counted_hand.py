@@ -57,8 +57,6 @@ def _faces(held: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[
     """
     if has_red(faces.values()):
         return faces.__getitem__
-    if has_red(faces.values()):
-        return faces.__getitem__
     fives: dict[str, list[int]] = {}
     for serial in held:
         if faces[serial] in RED.values():

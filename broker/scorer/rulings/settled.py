@@ -1,6 +1,6 @@
 """Where a table's own result differs from what the desk had settled before it came: told, and left to an arbiter."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from broker.contract.facts import Result
 from broker.contract.messages import LogMessage
@@ -10,11 +10,9 @@ from broker.scorer.room import Room
 from broker.scorer.rulings.entry import Entry
 
 
-def concerns(room: Room, message: LogMessage) -> Iterable[Concern]:
+def concerns(room: Room, message: LogMessage, result: Result) -> Iterator[Concern]:
     """Give what an arbiter must know of a result that comes for a play with a ruling in its place."""
-    result, table = message.fact, message.table
-    if not isinstance(result, Result):
-        return
+    table = message.table
     entry = _settled_by(room.book.of((table, result.round)))
     if entry is None or _as_settled(entry, result):
         return

@@ -105,7 +105,7 @@ def fined(imp: int) -> LogMessage:
     return fact(3, 1, result(3, 1, OUTCOMES[1], {"north": Fine(imp=imp, reason="false hu")}))
 
 
-@pytest.mark.parametrize(("entered", "told"), [(4, []), (8, ["paper_differs"])])
+@pytest.mark.parametrize(("entered", "told"), [(4, ["fined_at_table"]), (8, ["fined_at_table", "paper_differs"])])
 def test_a_fine_of_a_sheet_counts_until_the_table_s_own_result_is_there(
     hall: Hall, entered: int, told: list[str]
 ) -> None:

@@ -79,7 +79,7 @@ def arbiter(desk: Ruled) -> Iterator[httpx.Client]:
 
 def sections(text: str) -> list[str]:
     """Give the page by sessions, without needless room."""
-    return [" ".join(one.split()) for one in re.findall(r"<section.*?</section>", text, re.DOTALL)]
+    return [" ".join(one.split()) for one in re.findall(r'<section class="session".*?</section>', text, re.DOTALL)]
 
 
 @pytest.mark.parametrize(
