@@ -44,7 +44,7 @@ SET_UP: Final = (
     *(f"broker/organiser/events/{part}.py" for part in ("listed", "mixing", "ready", "setting_up", "setup_page")),
     *("broker/organiser/movements/file.py", "broker/rules/movement/check.py"),
     *(f"broker/organiser/deals/{part}.py" for part in ("committed", "listed", "made", "sets")),
-    *("broker/scorer/event.py", "broker/scorer/own_rules.py", "broker/scorer/riichi.py"),
+    *("broker/scorer/event.py", "broker/scorer/folder.py", "broker/scorer/own_rules.py", "broker/scorer/riichi.py"),
 )
 """And of a form of the set-up; and what keeps an event from starting."""
 

@@ -122,7 +122,7 @@ def test_all_problems_are_named_at_once(made: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_without_anything_is_told(tmp_path: Path) -> None:
-    assert ask("check", tmp_path).stdout.startswith("bad_event: event.toml is missing")
+    assert ask("check", tmp_path).stdout.startswith("file_missing: event.toml is missing")
 
 
 NAMES = st.text(
