@@ -87,8 +87,8 @@ def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -
     rows[1][0], rows[2][1], rows[4][4] = "", "France", rows[3][4]
     result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
     assert [line.split(": ")[1:3] for line in result.stderr.splitlines()] == [
-        ["player_wrong", "line 3"],
-        ["player_wrong", "line 4"],
+        ["name_missing", "line 3"],
+        ["country_wrong", "line 4"],
     ]
     assert (tmp_path / "cup").exists() is False
 
