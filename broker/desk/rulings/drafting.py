@@ -19,8 +19,10 @@ from broker.contract.rulings import (
     FineRuled,
     Fouled,
     SeatsPlayed,
+    Substitute,
     Undo,
     Void,
+    Withdrawn,
 )
 from broker.contract.wire import Refused
 from broker.contract.words import LONGEST_REASON, SEATS, Seat
@@ -40,7 +42,7 @@ RANGE: Final = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3}))?")
 MINUTE_MS: Final = 60_000
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
-OF_EVENT: Final = ("award", "fine", "deadline")
+OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")
 
 
 def number(form: Form, field: str) -> int | None:
@@ -70,6 +72,8 @@ def draft_of(form: Form, laid: Laid | None, by: By, now: int) -> Draft:
         "fine": lambda: FineRuled(takes=_fines(form, laid)),
         "fouled": lambda: Fouled(groups=groups(form.get("groups", ""))),
         "deadline": lambda: Deadline(at=now + (number(form, "minutes") or 0) * MINUTE_MS),
+        "substitute": lambda: Substitute(**_absent(form), name=" ".join(form.get("name", "").split())),
+        "withdrawn": lambda: Withdrawn(**_absent(form), fault=form.get("fault", "own")),  # type: ignore[arg-type]  # looked at below
         "undo": lambda: Undo(ruling=form.get("undo", "")),
     }
     if laid is not None:
@@ -99,6 +103,11 @@ def _reason(form: Form) -> str:
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise Refused("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
     return reason
+
+
+def _absent(form: Form) -> dict[str, Any]:
+    """Give who is gone, and from which round on."""
+    return {"player": form.get("player", "").strip(), "first_round": number(form, "first_round") or 0}
 
 
 def _correct(form: Form, by: By) -> Correct:

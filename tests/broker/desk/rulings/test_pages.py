@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,25 @@ def test_each_kind_is_looked_at_before_anything_happens_then_published_and_taken
         assert (client.get("/standings.csv").text, busy.kinds[count:]) == (before, [(kind, False), ("undo", True)])
         assert client.get("/rulings").status_code == 200
     assert moved
+
+
+OF_WHO_PLAYS = {
+    "substitute": {"player": "p07", "first_round": "3", "name": " Ada   Reserve "},
+    "withdrawn": {"player": "p07", "first_round": "3", "fault": "nobody"},
+}
+
+
+@pytest.mark.parametrize("kind", OF_WHO_PLAYS)
+def test_who_has_left_is_ruled_after_a_look_at_the_plays_meant_and_taken_back(tmp_path: Path, kind: str) -> None:
+    with ruling_desk(tmp_path / "cup", until_round(2)) as half, logged_in(half.server, "head_arbiter") as client:
+        fields = opened(client, f"/rulings/new?kind={kind}") | OF_WHO_PLAYS[kind]
+        looked = client.post("/rulings/new", data=fields | {"action": "look"}).text
+        coming = re.findall(r"<li>Round (\d) ", looked.split('id="coming"')[1])
+        assert (coming, half.kinds) == (["3", "4"], [])
+        assert publish(client, fields).status_code == 303
+        assert "Player 7, from round 3" in client.get("/rulings").text
+        assert publish(client, opened(client, f"/rulings/new?undo={fields['id']}")).status_code == 303
+        assert half.kinds == [(kind, False), ("undo", True)]
 
 
 def test_a_deal_is_fouled_in_groups_and_imps_are_given_beside_all_plays(desk: Ruled) -> None:
