@@ -198,6 +198,17 @@ def test_what_is_filled_in_wrongly_is_refused_by_code_and_the_form_stays(
     assert looked_at.kinds == []
 
 
+def test_a_refusal_is_told_in_the_reader_s_language_with_its_values_beside_it(looked_at: Ruled) -> None:
+    low = {"win": "discard", "hv-south": "3", "discarder": "north", "action": "look"}
+    with logged_in(looked_at.server, "table_arbiter") as client:
+        fields = opened(client, f"/rulings/new?play={PLAY}&kind=correct") | low
+        answer = client.post("/rulings/new?lang=fr", data=fields)
+    assert (
+        "La valeur de la main est sous le minimum pour gagner. "
+        '<span class="detail" lang="en">(south: 3 is under the minimum of 8)</span> <code>impossible_result</code>'
+    ) in answer.text
+
+
 @given(st.dictionaries(st.sampled_from([*KINDS["adjusted"], "kind", "play", "undo", "deal", "groups", "id"]), HOSTILE))
 @settings(max_examples=5, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_in_the_form_it_is_refused_and_never_repeated_as_html(
