@@ -35,7 +35,7 @@ def written(fields: dict[str, str]) -> str:
     return urlencode(fields, errors="replace")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(fields=st.dictionaries(NAMES, HOSTILE, min_size=1, max_size=6))
 def test_whatever_an_arbiter_s_address_asks_for_there_is_a_page_or_a_plain_no(
     desk: Ruled, fields: dict[str, str]
