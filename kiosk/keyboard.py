@@ -39,6 +39,10 @@ class Pins(Protocol):
     def known(self) -> bool:
         """Whether there is one."""
 
+    @property
+    def mark(self) -> str | None:
+        """What tells which it is, and nothing of it."""
+
     def right(self, pin: str) -> bool:
         """Say whether this is it."""
 
@@ -47,6 +51,7 @@ class NoPin:
     """A table whose arbiters are let in by the desk alone."""
 
     known = False
+    mark = None
 
     def right(self, _: str) -> bool:
         """No PIN is right."""
@@ -116,6 +121,11 @@ class Keyboard:
             self._panel = panel
         self.panel = panel
         return problem
+
+    @property
+    def pin(self) -> str | None:
+        """What tells which PIN the arbiters have here."""
+        return self._pins.mark
 
     @property
     def filled_in(self) -> Form | RiichiForm | None:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from broker.contract.arbiter_pin import HASH, LONGEST, SHORTEST, hash_of, is_pin, opens
+from broker.contract.arbiter_pin import HASH, LONGEST, SHORTEST, hash_of, is_pin, mark_of, opens
 from kiosk.errors import BadConfiguration
 from kiosk.private import write_private
 
@@ -24,6 +24,11 @@ class Pin:
     def known(self) -> bool:
         """Whether there is one."""
         return self._hash is not None
+
+    @property
+    def mark(self) -> str | None:
+        """What tells this PIN's setting from another; nothing of the PIN."""
+        return self._hash and mark_of(self._hash)
 
     def right(self, pin: str) -> bool:
         """Say whether this is it. Takes a moment."""

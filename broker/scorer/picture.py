@@ -116,4 +116,5 @@ def _table(event: Event, table: int, known: Known) -> TableView:
         paused=said.paused if said else False,
         ordered=said.ordered if said else 0,
         obeyed=dict(said.obeyed) if said else {},
+        pin=said.pin if said else None,
     )

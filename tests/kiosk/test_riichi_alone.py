@@ -22,6 +22,7 @@ class Pin:
     """There is a PIN, and nobody knows it."""
 
     known = True
+    mark = None
 
     def right(self, _: str) -> bool:
         """Give that it is wrong."""
