@@ -19,7 +19,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/exports/{name}": {*ROLES},
     "/orders": ARBITERS,
     "/paper": ARBITERS,
-    "/paper/sheets.pdf": ARBITERS,
+    "/paper/sheets.pdf": {*ARBITERS, *ORGANISERS},
     "/pairing": ORGANISERS,
     "/riichi": ARBITERS,
     "/live/riichi": ARBITERS,
