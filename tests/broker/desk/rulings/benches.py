@@ -65,12 +65,14 @@ def ruling_desk(folder: Path, said: list[LogMessage] | None = None, of: Plan | N
             made.door.accounts.add(role, f"A {role}", role, PASSWORD, By("test"))
         thread = threading.Thread(target=made.scorer.run, args=(stop,))
         thread.start()
-        with made.server:
-            yield made
-        stop.set()
-        thread.join()
-        made.journal.close()
-        made.door.close()
+        try:
+            with made.server:
+                yield made
+        finally:
+            stop.set()
+            thread.join()
+            made.journal.close()
+            made.door.close()
 
 
 def opened(client: httpx.Client, address: str) -> dict[str, str]:
