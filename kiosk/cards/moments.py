@@ -81,7 +81,7 @@ def heap() -> Shown:
 
     play = plan().plays[1]
     lying = tuple(Sighted(one.tile.serial) for one in staff.heap(play, 0))
-    bench = saw(Bench(), Sight(in_view=lying, view=View(1, drawn_heap(play, 0, picture_room(SIZE)))))
+    bench = saw(Bench(), Sight(in_view=lying, view=View(1, drawn_heap(play, 0, picture_room(SIZE)))), "")
     return replace(RESTORING, order=play.order, work=Work(), bench=bench)
 
 

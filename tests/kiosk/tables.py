@@ -91,6 +91,23 @@ def swapped(of: PlannedPlay, seat: Seat, at: int) -> TrayChecked:
     return TrayChecked(at=at, seat=seat, rows=((two, one, *hand), *walls), wrong=(wrong,))
 
 
+def strange(of: PlannedPlay, seat: Seat, at: int, *, foreign: bool = False, unread: int = 0) -> TrayChecked:
+    """Look at a tray of a deal that nobody here knows: a quarter of it belongs there, or its tiles are of another set.
+
+    The last places can be left unread.
+    """
+    homes = [[serial for row in of.order[one] for serial in row] for one in (seat, *(s for s in SEATS if s != seat))]
+    lying: list[int | None] = [homes[at % 4][at // 4] for at in range(TRAY - unread)] + [None] * unread
+    rows = (tuple(lying[:13]), tuple(lying[13:24]), tuple(lying[24:]))
+    wrong = (
+        Misplaced(kind="foreign" if foreign else "wrong-hand", row=row, col=col, expected=1, found=serial)
+        for row, line in enumerate(rows)
+        for col, serial in enumerate(line)
+        if serial is not None
+    )
+    return TrayChecked(at=at, seat=seat, rows=rows, wrong=tuple(wrong))
+
+
 class Sitting:
     """One table and its time."""
 
