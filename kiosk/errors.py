@@ -83,6 +83,12 @@ class SelfTestSkipped(KioskError):
     code = "self_test_skipped"
 
 
+class PinGuessed(KioskError):
+    """Wrong PINs were given at the table, so many that the next one has to wait. Told; nothing raises it."""
+
+    code = "pin_guessed"
+
+
 class ButtonSilent(KioskError):
     """A button was pressed in the self-test, and nothing came of it. Told; nothing raises it."""
 

@@ -50,7 +50,7 @@ from kiosk.table.events import (
 from kiosk.table.state import SETTLE_NS, Phase, Table
 from kiosk.table_link import ask, table_link
 from kiosk.today import hours_and_minutes, version
-from kiosk.told import told_of, told_of_test
+from kiosk.told import told_of, told_of_people
 from kiosk.touch import Touch
 from kiosk.uplink import Uplink, Wire
 
@@ -396,5 +396,5 @@ class Program:
         refused = {"refused": self._uplink.refused[-1][1]} if self._uplink.refused else {}
         health = {**self._health.codes, **refused}
         unwell: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
-        told = {**health, **told_of_test(self.state)}  # a table that was not tested is no alert yet
+        told = {**health, **told_of_people(self.state)}  # what they did makes no device unwell
         return told_of(self._config, self._journal, self.state, unwell, self._uplink.unsent, told, self._keyboard.pin)

@@ -5,8 +5,9 @@ import uuid
 from broker.contract.messages import TableState
 from broker.contract.words import Lifecycle
 from kiosk.config import Config
-from kiosk.errors import SelfTestFailed, SelfTestSkipped
+from kiosk.errors import PinGuessed, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import Journal
+from kiosk.table.arbiter import AT_THE_TABLE, FREE_TRIES
 from kiosk.table.state import Table
 
 
@@ -38,11 +39,14 @@ def told_of(
         ordered=state.ordered,
         obeyed=dict(state.obeyed),
         pin=pin,
+        extra_min=state.extra_min,
+        arbiter="" if state.arbiter == AT_THE_TABLE else state.arbiter,
         health=health,
     )
 
 
-def told_of_test(state: Table) -> dict[str, str]:
-    """Give what is told of a self-test that was skipped, or has found something; nothing of one that has passed."""
+def told_of_people(state: Table) -> dict[str, str]:
+    """Give what is told of what people did: skipped the self-test, or went on with what it found; guessed the PIN."""
     codes = {"skipped": SelfTestSkipped.code, "failed": SelfTestFailed.code}
-    return {"self_test": codes[state.self_test]} if state.self_test in codes else {}
+    test = {"self_test": codes[state.self_test]} if state.self_test in codes else {}
+    return {**test, "pin": PinGuessed.code} if state.pins_wrong >= FREE_TRIES else test

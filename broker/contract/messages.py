@@ -92,6 +92,11 @@ class TableState(Message, frozen=True, kw_only=True):
         PinMark | None,
         Meta(description="tells which setting of the arbiters' PIN the table has; null: none, or an older program"),
     ] = None
+    extra_min: Annotated[int, Meta(ge=0, le=9999, description="added to the present play, by desk and table")] = 0
+    arbiter: Annotated[
+        Annotated[str, Meta(max_length=100)] | None,
+        Meta(description="who is let in to rule there; empty: by PIN; null: nobody"),
+    ] = None
     health: Annotated[
         dict[Annotated[str, Meta(max_length=64)], Text],
         Meta(max_length=16, description="what is wrong, by device; empty: all well"),

@@ -85,7 +85,7 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
             *(OrdersPage(access, orders, feed).routes() if orders else ()),
-            *_sheets(feed, offer, access, live, orders),
+            *_sheets(feed, offer, access, live),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
         exception_handlers={404: nothing_there, DeskError: refused, PeopleError: refused, RuleError: refused},
@@ -96,9 +96,7 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     )
 
 
-def _sheets(
-    feed: ViewFeed, offer: Offer, access: Access, live: LiveSheets, orders: OrderDesk | None
-) -> Iterator[Route]:
+def _sheets(feed: ViewFeed, offer: Offer, access: Access, live: LiveSheets) -> Iterator[Route]:
     """Give the routes of what is made from the plays."""
     if offer.moments is None:
         return
@@ -108,7 +106,7 @@ def _sheets(
     yield from CarriersPage(feed, carriers).routes(live)
     yield from DisplayPage(feed, access, sheets).routes()
     if offer.times and offer.wire:
-        yield from GridPage(feed, sheets, offer.times, orders, carriers).routes(live)
+        yield from GridPage(feed, sheets, offer.times, carriers).routes(live)
         yield from WirePage(offer.wire).routes(live)
 
 

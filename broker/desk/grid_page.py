@@ -12,7 +12,6 @@ from broker.desk.access import Visitor
 from broker.desk.carriers_now import CarriersNow
 from broker.desk.catalogue import Catalogue
 from broker.desk.live_sheet import LiveSheets, Sheet
-from broker.desk.orders import OrderDesk
 from broker.desk.sheets import DealLine, Leaf, Sheets
 from broker.scorer.carriers.dispatch import Carrier
 from broker.scorer.sheets.grid import grid
@@ -22,8 +21,6 @@ from broker.scorer.wirelog import WireLog
 
 TABLES_A_PAGE: Final = 50
 MESSAGES_A_PAGE: Final = 100
-YOUNG: Final = 200
-"""Orders that are looked through for extra time: those of a play are young."""
 
 
 class Outstanding(NamedTuple):
@@ -36,11 +33,8 @@ class Outstanding(NamedTuple):
 class GridPage:
     """Answers arbiters."""
 
-    def __init__(
-        self, feed: ViewFeed, sheets: Sheets, times: TableTimes, orders: OrderDesk | None, carriers: CarriersNow
-    ) -> None:
-        self._feed, self._sheets, self._times, self._orders = feed, sheets, times, orders
-        self._carriers = carriers
+    def __init__(self, feed: ViewFeed, sheets: Sheets, times: TableTimes, carriers: CarriersNow) -> None:
+        self._feed, self._sheets, self._times, self._carriers = feed, sheets, times, carriers
 
     def routes(self, live: LiveSheets) -> Sequence[Route]:
         """Give the routes."""
@@ -60,7 +54,6 @@ class GridPage:
             "only": only,
             "calls": self._calls(view.tables),
             "playing": self._times.playing,
-            "extra": self._extra(),
             "outstanding": self._outstanding(visitor, view),
         }
         return Sheet("grid.html", words.say("grid"), values)
@@ -78,17 +71,6 @@ class GridPage:
             carriers.setdefault(one.deal, []).append(one)
         lines = self._sheets.deals(visitor)
         return [Outstanding(line, carriers.get(line.deal, [])) for line in lines if not line.complete]
-
-    def _extra(self) -> dict[int, int]:
-        """Add up the extra minutes that each table was given in the play that it is at."""
-        if self._orders is None:
-            return {}
-        playing, given = self._times.playing.copy(), dict[int, int]()
-        for kept in self._orders.book.newest(YOUNG):
-            for table in kept.given.tables if kept.given.minutes else ():
-                if table in playing and kept.at >= playing[table].at:
-                    given[table] = given.get(table, 0) + kept.given.minutes
-        return given
 
 
 class WirePage:

@@ -117,4 +117,6 @@ def _table(event: Event, table: int, known: Known) -> TableView:
         ordered=said.ordered if said else 0,
         obeyed=dict(said.obeyed) if said else {},
         pin=said.pin if said else None,
+        extra_min=said.extra_min if said else 0,
+        arbiter=said.arbiter if said else None,
     )

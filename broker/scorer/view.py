@@ -36,6 +36,10 @@ class TableView(Struct, frozen=True):
     """Ids of the last orders that it has carried out, by number."""
     pin: str | None = None
     """Tells which setting of the arbiters' PIN the table has."""
+    extra_min: int = 0
+    """Minutes that were added to the present play, by whoever gave them."""
+    arbiter: str | None = None
+    """Who is let in to rule there; empty where it was by PIN."""
 
 
 class SeatView(Struct, frozen=True):

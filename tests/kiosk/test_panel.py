@@ -79,6 +79,26 @@ def test_the_fourth_try_waits_even_if_it_is_right(table: Standing) -> None:
     assert table.program.state.arbiter is not None
 
 
+def test_from_the_third_wrong_pin_on_the_desk_is_told_until_an_arbiter_is_let_in(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    table.type("a")
+    told = []
+    for _ in range(3):
+        table.type(*"0000", "enter")
+        told.append(table.program._now().health)
+    assert told == [{}, {}, {"pin": "pin_guessed"}]
+    table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+    assert (table.program._now().health, table.program._now().arbiter) == ({}, "Anne")
+
+
+def test_the_desk_is_told_who_is_let_in_and_what_time_was_added_at_the_table(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    assert (table.program._now().arbiter, table.program._now().extra_min) == (None, 0)
+    table.type("a", *PIN, "enter")
+    table.type(str(possible(table.program.state).index("extra_time") + 1), "1", "5", "enter")
+    assert (table.program._now().arbiter, table.program._now().extra_min) == ("", 15)
+
+
 def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN, "enter")

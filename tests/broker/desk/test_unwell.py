@@ -9,13 +9,13 @@ from broker.desk.catalogue import LANGUAGES, Language, catalogues
 from broker.desk.page import environment
 from broker.desk.unwell import changed, faulty, in_spite_of, named
 from broker.scorer.counting import CORRECTED
-from kiosk.errors import SelfTestFailed, SelfTestSkipped
+from kiosk.errors import PinGuessed, SelfTestFailed, SelfTestSkipped
 from kiosk.health import TOLD_LATE
 from kiosk.table import guards
 from kiosk.table.guards import OUT_OF_ORDER
 from tests.kiosk.screens.test_faults import OTHERS, PARTS, of_hardware
 
-ARRIVING = {*of_hardware(), TOLD_LATE, SelfTestFailed.code, SelfTestSkipped.code}
+ARRIVING = {*of_hardware(), TOLD_LATE, SelfTestFailed.code, SelfTestSkipped.code, PinGuessed.code}
 """Every code of its own that a table's health can have."""
 
 IN_THE_PLACE_OF = ("wire", "plan", "refused")
@@ -34,7 +34,7 @@ def test_every_fault_that_a_table_can_tell_has_its_word(language: Language) -> N
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_part_has_its_name(language: Language) -> None:
     words = catalogues()[language]
-    parts = (*PARTS, *OTHERS, "self_test", "refused")
+    parts = (*PARTS, *OTHERS, "self_test", "pin", "refused")
     assert [part for part in parts if named(words, part) == part] == []
 
 

@@ -42,7 +42,7 @@ NEVER_TOLD: Final = {
     },
     "the self-test tells what it has found": {
         *("button_exchanged", "button_silent", "picture_wrong", "scanner_beeps", "scanner_silent"),
-        *("self_test_failed", "self_test_skipped"),
+        *("self_test_failed", "self_test_skipped", "pin_guessed"),
     },
     "the desk's own code is told in its place": {"pairing_refused"},
     "the table asks again until it is another": {"not_declared", "not_restored"},
