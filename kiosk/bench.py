@@ -6,14 +6,16 @@ None of it is kept: after a restart the camera sees it again.
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from broker.contract.carrier_sheet import read_sheet
 from broker.contract.plans import PlannedPlay
 from broker.contract.words import SEATS, Seat
 from broker.rules.deal import ROWS
 from firmware.reports import NotScanned, Scanned
 from kiosk.sight import Sight
-from kiosk.table.events import Event, RowTicked, TrayChecked
+from kiosk.table.carrier import ENOUGH
+from kiosk.table.events import CarrierTakenApart, Event, RowTicked, TrayChecked
 from kiosk.table.restoring.heap import Heap, sighted
-from kiosk.table.restoring.scans import Scans, not_scanned, scanned
+from kiosk.table.restoring.scans import Scans, Sheet, not_scanned, scanned, sheet_shown
 from kiosk.table.restoring.work import Work, left_by_hand
 from kiosk.table.state import Table
 
@@ -34,16 +36,27 @@ class Bench:
     scans: Scans = field(default_factory=Scans)
     showing: Showing = "camera"
 
+    @property
+    def sheet(self) -> Sheet | None:
+        """The carrier's sheet that has the screen, if one has."""
+        answer = self.scans.answer
+        return answer.sheet if answer is not None and self.showing == "scanner" else None
 
-def saw(bench: Bench, sight: Sight) -> Bench:
-    """Take in what the camera sees now."""
+
+def saw(bench: Bench, sight: Sight, event: str) -> Bench:
+    """Take in what the camera sees now, at a table of this event; a carrier's sheet that comes in view is answered."""
     heap = sighted(bench.heap, sight.in_view) if sight.in_view != bench.sight.in_view else bench.heap
-    return replace(bench, sight=sight, heap=heap)
+    now = replace(bench, sight=sight, heap=heap)
+    if sight.sheet is None or sight.sheet == bench.sight.sheet:
+        return now
+    return replace(now, scans=sheet_shown(bench.scans, sight.sheet, event), showing="scanner")
 
 
-def scan(bench: Bench, report: Scanned | NotScanned, play: PlannedPlay) -> Bench:
-    """Take in a scan: its answer fills the screen."""
-    if isinstance(report, NotScanned):
+def scan(bench: Bench, report: Scanned | NotScanned, play: PlannedPlay, event: str) -> Bench:
+    """Take in a scan at a table of this event: its answer fills the screen."""
+    if isinstance(report, NotScanned) and (sheet := read_sheet(report.text)):
+        scans = sheet_shown(bench.scans, sheet, event)
+    elif isinstance(report, NotScanned):
         scans = not_scanned(bench.scans, report.code, report.text)
     else:
         scans = scanned(bench.scans, play, report.serial, report.set_text)
@@ -60,9 +73,15 @@ def complete(bench: Bench, play: PlannedPlay, now: int) -> tuple[Bench, TrayChec
     return replace(bench, scans=replace(bench.scans, run=None)), look
 
 
-def looked(bench: Bench) -> Bench:
-    """A tray was seen: what the camera says of it has the screen, unless rows are being ticked."""
-    return replace(bench, showing="camera") if bench.showing == "scanner" else bench
+def looked(bench: Bench, look: TrayChecked) -> Bench:
+    """A tray was seen: what the camera says of it has the screen, unless rows are being ticked.
+
+    Under a carrier's sheet not enough of a tray is seen to tell whose it is.
+    """
+    read = sum(serial is not None for row in look.rows for serial in row)
+    if bench.showing != "scanner" or (bench.sheet is not None and read < ENOUGH):
+        return bench
+    return replace(bench, showing="camera")
 
 
 def may_tick(state: Table, camera: str | None) -> bool:
@@ -76,6 +95,8 @@ def key(bench: Bench, name: str, state: Table, now: int) -> Bench | Event | None
         return replace(bench, showing="camera" if bench.showing == "hand" else "hand")
     if name == "back" and bench.showing == "scanner":
         return replace(bench, showing="camera")
+    if name == "enter" and bench.sheet is None and state.check is not None and state.check.aside is not None:
+        return CarrierTakenApart(at=now)
     if bench.showing != "hand":
         return None
     return _untick(state.work, now) if name == "back" else _tick(state.work, name, now)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from broker.contract.carrier_sheet import CarrierSheet
 from broker.contract.plans import PlannedPlay
 from kiosk.drawing import Drawing
 from kiosk.eyes import CameraHealth, Seen
@@ -15,6 +16,7 @@ from kiosk.hand_looking import LookingAtHand, read_hand
 from kiosk.heap_view import HeapView
 from kiosk.looks import looks, strays
 from kiosk.picture_looking import look_at_picture
+from kiosk.sheet_seen import sheet_in
 from kiosk.sight import Sight, Wanted, WholePicture, Winner
 from kiosk.table.restoring.places import Place, deal_of, homes
 from vision.live.background import BackgroundStream
@@ -84,27 +86,34 @@ class Looking:
         self._play = play
         at_home: dict[int, Place] = homes(deal_of(play.order))
         self._judged: Reading | None = None
+        self._looked_at: Reading | None = None
+        self._sheet: CarrierSheet | None = None
         self._drawing = Drawing(lambda picture, reading: HeapView(picture, reading, at_home, size))
         self._told = Sight()
 
     def see(self, watched: Watched, frame: Frame | None, now: int) -> tuple[Seen, ...]:
-        """Give what is new: looks at trays that are settled, and what the screen is to show."""
+        """Give what is new: what the screen is to show, then looks at trays that are settled.
+
+        A carrier's sheet is looked for once in each picture that was read: often enough for what lies still.
+        """
         shown = watched.shown
+        if shown is not self._looked_at and frame is not None:
+            self._looked_at, self._sheet = shown, sheet_in(frame.picture)
         told: list[Seen] = []
-        if watched.stir is Stir.SETTLED and shown is not None and shown is not self._judged:
-            self._judged = shown
-            told.extend(looks(shown, self._play, now))
         sight = self._sight(watched, frame)
         if sight != self._told:
             self._told = sight
             told.append(sight)
+        if watched.stir is Stir.SETTLED and shown is not None and shown is not self._judged:
+            self._judged = shown
+            told.extend(looks(shown, self._play, now))
         return tuple(told)
 
     def _sight(self, watched: Watched, frame: Frame | None) -> Sight:
         shown = watched.shown
         if shown is None:
             return Sight()
-        sight = Sight(len(watched.covered), strays(shown, self._play))
+        sight = Sight(len(watched.covered), strays(shown, self._play), sheet=self._sheet)
         if shown.places or frame is None:
             return sight
         return replace(sight, view=self._drawing.view(watched, shown, frame))

@@ -95,8 +95,7 @@ class Program:
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
-        self._look_at_disk = clock()
-        self._stalled = Stalled()
+        self._look_at_disk, self._stalled = clock(), Stalled()
         if settings.tested_daily and begins_a_day(self.state, last, time.time_ns() // 1_000_000):
             self._apply(SelfTestBegun(at=clock()))
         self._follow()
@@ -160,10 +159,10 @@ class Program:
         """Take in what the camera sees."""
         match seen:
             case TrayChecked():
-                self._bench = bench.looked(self._bench)
+                self._bench = bench.looked(self._bench, seen)
                 self._apply(seen)
             case Sight():
-                self._bench = bench.saw(self._bench, seen)
+                self._bench = bench.saw(self._bench, seen, self._config.event)
             case HandSight():
                 self._count.saw(seen)
             case PictureSight():
@@ -185,7 +184,8 @@ class Program:
         """Answer a scan while walls are restored; what is scanned at other times is nobody's question."""
         if (play := self.state.play) is None or self.state.phase is not Phase.RESTORING:
             return
-        self._bench, look = bench.complete(bench.scan(self._bench, report, play), play, self._clock())
+        scanned = bench.scan(self._bench, report, play, self._config.event)
+        self._bench, look = bench.complete(scanned, play, self._clock())
         if look is not None:
             self._apply(look)
 

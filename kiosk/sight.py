@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from broker.contract.carrier_sheet import CarrierSheet
 from broker.contract.plans import PlannedPlay
 from broker.contract.words import Seat
 from kiosk.table.restoring.heap import Sighted
@@ -28,6 +29,8 @@ class Sight:
     """Tiles in view that lie in no tray."""
     view: View | None = None
     """The picture with destinations drawn into it; None while a tray is in view."""
+    sheet: CarrierSheet | None = None
+    """The carrier whose sheet lies in view."""
 
 
 @dataclass(frozen=True, slots=True)

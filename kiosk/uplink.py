@@ -1,5 +1,6 @@
 """From the outbox to the scorer: a fact is sent until the scorer's receipt names it."""
 
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Final, Protocol
@@ -7,6 +8,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from broker.contract import topics
+from broker.contract.clock import is_behind
 from broker.contract.messages import LogMessage, Receipt, TableState
 from broker.contract.wire import encode
 from kiosk.errors import JournalFull
@@ -42,11 +44,20 @@ class Wire(Sender, Protocol):
         """Wait until the last message is away."""
 
 
-class Uplink:
-    """One table's way to the scorer."""
+def wall_clock() -> int:
+    """Give the wall clock in ms since 1970."""
+    return time.time_ns() // 1_000_000
 
-    def __init__(self, journal: Journal, sender: Sender, event: str, table: int) -> None:
-        self._journal, self._sender = journal, sender
+
+class Uplink:
+    """One table's way to the scorer. `wall` gives ms since 1970: told, so that a clock far off is noticed."""
+
+    def __init__(
+        self, journal: Journal, sender: Sender, event: str, table: int, wall: Callable[[], int] = wall_clock
+    ) -> None:
+        self._journal, self._sender, self._wall = journal, sender, wall
+        self._heard: int | None = None
+        """The scorer's wall clock, ms since 1970, as its last receipt told it."""
         self._log = topics.LOG.at(event, table=table)
         self._state = topics.STATE.at(event, table=table)
         self._said: TableState | None = None
@@ -71,7 +82,7 @@ class Uplink:
 
     def say(self, state: Callable[[], TableState], *, again: bool = False) -> None:
         """Publish the table's state where it has changed, or again after a new connection."""
-        new = state()
+        new = replace(state(), at=self._wall(), heard=self._heard)
         if again or self._said is None or _content(new) != _content(self._said):
             self._states += 1
             new = replace(new, count=self._states)
@@ -93,6 +104,7 @@ class Uplink:
 
     def settle(self, receipt: Receipt) -> None:
         """Take a receipt in."""
+        self._heard = receipt.at
         with suppress(JournalFull):  # the scorer names it again when it is sent again
             self._journal.settle(receipt)
         self._count()
@@ -118,5 +130,6 @@ def _content(state: TableState) -> tuple[object, ...]:
         state.calling,
         state.paused,
         state.ordered,
+        state.at is not None and is_behind(state.at, state.heard),
         tuple(state.health.items()),
     )

@@ -83,6 +83,10 @@ class TableState(Message, frozen=True, kw_only=True):
         dict[Seq, MessageId],
         Meta(max_length=MOST_OBEYED, description="the last orders that were carried out: their ids by seq"),
     ] = {}
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: not told")] = None
+    heard: Annotated[
+        Milliseconds | None, Meta(description="`at` of the last receipt that it heard since its program was started")
+    ] = None
     health: Annotated[
         dict[Annotated[str, Meta(max_length=64)], Text],
         Meta(max_length=16, description="what is wrong, by device; empty: all well"),
@@ -121,6 +125,7 @@ class Receipt(FromScorer, frozen=True, kw_only=True):
     """
 
     table: TableNo
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the scorer; null: not told")] = None
     store: StoreId
     upto: Count
     gaps: Annotated[tuple[Seq, ...], Meta(max_length=1000)]

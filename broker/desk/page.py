@@ -17,6 +17,7 @@ from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
 from broker.desk.parts import Rendering, Renderings
 from broker.desk.public import Public
 from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
+from broker.desk.unwell import changed, faulty, in_spite_of
 from broker.scorer.view import AlertView, View
 
 SHOWN_PLAYS: Final = 60
@@ -49,6 +50,16 @@ def day_time_tag(at: int) -> Markup:
     return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
 
 
+OF_DEVICES: Final = {"what": changed, "guards": in_spite_of}
+"""Values of alerts that are lists of codes, and how they are said."""
+
+
+@pass_context
+def fault_text(context: Context, part: str, code: str) -> Markup:
+    """Say in the reader's language what is wrong with a part of a table's device."""
+    return faulty(context["words"], part, code)
+
+
 @pass_context
 def alert_text(context: Context, alert: AlertView) -> Markup:
     """Say an alert in the reader's language. Of a message that was refused the scorer's own English has the details."""
@@ -56,6 +67,7 @@ def alert_text(context: Context, alert: AlertView) -> Markup:
     key, table = f"alert_{alert.code}", alert.table or "?"
     kind = f"kind_{alert.values.get('kind', '')}"
     named = {"kind": words.say(kind)} if kind in words.sentences else {}
+    named |= {name: say(words, str(alert.values[name])) for name, say in OF_DEVICES.items() if name in alert.values}
     if key in words.sentences:
         return words.say(key, **{**alert.values, "table": table, **named})
     why = words.sentences.get(f"refused_{alert.code}", alert.code)
@@ -80,7 +92,12 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        signed=signed, time_tag=time_tag, day_time_tag=day_time_tag, fraction=fraction, alert_text=alert_text
+        signed=signed,
+        time_tag=time_tag,
+        day_time_tag=day_time_tag,
+        fraction=fraction,
+        alert_text=alert_text,
+        fault_text=fault_text,
     )
     made.globals.update(
         seats=SEATS,

@@ -98,7 +98,7 @@ class TableWatch:
             return False
         if before is None or before.lifecycle in GONE or (before.device, before.start) != (state.device, state.start):
             return True
-        return replace(before, id=state.id, count=state.count) == state
+        return replace(before, id=state.id, count=state.count, at=state.at, heard=state.heard) == state
 
     def hear(self, state: TableState) -> Iterable[Concern]:
         """Take a state in; give a concern where another device spoke for the table while the first was there.

@@ -54,13 +54,14 @@ class Speaker:
     def __init__(self, event: Event, store: str) -> None:
         self._event, self._store = event, store
 
-    def receipt(self, table: int, book: TableBook, seq: int) -> Outgoing:
-        """Say what of a table's facts is safe."""
+    def receipt(self, table: int, book: TableBook, seq: int, now: int | None = None) -> Outgoing:
+        """Say what of a table's facts is safe. `now` in ms since 1970: by it a table's clock is found to be behind."""
         message = Receipt(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
             table=table,
+            at=now,
             store=self._store,
             upto=book.upto,
             gaps=book.gaps(),

@@ -20,7 +20,7 @@ from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Ruling, TableState
 from broker.scorer import recalling
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
-from broker.scorer.clocks import FactTimes
+from broker.scorer.clocks import ClockWatch, FactTimes
 from broker.scorer.collecting import uncollected
 from broker.scorer.counting import Counting
 from broker.scorer.devices import Devices
@@ -89,7 +89,7 @@ class Scorer:
         self.devices = Devices(journal, self._tell_served)
         self._intake = Intake(event, taken.messages, journal.refused(), self.devices.serving.refuses)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
-        self._health = HealthWatch()
+        self._health, self._right_time = HealthWatch(), ClockWatch()
         self._counting = Counting(event)
         self._publication = Publication(self._speaker)
         self.times, self.wire, self.sessions = TableTimes(), WireLog(), self._room.riichi
@@ -197,7 +197,7 @@ class Scorer:
         self._why = str(change.why)
         if change.up:
             for table, book in self._intake.books.items():
-                self._say(self._speaker.receipt(table, book, self._height))
+                self._say(self._speaker.receipt(table, book, self._height, self._clock()))
                 self._assign(table)
             self._tell_served(set(self._intake.books))
             for deal in self._event.expected:
@@ -220,7 +220,7 @@ class Scorer:
     def _judge(self, one: Incoming, now: int) -> Verdict:
         verdict = self._intake.judge(one.topic, one.payload)
         if isinstance(verdict.message, TableState) and not verdict.code:
-            self._hear(verdict.message)
+            self._hear(verdict.message, now)
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
@@ -233,7 +233,7 @@ class Scorer:
             self._intake.take(fact)
         return verdict
 
-    def _hear(self, state: TableState) -> None:
+    def _hear(self, state: TableState, now: int) -> None:
         """Take in what a device says of itself; what one says that does not serve its table shows nowhere else."""
         if not self.devices.hear(state):
             self._asking.add(state.table)
@@ -244,6 +244,7 @@ class Scorer:
         self._concerned.extend(self._watch.hear(state))
         self._picture.changed((state.table,))
         self._health.hear(self._watch.states[state.table])
+        self._right_time.hear(state, now)
 
     def _answer(self, verdicts: list[Verdict], now: int) -> None:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
@@ -257,7 +258,7 @@ class Scorer:
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         self._picture.changed(None if any(isinstance(message.fact, Ruled) for message in new) else spoke)
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
-            self._say(self._speaker.receipt(table, self._intake.books[table], self._height))
+            self._say(self._speaker.receipt(table, self._intake.books[table], self._height, now))
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever says hello is answered.
         for table in sorted({message.table for message in new if isinstance(message.fact, TURNS)} | self._greeting):
             self._assign(table)
@@ -285,10 +286,11 @@ class Scorer:
             self._say(self._speaker.served(table, device, refused, places.get(table), self._height))
 
     def _alert(self, now: int) -> None:
-        told = self._alerts.add((*self._concerned, *self._health.concerns()), now)
+        told = self._alerts.add((*self._concerned, *self._health.concerns(), *self._right_time.concerns()), now)
         for concern in told:
             self._say(self._speaker.alert(concern, now, self._height))
         self._health.told(told)
+        self._right_time.told(told)
         self._concerned.clear()
 
     def _assign(self, table: int) -> None:

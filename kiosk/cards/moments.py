@@ -36,8 +36,8 @@ PLAYING: Final = Shown(
 RESTORING: Final = replace(PLAYING, state="restoring")
 SEATING: Final = replace(PLAYING, state="seating", marked=frozenset[Seat](("south", "north")))
 CONFIRMING: Final = replace(PLAYING, state="confirming", marked=frozenset[Seat](("east", "north")))
-VALUE: Final = replace(PLAYING, state="declared", declared=("west",), form=Form(("west",), (4, 8), digits="18"))
-DECLARED: Final = replace(VALUE, form=Form(("west",), (4, 8)))
+VALUE: Final = replace(PLAYING, state="declared", declared=("west",), form=Form(("west",), digits="18"))
+DECLARED: Final = replace(VALUE, form=Form(("west",)))
 RESULT: Final = replace(
     PLAYING,
     state="accepting",
@@ -81,7 +81,7 @@ def heap() -> Shown:
 
     play = plan().plays[1]
     lying = tuple(Sighted(one.tile.serial) for one in staff.heap(play, 0))
-    bench = saw(Bench(), Sight(in_view=lying, view=View(1, drawn_heap(play, 0, picture_room(SIZE)))))
+    bench = saw(Bench(), Sight(in_view=lying, view=View(1, drawn_heap(play, 0, picture_room(SIZE)))), "")
     return replace(RESTORING, order=play.order, work=Work(), bench=bench)
 
 

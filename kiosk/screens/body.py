@@ -5,6 +5,7 @@ from typing import Final
 
 from kiosk.screens.arbiter import panel
 from kiosk.screens.by_hand import by_hand
+from kiosk.screens.carrier import another_carrier, carrier_sheet
 from kiosk.screens.counting import counting
 from kiosk.screens.form import entering
 from kiosk.screens.heap import heap
@@ -18,7 +19,7 @@ from kiosk.screens.scan import scan
 from kiosk.screens.self_test import self_test
 from kiosk.screens.shown import Shown
 from kiosk.screens.stalled import stalled
-from kiosk.screens.stopped import another_carrier, elsewhere, stopped
+from kiosk.screens.stopped import elsewhere, stopped
 from kiosk.screens.trays import tray
 from kiosk.screens.words import Words
 
@@ -35,6 +36,7 @@ SCREENS: Final[tuple[Screen, ...]] = (
     entering,
     result,
     stopped,
+    carrier_sheet,
     another_carrier,
     by_hand,
     scan,

@@ -10,13 +10,17 @@ from kiosk.table.state import Check
 def verdict(words: Words, check: Check) -> str:
     """Say in a line how a tray stands."""
     seat = words.seat(check.seat)
+    if check.aside is not None:
+        return words("tray_strange", seat=seat)
     if check.wrong:
         return words("tray_wrong", seat=seat)
     return words("tray_unread", seat=seat, count=check.unread)
 
 
 def places(words: Words, check: Check) -> Iterator[str]:
-    """Name each place that is not right; an exchange is named once."""
+    """Name each place that is not right; an exchange is named once. In a tray of no deal of ours none is."""
+    if check.aside is not None:
+        return
     named: set[tuple[int, int]] = set()
     for wrong in check.wrong:
         if (wrong.row, wrong.col) not in named:

@@ -1,4 +1,4 @@
-"""What stops a play before a tile is touched, the carrier of another deal, and a table that another device serves."""
+"""What stops a play before a tile is touched, and a table that another device serves."""
 
 from kiosk.screens import style
 from kiosk.screens.middle import Action, Middle
@@ -17,19 +17,6 @@ def stopped(words: Words, shown: Shown) -> Middle | None:
     return Middle(
         (*extra(words, shown), what, *names, Said(words("stopped_help"), 0.065, style.TEXT), *problem(words, shown))
     )
-
-
-def another_carrier(words: Words, shown: Shown) -> Middle | None:
-    """A tray of another deal lies under the camera."""
-    check = shown.check
-    if check is None or check.deal is None:
-        return None
-    lines = (
-        Said(words("carrier_of", deal=check.deal), 0.1, style.ATTENTION),
-        Said(words("carrier_wanted", deal=shown.deal), 0.075, style.TEXT),
-        Said(words("carrier_help"), 0.055, style.TEXT),
-    )
-    return Middle((*extra(words, shown), *lines, *problem(words, shown)))
 
 
 def elsewhere(words: Words, shown: Shown) -> Middle | None:

@@ -59,6 +59,10 @@ class RowTicked(Happened, frozen=True, tag="row_ticked", kw_only=True):
     right: bool = True
 
 
+class CarrierTakenApart(Happened, frozen=True, tag="carrier_taken_apart", kw_only=True):
+    """Staff say that no prepared deal lies in this carrier: the deal is to be laid from its tiles."""
+
+
 class ButtonPressed(Happened, frozen=True, tag="button_pressed", kw_only=True):
     """A seat button went down; `at` is the time of the kernel's edge."""
 
@@ -245,6 +249,7 @@ Event: TypeAlias = (
     Assigned
     | TrayChecked
     | RowTicked
+    | CarrierTakenApart
     | ButtonPressed
     | ButtonReleased
     | ButtonHeld

@@ -19,6 +19,7 @@ from kiosk.table.events import (
     ButtonPressed,
     ButtonReleased,
     CallToggled,
+    CarrierTakenApart,
     ClaimWindowElapsed,
     DealBroughtForward,
     DeclarationsCorrected,
@@ -106,6 +107,7 @@ RULES: Final = (
     Rule((Phase.RESTORING,), GuardOverridden, guards.overridden),
     Rule((Phase.RESTORING,), DealBroughtForward, guards.brought_forward),
     Rule((Phase.RESTORING,), RowTicked, restore.ticked, (Phase.SEATING, Phase.CONFIRMING)),
+    Rule((Phase.RESTORING,), CarrierTakenApart, restore.taken_apart),
     Rule((Phase.CONFIRMING,), ButtonPressed, restore.confirmed, (Phase.PLAYING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.pressed, (Phase.CLAIMING,)),
     Rule((Phase.PLAYING, Phase.CLAIMING), PlayEndedDrawn, claim.ended, (Phase.CLAIMING,)),
@@ -167,6 +169,7 @@ OF_DUPLICATE: Final = frozenset(
     {
         TrayChecked,
         RowTicked,
+        CarrierTakenApart,
         SeatsSwapped,
         GuardOverridden,
         DealBroughtForward,

@@ -3,14 +3,16 @@
 from dataclasses import replace
 from typing import Final
 
+from msgspec.structs import replace as replace_fields
+
 from broker.contract.facts import Confirmed, Fact, Restored
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
 from kiosk.table import seating
 from kiosk.table.calls import play_of
-from kiosk.table.carrier import of_another_deal
+from kiosk.table.carrier import is_strange, of_another_deal
 from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, RowTicked, TrayChecked
+from kiosk.table.events import ButtonPressed, CarrierTakenApart, RowTicked, TrayChecked
 from kiosk.table.restoring.places import deal_of
 from kiosk.table.restoring.work import Work, looked
 from kiosk.table.restoring.work import ticked as by_hand
@@ -25,15 +27,25 @@ def checked(state: Table, event: TrayChecked) -> tuple[Table, tuple[Fact, ...]]:
     play = play_of(state)
     right = event.rows == play.order[event.seat] and not event.wrong
     other = None if right else of_another_deal(state, event.rows)
-    work = state.work if other else looked(state.work, event, deal_of(play.order), right=right)
+    strange = not right and other is None and is_strange(state, event)
+    work = state.work if other or strange else looked(state.work, event, deal_of(play.order), right=right)
     if right:
         return _vouched(replace(state, work=work, check=None), event.at)
     unread = sum(serial is None for row in event.rows for serial in row)
-    check = Check(event.seat, event.wrong, unread, None if other is None else other.deal)
+    aside = replace_fields(event, at=0) if strange else None
+    check = Check(event.seat, event.wrong, unread, None if other is None else other.deal, aside)
     if check == state.check and work == state.work:
         return state, ()
     refusals = min(state.refusals + (bool(event.wrong) and check != state.check), MOST_REFUSALS)
     return replace(state, check=check, work=work, refusals=refusals), ()
+
+
+def taken_apart(state: Table, event: CarrierTakenApart) -> tuple[Table, tuple[Fact, ...]]:
+    """Lay the deal from the tiles that are here: from now on every tray is work, whatever lies in it. Raises NotNow."""
+    check = state.check
+    if check is None or check.aside is None or check.of_another_set:
+        raise NotNow("no_such_carrier", "no carrier of unknown tiles of this set has been shown")
+    return checked(replace(state, taken_apart=True, check=None), replace_fields(check.aside, at=event.at))
 
 
 def ticked(state: Table, event: RowTicked) -> tuple[Table, tuple[Fact, ...]]:

@@ -8,12 +8,13 @@ from broker.contract.facts import Fine
 from broker.contract.messages import Assignment
 from broker.contract.plans import PlannedPlay, Player
 from broker.contract.words import SEATS, PublicState, Seat
+from broker.rules.deal import TRAY
 from broker.rules.points import Outcome
 from broker.rules.profile_files import DEFAULT
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules, load, parse
 from kiosk.table.errors import NotNow
-from kiosk.table.events import Misplaced, Verdict
+from kiosk.table.events import Misplaced, TrayChecked, Verdict
 from kiosk.table.restoring.work import Work
 from kiosk.table.riichi.one_hand import OneHand
 from kiosk.table.riichi.session import Session
@@ -83,6 +84,14 @@ class Check:
     """Places where a tile lies that could not be read."""
     deal: int | None = None
     """The deal whose tray this is, where it is one of another deal of this table."""
+    aside: TrayChecked | None = None
+    """The look itself, where the tray is of no deal that this table knows; its time is taken out."""
+
+    @property
+    def of_another_set(self) -> bool:
+        """Whether most of the tiles in a tray that is none of ours are of another set."""
+        foreign = sum(wrong.kind == "foreign" for wrong in self.wrong)
+        return self.aside is not None and 2 * foreign > TRAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +119,8 @@ class Table:
     work: Work = field(default_factory=Work)
     """What is known of the trays while they are being restored."""
     check: Check | None = None
+    taken_apart: bool = False
+    """Staff lay this deal from the tiles of a carrier that holds none of it."""
     refusals: int = 0
     agreed: frozenset[Seat] = frozenset()
     """Seats that have confirmed their tiles, or accepted the result."""

@@ -12,6 +12,7 @@ from broker.rules.deal import TRAY, in_rows
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     ArbiterAdmitted,
+    ArbiterLeft,
     Assigned,
     ButtonHeld,
     ButtonPressed,
@@ -88,6 +89,23 @@ def swapped(of: PlannedPlay, seat: Seat, at: int) -> TrayChecked:
     (one, two, *hand), *walls = of.order[seat]
     wrong = Misplaced(kind="swapped", row=0, col=0, expected=one, found=two, other=(0, 1))
     return TrayChecked(at=at, seat=seat, rows=((two, one, *hand), *walls), wrong=(wrong,))
+
+
+def strange(of: PlannedPlay, seat: Seat, at: int, *, foreign: bool = False, unread: int = 0) -> TrayChecked:
+    """Look at a tray of a deal that nobody here knows: a quarter of it belongs there, or its tiles are of another set.
+
+    The last places can be left unread.
+    """
+    homes = [[serial for row in of.order[one] for serial in row] for one in (seat, *(s for s in SEATS if s != seat))]
+    lying: list[int | None] = [homes[at % 4][at // 4] for at in range(TRAY - unread)] + [None] * unread
+    rows = (tuple(lying[:13]), tuple(lying[13:24]), tuple(lying[24:]))
+    wrong = (
+        Misplaced(kind="foreign" if foreign else "wrong-hand", row=row, col=col, expected=1, found=serial)
+        for row, line in enumerate(rows)
+        for col, serial in enumerate(line)
+        if serial is not None
+    )
+    return TrayChecked(at=at, seat=seat, rows=rows, wrong=tuple(wrong))
 
 
 class Sitting:
@@ -185,7 +203,9 @@ class Sitting:
 
     def false_hu(self, seat: Seat, imp: int = 8) -> None:
         """Rule a declaration false."""
+        self.admit()
         self.take(FalseHuRuled(at=self.wait(), seat=seat, imp=imp, reason="not enough fan"))
+        self.take(ArbiterLeft(at=self.wait()))
 
     def draw(self) -> None:
         """End the play with no winner."""

@@ -1,19 +1,24 @@
 """What staff work with while walls are restored: scans, rows by hand, and who may vouch for a tray."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from broker.contract.carrier_sheet import CarrierSheet
 from broker.contract.facts import Restored
 from broker.contract.words import SEATS
 from firmware.reports import NotScanned, Scanned
+from kiosk.bench_kept import reopened
 from kiosk.eyes import CameraHealth
 from kiosk.sight import Sight
+from kiosk.table.events import TrayChecked
 from kiosk.table.restoring.heap import Sighted
+from kiosk.table.restoring.scans import Sheet
 from kiosk.table.state import Phase
 from tests.kiosk.standing import Standing, standing
-from tests.kiosk.tables import play, right, swapped
+from tests.kiosk.tables import EVENT, play, right, strange, swapped
 
 
 @pytest.fixture
@@ -26,6 +31,12 @@ def scan(table: Standing, *serials: int, set_text: str = "01") -> None:
     for serial in serials:
         table.program.tell(Scanned(serial, set_text, table.time.wait()))
     table.program.step(timeout=0)
+
+
+def sheet_on(table: Standing) -> Sheet | None:
+    bench = table.program.shown().bench
+    assert bench is not None
+    return bench.sheet
 
 
 def answer(table: Standing) -> tuple[int | None, str | None]:
@@ -64,6 +75,54 @@ def test_strange_scans_are_answered_and_change_nothing(table: Standing) -> None:
     table.program.step(timeout=0)
     assert answer(table) == (None, "scan_unknown")
     assert table.happened() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "sheet"),
+    [
+        (f"homologue:deal:{EVENT}:1", Sheet(1)),
+        (f"]Q1homologue:deal:{EVENT}:7", Sheet(7)),
+        ("homologue:deal:spring-open:1", Sheet(None)),
+    ],
+)
+def test_the_sheet_of_a_carrier_that_is_scanned_says_whose_it_is_and_a_tray_takes_its_place(
+    table: Standing, text: str, sheet: Sheet
+) -> None:
+    before = table.happened()
+    table.program.tell(NotScanned("scan_unknown", text, 1))
+    table.program.step(timeout=0)
+    assert (sheet_on(table), table.happened()) == (sheet, before)
+    table.program.seen(right(play(1), "east", table.time.wait()))
+    table.program.step(timeout=0)
+    assert sheet_on(table) is None
+
+
+def test_a_sheet_under_the_camera_is_answered_once_and_stays_while_it_hides_the_trays(table: Standing) -> None:
+    lying = Sight(sheet=CarrierSheet(EVENT, 9))
+    table.program.seen(lying)
+    (first, *_), *_ = play(1).order["east"]
+    rows = ((first, *(None,) * 12), (None,) * 11, (None,) * 10)
+    table.program.seen(TrayChecked(at=table.time.wait(), seat="east", rows=rows))
+    table.program.step(timeout=0)
+    assert sheet_on(table) == Sheet(9)
+    table.type("back")
+    table.program.seen(replace(lying, covered=1))
+    table.program.step(timeout=0)
+    assert sheet_on(table) is None
+
+
+def test_the_sheet_that_was_shown_is_shown_still_after_a_power_cut(table: Standing) -> None:
+    table.program.tell(NotScanned("scan_unknown", f"homologue:deal:{EVENT}:7", 1))
+    table.program.step(timeout=0)
+    assert reopened(table.journal.bench, table.program.state.play).sheet == Sheet(7)
+
+
+def test_tiles_of_a_strange_carrier_are_laid_as_this_deal_when_staff_say_so(table: Standing) -> None:
+    table.program.seen(strange(play(1), "east", table.time.wait()))
+    table.program.step(timeout=0)
+    assert table.program.state.work.left == 0
+    table.type("enter")
+    assert table.program.state.work.left > 0
 
 
 def test_a_scan_in_a_play_shows_nothing(table: Standing) -> None:

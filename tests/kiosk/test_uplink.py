@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from broker.contract.clock import FAR_MS
 from broker.contract.messages import LogMessage, TableState
 from broker.contract.wire import decode_at
 from kiosk.journal import Journal
@@ -46,7 +47,7 @@ def sender() -> FakeSender:
 
 @pytest.fixture
 def uplink(journal: Journal, sender: FakeSender) -> Uplink:
-    return Uplink(journal, sender, EVENT, TABLE)
+    return Uplink(journal, sender, EVENT, TABLE, lambda: 1_000)
 
 
 STATE_NOW = TableState(
@@ -161,7 +162,7 @@ def test_a_state_is_published_once_and_retained_until_it_changes(sender: FakeSen
         uplink.say(say)
     ((topic, payload, retain),) = sender.sent
     assert (topic, retain) == (STATE, True)
-    assert decode_at(topic, payload)[1] == replace(STATE_NOW, id="state-10000", count=1)
+    assert decode_at(topic, payload)[1] == replace(STATE_NOW, id="state-10000", count=1, at=1_000)
 
 
 CHANGES: list[dict[str, Any]] = [
@@ -181,6 +182,21 @@ def test_a_state_that_changed_is_published(sender: FakeSender, uplink: Uplink, c
     uplink.say(saying(STATE_NOW))
     uplink.say(saying(replace(STATE_NOW, **change)))
     assert len(sender.sent) == 2
+
+
+def test_a_state_says_the_time_and_is_said_again_once_a_receipt_shows_that_the_clock_is_behind(
+    journal: Journal, sender: FakeSender
+) -> None:
+    uplink = Uplink(journal, sender, EVENT, TABLE, lambda: 1_000)
+    uplink.say(lambda: STATE_NOW)
+    for later in (FAR_MS, FAR_MS + 1, FAR_MS + 2):
+        uplink.settle(replace(receipt(), at=1_000 + later))
+        uplink.say(lambda: STATE_NOW)
+    said = [decode_at(topic, payload)[1] for topic, payload, _ in sender.sent]
+    assert [(one.at, one.heard) for one in said if isinstance(one, TableState)] == [
+        (1_000, None),
+        (1_000, 1_000 + FAR_MS + 1),
+    ]
 
 
 def test_a_state_is_published_again_after_a_new_connection(sender: FakeSender, uplink: Uplink) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Struct
 
+from broker.contract.carrier_sheet import CarrierSheet, as_text
 from broker.contract.words import SEATS, DealNo, EventName, Hash, Name, Seat, SetNo, Wind
 from broker.rules.deal import SerialTray, form_hash, order_of
 from broker.rules.errors import RuleError
@@ -28,7 +29,7 @@ class Layout(Struct, frozen=True):
     @property
     def payload(self) -> str:
         """What the sheet's QR code says: which deal this is, and nothing of it."""
-        return f"homologue:deal:{self.event}:{self.deal}"
+        return as_text(CarrierSheet(self.event, self.deal))
 
 
 def layout_of(record: DealRecord, registry: Registry, event: str, title: str) -> Layout:

@@ -39,7 +39,8 @@ def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> N
 
     Raises Refused with one of the codes `bad_ruling`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
-    `impossible_result`, `wrong_points`, `sits_elsewhere`.
+    `impossible_result`, `wrong_points`, `gifts_missing`, `gifts_stand`, `groups_wrong`, `not_of_play`, `seats_doubled`,
+    `sits_elsewhere`.
     """
     _check_right(room, draft, author, now)
     subject = _subject(event, room, draft)
@@ -123,9 +124,9 @@ def _check_play(event: Event, laid: Laid, draft: Draft) -> None:
         case Correct():
             _check_outcome(event, laid, decision)
         case Adjusted() if set(decision.gives) != here:
-            raise Refused("bad_ruling", "an adjusted play gives something, or nothing, to each of its four players")
+            raise Refused("gifts_missing", "an adjusted play gives something, or nothing, to each of its four players")
         case Award() | FineRuled() if not set(named(decision)) <= here:
-            raise Refused("bad_ruling", "these are not players of this play")
+            raise Refused("not_of_play", "these are not players of this play")
         case SeatsPlayed():
             _check_seats(laid, decision)
         case DealPlayed():
@@ -137,23 +138,23 @@ def _check_play(event: Event, laid: Laid, draft: Draft) -> None:
 
 def _check_outcome(event: Event, laid: Laid, decision: Correct) -> None:
     if not set(named(decision)) <= set(laid.players.values()):
-        raise Refused("bad_ruling", "these are not players of this play")
+        raise Refused("not_of_play", "these are not players of this play")
     if decision.replaces != laid.source:
         raise Refused("ruling_conflict", "the outcome that this was to replace counts no longer")
     try:
         right = paid(decision, event.winds(laid.deal)[1], event.profile)
     except RuleError as error:
-        raise Refused("impossible_result", error.text) from None
+        raise Refused("impossible_result", error.text) from error
     if right != decision.points:
         raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
 
 
 def _check_seats(laid: Laid, decision: SeatsPlayed) -> None:
     if set(decision.players) != set(SEATS) or len(set(decision.players.values())) != len(SEATS):
-        raise Refused("bad_ruling", "four players sit at a table, one a seat")
+        raise Refused("seats_doubled", "four players sit at a table, one a seat")
     left_out = {*laid.awards, *laid.fines, *laid.instead} - set(decision.players.values())
     if left_out:
-        raise Refused("bad_ruling", f"what {', '.join(sorted(left_out))} got or paid here is to be taken back first")
+        raise Refused("gifts_stand", f"what {', '.join(sorted(left_out))} got or paid here is to be taken back first")
 
 
 def _check_absence(event: Event, room: Room, decision: Substitute | Withdrawn) -> None:
@@ -170,4 +171,4 @@ def _check_groups(room: Room, decision: Fouled, deal: int) -> None:
     tables = Counter(table for group in decision.groups for table in group)
     known = {table for table, _ in room.plays_with(deal)}
     if tables.keys() - known or max(tables.values()) > 1:
-        raise Refused("bad_ruling", f"each group is of tables that play deal {deal}, and none is in two")
+        raise Refused("groups_wrong", f"each group is of tables that play deal {deal}, and none is in two")

@@ -48,6 +48,11 @@ _KINDS: Final = {
 _BADLY: Final = ("upside-down", "sideways")
 
 
+def is_foreign(look: TrayChecked, at: tuple[int, int]) -> bool:
+    """Say whether a tile of another set lies at a place of a tray, row and column."""
+    return any((wrong.row, wrong.col) == at and wrong.kind == "foreign" for wrong in look.wrong)
+
+
 def tray(look: TrayChecked) -> dict[Place, Lying]:
     """Give what one look has told of the 34 places of its tray; all unread where no tray was found."""
     kinds = {(wrong.row, wrong.col): wrong.kind for wrong in look.wrong if wrong.kind in _KINDS}

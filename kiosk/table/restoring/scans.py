@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from broker.contract.carrier_sheet import CarrierSheet
 from broker.contract.plans import PlannedPlay
 from broker.contract.words import Seat
 from broker.rules.deal import TRAY
@@ -21,6 +22,13 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Sheet:
+    """The sheet of a carrier was shown: of which deal, or None for a carrier of another event."""
+
+    deal: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What is said of the last scan: where the tile goes, or with a code why it goes nowhere."""
 
@@ -32,6 +40,8 @@ class Answer:
     """The same tile was scanned twice."""
     astray: Place | None = None
     """The place of the tray in hand where another tile was expected."""
+    sheet: Sheet | None = None
+    """It was no tile but a carrier's sheet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,11 @@ def scanned(scans: Scans, play: PlannedPlay, serial: int, set_text: str | None) 
 def not_scanned(scans: Scans, code: str, text: str) -> Scans:
     """Take in that something was scanned which is no tile of ours."""
     return replace(scans, answer=Answer(code=code, text=text))
+
+
+def sheet_shown(scans: Scans, sheet: CarrierSheet, event: str) -> Scans:
+    """Take in that a carrier's sheet was shown at a table of this event."""
+    return replace(scans, answer=Answer(sheet=Sheet(sheet.deal if sheet.event == event else None)))
 
 
 def _is_foreign(scans: Scans, play: PlannedPlay, set_text: str | None) -> bool:

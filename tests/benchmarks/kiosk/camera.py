@@ -116,7 +116,7 @@ def used(frames: Iterator[Picture], window: Window) -> Used:
                 if isinstance(seen, TrayChecked):
                     sitting.take(seen)
                 elif isinstance(seen, Sight):
-                    bench = saw(bench, seen)
+                    bench = saw(bench, seen, "")
             base = shown(TABLE, sitting.table, None, Line(), None)
             screens += window.show(in_restoring(base, sitting.table, bench))
             stream.wait()

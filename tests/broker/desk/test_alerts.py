@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.contract import wire
-from broker.contract.facts import Overridden, Ruled, Seated
+from broker.contract.facts import Fine, Overridden, Ruled, Seated
 from broker.contract.messages import LogMessage
 from broker.contract.rulings import Deadline, Void
 from broker.desk.catalogue import LANGUAGES, Catalogue, catalogues
@@ -20,6 +20,7 @@ from tests.broker.scorer.hall import NOW, make_hall, open_journal
 from tests.broker.scorer.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
 
+DAY = 86_400_000
 HERE = event().bookings[1, 1]
 SWAPPED = {**HERE.players, "east": HERE.players["west"], "west": HERE.players["east"]}
 RULED = Ruled(round=1, deal=HERE.deal, decision=Void(), author="Tao <b>", role="table_arbiter", reason="tiles fell")
@@ -30,7 +31,7 @@ SAID: tuple[LogMessage, ...] = (
     fact(1, 4, RULED),
     fact(1, 7, result(1)),
     fact(2, 1, replace(result(2), players={**result(2).players, "east": HERE.players["east"]})),
-    fact(3, 1, result(3)),
+    fact(3, 1, replace(result(3), fines={"north": Fine(imp=8, reason="false hu", author="Tao")})),
     fact(4, 1, result(4)),
 )
 
@@ -49,6 +50,8 @@ def alerts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AlertView
         hall.hear(state(1), state(1, device="kiosk-0002"), state(1, lifecycle="lost", count=2))
         hall.hear(replace(state(2), health={"scanner": "device_forbidden"}))
         hall.hear(replace(state(2, count=2), health={}))
+        for off in (DAY, -DAY, 0):
+            hall.hear(replace(state(2, count=3), at=NOW + off, heard=NOW))
         for well in (False, True):
             hall.scorer.hear_of_backup(Report(well=well, text="no room on the stick"))
             hall.scorer.step(timeout=0)

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from broker.contract.clock import FAR_MS, off_by
 from broker.contract.facts import Call, Confirmed
 from broker.contract.messages import LogMessage
 from broker.desk.carriers_now import carrying
-from broker.scorer.clocks import FactTimes
+from broker.scorer.clocks import ClockWatch, FactTimes
 from broker.scorer.sheets.grid import grid
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import event, fact, restored, result, state
@@ -83,3 +84,57 @@ def test_what_a_table_tells_late_was_when_its_clock_says() -> None:
     clocks.believed(fact(1, 1, restored(1), at=NOW), NOW)
     late = [fact(1, seq, result(1), at=NOW + seq * MINUTE) for seq in (2, 3, 4)]
     assert [clocks.believed(message, NOW + 60 * MINUTE) for message in late] == late
+
+
+def clocks_told(hall: Hall) -> list[tuple[str, str]]:
+    """Give code and text of what was told of clocks since the last look."""
+    alerts = [(one.code, one.text) for one in hall.ear.heard("alert")]  # type: ignore[attr-defined]  # alerts all
+    hall.ear.forget()
+    return [one for one in alerts if one[0].startswith("clock_")]
+
+
+def says(hall: Hall, at: int, heard: int | None = None, table: int = 1, count: int = 1) -> None:
+    """Let a table say of itself at a time by its clock, having heard a receipt of a time by ours."""
+    hall.hear(replace(state(table, count=count), at=at, heard=heard))
+
+
+def test_a_clock_that_is_ahead_is_told_once_and_once_when_it_is_right_again(hall: Hall) -> None:
+    for count, later in enumerate((0, 1, 2)):
+        says(hall, NOW + DAY + later, count=count)
+    assert clocks_told(hall) == [("clock_ahead", "table 1: its clock is 24 h 00 min ahead of the scorer's")]
+    says(hall, NOW, heard=NOW, count=4)
+    assert clocks_told(hall) == [("clock_right", "table 1: its clock is right again")]
+
+
+def test_a_clock_that_is_behind_is_known_by_the_receipt_that_it_has_heard(hall: Hall) -> None:
+    says(hall, NOW - DAY)
+    assert clocks_told(hall) == []  # it may have waited in the broker for a day
+    says(hall, NOW - DAY, heard=NOW, count=2)
+    assert clocks_told(hall) == [("clock_behind", "table 1: its clock is 24 h 00 min behind the scorer's")]
+
+
+@pytest.mark.parametrize("off", [FAR_MS, -FAR_MS, 0])
+def test_two_minutes_are_not_far(hall: Hall, off: int) -> None:
+    says(hall, NOW + off, heard=NOW)
+    assert clocks_told(hall) == []
+
+
+@given(st.integers(0, DAY), st.integers(0, DAY))
+def test_a_state_of_a_right_clock_raises_no_alarm_however_long_it_waited(waited: int, before: int) -> None:
+    """The receipt is older than the state, and the state than its being heard."""
+    said = replace(state(1), at=NOW - waited, heard=NOW - waited - before)
+    assert off_by(said, NOW) == 0
+
+
+def test_clocks_that_are_off_at_more_tables_than_are_told_at_once_are_all_told() -> None:
+    watch = ClockWatch()
+    for table in (1, 2, 3):
+        watch.hear(replace(state(table), at=NOW + DAY), NOW)
+    first, *others = watch.concerns()
+    watch.told([first])
+    assert watch.concerns() == others
+
+
+def test_a_receipt_tells_the_time_by_which_a_table_finds_out(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)))
+    assert hall.ear.told("receipt/1")["at"] == NOW

@@ -9,7 +9,7 @@ from kiosk.panel import Act
 
 HOUSE_PIN: Final = "4812"
 
-Seen = Literal["right", "swapped", "unread"]
+Seen = Literal["right", "swapped", "unread", "strange"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,8 +160,9 @@ def panel(chance: random.Random) -> Part:
 
 
 def wrong_carrier(chance: random.Random) -> Part:
-    """Another deal's tray is there and is brought forward; a deal comes again and is let go on."""
+    """A strange tray is laid from, another deal's is brought forward; a deal comes again and is let go on."""
     yield from (Receipt(), Plan(plan(play(1), play(2), play(3, deal=2))))
+    yield from (Look(1, "west", "strange"), Keys(("enter",)))
     yield Look(2, shuffled(chance)[0])
     yield from arbiter("forward", "8")
     yield from begun(2, chance)

@@ -32,7 +32,7 @@ from tests.kiosk.cuts.air import Air
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG, Time
 from tests.kiosk.table.timeless import without_times
-from tests.kiosk.tables import EVENT, HOLD, MS, STORE, TABLE, S, play, right, swapped
+from tests.kiosk.tables import EVENT, HOLD, MS, STORE, TABLE, S, play, right, strange, swapped
 from vision.live.cameras import open_camera
 
 SCREEN: Final = Screen(driver="dummy", dim_after_s=0)
@@ -180,8 +180,8 @@ class Running:
     @_do.register
     def _(self, action: do.Look) -> None:
         planned, at = play(action.round), self._time.wait()
-        look = {"right": right, "swapped": swapped, "unread": unread}[action.seen](planned, action.seat, at)
-        self._program.seen(look)
+        looks = {"right": right, "swapped": swapped, "unread": unread, "strange": strange}
+        self._program.seen(looks[action.seen](planned, action.seat, at))
 
     @_do.register
     def _(self, action: do.Scan) -> None:

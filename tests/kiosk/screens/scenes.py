@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from broker.contract.carrier_sheet import CarrierSheet, as_text
 from broker.contract.messages import Command
 from broker.contract.plans import PlannedPlay, Player
 from broker.contract.words import SEATS, Seat
@@ -26,7 +27,7 @@ from kiosk.table.state import Phase
 from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.screens.self_test_scenes import SELF_TEST
 from tests.kiosk.screens.session_scenes import riichi_scenes
-from tests.kiosk.tables import TABLE, Sitting, plan, play, right, sitting_in, swapped
+from tests.kiosk.tables import EVENT, TABLE, Sitting, plan, play, right, sitting_in, strange, swapped
 from vision.reading import FaultType
 
 NO_BENCH: Final = Bench()
@@ -127,7 +128,7 @@ def beside() -> Shown:
     (first, *hand), *walls = sitting.play.order["north"]
     gap = Misplaced(kind="missing", row=0, col=0, expected=first)
     sitting.take(TrayChecked(at=sitting.wait(), seat="north", rows=((None, *hand), *walls), wrong=(gap,)))
-    return seen(sitting, bench=saw(Bench(), Sight(in_view=(Sighted(first),))))
+    return seen(sitting, bench=saw(Bench(), Sight(in_view=(Sighted(first),)), EVENT))
 
 
 def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = False) -> Shown:
@@ -137,7 +138,7 @@ def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = Fa
     serials = [one.tile.serial for one in staff.heap(sitting.play, turned_out)]
     strange = (Sighted(None, face_up=True), Sighted(None, foreign=True), *[Sighted(None)] * 12) if trouble else ()
     sight = Sight(in_view=(*map(Sighted, serials), *strange), view=View(1, drawn_heap(sitting.play, turned_out)))
-    bench = saw(Bench(), sight)
+    bench = saw(Bench(), sight, EVENT)
     most = range(1, 137) if seen_all else range(13, 137)
     return seen(sitting, bench=replace(bench, heap=replace(bench.heap, seen=frozenset(most))))
 
@@ -145,9 +146,9 @@ def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = Fa
 def scanning(*serials: int, run: Run | None = None, code: str | None = None, set_text: str = "01") -> Shown:
     sitting, bench = Sitting(play(1)), replace(Bench(), scans=Scans(run=run))
     for serial in serials:
-        bench = scan(bench, Scanned(serial, set_text, 1), sitting.play)
+        bench = scan(bench, Scanned(serial, set_text, 1), sitting.play, EVENT)
     if code:
-        bench = scan(bench, NotScanned(code, "4006381333931", 1), sitting.play)
+        bench = scan(bench, NotScanned(code, "4006381333931", 1), sitting.play, EVENT)
     return seen(sitting, bench=bench)
 
 
@@ -162,6 +163,20 @@ def another_carrier() -> Shown:
     sitting = Sitting(play(1), play(2, deal=9999))
     sitting.take(right(play(2), "south", sitting.wait()))
     return seen(sitting)
+
+
+def strange_carrier(*, foreign: bool = False, unread: int = 0) -> Shown:
+    """A tray of no deal that this table knows: of this set, or of another."""
+    sitting = Sitting(named(LONG))
+    sitting.take(strange(sitting.play, "east", sitting.wait(), foreign=foreign, unread=unread))
+    return seen(sitting)
+
+
+def sheet(event: str, deal: int) -> Shown:
+    """A carrier's sheet was scanned."""
+    sitting = Sitting(named(LONG))
+    report = NotScanned("scan_unknown", as_text(CarrierSheet(event, deal)), 1)
+    return seen(sitting, bench=scan(Bench(), report, sitting.play, EVENT))
 
 
 def had_before(deal: int = 1, repeats: tuple[str, ...] = ()) -> Sitting:
@@ -234,7 +249,7 @@ def entering(form: Form, problem: str | None = None, names: dict[Seat, str] = LO
 def one_value() -> Shown:
     sitting = Sitting(play(4, deal=7, dealer="west"))
     sitting.declare("west")
-    return seen(sitting, form=Form(("west",), (4, 8), digits="18"))
+    return seen(sitting, form=Form(("west",), digits="18"))
 
 
 def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> Shown:
@@ -327,6 +342,12 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "restoring, scanned nothing": lambda: scanning(code="scan_wrong_encoding"),
     "restoring, by hand": lambda: ticking(1),
     "restoring, another deal's carrier": another_carrier,
+    "restoring, a carrier of no known deal": strange_carrier,
+    "restoring, a carrier of no known deal, unread": lambda: strange_carrier(unread=3),
+    "restoring, a carrier of another set": lambda: strange_carrier(foreign=True),
+    "restoring, the right carrier's sheet": lambda: sheet(EVENT, 9999),
+    "restoring, another carrier's sheet": lambda: sheet(EVENT, 9998),
+    "restoring, another event's sheet": lambda: sheet("spring-open", 9999),
     "restoring, had here before": lambda: seen(had_before()),
     "restoring, somebody had it before": lambda: seen(had_before(deal=9, repeats=("p01", "p03"))),
     "seating": half_seated,
@@ -350,7 +371,7 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "arbiter, all there is": lambda: ruling(Panel("act", ALL_ACTS)),
     "arbiter, minutes": lambda: ruling(Panel("minutes", act="extra_time", digits="15")),
     "arbiter, seats": lambda: ruling(Panel("seats", act="declared", seats=("south", "north"))),
-    "arbiter, fine": lambda: ruling(Panel("fine", act="false_hu", fines=(4, 8)), Phase.DECLARED),
+    "arbiter, fine": lambda: ruling(Panel("fine", act="false_hu", seats=("west",), fines=(4, 8)), Phase.DECLARED),
     "arbiter, reason": lambda: ruling(Panel("reason", act="adjust")),
     "playing, card full": lambda: seen(sitting_in(Phase.PLAYING), Line(up=True, health=("disk: journal_full",))),
     "recorded, void": void,
@@ -360,12 +381,12 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, all broken": lambda: seen(sitting_in(Phase.PLAYING), BROKEN),
     "confirming, all broken": lambda: seen(sitting_in(Phase.CONFIRMING), BROKEN),
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
-    "declared, value": lambda: entering(Form(("west", "east"), (4, 8))),
+    "declared, value": lambda: entering(Form(("west", "east"))),
     "declared, one value": one_value,
-    "declared, refused": lambda: entering(Form(("west",), (4, 8), digits="7"), problem="below_minimum"),
-    "declared, all four": lambda: entering(Form(SEATS, (4, 8), (8, 8, 8), "888")),
-    "declared, false hu": lambda: entering(Form(("west", "east"), (4, 8), judging=True)),
-    "declared, discarder": lambda: entering(Form(("west",), (4, 8), (18,)), names=CHINESE),
+    "declared, refused": lambda: entering(Form(("west",), digits="7"), problem="below_minimum"),
+    "declared, all four": lambda: entering(Form(SEATS, (8, 8, 8), "888")),
+    "declared, false hu, PIN": lambda: ruling(Panel("pin", act="false_hu", seats=("west",)), Phase.DECLARED),
+    "declared, discarder": lambda: entering(Form(("west",), (18,)), names=CHINESE),
     "accepting": lambda: small_result("east", "north"),
     "accepting, three winners": lambda: result("east", "south", "west"),
     "accepting, drawn": drawn,

@@ -19,6 +19,7 @@ from kiosk.table.events import (
     ButtonPressed,
     ButtonReleased,
     CallToggled,
+    CarrierTakenApart,
     ClaimWindowElapsed,
     DealBroughtForward,
     DeclarationsCorrected,
@@ -43,7 +44,7 @@ from kiosk.table.events import (
 )
 from kiosk.table.machine import handle
 from kiosk.table.state import Phase, Table
-from tests.kiosk.tables import MS, S, plan, play, right, swapped
+from tests.kiosk.tables import MS, S, plan, play, right, strange, swapped
 
 PLAN: Final = plan(play(1), play(2, dealer="south"))
 LONGER: Final = plan(*PLAN.plays, play(3))
@@ -149,6 +150,8 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "right": _look(right),
     "wrong": _look(swapped),
     "unread": _unread,
+    "strange": _look(strange),
+    "apart": lambda _s, _m, now: CarrierTakenApart(at=now),
     "tick": lambda _s, move, now: RowTicked(at=now, seat=move.seat, row=move.wait // MS % 3),
     "untick": lambda _s, move, now: RowTicked(at=now, seat=move.seat, row=move.wait // MS % 3, right=False),
     "press": _press,

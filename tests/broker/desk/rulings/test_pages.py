@@ -179,10 +179,10 @@ def test_a_stolen_session_and_a_foreign_form_rule_nothing(looked_at: Ruled) -> N
     ("fields", "code"),
     [
         ({"kind": "correct", "win": "discard", "hv-east": "12", "discarder": "east"}, "impossible_result"),
-        ({"kind": "correct", "win": "lost"}, "bad_ruling"),
-        ({"kind": "fine", "fine-east": "a lot"}, "bad_ruling"),
+        ({"kind": "correct", "win": "lost"}, "ending_missing"),
+        ({"kind": "fine", "fine-east": "a lot"}, "number_unreadable"),
         ({"kind": "fine"}, "bad_ruling"),
-        ({"kind": "void", "reason": " "}, "bad_ruling"),
+        ({"kind": "void", "reason": " "}, "reason_wrong"),
         ({"kind": "void", "id": "<script>"}, "bad_ruling"),
         ({"kind": "void", "play": "9-9"}, "unknown_play"),
         ({"kind": "conquest"}, "bad_ruling"),
