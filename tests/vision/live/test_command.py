@@ -62,7 +62,8 @@ def test_lines_go_on_while_the_camera_is_there() -> None:
     assert [line["tiles"] for line in lines_of(SIM, "--frames", "2", "--every", "0")] == [34, 34]
 
 
-def test_a_lost_camera_is_told_and_comes_back() -> None:
+def test_a_lost_camera_is_told_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.live.mount.looks._PATIENCE_S", 60.0)  # however long the machine takes to open it anew
     first, second = lines_of(f"{SIM}&unplugged=0&fps=100", "--frames", "2", "--every", "0")
     assert (first["error"]["code"], second["tiles"]) == ("camera_unplugged", 34)
 
