@@ -101,7 +101,7 @@ class OwnConfig(Struct, frozen=True, forbid_unknown_fields=True):
             broker=BrokerSettings(kept.host, kept.port, str(folder / kept.password_file), ca),
             devices=self.devices,
             screen=self.screen,
-            arbiter_pin_file=self.arbiter_pin_file,
+            arbiter_pin_file=str(folder / kept.pin_file) if kept.pin_file else self.arbiter_pin_file,
             language=self.language,
             self_test=self.self_test,
         )

@@ -1,7 +1,7 @@
 """Entering a win by keyboard: first each declared hand's value, then who discarded. Pure: a form and keys.
 
-The keys: digits, `enter`, `back` (one step back), `clear` (these digits), `x` (this declaration is false),
-`d` (self-drawn), `e s w n` (the discarder's seat).
+The keys: digits, `enter`, `back` (one step back), `clear` (these digits), `d` (self-drawn),
+`e s w n` (the discarder's seat). That a declaration is false is no value: the arbiter rules it, on the panel.
 """
 
 from dataclasses import dataclass, replace
@@ -23,12 +23,8 @@ class Form:
     """What has been entered so far, for these declarations in their order."""
 
     declared: tuple[Seat, ...]
-    fines: tuple[int, ...]
-    """What a false hu can cost under the profile, in IMP."""
     values: tuple[int, ...] = ()
     digits: str = ""
-    judging: bool = False
-    """A false hu is being fined: the next key chooses how much."""
 
     @property
     def seat(self) -> Seat | None:
@@ -44,37 +40,18 @@ class Won:
     discarder: Seat | None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFalse:
-    """A declaration was found false."""
-
-    seat: Seat
-    imp: int
-
-
-def press(form: Form, key: str) -> Form | Won | FoundFalse:
+def press(form: Form, key: str) -> Form | Won:
     """Take one key; one that means nothing here leaves the form as it is."""
-    if form.judging:
-        return _judge(form, key)
     if form.seat is None:
         return _ask_discarder(form, key)
-    return _ask_value(form, form.seat, key)
+    return _ask_value(form, key)
 
 
-def _judge(form: Form, key: str) -> Form | FoundFalse:
-    seat = form.seat
-    if seat is not None and key in DIGITS and int(key) in form.fines:
-        return FoundFalse(seat, int(key))
-    return replace(form, judging=False) if key in ("back", "x") else form
-
-
-def _ask_value(form: Form, seat: Seat, key: str) -> Form:
+def _ask_value(form: Form, key: str) -> Form:
     if key in DIGITS and len(form.digits) < LONGEST:
         return replace(form, digits=(form.digits + key).lstrip("0"))
     if key == "enter" and form.digits:
         return replace(form, values=(*form.values, int(form.digits)), digits="")
-    if key == "x" and seat in form.declared:
-        return replace(form, judging=True)
     if key == "clear":
         return replace(form, digits="")
     return _back(form) if key == "back" else form

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Final, Protocol
 
-from broker.contract.words import WinKind
+from broker.contract.words import Seat, WinKind
 from kiosk import panel as arbiters
 from kiosk import riichi_kept
-from kiosk.entry import Form, FoundFalse, Won, press
+from kiosk.entry import Form, Won, press
 from kiosk.panel import Closed, Decided, Panel, PinGiven
+from kiosk.riichi_entry import WinForm
 from kiosk.riichi_keys import RiichiForm, RiichiKeys
 from kiosk.rulings import event_of
 from kiosk.table.arbiter import AT_THE_TABLE, may_try
@@ -18,7 +20,6 @@ from kiosk.table.events import (
     ArbiterLeft,
     CallToggled,
     Event,
-    FalseHuRuled,
     NextDealCalled,
     PinRefused,
     PlayEndedDrawn,
@@ -38,6 +39,10 @@ class Pins(Protocol):
     def known(self) -> bool:
         """Whether there is one."""
 
+    @property
+    def mark(self) -> str | None:
+        """What tells which it is, and nothing of it."""
+
     def right(self, pin: str) -> bool:
         """Say whether this is it."""
 
@@ -46,6 +51,7 @@ class NoPin:
     """A table whose arbiters are let in by the desk alone."""
 
     known = False
+    mark = None
 
     def right(self, _: str) -> bool:
         """No PIN is right."""
@@ -117,6 +123,11 @@ class Keyboard:
         return problem
 
     @property
+    def pin(self) -> str | None:
+        """What tells which PIN the arbiters have here."""
+        return self._pins.mark
+
+    @property
     def filled_in(self) -> Form | RiichiForm | None:
         """The form that is open, at whichever table."""
         return self.form or self.riichi.form
@@ -135,7 +146,7 @@ class Keyboard:
             self.form = None
             self._forget()
         elif self.form is None or self.form.declared != declared:
-            self._begin(Form(declared, state.profile.false_hu.fines.value))
+            self._begin(Form(declared))
 
     def _follow_riichi(self, state: Table) -> None:
         self.riichi.follow(state)
@@ -174,9 +185,9 @@ class Keyboard:
             seen = state.calling and not state.discreet
             self.problem = self._apply(CallToggled(at=now, open=not seen))
         elif key == "a":
-            self._open(state)
-        elif state.alone and key == "x" and self._pins.known and state.arbiter is None:
-            self.problem = "arbiter_needed"
+            self._open(state, Panel("pin"))
+        elif key == "x" and (seat := self._asked_of(state)):
+            self._open(state, arbiters.doubting(seat))
         elif state.session is not None or state.alone:
             with self._drafts.beside(draft=""):
                 self.riichi.key(key, state, now)
@@ -185,7 +196,7 @@ class Keyboard:
         elif event := plain.get((state.phase, key)):
             self.problem = self._apply(event)
         elif self.form is not None:
-            self._fill(self.form, key, state, now)
+            self._fill(self.form, key, now)
 
     # ---- the form ---------------------------------------------------------------------------
 
@@ -199,10 +210,7 @@ class Keyboard:
                 form, self._typed = filled, (*self._typed, key)
         self.form = form
 
-    def _fill(self, form: Form, key: str, state: Table, now: int) -> None:
-        if key == "x" and self._pins.known and state.arbiter is None:
-            self.problem = "arbiter_needed"
-            return
+    def _fill(self, form: Form, key: str, now: int) -> None:
         filled = press(form, key)
         if isinstance(filled, Form):
             self._keep(filled, key)
@@ -226,14 +234,20 @@ class Keyboard:
 
     # ---- the arbiter's panel ----------------------------------------------------------------
 
-    def _open(self, state: Table) -> None:
+    def _open(self, state: Table, come_for: Panel) -> None:
+        """Open it with what the arbiter has come for, behind the PIN where nobody is let in."""
         self.problem = None
         if state.arbiter is not None:
-            self.panel = arbiters.opened(state)
+            self.panel = arbiters.let_in(come_for, state)
         elif self._pins.known:
-            self.panel = Panel("pin")
+            self.panel = come_for
         else:
             self.problem = "arbiter_needed"
+
+    def _asked_of(self, state: Table) -> Seat | None:
+        """Give whose hand is to be valued. In a riichi session a fault is paid in points, by keys of its own."""
+        form = self.riichi.form if state.alone else self.form
+        return form.seat if isinstance(form, Form | WinForm) else None
 
     def _rule(self, panel: Panel, key: str, state: Table, now: int) -> None:
         self.problem, self._seen_at = None, None
@@ -241,9 +255,9 @@ class Keyboard:
             case Panel() as further:
                 self.panel = further
             case PinGiven(pin):
-                self.problem = self._try(pin, state, now)
+                self.problem = self._try(panel, pin, state, now)
                 if self.problem:
-                    self.panel = Panel("pin")
+                    self.panel = replace(panel, digits="")
             case Decided() as decided:
                 self.problem = self._apply_with(None, event_of(decided, state, now))
             case Closed() if state.arbiter is not None:
@@ -251,20 +265,18 @@ class Keyboard:
             case Closed():
                 self.panel = None
 
-    def _try(self, pin: str, state: Table, now: int) -> str | None:
+    def _try(self, panel: Panel, pin: str, state: Table, now: int) -> str | None:
         """Let somebody in whose PIN is right; give the code where not."""
         try:
             may_try(state, now)
         except NotNow as refusal:
             return refusal.code
         if self._pins.right(pin):
-            return self._apply_with(arbiters.opened(state), ArbiterAdmitted(at=now, by=AT_THE_TABLE))
+            return self._apply_with(arbiters.let_in(panel, state), ArbiterAdmitted(at=now, by=AT_THE_TABLE))
         self._apply(PinRefused(at=now))
         return NotNow("pin_wrong").code
 
 
-def _event(filled: Won | FoundFalse, now: int) -> Event:
-    if isinstance(filled, FoundFalse):
-        return FalseHuRuled(at=now, seat=filled.seat, imp=filled.imp, reason="false hu")
+def _event(filled: Won, now: int) -> Event:
     win: WinKind = "discard" if filled.discarder else "self_drawn"
     return ValueEntered(at=now, win=win, winners=filled.winners, discarder=filled.discarder)

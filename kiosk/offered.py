@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from broker.contract.messages import Assignment
 from kiosk.table.machine import BETWEEN
-from kiosk.table.plan import settled_now
+from kiosk.table.plan import renames, settled_now
 from kiosk.table.state import Phase, Table
 
 
@@ -19,13 +19,16 @@ def may_be_taken(offered: Assignment, table: Table, store: str | None) -> bool:
     """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
 
     A broker may keep the plan of a rehearsal. So a play for which staff only lay trays gives way to the plan of
-    another store, and to one in which arbiters have settled it; any other play is finished first.
+    another store, and to one in which arbiters have settled it, or seated a substitute; any other play is finished
+    first.
     """
     if offered.store != store:
         return False
     had, phase = table.assignment, table.phase
     other = had is not None and had.store != offered.store
-    return phase in BETWEEN or (phase is Phase.RESTORING and (other or settled_now(table, offered)))
+    return phase in BETWEEN or (
+        phase is Phase.RESTORING and (other or settled_now(table, offered) or renames(table, offered))
+    )
 
 
 def first_left(plan: Assignment, played: Collection[tuple[int, int]]) -> int:

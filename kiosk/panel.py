@@ -125,11 +125,26 @@ def opened(state: Table) -> Panel:
     return Panel("act", possible(state), fines)
 
 
+def doubting(seat: Seat) -> Panel:
+    """Ask for the PIN of an arbiter who comes to rule that a seat's declaration is false."""
+    return Panel("pin", act="false_hu", seats=(seat,))
+
+
+def let_in(panel: Panel, state: Table) -> Panel:
+    """Give what an arbiter is asked once let in: what the declaration costs whose value was asked for, or what to rule.
+
+    Meanwhile the declaration may have gone.
+    """
+    first = opened(state)
+    stands = panel.act in first.acts and {*panel.seats} <= {one.seat for one in state.declarations}
+    return replace(first, ask="fine", act=panel.act, seats=panel.seats) if panel.act and stands else first
+
+
 def kept(panel: Panel | None) -> str:
     """Write down what has been chosen, for a power cut; of a PIN that it is asked for, and no digit."""
     if panel is None:
         return ""
-    return msgspec.json.encode(Panel("pin") if panel.ask == "pin" else panel).decode()
+    return msgspec.json.encode(replace(panel, digits="") if panel.ask == "pin" else panel).decode()
 
 
 def reopened(text: str, state: Table) -> Panel | None:
@@ -142,7 +157,7 @@ def reopened(text: str, state: Table) -> Panel | None:
     except (msgspec.DecodeError, UnicodeError):
         return None
     if panel is None or panel.ask == "pin":
-        return panel and (Panel("pin") if state.arbiter is None else None)
+        return panel and (replace(panel, digits="") if state.arbiter is None else None)
     return panel if state.arbiter is not None and panel.acts == possible(state) else None
 
 

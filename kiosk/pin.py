@@ -1,23 +1,11 @@
-"""The arbiters' PIN: a table knows its hash alone (Argon2id), in a file that its own user can read."""
+"""The arbiters' PIN: a table knows its hash alone, in a file that its own user can read."""
 
-import logging
+import re
 from pathlib import Path
-from typing import Final
 
-from argon2 import PasswordHasher
-from argon2.exceptions import Argon2Error, InvalidHashError
-from argon2.profiles import RFC_9106_LOW_MEMORY
-
-from kiosk.entry import DIGITS
+from broker.contract.arbiter_pin import HASH, LONGEST, SHORTEST, hash_of, is_pin, mark_of, opens
 from kiosk.errors import BadConfiguration
 from kiosk.private import write_private
-
-log = logging.getLogger("homologue.kiosk")
-
-SHORTEST: Final = 4
-LONGEST: Final = 12
-
-_HASHER: Final = PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
 
 
 class Pin:
@@ -29,7 +17,7 @@ class Pin:
             self._hash = path.read_text(encoding="ascii").strip() if path.exists() else None
         except (OSError, UnicodeDecodeError) as error:
             raise BadConfiguration(f"arbiter_pin_file: {error}") from None
-        if self._hash is not None and not self._hash.startswith("$argon2id$"):
+        if self._hash is not None and not re.search(HASH, self._hash):
             raise BadConfiguration(f"arbiter_pin_file: {path} holds no hash; write it with homologue table pin")
 
     @property
@@ -37,16 +25,18 @@ class Pin:
         """Whether there is one."""
         return self._hash is not None
 
+    @property
+    def mark(self) -> str | None:
+        """What tells this PIN's setting from another; nothing of the PIN."""
+        return self._hash and mark_of(self._hash)
+
     def right(self, pin: str) -> bool:
-        """Say whether this is it. Takes a moment: that is the point."""
-        try:
-            return self._hash is not None and _HASHER.verify(self._hash, pin)
-        except (Argon2Error, InvalidHashError):
-            return False
+        """Say whether this is it. Takes a moment."""
+        return self._hash is not None and opens(self._hash, pin)
 
 
 def write(path: Path, pin: str) -> None:
     """Keep a PIN's hash, readable by its owner alone. Raises BadConfiguration for what is no PIN."""
-    if not SHORTEST <= len(pin) <= LONGEST or not set(pin) <= DIGITS:
+    if not is_pin(pin):
         raise BadConfiguration(f"a PIN has {SHORTEST} to {LONGEST} digits")
-    write_private(path, f"{_HASHER.hash(pin)}\n".encode())
+    write_private(path, f"{hash_of(pin)}\n".encode())

@@ -397,4 +397,4 @@ class Program:
         health = {**self._health.codes, **refused}
         unwell: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
         told = {**health, **told_of_test(self.state)}  # a table that was not tested is no alert yet
-        return told_of(self._config, self._journal, self.state, unwell, self._uplink.unsent, told)
+        return told_of(self._config, self._journal, self.state, unwell, self._uplink.unsent, told, self._keyboard.pin)

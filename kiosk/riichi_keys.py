@@ -71,9 +71,6 @@ class RiichiKeys:
 
     def _fill(self, form: WinForm, key: str, state: Table, now: int) -> None:
         filled = press(form, key)
-        if isinstance(filled, Told) and state.alone and filled.event.kind == "chombo":
-            self.form, self.problem = Question("false", form.seat), None
-            return
         if isinstance(filled, Told):
             self._do(HandTold(at=now, told=filled.event, on_riichi_tile=filled.on_riichi_tile))
         if isinstance(filled, WinForm):
@@ -111,8 +108,6 @@ def asking(state: Table) -> bool:
 
 def asked_in(about: About) -> tuple[Phase, ...]:
     """Give the phases in which something may be asked."""
-    if about == "false":
-        return (Phase.DECLARED,)
     opened = "fault" if about in ("dependent", "spoilt") else about
     return next((phases for one, phases in OPENS.values() if one == opened), ())
 

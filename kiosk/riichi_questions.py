@@ -8,12 +8,12 @@ from broker.contract.riichi import RiichiEvent
 from broker.contract.words import SEATS, Seat
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.riichi.session.settings import AbortReason
-from kiosk.entry import DIGITS, SEAT_KEYS
-from kiosk.table.events import Event, FalseHuRuled, HandTold, LastTakenBack, RiichiLaid, SessionStopped
+from kiosk.entry import SEAT_KEYS
+from kiosk.table.events import Event, HandTold, LastTakenBack, RiichiLaid, SessionStopped
 from kiosk.table.riichi.sheet import pages_of
 from kiosk.table.state import Table, session_of
 
-About = Literal["riichi", "abort", "fault", "spoilt", "dependent", "nagashi", "take_back", "stop", "false", "sheet"]
+About = Literal["riichi", "abort", "fault", "spoilt", "dependent", "nagashi", "take_back", "stop", "sheet"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,6 @@ class Question:
     """What the screen asks before something happens; `back` answers that it shall not."""
 
     about: About
-    seat: Seat | None = None
-    """Whose declaration is false."""
     seats: tuple[Seat, ...] = ()
     """Whose faults they were, in turn order."""
     chosen: tuple[Seat, ...] = ()
@@ -129,13 +127,6 @@ def _stop(_: Question, key: str, __: Table, now: int) -> Event | None:
     return SessionStopped(at=now) if key == "enter" else None
 
 
-def _false(question: Question, key: str, state: Table, now: int) -> Event | None:
-    """Give what a false declaration costs, in IMP."""
-    if question.seat is None or key not in DIGITS or int(key) not in state.profile.false_hu.fines.value:
-        return None
-    return FalseHuRuled(at=now, seat=question.seat, imp=int(key), reason="false ron or tsumo")
-
-
 _ANSWERS: Final[Mapping[About, Callable[[Question, str, Table, int], Question | Event | None]]] = {
     "riichi": _riichi,
     "abort": _abort,
@@ -145,6 +136,5 @@ _ANSWERS: Final[Mapping[About, Callable[[Question, str, Table, int], Question | 
     "nagashi": _nagashi,
     "take_back": _take_back,
     "stop": _stop,
-    "false": _false,
     "sheet": _sheet,
 }

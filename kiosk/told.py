@@ -11,7 +11,13 @@ from kiosk.table.state import Table
 
 
 def told_of(
-    config: Config, journal: Journal, state: Table, lifecycle: Lifecycle, unsent: int, health: dict[str, str]
+    config: Config,
+    journal: Journal,
+    state: Table,
+    lifecycle: Lifecycle,
+    unsent: int,
+    health: dict[str, str],
+    pin: str | None = None,
 ) -> TableState:
     """Give the message of a state; the uplink counts it."""
     return TableState(
@@ -31,6 +37,7 @@ def told_of(
         paused=state.paused,
         ordered=state.ordered,
         obeyed=dict(state.obeyed),
+        pin=pin,
         health=health,
     )
 

@@ -77,6 +77,7 @@ class Fine(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     imp: FineImp
     reason: Text
+    author: Annotated[Name | None, Meta(description="who ruled it; older programs do not say")] = None
 
 
 class Result(PlayRef, frozen=True, tag="result", kw_only=True):

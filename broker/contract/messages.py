@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
+from broker.contract.arbiter_pin import PinMark
 from broker.contract.facts import Fact
 from broker.contract.plans import PlannedPlay, PlannedSession
 from broker.contract.rulings import AnyDecision
@@ -87,6 +88,10 @@ class TableState(Message, frozen=True, kw_only=True):
     at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: not told")] = None
     heard: Annotated[
         Milliseconds | None, Meta(description="`at` of the last receipt that it heard since its program was started")
+    ] = None
+    pin: Annotated[
+        PinMark | None,
+        Meta(description="tells which setting of the arbiters' PIN the table has; null: none, or an older program"),
     ] = None
     health: Annotated[
         dict[Annotated[str, Meta(max_length=64)], Text],

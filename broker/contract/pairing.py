@@ -22,6 +22,7 @@ from typing import Annotated, Final, Literal
 from argon2.low_level import Type, hash_secret_raw
 from msgspec import Meta, Struct
 
+from broker.contract.arbiter_pin import PinHash
 from broker.contract.link import HOST
 from broker.contract.words import EventName, Hash, TableNo
 
@@ -90,6 +91,7 @@ class Pairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     event: EventName
     table: TableNo
     broker: TableBroker
+    pin: PinHash | None = None
 
 
 class PairingAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -18,8 +18,10 @@ from broker.contract.words import (
     HandValue,
     MessageId,
     Milliseconds,
+    Name,
     PlayerId,
     Points,
+    RoundNo,
     Seat,
     TableNo,
     WinKind,
@@ -109,6 +111,25 @@ class Deadline(Decision, frozen=True, tag="deadline", kw_only=True):
     at: Milliseconds
 
 
+class Substitute(Decision, frozen=True, tag="substitute", kw_only=True):
+    """From a round on somebody else sits in a player's seats, and plays for that player: all counts as it did."""
+
+    player: Annotated[PlayerId, Meta(description="whose seats they are, and who goes on getting the IMPs")]
+    name: Annotated[Name, Meta(description="who sits there; the player's own name: is back")]
+    first_round: RoundNo
+
+
+class Withdrawn(Decision, frozen=True, tag="withdrawn", kw_only=True):
+    """From a round on somebody is gone and nobody comes instead: plays without a result are adjusted, not played.
+
+    Who is gone gets what the profile has for `fault`; everybody else at such a table what it has for others' fault.
+    """
+
+    player: PlayerId
+    first_round: RoundNo
+    fault: Fault = "own"
+
+
 class Undo(Decision, frozen=True, tag="undo", kw_only=True):
     """Another ruling counts no longer; undone in its turn, it counts again."""
 
@@ -119,12 +140,25 @@ AtTable = Void | Adjusted | FineRuled | Reopen
 """What may be ruled at the table itself."""
 
 AnyDecision = (
-    Correct | Void | Adjusted | Award | FineRuled | Fouled | SeatsPlayed | DealPlayed | Reopen | Deadline | Undo
+    Correct
+    | Void
+    | Adjusted
+    | Award
+    | FineRuled
+    | Fouled
+    | SeatsPlayed
+    | DealPlayed
+    | Reopen
+    | Deadline
+    | Substitute
+    | Withdrawn
+    | Undo
 )
 
 OF_A_PLAY: Final = (Correct, Void, Adjusted, SeatsPlayed, DealPlayed, Reopen)
 OF_A_DEAL: Final = (Fouled,)
-OF_THE_EVENT: Final = (Deadline, Undo)
+OF_WHO_PLAYS: Final = (Substitute, Withdrawn)
+OF_THE_EVENT: Final = (Deadline, *OF_WHO_PLAYS, Undo)
 """An award or a fine is of a play or of none."""
 
 
@@ -144,5 +178,7 @@ def named(decision: AnyDecision) -> Collection[str]:
             return decision.fines.keys()
         case SeatsPlayed():
             return decision.players.values()
+        case Substitute() | Withdrawn():
+            return (decision.player,)
         case _:
             return ()

@@ -65,7 +65,8 @@ Fault = Literal["nobody", "others", "own"]
 """Whose fault it was that a play could not be played, seen from one player; the profile says what each gives."""
 
 AwardImp = Annotated[int, Meta(ge=-99, le=99, description="IMP that an arbiter gives, or below zero takes")]
-Reason = Annotated[str, Meta(min_length=1, max_length=500)]
+LONGEST_REASON: Final = 500
+Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
 RulerRole = Literal["head_arbiter", "table_arbiter"]
 FineImp = Annotated[int, Meta(ge=1, le=99, description="IMP taken off after conversion")]
 Serial = Annotated[int, Meta(ge=1, le=136)]

@@ -68,9 +68,9 @@ def _false_hu(plays: list[Hosted], chance: random.Random) -> dict[int, dict[Seat
     return {at: {seat: chance.choice(FINES)} for at, seat in found.items()}
 
 
-def as_script(plays: list[Course], reaction_ms: int) -> dict[str, object]:
-    """Give what `kiosk.twins.script` reads."""
-    return {"plays": [asdict(course) for course in plays], "reaction_ms": reaction_ms}
+def as_script(plays: list[Course], reaction_ms: int, pin: str) -> dict[str, object]:
+    """Give what `kiosk.twins.script` reads; `pin` is the arbiters'."""
+    return {"plays": [asdict(course) for course in plays], "reaction_ms": reaction_ms, "pin": pin}
 
 
 def _slip(chance: random.Random) -> Slip:

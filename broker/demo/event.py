@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.club.event import Hosted
+from broker.contract.arbiter_pin import hash_of
 from broker.contract.plans import Player
 from broker.contract.words import SEATS
 from broker.credentials import Credentials, write_private
@@ -86,8 +87,10 @@ def _deals(numbers: list[int]) -> tuple[list[DealRecord], Registry]:
 def _tables(folder: Path, hosted: list[Hosted], seed: int, reaction_ms: int) -> None:
     plays = courses(hosted, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
     credentials = Credentials.ensure(folder / "credentials.json", max(plays))
+    pin = f"{secrets.randbelow(10**4):04}"
+    write_private(folder / "arbiter-pin", f"{hash_of(pin)}\n".encode())
     for table, course in plays.items():
-        script = json.dumps(as_script(course, reaction_ms), indent=1)
+        script = json.dumps(as_script(course, reaction_ms, pin), indent=1)
         write_private(folder / f"table-{table}.plays.json", script.encode())
         write_private(folder / f"table-{table}.password", credentials.table(table)[1].encode())
 

@@ -155,6 +155,12 @@ class NoTableChosen(DeskError, ValueError):
     code = "no_table_chosen"
 
 
+class PinUnusable(DeskError, ValueError):
+    """What was given is no PIN, or not the same twice."""
+
+    code = "pin_unusable"
+
+
 class NothingToPairWith(DeskError, OSError):
     """The passwords of the tables, or the certificate of the broker's authority, cannot be read."""
 

@@ -1,8 +1,8 @@
 """Pages with forms: one way to render them, with who has logged in and what went wrong."""
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -10,9 +10,7 @@ from starlette.responses import HTMLResponse, Response
 from broker.desk.access import Visitor
 from broker.desk.catalogue import LANGUAGES, Catalogue, catalogues, choose
 from broker.desk.page import environment
-
-KNOWN: Final = "problem_"
-"""Keys of the catalogue that say a code in the reader's language; other refusals are told in their own words."""
+from broker.desk.why import sentence, told
 
 
 def language(request: Request) -> Catalogue:
@@ -38,6 +36,7 @@ def render(
         .render(
             words=words,
             say=words.say,
+            why=partial(sentence, words),
             names=[(one, catalogues()[one]) for one in LANGUAGES],
             visitor=visitor or Visitor(),
             title=title,
@@ -58,11 +57,3 @@ def _kept(request: Request) -> str:
     """Give what of an address stays when the language is changed: which table it is about, and nothing else."""
     table = request.query_params.get("table", "")
     return f"table={table}&" if table.isascii() and table.isdigit() else ""
-
-
-def told(words: Catalogue, error: Exception) -> str:
-    """Say a refusal in the reader's language where the catalogue has its code."""
-    key = f"{KNOWN}{getattr(error, 'code', '')}"
-    if key in words.sentences:
-        return words.say(key, wait=getattr(error, "wait_s", 0))
-    return str(error)

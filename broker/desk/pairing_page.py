@@ -39,6 +39,7 @@ from broker.desk.errors import (
     PairingDelayed,
     TableHasDevice,
 )
+from broker.desk.event_pin import FILE, EventPin, OtherPins
 from broker.desk.forms import Form, read_form
 from broker.desk.forms_page import language, render
 from broker.desk.login import LOOPBACK_NAMES
@@ -74,13 +75,18 @@ class ForTables:
     here_alone: bool = False
     """It listens on this machine alone: no table reaches it."""
 
+    @property
+    def pin(self) -> EventPin:
+        """The arbiters', beside the passwords."""
+        return EventPin(self.passwords.with_name(FILE))
+
     def pairing(self, table: int, asked: str) -> Pairing:
         """Give what a table's device needs. Raises NothingToPairWith."""
         try:
             _, password = Credentials.load(self.passwords).table(table)
             ca = self.ca.read_text(encoding="ascii") if self.ca else None
             broker = TableBroker(host=self.host or asked, port=self.port, password=password, ca=ca)
-            pairing = Pairing(event=self.event, table=table, broker=broker)
+            pairing = Pairing(event=self.event, table=table, broker=broker, pin=self.pin.hashed())
             return msgspec.json.decode(msgspec.json.encode(pairing), type=Pairing)  # a name that no device would take
         except (BrokerError, OSError, UnicodeDecodeError, msgspec.ValidationError) as error:
             raise NothingToPairWith(f"table {table} cannot be paired: {error}") from None
@@ -123,6 +129,7 @@ class PairingPage:
         return [
             self._access.route("/pairing", self.show, WHO),
             self._access.route("/pairing", self.open, WHO, ("POST",)),
+            self._access.route("/pairing/pin", self.set_pin, WHO, ("POST",)),
             Route(PATH, self.take, methods=["POST"]),
         ]
 
@@ -134,14 +141,32 @@ class PairingPage:
 
     async def open(self, request: Request) -> Response:
         """Open codes, or withdraw one."""
+        return await self._done(request, self._do)
+
+    async def set_pin(self, request: Request) -> Response:
+        """Set the event's PIN for arbiters."""
+        return await self._done(request, self._set_pin)
+
+    async def _done(self, request: Request, do: Callable[[Request, Form], None]) -> Response:
         form: Form = {}
         try:
             form = await read_form(request, visitor_of(request))
-            await run_in_threadpool(self._do, request, form)
+            await run_in_threadpool(do, request, form)
         except (PeopleError, DeskError) as error:
             return self._page(request, form, error)
         root = request.scope.get("root_path", "")
         return RedirectResponse(f"{root}/pairing?lang={language(request).language}", status_code=303)
+
+    def _set_pin(self, request: Request, form: Form) -> None:
+        self._broker.pin.set(form.get("pin", ""), form.get("pin_again", ""))
+        self._note(request, "arbiters_pin_set", "")
+
+    def _note(self, request: Request, action: str, about: str) -> None:
+        session = visitor_of(request).session
+        if session is None:
+            raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
+        name = session.account.name
+        self._door.audit.note(self._door.clock(), name, action, about, address=address(request))
 
     def _do(self, request: Request, form: Form) -> None:
         session = visitor_of(request).session
@@ -155,9 +180,7 @@ class PairingPage:
             for table in tables:
                 self._pairings.open(table, session.account.name, self._clock())
         action, about = ("pairing_withdrawn", [withdrawn]) if withdrawn else ("pairing_opened", tables)
-        self._door.audit.note(
-            self._door.clock(), session.account.name, action, ",".join(map(str, about)), address=address(request)
-        )
+        self._note(request, action, ",".join(map(str, about)))
 
     def _chosen(self, form: Form) -> list[int]:
         """Give the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
@@ -192,8 +215,16 @@ class PairingPage:
             "qr": lambda one: self._qr(one, host, port),
             "unreachable": host in LOOPBACK_NAMES or self._broker.here_alone,
             "plain": not self._pairings.fingerprint,
+            **self._of_pin(),
         }
         return render(request, "pairing.html", "pairing", visitor_of(request), error=error, values=values)
+
+    def _of_pin(self) -> dict[str, object]:
+        """Give what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""
+        try:
+            return {"pin": self._broker.pin.hashed(), "pins": self._broker.pin.others(self._feed.current.tables)}
+        except NothingToPairWith:
+            return {"pin": None, "pins": OtherPins((), ())}
 
     def _qr(self, one: Pending, host: str, port: int) -> object:
         return qr(as_text(Offer(host, port, one.code, self._pairings.fingerprint)))

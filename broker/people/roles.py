@@ -5,15 +5,16 @@ from typing import Final, Literal, get_args
 Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
-Right = Literal["see_public", "see_room", "give_orders", "rule", "set_up", "keep_people"]
+Right = Literal["see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people"]
 """`see_public`: what players may know. `see_room`: all, deals under embargo too. `rule`: on plays, if the scorer lets.
-`set_up`: the event before it starts. `keep_people`: accounts and the audit log."""
+`set_up`: the event before it starts. `print_sheets`: blank ones, for paper.
+`keep_people`: accounts and the audit log."""
 
 RIGHTS: Final[dict[Role, frozenset[Right]]] = {
     "head_arbiter": frozenset(get_args(Right)),
-    "table_arbiter": frozenset({"see_public", "see_room", "give_orders", "rule"}),
+    "table_arbiter": frozenset({"see_public", "see_room", "give_orders", "rule", "print_sheets"}),
     # An organiser is often a player's club mate: deals that others have yet to play are not for them.
-    "organiser": frozenset({"see_public", "set_up"}),
+    "organiser": frozenset({"see_public", "set_up", "print_sheets"}),
     "display": frozenset({"see_public"}),
 }
 

@@ -1,5 +1,9 @@
 """What can be wrong with an event's folder."""
 
+from collections.abc import Iterable
+
+from broker.rules.errors import RuleError
+
 
 class ScorerError(Exception):
     """Base; `code` is stable and listed in docs/codes.md."""
@@ -8,9 +12,13 @@ class ScorerError(Exception):
 
 
 class BadEvent(ScorerError, ValueError):
-    """The event's folder does not hold an event that can be played."""
+    """The event's folder does not hold an event that can be played; `found`: each problem of its plan by itself."""
 
     code = "bad_event"
+
+    def __init__(self, text: str, found: Iterable[RuleError] = ()) -> None:
+        super().__init__(text)
+        self.found = tuple(found)
 
 
 class NoDeviceWaits(ScorerError, LookupError):

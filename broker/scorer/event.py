@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -52,6 +52,8 @@ EVENT: Final = "event.toml"
 LARGEST_TEAM: Final = 99
 STARTS: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$(?!\n)"
 """Local time, to the minute, as a browser's field gives it."""
+
+T = TypeVar("T")
 
 
 class Booking(Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,16 +112,16 @@ class Event:
         self._deals = {deal.number: deal for deal in listed}
         problems = [
             *_problems(plan, self._deals, rules),
-            *_twice("deal {0} is listed twice", ((d.number,) for d in listed)),
+            *(RuleError("deal_twice", f"deal {number} is listed twice") for number in _twice(d.number for d in listed)),
         ]
         if problems:
-            raise BadEvent("; ".join(problems))
+            raise BadEvent("; ".join(one.text for one in problems), problems)
         try:
             self.profile: Rules = rules.of_plays(plan.profile)
             _check_faces(self._deals.values(), self.profile)
             self._orders = {number: _order(deal, registry) for number, deal in self._deals.items()}
         except RuleError as error:
-            raise BadEvent(error.text) from None
+            raise BadEvent(error.text, [error]) from None
         self._forms = {number: form_hash(order) for number, order in self._orders.items()}
         self.players = {player.id: player for player in plan.players}
         self.bookings = {(play.table, play.round): play for play in plan.plays}
@@ -281,41 +283,48 @@ def _order(record: DealRecord, registry: Registry) -> dict[Seat, SerialTray]:
     return order_of(record.deal(), registry.get(record.set, {}))
 
 
-def _problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) -> Iterable[str]:
+def _problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) -> Iterable[RuleError]:
     """Name everything that is wrong with a movement."""
     known = {player.id for player in plan.players}
     if len(known) != len(plan.players):
-        yield "a player is listed twice"
+        yield RuleError("player_listed_twice", "a player is listed twice")
     if not plan.plays and not plan.riichi:
-        yield "no play is planned"
+        yield RuleError("no_plays", "no play is planned")
     yield from riichi_problems(plan.riichi, known, (play.table for play in plan.plays), rules.of_session)
-    yield from (fault.text for fault in check(plan.plays))
+    yield from (RuleError(fault.code, fault.text) for fault in check(plan.plays))
     for play in plan.plays:
         where = f"round {play.round} table {play.table}"
         for player in set(play.players.values()) - known:
-            yield f"{where}: player {player} is not in the list"
+            yield RuleError("player_not_listed", f"{where}: player {player} is not in the list")
         if play.deal not in deals:
-            yield f"{where}: there is no deal {play.deal}"
+            yield RuleError("deal_unknown", f"{where}: there is no deal {play.deal}")
     yield from _team_problems(plan)
     yield from _sessions(plan)
-    yield from _twice("table {1} has two plays in round {0}", ((p.round, p.table) for p in plan.plays))
+    for table, round_ in _twice((play.table, play.round) for play in plan.plays):
+        yield RuleError("two_plays_at_once", f"table {table} has two plays in round {round_}")
 
 
-def _team_problems(plan: Plan) -> Iterable[str]:
+def _team_problems(plan: Plan) -> Iterable[RuleError]:
     """Name what keeps a team event from being scored: one member of each team at each wind of each deal (MIL)."""
     if not plan.teams:
         return
     known, members = {player.id for player in plan.players}, [one for team in plan.teams.values() for one in team]
-    yield from (f"player {one} of a team is not in the list" for one in sorted(set(members) - known))
-    yield from _twice("player {0} is in two teams, or twice in one", ((one,) for one in members))
+    for one in sorted(set(members) - known):
+        yield RuleError("player_not_listed", f"player {one} of a team is not in the list")
+    for one in _twice(members):
+        yield RuleError("player_in_two_teams", f"player {one} is in two teams, or twice in one")
     if loose := sorted(known - set(members)):
-        yield f"{len(loose)} players are in no team: {', '.join(loose[:5])}"
+        yield RuleError("teams_do_not_fit", f"{len(loose)} players are in no team: {', '.join(loose[:5])}")
     elif len(set(members)) == len(members):
-        yield from (fault.text for fault in check_teams(plan.plays, plan.teams))
+        yield from (RuleError(fault.code, fault.text) for fault in check_teams(plan.plays, plan.teams))
 
 
-def _sessions(plan: Plan) -> Iterable[str]:
+def _sessions(plan: Plan) -> Iterable[RuleError]:
     """Name what is wrong with the sessions: each round of the movement is in one of them, if there are any."""
+    yield from (RuleError("session_rounds_wrong", text) for text in _rounds_of_sessions(plan))
+
+
+def _rounds_of_sessions(plan: Plan) -> Iterable[str]:
     last = max((play.round for play in plan.plays), default=0)
     of: Counter[int] = Counter()
     for session in plan.sessions:
@@ -328,8 +337,8 @@ def _sessions(plan: Plan) -> Iterable[str]:
     yield from (f"round {round_} is in two sessions" for round_, count in sorted(of.items()) if count > 1)
 
 
-def _twice(sentence: str, pairs: Iterable[tuple[object, ...]]) -> Iterable[str]:
-    return (sentence.format(*pair) for pair, count in Counter(pairs).items() if count > 1)
+def _twice(named: Iterable[T]) -> Iterable[T]:
+    return (one for one, count in Counter(named).items() if count > 1)
 
 
 def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Registry) -> None:

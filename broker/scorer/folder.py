@@ -14,6 +14,7 @@ from msgspec import Struct
 from broker.contract.words import DealNo, Hash, RoundNo, Seat, SetNo, TableNo, Wind
 from broker.credentials import write_private
 from broker.rules.deal import Deal
+from broker.rules.errors import RuleError
 from broker.rules.referee.actions import Action
 from broker.scorer.errors import BadEvent
 
@@ -88,6 +89,8 @@ def read(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untyped-def
     try:
         return decode(path.read_bytes(), type=kind)  # type: ignore[no-any-return] # checked by `type`
     except FileNotFoundError:
-        raise BadEvent(f"{path.name} is missing in {path.parent}") from None
+        missing = RuleError("file_missing", f"{path.name} is missing in {path.parent}")
+        raise BadEvent(missing.text, [missing]) from None
     except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
-        raise BadEvent(f"{path.name}: {error}") from None
+        wrong = RuleError("malformed", f"{path.name}: {error}")
+        raise BadEvent(wrong.text, [wrong]) from None

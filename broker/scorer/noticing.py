@@ -32,7 +32,7 @@ def of_itself(event: Event, room: Room, message: LogMessage, now: int) -> Iterat
             found = seating.overridden(message.table, message.seq, fact)
         case Result():
             seated = seating.differing(event, room.seatings, message, fact)
-            found = chain(settled.concerns(room, message, fact), seated)
+            found = chain(settled.concerns(room, message, fact), at_table.fined(event, message, fact), seated)
         case Ruled():
             found = at_table.concerns(room, message, now)
         case RiichiHand():

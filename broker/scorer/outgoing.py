@@ -1,10 +1,8 @@
 """What the scorer says, made from the room: receipts, assignments, travellers, standings, alerts."""
 
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
-from types import MappingProxyType
 from typing import Final
 
 from broker.contract import topics
@@ -23,7 +21,7 @@ from broker.contract.messages import (
     Standings,
     Traveller,
 )
-from broker.contract.plans import PlannedSession
+from broker.contract.plans import PlannedPlay, PlannedSession
 from broker.contract.topics import Topic
 from broker.contract.wire import encode
 from broker.scorer.alerts import Concern
@@ -91,10 +89,13 @@ class Speaker:
         recorded: tuple[int, ...],
         seq: int,
         repeats: dict[int, tuple[str, ...]] | None = None,
-        replanned: Mapping[int, int] = MappingProxyType({}),
+        plays: tuple[PlannedPlay, ...] | None = None,
         settled: tuple[int, ...] = (),
     ) -> Outgoing:
-        """Tell a table all its plays, which of its rounds are over, and who would play a deal again."""
+        """Tell a table all its plays, which of its rounds are over, and who would play a deal again.
+
+        `plays`: as they are after what was ruled; None: as they were planned.
+        """
         message = Assignment(
             id=_new_id(),
             event=self._event.name,
@@ -103,7 +104,7 @@ class Speaker:
             store=self._store,
             profile=self._event.profile.id,
             rules=self._event.own_rules.plays,
-            plays=self._event.plays_of(table, replanned),
+            plays=self._event.plays_of(table) if plays is None else plays,
             recorded=recorded,
             repeats=repeats or {},
             settled=settled,

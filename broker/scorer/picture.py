@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from broker.contract.messages import TableState
-from broker.contract.words import PlayerId, Seat
+from broker.contract.words import Name, Seat
 from broker.scorer.alerts import AlertBook, TableWatch
 from broker.scorer.arrivals import Arrivals, Lines
 from broker.scorer.event import Event
 from broker.scorer.intake import Intake
 from broker.scorer.moment import Moment
 from broker.scorer.room import Room
+from broker.scorer.rulings.absences import sitting
 from broker.scorer.view import BesideView, TableView, View
 
 
@@ -18,7 +19,7 @@ class Known(NamedTuple):
     """All that is shown of a table."""
 
     said: TableState | None
-    seated: dict[Seat, PlayerId]
+    seated: dict[Seat, Name]
     gaps: tuple[int, ...]
     plays_in: int
 
@@ -92,7 +93,9 @@ def _known(event: Event, room: Room, intake: Intake, watch: TableWatch, table: i
     said = watch.states.get(table)
     booking = event.bookings.get((table, said.round)) if said and said.round else None
     seated = (room.seatings.of((table, said.round)) if said and said.round else None) or (booking and booking.players)
-    return Known(said, dict(seated or {}), intake.books[table].gaps(), room.plays_at(table))
+    there = sitting(event, room.book, said.round, seated) if said and said.round and seated else {}
+    names = {seat: player.name for seat, player in there.items()}
+    return Known(said, names, intake.books[table].gaps(), room.plays_at(table))
 
 
 def _table(event: Event, table: int, known: Known) -> TableView:
@@ -109,8 +112,9 @@ def _table(event: Event, table: int, known: Known) -> TableView:
         gaps=known.gaps,
         plays_in=known.plays_in,
         plays_expected=event.expected_at[table],
-        players={seat: event.players[player].name for seat, player in known.seated.items()},
+        players=known.seated,
         paused=said.paused if said else False,
         ordered=said.ordered if said else 0,
         obeyed=dict(said.obeyed) if said else {},
+        pin=said.pin if said else None,
     )

@@ -38,23 +38,24 @@ def problems(
     known: Iterable[PlayerId],
     tables_with_plays: Iterable[int],
     rules_of: Callable[[str], RiichiProfile],
-) -> Iterable[str]:
+) -> Iterable[RuleError]:
     """Name everything that is wrong with the sessions of a plan. `rules_of` gives a profile by its id."""
     players, taken, with_plays = set(known), set[Key](), set(tables_with_plays)
     for one in booked:
         where = f"riichi in round {one.round} at table {one.table}"
         if one.table in with_plays:
-            yield f"{where}: the table has plays with carriers in this event"
+            yield RuleError("riichi_misplanned", f"{where}: the table has plays with carriers in this event")
         if (one.table, one.round) in taken:
-            yield f"{where}: it is listed twice"
+            yield RuleError("riichi_misplanned", f"{where}: it is listed twice")
         taken.add((one.table, one.round))
         if set(one.players) != set(SEATS) or len(set(one.players.values())) < len(SEATS):
-            yield f"{where}: it needs four players, one a seat"
-        yield from (f"{where}: player {player} is not in the list" for player in set(one.players.values()) - players)
+            yield RuleError("riichi_misplanned", f"{where}: it needs four players, one a seat")
+        for player in set(one.players.values()) - players:
+            yield RuleError("player_not_listed", f"{where}: player {player} is not in the list")
         try:
             rules_of(one.profile)
         except RuleError as error:
-            yield f"{where}: {error.text}"
+            yield RuleError(error.code, f"{where}: {error.text}")
 
 
 class Sessions:

@@ -18,8 +18,9 @@ from broker.rules.rule_books import Rules
 from broker.scorer.event import Event
 from broker.scorer.moment import Moment
 from broker.scorer.riichi import Sessions
+from broker.scorer.rulings import absences
 from broker.scorer.rulings.book import Book
-from broker.scorer.rulings.entry import Entry, PlayKey, Subject, entry_of
+from broker.scorer.rulings.entry import WHO_PLAYS, Entry, PlayKey, Subject, entry_of
 from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, of_its_deal, table_of
 from broker.scorer.seating import Seatings
 from broker.scorer.standings import team_rows
@@ -159,7 +160,10 @@ class Room:
     def _lay(self, key: PlayKey, *, ruled: bool = True) -> Laid:
         result, booking = self.results.get(key), self._event.bookings[key]
         planned = Laid(table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players)
-        laid = lay(planned, result, self.book.of(key) if ruled else (), self._event.profile.awards)
+        awards = self._event.profile.awards
+        if ruled and result is None:
+            planned = absences.without_gone(planned, self.book.of(WHO_PLAYS), awards)
+        laid = lay(planned, result, self.book.of(key) if ruled else (), awards)
         laid = of_its_deal(laid, self.dealer(laid.deal), self._event.profile)
         restored = self._restored(key, result, laid.deal)
         return replace(laid, form=form_of(key[0], restored, self.book.of(laid.deal)) if ruled else restored)
@@ -227,7 +231,7 @@ class Room:
             return [subject]
         if isinstance(subject, int):
             return self.plays_with(subject)
-        return []
+        return absences.plays_of(self._event, self.book.root(entry))
 
     # ---- what is asked ----------------------------------------------------------------------
 
@@ -330,9 +334,12 @@ class Room:
 
     def instead(self) -> dict[PlayKey, int]:
         """Give the plays that have a ruling in the place of a result, by when it came, with its time."""
-        by_ruling = {laid.source: key for key, laid in self._ruled.items() if laid.settled and key not in self.results}
+        by_ruling: dict[str | None, list[PlayKey]] = {}
+        for key, laid in self._ruled.items():
+            if laid.settled and key not in self.results:
+                by_ruling.setdefault(laid.source, []).append(key)
         entries = self.book.entries.values() if by_ruling else ()
-        return {by_ruling[entry.id]: entry.at for entry in entries if entry.id in by_ruling}
+        return {key: entry.at for entry in entries for key in by_ruling.get(entry.id, ())}
 
     def key_of(self, play: ScoredPlay) -> PlayKey:
         """Give table and round of a scored play."""

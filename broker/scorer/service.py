@@ -32,6 +32,7 @@ from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import Picture
 from broker.scorer.publication import Publication
 from broker.scorer.room import Room
+from broker.scorer.rulings import absences
 from broker.scorer.rulings.asked import Asked, wait
 from broker.scorer.rulings.rulings import Rulings
 from broker.scorer.standings import write_csv
@@ -301,7 +302,8 @@ class Scorer:
         replanned = self._room.replanned(table)
         repeats = self._room.seatings.to_come(self._event, table, replanned)
         recorded, settled = self._room.recorded(table), self._room.settled(table)
-        self._say(self._speaker.assignment(table, recorded, self._height, repeats, replanned, settled))
+        plays = absences.with_substitutes(self._room.book, self._event.plays_of(table, replanned))
+        self._say(self._speaker.assignment(table, recorded, self._height, repeats, plays, settled))
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """What follows from a ruling of the desk once it is safe."""
@@ -310,8 +312,9 @@ class Scorer:
         self._picture.changed()
         self._say(self._speaker.ruling(ruling))
         root = self._room.book.root(self._room.book.entries[ruling.id])
-        if root.table is not None:
-            self._assign(root.table)
+        absent = {table for table, _ in absences.plays_of(self._event, root)}
+        for table in sorted(absent if root.table is None else {root.table}):
+            self._assign(table)
         self._tell_scores(set(deals))
         # IMPs beside all plays change no deal; an arbiter who rules looks at once.
         self._changed, self._pause_until = True, 0.0

@@ -34,6 +34,8 @@ class TableView(Struct, frozen=True):
     """Number of the last order that the table has carried out."""
     obeyed: dict[int, str] = {}
     """Ids of the last orders that it has carried out, by number."""
+    pin: str | None = None
+    """Tells which setting of the arbiters' PIN the table has."""
 
 
 class SeatView(Struct, frozen=True):

@@ -36,8 +36,8 @@ PLAYING: Final = Shown(
 RESTORING: Final = replace(PLAYING, state="restoring")
 SEATING: Final = replace(PLAYING, state="seating", marked=frozenset[Seat](("south", "north")))
 CONFIRMING: Final = replace(PLAYING, state="confirming", marked=frozenset[Seat](("east", "north")))
-VALUE: Final = replace(PLAYING, state="declared", declared=("west",), form=Form(("west",), (4, 8), digits="18"))
-DECLARED: Final = replace(VALUE, form=Form(("west",), (4, 8)))
+VALUE: Final = replace(PLAYING, state="declared", declared=("west",), form=Form(("west",), digits="18"))
+DECLARED: Final = replace(VALUE, form=Form(("west",)))
 RESULT: Final = replace(
     PLAYING,
     state="accepting",

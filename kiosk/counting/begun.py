@@ -33,7 +33,7 @@ def winner_asked(state: Table, form: AnyForm | None) -> Winner | None:
 
 def _seat(form: AnyForm | None) -> Seat | None:
     match form:
-        case Form(judging=False):
+        case Form():
             return form.seat
         case WinForm(asked="han"):
             return form.seat

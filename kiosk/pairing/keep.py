@@ -1,4 +1,4 @@
-"""Where a pairing is kept: three files in the folder that the configuration names, for the kiosk's own user alone.
+"""Where a pairing is kept: its files in the folder that the configuration names, for the kiosk's own user alone.
 
 The one that names the others is written last: after a power cut the device is paired as before, or as now.
 """
@@ -26,6 +26,8 @@ class Kept(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     port: int
     password_file: str
     ca_file: str | None
+    pin_file: str | None = None
+    """The hash of the event's PIN for arbiters, where the desk had one."""
 
     @property
     def journal(self) -> str:
@@ -36,7 +38,7 @@ class Kept(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 def keep(folder: Path, pairing: Pairing) -> None:
     """Keep a pairing in the place of the one before. Raises BadConfiguration where it cannot be written."""
     broker, name = pairing.broker, f"{pairing.event}-table-{pairing.table}"
-    ca = f"{name}.crt" if broker.ca else None
+    ca, pin = f"{name}.crt" if broker.ca else None, f"{name}.pin" if pairing.pin else None
     kept = Kept(
         event=pairing.event,
         table=pairing.table,
@@ -44,12 +46,15 @@ def keep(folder: Path, pairing: Pairing) -> None:
         port=broker.port,
         password_file=f"{name}.password",
         ca_file=ca,
+        pin_file=pin,
     )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(folder / kept.password_file, f"{broker.password}\n".encode())
         if ca and broker.ca:
             write_private(folder / ca, broker.ca.encode("ascii"))
+        if pin and pairing.pin:
+            write_private(folder / pin, f"{pairing.pin}\n".encode("ascii"))
         write_private(folder / FILE, msgspec.json.encode(kept))
     except OSError as error:
         raise BadConfiguration(f"paired: what the desk has told cannot be kept in {folder}: {error.strerror}") from None

@@ -10,6 +10,7 @@ from typing import Final
 from firmware.buttons import SeatButtons
 from firmware.scanner_addresses import open_scanner
 from firmware.twins.fingers import Fingers
+from kiosk import pin
 from kiosk.config import Settings
 from kiosk.eyes import Eyes, picture_room
 from kiosk.journal import Journal, Whose
@@ -23,6 +24,9 @@ from kiosk.running import run
 from kiosk.screens.words import Words
 from vision.live.cameras import check_address, open_camera
 from vision.twins.world import TrayTwin
+
+PIN: Final = "0000"
+"""The arbiter's: whoever practises has to let somebody in too."""
 
 SIMULATED: Final = "sim://tray"
 SIMULATED_SCANNER: Final = "sim://scanner"
@@ -86,4 +90,5 @@ def _settings(folder: Path, config: str) -> Settings:
     (folder / "password").write_text("practice", encoding="utf-8")
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(config, encoding="utf-8")
+    pin.write(folder / "arbiter-pin", PIN)
     return Settings(folder / "table.toml")

@@ -25,15 +25,13 @@ class AloneShown:
     told: RiichiEvent | None = None
     """How the hand ended, to be accepted or recorded."""
     aborts: tuple[AbortReason, ...] = ()
-    fines: tuple[int, ...] = ()
-    """What a false declaration can cost, in IMP."""
     spoils: Literal[False] = False
     """No fault is paid in points here."""
 
     @property
     def asked(self) -> Seat | None:
         """Whose hand is asked about."""
-        return self.form.seat if self.form is not None else None
+        return self.form.seat if isinstance(self.form, WinForm) else None
 
     @property
     def marked(self) -> frozenset[Seat]:
@@ -58,5 +56,4 @@ def alone_shown(state: Table, form: RiichiForm | None) -> AloneShown:
         tenpai=frozenset() if quiet or (told and told.kind != "draw") else state.hand.tenpai,
         told=told,
         aborts=aborts(state),
-        fines=state.profile.false_hu.fines.value,
     )

@@ -21,12 +21,19 @@ def panel(words: Words, shown: Shown) -> Middle | None:
     asked = shown.panel
     if asked is None:
         return None
-    title = words(f"rule_{asked.act}") if asked.act else words("arbiter")
+    title = _title(words, asked)
     question = words("arbiter_minutes", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
     lines = [Said(title, 0.09, style.TEXT), Said(question or words(f"arbiter_{asked.ask}"), 0.06, style.QUIET)]
     if asked.ask == "pin":
         lines.append(Said(SEEN * len(asked.digits) or "–", 0.12, style.TEXT))
     return Middle((*lines, *problem(words, shown)), panel=_rows(words, asked))
+
+
+def _title(words: Words, asked: Panel) -> str:
+    """Say what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
+    if asked.act == "false_hu" and asked.seats and asked.ask != "seats":
+        return words("false_hu_of", seat=words.seat(asked.seats[0]))
+    return words(f"rule_{asked.act}") if asked.act else words("arbiter")
 
 
 def _rows(words: Words, asked: Panel) -> Rows:

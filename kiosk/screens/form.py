@@ -21,8 +21,6 @@ def entering(words: Words, shown: Shown) -> Middle | None:
         return None
     if form.seat is None:
         asked, panel = _discarder(words, form, shown.told)
-    elif form.judging:
-        asked, panel = _judging(words, form, form.seat)
     else:
         asked, panel = _value(words, form, form.seat)
     return Middle((*extra(words, shown), *asked, *problem(words, shown)), panel=panel)
@@ -38,15 +36,6 @@ def _value(words: Words, form: Form, seat: str) -> tuple[tuple[Said, ...], Rows]
     asked = Said(words("value_of", seat=words.seat(seat)), 0.09, style.TEXT), Said(form.digits or "–", 0.14, style.TEXT)
     last = Action("x", words("do_false_hu")), Action("enter", words("do_enter"), "strong")
     return asked, ((Action("b", words("do_count")),), *keypad(words, *last))
-
-
-def _judging(words: Words, form: Form, seat: str) -> tuple[tuple[Said, ...], Rows]:
-    asked = (
-        Said(words("false_hu_of", seat=words.seat(seat)), 0.09, style.ATTENTION),
-        Said(words("false_hu_help"), 0.06, style.TEXT),
-    )
-    fines = tuple((Action(str(fine), words("do_fine", imp=fine)),) for fine in form.fines)
-    return asked, (*fines, (Action("back", words("do_no_false_hu")),))
 
 
 def _discarder(words: Words, form: Form, told: str | None) -> tuple[tuple[Said, ...], Rows]:

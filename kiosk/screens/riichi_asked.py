@@ -36,7 +36,7 @@ class Asked(Protocol):
 def asked(words: Words, shown: Shown, of: Asked) -> Middle | None:
     """Whatever is asked at a riichi table; None where nothing is."""
     if isinstance(of.form, Question):
-        lines, panel = _question(words, shown, of, of.form)
+        lines, panel = _question(words, of, of.form)
     elif isinstance(of.form, WinForm):
         lines, panel = _win(words, of.form, "do_false_hu" if shown.alone else "do_riichi_chombo", shown.told)
     else:
@@ -84,13 +84,12 @@ def _seats(words: Words, without: tuple[object, ...] = ()) -> Rows:
     return tuple((Action(seat[0], words.seat(seat)),) for seat in SEATS if seat not in without)
 
 
-def _question(words: Words, shown: Shown, of: Asked, question: Question) -> tuple[tuple[Said, ...], Rows]:
-    seat = words.seat(question.seat) if question.seat else ""
-    lines = (Said(words(f"riichi_ask_{question.about}", seat=seat), 0.08, style.TEXT),)
-    return lines, (*_answers(words, shown, of, question), (Action("back", words("do_back")),))
+def _question(words: Words, of: Asked, question: Question) -> tuple[tuple[Said, ...], Rows]:
+    lines = (Said(words(f"riichi_ask_{question.about}"), 0.08, style.TEXT),)
+    return lines, (*_answers(words, of, question), (Action("back", words("do_back")),))
 
 
-def _answers(words: Words, shown: Shown, of: Asked, question: Question) -> Iterator[tuple[Action, ...]]:
+def _answers(words: Words, of: Asked, question: Question) -> Iterator[tuple[Action, ...]]:
     match question.about:
         case "riichi":
             yield from ((Action(seat[0], words.seat(seat)),) for seat in SEATS)
@@ -105,9 +104,6 @@ def _answers(words: Words, shown: Shown, of: Asked, question: Question) -> Itera
             yield (Action("enter", words("do_enter"), "strong"),)
         case "abort":
             yield from ((Action(str(at), words(f"riichi_{one}")),) for at, one in enumerate(of.aborts, 1))
-        case "false":
-            fines = shown.alone.fines if shown.alone else ()
-            yield from ((Action(str(fine), words("do_fine", imp=fine)),) for fine in fines)
         case _:
             yield (Action("enter", words("do_riichi_yes"), "strong"),)
 

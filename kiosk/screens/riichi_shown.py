@@ -8,6 +8,7 @@ from broker.contract.words import SEATS, Seat
 from broker.rules.riichi.session.apply import Settled
 from broker.rules.riichi.session.settings import AbortReason
 from broker.rules.riichi.session.told import by_seat
+from kiosk.riichi_entry import WinForm
 from kiosk.riichi_keys import RiichiForm
 from kiosk.riichi_questions import Question, spoils
 from kiosk.screens.riichi_sheet_shown import SheetShown, sheet_shown
@@ -45,7 +46,7 @@ class SessionShown:
     @property
     def asked(self) -> Seat | None:
         """Whose hand is asked about."""
-        return self.form.seat if self.form is not None else None
+        return self.form.seat if isinstance(self.form, WinForm) else None
 
     @property
     def marked(self) -> frozenset[Seat]:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from broker.contract.facts import Fact
 from broker.contract.messages import Assignment
 from broker.contract.plans import PlannedPlay
@@ -21,6 +23,8 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     had = state.assignment
     if had is None or had.store != event.assignment.store:
         return _from_another_store(state, event), ()
+    if renames(state, event.assignment):
+        return _with_substitute(state, event.assignment), ()
     if state.phase is Phase.RESTORING and not settled_now(state, event.assignment):
         raise NotNow("not_now", "the trays of a play are being laid")
     if _behind(state, event.assignment) != _behind(state, had):
@@ -29,6 +33,22 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
         raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
     renewed = replace(state, assignment=event.assignment)
     return (renewed if state.phase is Phase.RECORDED else begin(renewed, _next(renewed), event.at)), ()
+
+
+def renames(state: Table, assignment: Assignment) -> bool:
+    """Say whether a plan that comes while trays are laid tells nothing new of the plays but who sits there now."""
+    had = state.assignment
+    if had is None or state.phase is not Phase.RESTORING or state.seating or settled_now(state, assignment):
+        return False
+    same = [_apart_from_names(one) for one in had.plays] == [_apart_from_names(one) for one in assignment.plays]
+    ruled = (had.profile, had.rules) == (assignment.profile, assignment.rules)
+    return same and ruled and had.plays != assignment.plays
+
+
+def _with_substitute(state: Table, assignment: Assignment) -> Table:
+    """Go on with what is laid; who sits there under another name has not checked in."""
+    renewed = replace(state, assignment=assignment)
+    return replace(renewed, arrived=frozenset(s for s in state.arrived if renewed.players[s] == state.players[s]))
 
 
 def settled_now(state: Table, assignment: Assignment) -> bool:
@@ -52,9 +72,14 @@ def _as_planned(play: PlannedPlay) -> Played:
 
 
 def _behind(state: Table, assignment: Assignment) -> list[PlannedPlay]:
-    """Give the plays of a plan that this table has behind it."""
+    """Give the plays of a plan that this table has behind it, whatever the people are called by now (substitutes)."""
     rounds = {one.round for one in state.played}
-    return [one for one in assignment.plays if one.round in rounds]
+    return [_apart_from_names(one) for one in assignment.plays if one.round in rounds]
+
+
+def _apart_from_names(play: PlannedPlay) -> PlannedPlay:
+    nameless = {seat: structs.replace(player, name="-") for seat, player in play.players.items()}
+    return structs.replace(play, players=nameless)
 
 
 def over(state: Table) -> tuple[Played, ...]:

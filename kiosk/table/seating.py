@@ -62,7 +62,7 @@ def swapped(state: Table, event: SeatsSwapped) -> Step:
 
 
 def still_seated(state: Table, coming: PlannedPlay | None) -> bool:
-    """Say whether the next play is for those who have checked in, each where they sit."""
+    """Say whether the next play is for those who have checked in, each where they sit; a substitute has not."""
     if coming is None or len(state.arrived) < len(SEATS):
         return False
-    return {seat: one.id for seat, one in state.players.items()} == {s: one.id for s, one in coming.players.items()}
+    return dict(state.players) == dict(coming.players)

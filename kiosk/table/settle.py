@@ -11,19 +11,21 @@ from broker.rules.outcomes import paid
 from broker.rules.points import Outcome, check, kept
 from broker.rules.profile import Profile
 from kiosk.table import plan
+from kiosk.table.authority import arbiter_of
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, FalseHuRuled, Reopened, ResultRefused, ValueEntered
 from kiosk.table.state import SETTLE_NS, Phase, Table
 
 
 def false_hu(state: Table, event: FalseHuRuled) -> tuple[Table, tuple[Fact, ...]]:
-    """Fine the seat, in IMP and for this play; the other players' points are not touched (OEDMC)."""
+    """Fine the seat, in IMP and for this play; the other players' points are not touched (OEDMC). Raises NotNow."""
+    by = arbiter_of(state)
     declarations = tuple(one for one in state.declarations if one.seat != event.seat)
     if len(declarations) == len(state.declarations):
         raise NotNow("did_not_declare", event.seat)
     if event.imp not in state.profile.false_hu.fines.value:
         raise NotNow("fine_not_in_profile", f"{event.imp} IMP")
-    fines = {**state.fines, event.seat: Fine(imp=event.imp, reason=event.reason)}
+    fines = {**state.fines, event.seat: Fine(imp=event.imp, reason=event.reason, author=by)}
     after = replace(state, declarations=declarations, fines=fines)
     return (after if declarations else replace(after, phase=Phase.PLAYING, since=event.at)), ()
 

@@ -22,6 +22,10 @@ STEPS_BACK: Final = 8
 """Backspaces that empty any half-filled form."""
 
 
+NOT_VALID: Final = "1"
+"""The arbiter's reason: the hand was not valid."""
+
+
 class Fingers(Protocol):
     """Fingers on simulated buttons, be these on pins or in a box."""
 
@@ -143,7 +147,8 @@ class People:
             self._type("back")
         for one in state.declarations:
             if one.seat in course.false_hu and one.seat not in state.fines:
-                self._keys("x", str(course.false_hu[one.seat]))
+                pin = (*self._script.pin, "enter") if state.arbiter is None else ()
+                self._keys("x", *pin, str(course.false_hu[one.seat]), NOT_VALID)
                 return
             self._keys(*str(course.winners[one.seat]), "enter")
         self._type(course.discarder[0] if course.discarder else "d")

@@ -37,6 +37,8 @@ class Script(Struct, frozen=True, forbid_unknown_fields=True):
     reaction_ms: int = 1200
     hands: tuple[RiichiEvent, ...] = ()
     """How each hand of a session ends, `riichi` by whom before; after the last one the session is stopped."""
+    pin: str = ""
+    """By which the arbiter is let in who rules a hu false."""
 
     def course(self, round_: int) -> Course | None:
         """Give one play's course."""

@@ -5,16 +5,21 @@ import os
 import signal
 import urllib.request
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from pathlib import Path
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from broker.brokers import make_broker
+from broker.contract import topics
 from broker.credentials import Credentials
 from broker.demo.children import Child
 from broker.demo.event import NAME
 from broker.people.door import LINK
+from tests.broker.brokers.client import Client
+from tests.broker.scorer.small import sent, state
 from tests.demo_event import MakeEvent
 
 SOON_S = 30.0
@@ -100,19 +105,29 @@ def test_a_port_that_there_is_not_is_refused(start: Start, option: str) -> None:
     assert start(option, "65536").wait(SOON_S) == 2
 
 
-def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(folder: Path, start: Start) -> None:
-    scorer = start("--mqtt-port", "0")
-    url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
-    assert scorer.wait_for(r"First head arbiter, within an hour: the link in (\S+)", SOON_S) == str(folder / LINK)
-    token = (folder / LINK).read_text(encoding="utf-8").strip().partition("token=")[2]
-    with httpx.Client(base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20) as client:
-        welcome = {"token": token, "name": "anne", "full": "Anne", "password": "four winds and a dragon"}
-        assert client.post("/welcome", data=welcome).status_code == 303
-        pages = (client.get("/orders").text for _ in range(500))
-        page = next(text for text in pages if 'id="away"' not in text)  # once the desk has its own line to the broker
-        form = page.partition('name="form" value="')[2].partition('"')[0]
-        order = {"form": form, "command": "pause", "table-1": "on", "reason": "fire alarm", "minutes": ""}
-        answer = client.post("/orders", data=order)
+def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
+    folder: Path, start: Start, tmp_path: Path
+) -> None:
+    known = Credentials.load(folder / "credentials.json")
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1) as broker:
+        scorer = start("--broker", f"127.0.0.1:{broker.port}")
+        url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+        assert scorer.wait_for(r"First head arbiter, within an hour: the link in (\S+)", SOON_S) == str(folder / LINK)
+        token = (folder / LINK).read_text(encoding="utf-8").strip().partition("token=")[2]
+        with (
+            httpx.Client(base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20) as client,
+            Client(broker, "table-1", known.password("table-1"), session="table-1") as table,
+        ):
+            welcome = {"token": token, "name": "anne", "full": "Anne", "password": "four winds and a dragon"}
+            assert client.post("/welcome", data=welcome).status_code == 303
+            form = client.get("/orders").text.partition('name="form" value="')[2].partition('"')[0]
+            assert table.connect()
+            table.subscribe(topics.ORDER.at(NAME, table=1))
+            table.say(*sent(replace(state(1), event=NAME)), retain=True)
+            order = {"form": form, "command": "pause", "table-1": "on", "reason": "fire alarm", "minutes": ""}
+            answers = (client.post("/orders", data=order) for _ in range(500))
+            answer = next(one for one in answers if one.status_code != HTTPStatus.SERVICE_UNAVAILABLE)
+            assert b"pause" in table.hear().payload
     assert (answer.status_code, "fire alarm" in answer.text) == (200, True)
     assert (folder / LINK).exists() is False
 

@@ -12,6 +12,7 @@ from broker.rules.deal import TRAY, in_rows
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
     ArbiterAdmitted,
+    ArbiterLeft,
     Assigned,
     ButtonHeld,
     ButtonPressed,
@@ -202,7 +203,9 @@ class Sitting:
 
     def false_hu(self, seat: Seat, imp: int = 8) -> None:
         """Rule a declaration false."""
+        self.admit()
         self.take(FalseHuRuled(at=self.wait(), seat=seat, imp=imp, reason="not enough fan"))
+        self.take(ArbiterLeft(at=self.wait()))
 
     def draw(self) -> None:
         """End the play with no winner."""

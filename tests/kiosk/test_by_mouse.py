@@ -10,6 +10,7 @@ from kiosk.screens.finger import SEEN_NS
 from kiosk.screens.layout import Hand
 from kiosk.screens.window import Window
 from kiosk.screens.words import Words
+from kiosk.table.events import ArbiterAdmitted
 from kiosk.table.state import Phase
 from tests.kiosk.screens.test_window import touched
 from tests.kiosk.standing import Standing, standing
@@ -47,7 +48,11 @@ def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_fin
         table.press("west", "north")
         table.pass_time(9 * S)
         hands.touch("1", "2", "do_clear", "9", "do_back", "1", "8", "do_enter")  # west's value
-        hands.touch("do_false_hu", "do_no_false_hu", "do_false_hu", "8 IMP")  # north's: 8 IMP
+        table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+        hands.touch("do_false_hu", "do_back", "do_leave")  # that was nothing after all
+        assert table.program.state.arbiter is None
+        table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+        hands.touch("do_false_hu", "8 IMP", "reason_1")  # north's: 8 IMP
         hands.touch("2", "4", "do_enter", "do_back", "2", "4", "do_enter")  # asked anew, for west alone
         hands.touch("east")
         assert table.is_in(Phase.ACCEPTING)

@@ -26,7 +26,7 @@ from kiosk.pin import write as write_pin
 from kiosk.riichi_entry import WinForm
 from kiosk.riichi_questions import Question
 from kiosk.screens.shown import Line, Shown, shown
-from kiosk.table.events import Event, Restarted
+from kiosk.table.events import ArbiterAdmitted, Event, Restarted
 from kiosk.table.machine import handle
 from kiosk.table.state import Phase, Table
 from tests.kiosk.journals import OURS, core
@@ -197,7 +197,8 @@ def test_a_result_that_is_refused_is_entered_from_the_beginning_also_after_a_cut
 def test_what_was_typed_for_one_declaration_is_not_taken_for_another(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.DECLARED)
-        table.type("1", "9", "x", "8")
+        table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+        table.type("1", "9", "x", "8", "1")
         assert table.phase is Phase.PLAYING
         table.press("east")
         table.pass_time(9 * S)

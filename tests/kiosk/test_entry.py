@@ -5,12 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.words import SEATS, Seat
-from kiosk.entry import Form, FoundFalse, Won, press
-
-FINES = (4, 8)
+from kiosk.entry import Form, Won, press
 
 
-def typed(form: Form, *keys: str) -> Form | Won | FoundFalse:
+def typed(form: Form, *keys: str) -> Form | Won:
     """Press keys until the form is done with."""
     for at, key in enumerate(keys):
         after = press(form, key)
@@ -22,7 +20,7 @@ def typed(form: Form, *keys: str) -> Form | Won | FoundFalse:
 
 
 def form(*declared: Seat) -> Form:
-    return Form(declared, FINES)
+    return Form(declared)
 
 
 def test_one_hand_is_valued_and_its_discarder_named() -> None:
@@ -42,7 +40,7 @@ def test_several_hands_are_valued_in_the_order_of_declaration() -> None:
 def test_a_discarder_is_named_by_the_first_letter_and_is_no_winner(key: str, seat: Seat) -> None:
     for winner in SEATS:
         done = typed(form(winner), "8", "enter", key)
-        assert done == (Form((winner,), FINES, (8,)) if seat == winner else Won({winner: 8}, seat))
+        assert done == (Form((winner,), (8,)) if seat == winner else Won({winner: 8}, seat))
 
 
 def test_several_hands_cannot_be_self_drawn() -> None:
@@ -50,25 +48,9 @@ def test_several_hands_cannot_be_self_drawn() -> None:
     assert press(asked, "d") == asked  # type: ignore[arg-type] # it is a form
 
 
-@pytest.mark.parametrize("imp", FINES)
-def test_a_false_hu_is_fined_as_the_profile_says(imp: int) -> None:
-    assert typed(form("east", "west"), "8", "enter", "x", str(imp)) == FoundFalse("west", imp)
-
-
-@pytest.mark.parametrize("key", ["5", "0", "enter", "e", "d"])
-def test_while_a_fine_is_asked_nothing_else_counts(key: str) -> None:
-    judging = Form(("east",), FINES, judging=True)
-    assert press(judging, key) == judging
-
-
-@pytest.mark.parametrize("key", ["back", "x"])
-def test_a_false_hu_is_taken_back(key: str) -> None:
-    assert press(Form(("east",), FINES, digits="1", judging=True), key) == Form(("east",), FINES, digits="1")
-
-
 def test_back_takes_a_digit_then_a_value() -> None:
-    at = Form(("east", "west"), FINES, (8,), "12")
-    assert press(at, "back") == Form(("east", "west"), FINES, (8,), "1")
+    at = Form(("east", "west"), (8,), "12")
+    assert press(at, "back") == Form(("east", "west"), (8,), "1")
     assert typed(at, "back", "back", "back") == form("east", "west")
     assert typed(at, "back", "back", "back", "back") == form("east", "west")
 
@@ -81,7 +63,7 @@ def test_a_value_has_at_most_three_digits_and_none_before_it_that_says_nothing()
     assert typed(form("east"), "0", "0", "8", "8", "8", "8", "enter", "d") == Won({"east": 888}, None)
 
 
-@pytest.mark.parametrize("key", ["enter", "e", "q", "", "12", "²", "٣", "quit"])
+@pytest.mark.parametrize("key", ["enter", "e", "q", "x", "", "12", "²", "٣", "quit"])
 def test_a_key_that_means_nothing_leaves_the_form_as_it_is(key: str) -> None:
     assert press(form("east"), key) == form("east")
 
@@ -92,20 +74,17 @@ KEYS = st.one_of(st.sampled_from([*"0123456789eswndxrc", "enter", "back", "quit"
 @given(st.permutations(SEATS), st.integers(1, 4), st.lists(KEYS, max_size=40))
 def test_no_keys_ever_break_the_form_or_let_others_win(seats: list[Seat], count: int, keys: list[str]) -> None:
     declared = tuple(seats[:count])
-    now: Form | Won | FoundFalse = Form(declared, FINES)
+    now: Form | Won = Form(declared)
     for key in keys:
         if not isinstance(now, Form):
             break
         now = press(now, key)
     match now:
         case Form():
-            assert (now.declared, now.fines) == (declared, FINES)
+            assert now.declared == declared
             assert len(now.values) <= len(declared)
         case Won():
             assert tuple(now.winners) == declared
             assert all(1 <= value <= 999 for value in now.winners.values())
             assert now.discarder not in declared
             assert now.discarder is not None or len(declared) == 1
-        case FoundFalse():
-            assert now.seat in declared
-            assert now.imp in FINES

@@ -52,7 +52,8 @@ def test_a_value_under_the_minimum_is_refused_with_its_code_and_the_form_begins_
 
 def test_a_false_hu_leaves_the_other_declarations_to_be_valued() -> None:
     desk = Keyed(sitting_in(Phase.DECLARED))
-    desk.type("x", "8")
+    desk.sitting.admit()
+    desk.type("x", "8", "1")
     assert desk.sitting.table.fines["west"].imp == 8
     assert desk.keys.form is not None
     assert desk.keys.form.declared == ("north",)

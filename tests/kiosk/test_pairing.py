@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.child.settings import Tls
+from broker.contract.arbiter_pin import hash_of, mark_of
 from broker.contract.pairing import Offer, Pairing, PairingAnswer, PairingRequest, TableBroker, as_text, keys_of
 from broker.credentials import Credentials
 from broker.desk.errors import PairingUnknown
@@ -108,6 +109,18 @@ def code_of(work: Callable[[], object]) -> str:
     with pytest.raises(KioskError) as refused:
         work()
     return refused.value.why if isinstance(refused.value, PairingRefused) else refused.value.code
+
+
+def test_the_events_pin_comes_with_a_pairing_and_the_devices_own_serves_where_there_is_none(tmp_path: Path) -> None:
+    (tmp_path / "table.toml").write_text(OWN, encoding="utf-8")
+    hashed = hash_of("4711")
+    keep(tmp_path / "state", msgspec.structs.replace(PAIRING, pin=hashed))
+    (kept,) = (tmp_path / "state").glob("*.pin")
+    assert kept.stat().st_mode & 0o077 == 0
+    pin = Settings(tmp_path / "table.toml").pin()
+    assert (pin.right("4711"), pin.mark) == (True, mark_of(hashed))
+    keep(tmp_path / "state", PAIRING)
+    assert Settings(tmp_path / "table.toml").pin().known is False
 
 
 # ---- with a real desk -------------------------------------------------------------------------

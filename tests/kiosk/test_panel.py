@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from broker.contract.facts import Ruled
+from broker.contract.facts import Fine, Ruled
 from broker.contract.words import SEATS
 from kiosk import panel as arbiters
 from kiosk.errors import BadConfiguration
 from kiosk.panel import REASONS, Closed, Decided, Panel, possible, press
 from kiosk.pin import Pin, write
 from kiosk.screens.words import Words
-from kiosk.table.events import ArbiterAdmitted, Assigned, PinRefused
+from kiosk.table.arbiter import AT_THE_TABLE
+from kiosk.table.events import ArbiterAdmitted, ArbiterLeft, Assigned, DeclarationsCorrected, PinRefused
 from kiosk.table.state import Phase
 from tests.kiosk.riichi_tables import riichi_in, session_plan
 from tests.kiosk.standing import Standing, standing
@@ -29,8 +30,14 @@ def hashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def table(tmp_path: Path, hashed: Path) -> Iterator[Standing]:
-    (tmp_path / "arbiter-pin").write_bytes(hashed.read_bytes())
+def pin(tmp_path: Path, hashed: Path) -> Path:
+    path = tmp_path / "arbiter-pin"
+    path.write_bytes(hashed.read_bytes())
+    return path
+
+
+@pytest.fixture
+def table(tmp_path: Path, pin: Path) -> Iterator[Standing]:  # noqa: ARG001 - beside the table's journal
     with standing(tmp_path) as made:
         yield made
 
@@ -83,14 +90,59 @@ def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Standing
     assert table.program.state.arbiter is None
 
 
-def test_where_there_is_a_pin_only_an_arbiter_finds_a_hu_false(table: Standing) -> None:
+def test_an_arbiter_who_is_let_in_finds_a_hu_false_on_the_panel(table: Standing) -> None:
     table.come_to(Phase.DECLARED)
-    table.type("x")
-    assert table.program.shown().problem == "arbiter_needed"
     table.type("a", *PIN, "enter")
     table.type(str(possible(table.program.state).index("false_hu") + 1), "w", "enter", "4", "1")
-    fine = table.program.state.fines["west"]
-    assert (fine.imp, fine.reason, table.phase) == (4, "the hand was not valid", Phase.PLAYING)
+    assert table.program.state.fines == {"west": Fine(imp=4, reason="the hand was not valid", author=AT_THE_TABLE)}
+    assert table.phase is Phase.PLAYING
+
+
+def test_who_finds_a_hu_false_on_the_form_of_results_gives_the_pin_the_fine_and_the_reason(table: Standing) -> None:
+    table.come_to(Phase.DECLARED)
+    table.type("1", "x", *"0000", "enter")
+    assert table.program.shown().panel == Panel("pin", act="false_hu", seats=("west",))
+    table.type(*PIN, "enter", "8")
+    assert table.program.state.fines == {}
+    table.type("2")
+    assert table.program.state.fines == {"west": Fine(imp=8, reason=REASONS[1], author=AT_THE_TABLE)}
+    assert table.phase is Phase.PLAYING
+
+
+@pytest.mark.usefixtures("pin")
+def test_whose_hu_is_doubted_is_known_after_a_power_cut_and_the_pin_asked_for_again(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.DECLARED)
+        table.type("x", *PIN[:2])
+    with standing(tmp_path) as back:
+        back.program.step(timeout=0)
+        assert back.program.shown().panel == Panel("pin", act="false_hu", seats=("west",))
+        back.type(*PIN, "enter")
+        panel = back.program.shown().panel
+        assert panel is not None
+        assert (panel.ask, panel.seats) == ("fine", ("west",))
+
+
+def test_an_arbiter_whose_doubt_is_over_by_the_time_of_the_pin_is_asked_what_to_rule(table: Standing) -> None:
+    table.come_to(Phase.DECLARED)
+    table.type("x")
+    table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+    table.program._apply(DeclarationsCorrected(at=table.time.wait(), seats=("north",), reason="why"))
+    table.program._apply(ArbiterLeft(at=table.time.wait()))
+    table.type(*PIN, "enter")
+    assert table.program.shown().panel == arbiters.opened(table.program.state)
+
+
+def test_without_a_pin_nobody_fines_another_on_the_form_of_results(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.DECLARED)
+        table.type("x", "8", "1")
+        assert (table.program.state.fines, table.phase) == ({}, Phase.DECLARED)
+        table.type("x")
+        assert table.program.shown().problem == "arbiter_needed"
+        table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
+        table.type("x", "8", "1")
+        assert table.program.state.fines == {"west": Fine(imp=8, reason=REASONS[0], author="Anne")}
 
 
 def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> None:

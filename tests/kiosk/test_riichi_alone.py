@@ -22,6 +22,7 @@ class Pin:
     """There is a PIN, and nobody knows it."""
 
     known = True
+    mark = None
 
     def right(self, _: str) -> bool:
         """Give that it is wrong."""
@@ -71,7 +72,8 @@ def test_a_drawn_hand_is_settled_by_enter_and_refused_by_r() -> None:
 def test_a_false_declaration_asks_for_its_fine_and_goes_on() -> None:
     at = At()
     at.sitting.declare("south")
-    at.type("x", "4")
+    at.sitting.admit()
+    at.type("x", "4", "1")
     assert at.sitting.table.phase is Phase.PLAYING
     assert {seat: fine.imp for seat, fine in at.sitting.table.fines.items()} == {"south": 4}
 
@@ -79,18 +81,18 @@ def test_a_false_declaration_asks_for_its_fine_and_goes_on() -> None:
 def test_a_false_declaration_that_was_none_is_entered_after_all() -> None:
     at = At()
     at.sitting.declare("south")
-    at.type("x", "back")
+    at.sitting.admit()
+    at.type("x", "back", "back")
     assert (at.sitting.table.phase, at.keys.riichi.form) == (Phase.DECLARED, WinForm(("south",), live_kan=True))
 
 
-def test_where_arbiters_have_a_pin_they_alone_rule_a_declaration_false() -> None:
-    at = At(Pin())
+@pytest.mark.parametrize(("pin", "problem"), [(Pin(), "pin_wrong"), (None, "arbiter_needed")], ids=["PIN", "no PIN"])
+def test_arbiters_alone_rule_a_declaration_false(pin: Pin | None, problem: str) -> None:
+    at = At(pin)
     at.sitting.declare("south")
-    at.type("x", "4")
-    assert (at.sitting.table.phase, at.keys.problem) == (Phase.DECLARED, None)
-    assert at.sitting.table.fines == {}
     at.type("x")
-    assert at.keys.problem == "arbiter_needed"
+    at.type(*(("4", "enter") if pin else ()))
+    assert (at.sitting.table.phase, at.sitting.table.fines, at.keys.problem) == (Phase.DECLARED, {}, problem)
 
 
 @pytest.mark.parametrize("key", ["i", "f", "u", "q"])

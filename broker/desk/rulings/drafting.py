@@ -19,11 +19,13 @@ from broker.contract.rulings import (
     FineRuled,
     Fouled,
     SeatsPlayed,
+    Substitute,
     Undo,
     Void,
+    Withdrawn,
 )
 from broker.contract.wire import Refused
-from broker.contract.words import SEATS, Seat
+from broker.contract.words import LONGEST_REASON, SEATS, Seat
 from broker.desk.rulings.riichi_hand import hand_of
 from broker.rules.errors import RuleError
 from broker.rules.outcomes import paid
@@ -40,16 +42,16 @@ RANGE: Final = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3}))?")
 MINUTE_MS: Final = 60_000
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
-OF_EVENT: Final = ("award", "fine", "deadline")
+OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")
 
 
 def number(form: Form, field: str) -> int | None:
-    """Give a whole number; None where the field is empty. Raises Refused `bad_ruling`."""
+    """Give a whole number; None where the field is empty. Raises Refused `number_unreadable`."""
     text = form.get(field, "").strip().replace("\N{MINUS SIGN}", "-").removeprefix("+")
     if not text:
         return None
     if not NUMBER.fullmatch(text):
-        raise Refused("bad_ruling", f"{text[:20]!r} is no whole number")
+        raise Refused("number_unreadable", f"{text[:20]!r} is no whole number")
     return int(text)
 
 
@@ -70,6 +72,8 @@ def draft_of(form: Form, laid: Laid | None, by: By, now: int) -> Draft:
         "fine": lambda: FineRuled(takes=_fines(form, laid)),
         "fouled": lambda: Fouled(groups=groups(form.get("groups", ""))),
         "deadline": lambda: Deadline(at=now + (number(form, "minutes") or 0) * MINUTE_MS),
+        "substitute": lambda: Substitute(**_absent(form), name=" ".join(form.get("name", "").split())),
+        "withdrawn": lambda: Withdrawn(**_absent(form), fault=form.get("fault", "own")),  # type: ignore[arg-type]  # looked at below
         "undo": lambda: Undo(ruling=form.get("undo", "")),
     }
     if laid is not None:
@@ -86,7 +90,7 @@ def draft_of(form: Form, laid: Laid | None, by: By, now: int) -> Draft:
         "round": laid.round if laid else None,
         "deal": number(form, "deal"),
         "decision": msgspec.to_builtins(make()),
-        "reason": " ".join(form.get("reason", "").split()),
+        "reason": _reason(form),
     }
     try:
         return msgspec.convert(said, Draft)
@@ -94,19 +98,31 @@ def draft_of(form: Form, laid: Laid | None, by: By, now: int) -> Draft:
         raise Refused("bad_ruling", str(error)[:300]) from None
 
 
+def _reason(form: Form) -> str:
+    reason = " ".join(form.get("reason", "").split())
+    if not 1 <= len(reason) <= LONGEST_REASON:
+        raise Refused("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
+    return reason
+
+
+def _absent(form: Form) -> dict[str, Any]:
+    """Give who is gone, and from which round on."""
+    return {"player": form.get("player", "").strip(), "first_round": number(form, "first_round") or 0}
+
+
 def _correct(form: Form, by: By) -> Correct:
     said = _riichi(form, by, by.rules) if isinstance(by.rules, RiichiProfile) else _by_value(form)
     try:
         return replace(said, points=paid(said, by.dealer, by.rules))
     except RuleError as error:
-        raise Refused("impossible_result", error.text) from None
+        raise Refused("impossible_result", error.text) from error
 
 
 def _by_value(form: Form) -> Correct:
     win, discarder = form.get("win", ""), form.get("discarder") or None
     winners = {seat: value for seat in SEATS if (value := number(form, f"hv-{seat}")) is not None}
     if win not in {"discard", "self_drawn", "draw"} or discarder not in {None, *SEATS}:
-        raise Refused("bad_ruling", "the form does not say how the play ended")
+        raise Refused("ending_missing", "the form does not say how the play ended")
     replaces = form.get("replaces") or None
     return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points={})  # type: ignore[arg-type]  # looked at above
 
@@ -116,7 +132,7 @@ def _riichi(form: Form, by: By, rules: RiichiProfile) -> Correct:
     try:
         outcome, _ = scored(hand, by.dealer, rules)
     except RuleError as error:
-        raise Refused("impossible_result", error.text) from None
+        raise Refused("impossible_result", error.text) from error
     return Correct(
         replaces=form.get("replaces") or None,
         win=outcome.win,
@@ -151,7 +167,7 @@ def _fines(form: Form, laid: Laid | None) -> dict[str, int]:
 
 
 def groups(text: str) -> tuple[tuple[int, ...], ...]:
-    """Read groups of tables: a line a group, `1 2 5-9`. Raises Refused `bad_ruling`."""
+    """Read groups of tables: a line a group, `1 2 5-9`. Raises Refused `tables_unreadable`."""
     return tuple(_group(line) for line in text.splitlines() if line.strip())
 
 
@@ -160,7 +176,7 @@ def _group(line: str) -> tuple[int, ...]:
     for word in re.split(r"[\s,;、]+", line.strip()):
         found = RANGE.fullmatch(word)
         if not found:
-            raise Refused("bad_ruling", f"{word[:20]!r} is no table, nor a range of tables as 5-9")
+            raise Refused("tables_unreadable", f"{word[:20]!r} is no table, nor a range of tables as 5-9")
         first = int(found[1])
         tables.extend(range(first, int(found[2] or first) + 1))
     return tuple(tables)

@@ -26,13 +26,16 @@ from broker.people.errors import PeopleError
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
 from broker.scorer.errors import ScorerError
-from broker.scorer.rulings.entry import DEADLINE, Author, Draft, Subject
+from broker.scorer.rulings import absences
+from broker.scorer.rulings.entry import DEADLINE, WHO_PLAYS, Author, Draft, Subject
 from broker.scorer.rulings.follow_ups import follow_ups, missed
 from broker.scorer.rulings.rulings import Rulings
 
 SHOWN: Final = 200
 LONGEST: Final = 2000
 PLAY: Final = re.compile(r"([1-9][0-9]{0,2})-([1-9][0-9]{0,2})")
+SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": WHO_PLAYS}
+"""What rulings of the event are about, where two arbiters may not rule on it at once."""
 REFUSALS: Final = (Refused, ScorerError, PeopleError, DeskError)
 BYTE_ORDER_MARK: Final = "\ufeff"
 
@@ -84,7 +87,7 @@ class RulingsPage:
             }
 
         values = self._bench.look(look) | {"wishes": wishes, "players": event.players, "most": SHOWN}
-        values["kinds"] = (*OF_PLAY, "fouled", "deadline", "undo")
+        values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", "undo")
         done = "ruling_published" if "done" in wishes else ""
         return render(request, "rulings.html", "rulings", visitor_of(request), done=done, values=values)
 
@@ -145,7 +148,11 @@ class RulingsPage:
         author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # an arbiter: may rule
         effects = self._bench.look(lambda rulings: rulings.effects(draft, author))
         kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
-        values = {"kept": kept, "draft": draft, "effects": effects, "players": self._bench.event.players}
+        event = self._bench.event
+        values = {"kept": kept, "draft": draft, "effects": effects, "players": event.players}
+        values["coming"] = self._bench.look(
+            lambda rulings: absences.to_come(event, rulings.room.results, draft.decision)
+        )
         return render(request, "ruling_effects.html", "ruling_effects", visitor_of(request), error=error, values=values)
 
     def _form(self, request: Request, form: Mapping[str, str], error: Exception | None = None) -> Response:
@@ -159,7 +166,7 @@ class RulingsPage:
             deal = _number_or_none(form, "deal") if laid is None and undo is None else None
             deal = deal if deal in event.expected else None
             kind = form.get("kind", "")
-            subject: Subject | None = key if laid else deal or (DEADLINE if kind == "deadline" else None)
+            subject: Subject | None = key if laid else deal or SUBJECTS.get(kind)
             if undo is not None:
                 subject = book.subject(undo)
             entries = book.all_of(subject) if subject is not None else []
@@ -185,6 +192,7 @@ class RulingsPage:
             "players": event.players,
             "plays": sorted(event.bookings),
             "deals": sorted(event.expected),
+            "rounds": sorted({round_ for _, round_ in event.bookings}),
             "awards": event.profile.awards,
             "fines": event.profile.false_hu.fines.value,
         } | _riichi(event.profile)

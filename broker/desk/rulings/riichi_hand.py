@@ -18,10 +18,10 @@ KINDS: Final = {"discard": "ron", "self_drawn": "tsumo", "draw": "draw", "abort"
 
 
 def hand_of(form: Mapping[str, str], number: Number) -> RiichiEvent:
-    """Give the hand. Raises Refused `bad_ruling`."""
+    """Give the hand. Raises Refused `ending_missing`, `bad_ruling`."""
     kind = KINDS.get(form.get("win", ""))
     if kind is None:
-        raise Refused("bad_ruling", "the form does not say how the play ended")
+        raise Refused("ending_missing", "the form does not say how the play ended")
     told: dict[str, Any] = {"kind": kind}
     if kind in ("ron", "tsumo"):
         told |= {"wins": _wins(form, number), "loser": form.get("discarder") or None}

@@ -6,3 +6,12 @@ for (const input of document.querySelectorAll("input[data-into]")) {
     if (file) document.getElementById(input.dataset.into).value = await file.text();
   });
 }
+
+// A form leads back to its own step, and what was refused stands above all steps.
+const refused = document.getElementById("problem");
+if (refused) {
+  addEventListener("load", () => {
+    refused.tabIndex = -1;
+    refused.focus();
+  });
+}

@@ -63,7 +63,7 @@ def read_players(path: Path) -> tuple[Listed, ...]:
 
 def _listed(row: Row, made: str) -> Listed:
     if not row.cells["name"].strip():
-        raise RuleError("player_wrong", f"line {row.line}: there is no name")
+        raise RuleError("name_missing", f"line {row.line}: there is no name")
     try:
         # The apostrophe is what `players_csv` puts before what a spreadsheet would take for a formula.
         said = {"id": row.cells.get("id", "").removeprefix("'") or made, "name": row.cells["name"].removeprefix("'")}
@@ -77,7 +77,7 @@ def _listed(row: Row, made: str) -> Listed:
     if any(len(text) > LONGEST or not text.isprintable() for text in (*further, team)):
         raise RuleError("player_wrong", f"line {row.line}: at most {LONGEST} printable characters a column")
     if further[0] and not COUNTRY.fullmatch(further[0]):
-        raise RuleError("player_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
+        raise RuleError("country_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
     return Listed(player, further, team)
 
 

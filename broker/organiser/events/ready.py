@@ -8,7 +8,7 @@ from broker.organiser.deals.committed import COMMITMENT, refuse_other_event
 from broker.organiser.deals.files import flat
 from broker.organiser.events.listed import PLAYERS, read_players
 from broker.rules.errors import RuleError
-from broker.scorer.errors import ScorerError
+from broker.scorer.errors import BadEvent, ScorerError
 from broker.scorer.event import Plan, open_event
 from broker.scorer.folder import DEALS, SETS
 
@@ -41,6 +41,8 @@ def notes(plan: Plan) -> list[Problem]:
 def _of(look: Callable[[], object]) -> Iterator[Problem]:
     try:
         look()
+    except BadEvent as bad:
+        yield from [(one.code, one.text) for one in bad.found] or [(bad.code, str(bad))]
     except (RuleError, ScorerError) as problem:
         for text in str(problem).removeprefix(f"{problem.code}: ").split("; "):
             yield problem.code, text

@@ -6,7 +6,7 @@ What a sheet says beside the outcome, its points, is asked for as well: a hand v
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -52,22 +52,29 @@ class Sheet:
 
 
 def keyed_of(cells: Mapping[str, str]) -> Keyed:
-    """Read one sheet from its fields, named as the CSV's columns. Raises RuleError `malformed`."""
+    """Read one sheet from its fields, named as the CSV's columns. Raises RuleError `sheet_wrong`."""
     said = {name: cells.get(name, "").strip() for name in (*NEEDED, *OPTIONAL)}
+
+    def of_seats(kind: object, before: str = "") -> dict[Seat, int]:
+        return {seat: _read(f"{before}{seat}", said[f"{before}{seat}"], kind) for seat in SEATS if said[before + seat]}
+
+    return Keyed(
+        round=_read("round", said["round"], RoundNo),
+        table=_read("table", said["table"], TableNo),
+        deal=_read("deal", said["deal"], DealNo),
+        win=_read("win", said["win"], WinKind),
+        discarder=_read("discarder", said["discarder"], Seat) if said["discarder"] else None,
+        winners=of_seats(HandValue),
+        points=of_seats(Points, "points_"),
+        fines=of_seats(FineImp, "fine_"),
+    )
+
+
+def _read(name: str, text: str, kind: object) -> Any:  # noqa: ANN401 - of the kind that is asked for
     try:
-        return msgspec.convert(
-            {
-                **{name: _number(said[name]) for name in ("round", "table", "deal")},
-                "win": said["win"],
-                "discarder": said["discarder"] or None,
-                "winners": {seat: _number(said[seat]) for seat in SEATS if said[seat]},
-                "points": {seat: _number(said[f"points_{seat}"]) for seat in SEATS if said[f"points_{seat}"]},
-                "fines": {seat: _number(said[f"fine_{seat}"]) for seat in SEATS if said[f"fine_{seat}"]},
-            },
-            Keyed,
-        )
-    except msgspec.ValidationError as error:
-        raise RuleError("malformed", str(error)) from None
+        return msgspec.convert(_number(text), kind)
+    except msgspec.ValidationError:
+        raise RuleError("sheet_wrong", f"{name}: {text[:20]!r} cannot be") from None
 
 
 def _number(text: str) -> int | str:

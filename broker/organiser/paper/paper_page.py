@@ -50,7 +50,7 @@ def annex(event: Event, deals: Sequence[DealRecord], scorer: Desk) -> Annex:
 
 
 class PaperPage:
-    """Answers arbiters."""
+    """Answers arbiters; blank sheets are the organiser's to print, too."""
 
     def __init__(self, access: Access, feed: ViewFeed, event: Event, deals: Sequence[DealRecord], scorer: Desk) -> None:
         self._access, self._feed, self._event, self._scorer = access, feed, event, scorer
@@ -64,7 +64,7 @@ class PaperPage:
         return [
             self._access.route("/paper", self.show, WHO),
             self._access.route("/paper", self.key, WHO, ("POST",)),
-            self._access.route("/paper/sheets.pdf", self.sheets, WHO),
+            self._access.route("/paper/sheets.pdf", self.sheets, "print_sheets"),
         ]
 
     async def show(self, request: Request) -> Response:

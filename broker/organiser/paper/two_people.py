@@ -108,11 +108,11 @@ class TwoPeople:
     def settle(self, wish: Settlement, account: Account, address: str) -> Told | None:
         """Let one of two readings count, or neither: then two people key the sheet anew, and None is given.
 
-        Raises RuleError `keying_gone`, `malformed`, and as a ruling; StoreError, PeopleStoreBroken.
+        Raises RuleError `keying_gone`, `reason_wrong`, and as a ruling; StoreError, PeopleStoreBroken.
         """
         reason = " ".join(wish.reason.split())
         if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
-            raise RuleError("malformed", f"a reason has 1 to {LONGEST_REASON} printable characters")
+            raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} printable characters")
         with self._door.store.commit():
             after, _, known = self._readings([wish.play])[wish.play]
             if tuple(one.number for one in known.kept) != wish.numbers:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from broker.contract.facts import Ruled
+from broker.contract.facts import Result, Ruled
 from broker.contract.messages import LogMessage
 from broker.contract.rulings import kind_of
 from broker.scorer.alerts import Concern
+from broker.scorer.event import Event
 from broker.scorer.room import Room
 
 
@@ -21,3 +22,17 @@ def concerns(room: Room, message: LogMessage, now: int) -> Iterator[Concern]:
     if room.book.deadline is not None and now > room.book.deadline:
         late = f"{text}, told after the correction period"
         yield Concern("ruled_after_end", late, table, about=message.seq, values=told)
+
+
+def fined(event: Event, message: LogMessage, result: Result) -> Iterator[Concern]:
+    """Tell of the fines that a result brings with it; an older table does not say whose they are."""
+    if not result.fines:
+        return
+    about = ((event.players[result.players[seat]].name, fine.imp) for seat, fine in result.fines.items())
+    fines = ", ".join(f"{name} {imp} IMP" for name, imp in about)
+    author = ", ".join(sorted({fine.author or "?" for fine in result.fines.values()}))
+    reason = ", ".join(sorted({fine.reason for fine in result.fines.values()}))
+    text = f"table {message.table}: fined on deal {result.deal}, round {result.round}, by {author}: {fines}: {reason}"
+    values: dict[str, int | str] = {"fines": fines, "deal": result.deal, "round": result.round}
+    said = {**values, "author": author, "reason": reason}
+    yield Concern("fined_at_table", text, message.table, about=message.seq, values=said)

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from broker.contract.rulings import Award, Deadline, FineRuled, Fouled, Undo
-from broker.scorer.rulings.entry import DEADLINE, Entry, PlayKey, Subject
+from broker.contract.rulings import OF_WHO_PLAYS, Award, Deadline, FineRuled, Fouled, Undo
+from broker.scorer.rulings.entry import DEADLINE, WHO_PLAYS, Entry, PlayKey, Subject
 
 
 class Book:
@@ -60,6 +60,8 @@ class Book:
             return root.play
         if isinstance(root.decision, Deadline):
             return DEADLINE
+        if isinstance(root.decision, OF_WHO_PLAYS):
+            return WHO_PLAYS
         if isinstance(root.decision, Fouled) and root.deal is not None:
             return root.deal
         return root.id  # IMPs of the event: each stands for itself

@@ -15,6 +15,9 @@ Subject = PlayKey | int | str
 
 DEADLINE = "deadline"
 
+WHO_PLAYS = "who_plays"
+"""Who is gone, and who sits there instead: of the event, since what is ruled last of a round holds."""
+
 
 class Author(Struct, frozen=True):
     """Who rules."""

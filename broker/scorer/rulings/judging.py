@@ -6,6 +6,7 @@ from broker.contract.rulings import (
     OF_A_DEAL,
     OF_A_PLAY,
     OF_THE_EVENT,
+    OF_WHO_PLAYS,
     Adjusted,
     Award,
     Correct,
@@ -15,7 +16,9 @@ from broker.contract.rulings import (
     Fouled,
     Reopen,
     SeatsPlayed,
+    Substitute,
     Undo,
+    Withdrawn,
     named,
 )
 from broker.contract.wire import Refused
@@ -24,7 +27,8 @@ from broker.rules.errors import RuleError
 from broker.rules.outcomes import paid
 from broker.scorer.event import Event
 from broker.scorer.room import Room
-from broker.scorer.rulings.entry import DEADLINE, Author, Draft, Subject
+from broker.scorer.rulings.absences import plays_from, sits_elsewhere
+from broker.scorer.rulings.entry import DEADLINE, WHO_PLAYS, Author, Draft, Subject
 from broker.scorer.rulings.laying import Laid
 
 HEAD = "head_arbiter"
@@ -35,7 +39,8 @@ def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> N
 
     Raises Refused with one of the codes `bad_ruling`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
-    `impossible_result`, `wrong_points`.
+    `impossible_result`, `wrong_points`, `gifts_missing`, `gifts_stand`, `groups_wrong`, `not_of_play`, `seats_doubled`,
+    `sits_elsewhere`, `plays_nothing`.
     """
     _check_right(room, draft, author, now)
     subject = _subject(event, room, draft)
@@ -45,7 +50,9 @@ def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> N
     _check_rank(room, draft, author, subject)
     if unknown := sorted(set(named(draft.decision)) - set(event.players)):
         raise Refused("nobody_of_event", f"nobody of this event is {', '.join(unknown)}")
-    if isinstance(subject, tuple):
+    if isinstance(draft.decision, Substitute | Withdrawn):
+        _check_absence(event, room, draft.decision)
+    elif isinstance(subject, tuple):
         _check_play(event, room.play(subject), draft)
     elif isinstance(draft.decision, Fouled):
         _check_groups(room, draft.decision, draft.deal or 0)
@@ -54,8 +61,8 @@ def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> N
 def _check_right(room: Room, draft: Draft, author: Author, now: int) -> None:
     if author.role == HEAD:
         return
-    if isinstance(draft.decision, Deadline):
-        raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected")
+    if isinstance(draft.decision, Deadline | Substitute | Withdrawn):
+        raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected, and who plays")
     if room.book.deadline is not None and now > room.book.deadline:
         raise Refused("corrections_closed", "the correction period is over: the head arbiter alone rules now")
     if isinstance(draft.decision, Undo):
@@ -93,6 +100,8 @@ def _subject(event: Event, room: Room, draft: Draft) -> Subject:
         return _play(event, room, draft)
     if of_deal:
         return _deal(event, draft.deal or 0)
+    if isinstance(decision, OF_WHO_PLAYS):
+        return WHO_PLAYS
     return DEADLINE if isinstance(decision, OF_THE_EVENT) else draft.id
 
 
@@ -115,9 +124,9 @@ def _check_play(event: Event, laid: Laid, draft: Draft) -> None:
         case Correct():
             _check_outcome(event, laid, decision)
         case Adjusted() if set(decision.gives) != here:
-            raise Refused("bad_ruling", "an adjusted play gives something, or nothing, to each of its four players")
+            raise Refused("gifts_missing", "an adjusted play gives something, or nothing, to each of its four players")
         case Award() | FineRuled() if not set(named(decision)) <= here:
-            raise Refused("bad_ruling", "these are not players of this play")
+            raise Refused("not_of_play", "these are not players of this play")
         case SeatsPlayed():
             _check_seats(laid, decision)
         case DealPlayed():
@@ -129,27 +138,37 @@ def _check_play(event: Event, laid: Laid, draft: Draft) -> None:
 
 def _check_outcome(event: Event, laid: Laid, decision: Correct) -> None:
     if not set(named(decision)) <= set(laid.players.values()):
-        raise Refused("bad_ruling", "these are not players of this play")
+        raise Refused("not_of_play", "these are not players of this play")
     if decision.replaces != laid.source:
         raise Refused("ruling_conflict", "the outcome that this was to replace counts no longer")
     try:
         right = paid(decision, event.winds(laid.deal)[1], event.profile)
     except RuleError as error:
-        raise Refused("impossible_result", error.text) from None
+        raise Refused("impossible_result", error.text) from error
     if right != decision.points:
         raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
 
 
 def _check_seats(laid: Laid, decision: SeatsPlayed) -> None:
     if set(decision.players) != set(SEATS) or len(set(decision.players.values())) != len(SEATS):
-        raise Refused("bad_ruling", "four players sit at a table, one a seat")
+        raise Refused("seats_doubled", "four players sit at a table, one a seat")
     left_out = {*laid.awards, *laid.fines, *laid.instead} - set(decision.players.values())
     if left_out:
-        raise Refused("bad_ruling", f"what {', '.join(sorted(left_out))} got or paid here is to be taken back first")
+        raise Refused("gifts_stand", f"what {', '.join(sorted(left_out))} got or paid here is to be taken back first")
+
+
+def _check_absence(event: Event, room: Room, decision: Substitute | Withdrawn) -> None:
+    coming = set(plays_from(event, decision.player, decision.first_round))
+    if isinstance(decision, Withdrawn):
+        coming -= room.results.keys()
+    if not coming:
+        raise Refused("plays_nothing", f"{decision.player} has nothing to play from round {decision.first_round} on")
+    if isinstance(decision, Substitute) and sits_elsewhere(event, room.book.of(WHO_PLAYS), decision):
+        raise Refused("sits_elsewhere", f"{decision.name} sits somewhere else in one of these rounds")
 
 
 def _check_groups(room: Room, decision: Fouled, deal: int) -> None:
     tables = Counter(table for group in decision.groups for table in group)
     known = {table for table, _ in room.plays_with(deal)}
     if tables.keys() - known or max(tables.values()) > 1:
-        raise Refused("bad_ruling", f"each group is of tables that play deal {deal}, and none is in two")
+        raise Refused("groups_wrong", f"each group is of tables that play deal {deal}, and none is in two")

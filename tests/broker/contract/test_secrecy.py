@@ -100,7 +100,7 @@ def test_the_tiles_of_a_tray_are_numbers_from_1_to_136() -> None:
 def test_a_result_on_the_wire_has_the_hand_value_and_never_the_hand() -> None:
     (log,) = (topic for topic in TOPICS if topic.name == "log")
     texts = {way for way, kind in leaves(log.message) if isinstance(kind, inspect.StrType)}
-    result = {"fact.profile", "fact.players{}", "fact.fines{}.reason"}
+    result = {"fact.profile", "fact.players{}", "fact.fines{}.reason", "fact.fines{}.author"}
     ruled = {"fact.author", "fact.reason", "fact.decision.gives{}?", "fact.decision.takes{}?"}
     assert texts == {"id", "event", "device", "fact.form", *result, *ruled, "fact.guards[]"}
     assert set(SEATS).isdisjoint(KINDS)

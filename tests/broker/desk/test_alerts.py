@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.contract import wire
-from broker.contract.facts import Overridden, Ruled, Seated
+from broker.contract.facts import Fine, Overridden, Ruled, Seated
 from broker.contract.messages import LogMessage
 from broker.contract.rulings import Deadline, Void
 from broker.desk.catalogue import LANGUAGES, Catalogue, catalogues
@@ -31,7 +31,7 @@ SAID: tuple[LogMessage, ...] = (
     fact(1, 4, RULED),
     fact(1, 7, result(1)),
     fact(2, 1, replace(result(2), players={**result(2).players, "east": HERE.players["east"]})),
-    fact(3, 1, result(3)),
+    fact(3, 1, replace(result(3), fines={"north": Fine(imp=8, reason="false hu", author="Tao")})),
     fact(4, 1, result(4)),
 )
 

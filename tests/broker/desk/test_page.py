@@ -77,6 +77,13 @@ def test_a_faulty_device_does_not_hide_the_state_of_its_table() -> None:
     assert shown(replace(sample.table(1), lifecycle="alert", state="confirming")) == "confirming"
 
 
+def test_what_is_wrong_with_a_device_is_told_in_the_reader_s_language() -> None:
+    view = sample.view()
+    unwell = replace(view.tables[0], health={"camera": "camera_unplugged"})
+    html = Pages().whole(replace(view, tables=(unwell, *view.tables[1:])), catalogues()["fr"], now=sample.NOON)
+    assert "<span>Caméra : débranchée <code>camera_unplugged</code></span>" in html
+
+
 def test_the_read_model_has_no_place_for_a_press() -> None:
     """Silence (MIL): should somebody add one, this says that the page must not show it."""
     assert {field.name for field in fields(TableView)} == {

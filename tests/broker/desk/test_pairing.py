@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from broker.contract.arbiter_pin import opens
 from broker.contract.pairing import (
     DIGITS,
     LAST_PORT,
@@ -118,6 +119,22 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
     told = "".join(map(str, bench.door.audit.entries()))
     assert [secret for secret in (code, keys.proof, paired.broker.password) if secret in told] == []
     assert code not in organiser.get("/pairing").text
+
+
+def test_a_pin_that_is_set_once_goes_with_every_pairing_and_the_page_never_shows_it(
+    bench: Bench, organiser: httpx.Client
+) -> None:
+    form = {"form": token_of(organiser, "/pairing?new=1"), "pin": "2468", "pin_again": "2468"}
+    refused = organiser.post("/pairing/pin", data={**form, "pin_again": "2469"})
+    assert (refused.status_code, "pin_unusable" in refused.text, "2468" in refused.text) == (400, True, False)
+    assert organiser.post("/pairing/pin", data=form).status_code == 303
+    assert bench.audited()[0][:3] == ("organiser", "arbiters_pin_set", "")
+    keys = keys_of(code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE), "", SALT)
+    sealed = msgspec.json.decode(ask(bench, keys.proof).content, type=PairingAnswer)
+    pin = msgspec.json.decode(sealed.pairing, type=Pairing).pin
+    assert pin is not None
+    assert opens(pin, "2468")
+    assert organiser.get("/pairing?new=1").text.count("Tables without a PIN: 1") == 1
 
 
 def test_a_code_ends_with_its_time_and_with_the_next_one_for_its_table(bench: Bench, organiser: httpx.Client) -> None:

@@ -87,8 +87,8 @@ def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -
     rows[1][0], rows[2][1], rows[4][4] = "", "France", rows[3][4]
     result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
     assert [line.split(": ")[1:3] for line in result.stderr.splitlines()] == [
-        ["player_wrong", "line 3"],
-        ["player_wrong", "line 4"],
+        ["name_missing", "line 3"],
+        ["country_wrong", "line 4"],
     ]
     assert (tmp_path / "cup").exists() is False
 
@@ -114,15 +114,15 @@ def test_all_problems_are_named_at_once(made: Path, tmp_path: Path) -> None:
     (broken / "event.toml").write_text(plan.replace('id = "p01"', 'id = "p99"', 1), encoding="utf-8")
     found = json.loads(ask("check", broken, "--json").stdout)
     assert sorted({problem["code"] for problem in found["problems"]}) == [
-        "bad_event",
         "not_committed",
+        "player_not_listed",
         "secret_exposed",
     ]
     assert [p for p in found["problems"] if "player p01 is not in the list" in p["message"]] != []
 
 
 def test_a_folder_without_anything_is_told(tmp_path: Path) -> None:
-    assert ask("check", tmp_path).stdout.startswith("bad_event: event.toml is missing")
+    assert ask("check", tmp_path).stdout.startswith("file_missing: event.toml is missing")
 
 
 NAMES = st.text(

@@ -28,6 +28,15 @@ def test_the_last_alerts_are_kept_newest_first() -> None:
     assert [alert.table for alert in book.newest_first()] == list(range(KEPT + 5, 5, -1))
 
 
+def test_what_devices_say_of_themselves_pushes_no_fouled_deal_out() -> None:
+    book = AlertBook()
+    book.add([Concern("fouled", "", 1)], 7)
+    for about in range(2 * KEPT):
+        book.add([Concern("device_unwell", "", 2, about=about)], 7)
+    codes = [alert.code for alert in book.newest_first()]
+    assert codes == ["device_unwell"] * KEPT + ["fouled"]
+
+
 def test_the_same_thing_is_told_again_only_after_a_pause_without_it() -> None:
     book = AlertBook()
     times = [0, PAUSE_MS - 1, 2 * PAUSE_MS - 2, 3 * PAUSE_MS - 2, 3 * PAUSE_MS - 1]

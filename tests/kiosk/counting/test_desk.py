@@ -15,7 +15,7 @@ from kiosk.table.state import Phase
 from tests.kiosk.screens.counting_scenes import dealt, self_drawn_late, sight, with_melds
 from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
 
-DECLARED: Final = Form(("west", "north"), (4, 8))
+DECLARED: Final = Form(("west", "north"))
 WORTH: Final = McrValue(fan=24, minimum=8, elements=(CountedFan(id="seven_pairs", fan=24),))
 TOO_LITTLE: Final = McrValue(fan=7, minimum=8, elements=(CountedFan(id="all_pungs", fan=6),))
 
@@ -61,9 +61,9 @@ def test_nothing_is_counted_or_looked_at_before_a_claim_window_has_closed_or_aft
     assert (desk.key("b"), desk.desk.looked_for, desk.desk.shown(0, up=True)) == (None, None, None)
 
 
-def test_nothing_is_counted_while_a_false_hu_is_fined_or_the_discarder_is_asked_for() -> None:
-    judging, discarder = replace(DECLARED, judging=True), replace(DECLARED, values=(24, 8))
-    assert [Desk(form=form).key("b") for form in (judging, discarder, None)] == [None, None, None]
+def test_nothing_is_counted_while_the_discarder_is_asked_for() -> None:
+    discarder = replace(DECLARED, values=(24, 8))
+    assert [Desk(form=form).key("b") for form in (discarder, None)] == [None, None]
 
 
 def test_a_hand_is_asked_about_as_it_lies() -> None:

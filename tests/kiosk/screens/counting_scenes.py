@@ -75,7 +75,7 @@ def counted(
         id="request-1", event=EVENT, table=TABLE, round=1, deal=1, seat="west", groups=self_drawn_late()
     )
     counting = Counting(winner, win, now, asked=request if asked or answer else None, answer=answer)
-    seen = shown(TABLE, sitting.table, Form(("west", "north"), (4, 8)), Line(up=True, clock="14:05"), problem)
+    seen = shown(TABLE, sitting.table, Form(("west", "north")), Line(up=True, clock="14:05"), problem)
     return replace(seen, count=CountShown(counting, silent=silent))
 
 

@@ -165,7 +165,6 @@ RIICHI: Final[dict[str, Callable[[], Shown]]] = {
     "riichi deal, han": lambda: alone(
         lambda table: table.declare("south", "west"), WinForm(("south", "west"), wins=(MOST,), digits="12")
     ),
-    "riichi deal, false": lambda: alone(lambda table: table.declare("south"), Question("false", "south")),
     "riichi deal, tenpai": lambda: alone(asking),
     "riichi deal, accepting": lambda: alone(ron),
     "riichi deal, recorded": lambda: alone(drawn),

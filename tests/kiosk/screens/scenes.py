@@ -249,7 +249,7 @@ def entering(form: Form, problem: str | None = None, names: dict[Seat, str] = LO
 def one_value() -> Shown:
     sitting = Sitting(play(4, deal=7, dealer="west"))
     sitting.declare("west")
-    return seen(sitting, form=Form(("west",), (4, 8), digits="18"))
+    return seen(sitting, form=Form(("west",), digits="18"))
 
 
 def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> Shown:
@@ -371,7 +371,7 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "arbiter, all there is": lambda: ruling(Panel("act", ALL_ACTS)),
     "arbiter, minutes": lambda: ruling(Panel("minutes", act="extra_time", digits="15")),
     "arbiter, seats": lambda: ruling(Panel("seats", act="declared", seats=("south", "north"))),
-    "arbiter, fine": lambda: ruling(Panel("fine", act="false_hu", fines=(4, 8)), Phase.DECLARED),
+    "arbiter, fine": lambda: ruling(Panel("fine", act="false_hu", seats=("west",), fines=(4, 8)), Phase.DECLARED),
     "arbiter, reason": lambda: ruling(Panel("reason", act="adjust")),
     "playing, card full": lambda: seen(sitting_in(Phase.PLAYING), Line(up=True, health=("disk: journal_full",))),
     "recorded, void": void,
@@ -385,12 +385,12 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, all broken": lambda: seen(sitting_in(Phase.PLAYING), BROKEN),
     "confirming, all broken": lambda: seen(sitting_in(Phase.CONFIRMING), BROKEN),
     "declared, before the form": lambda: seen(sitting_in(Phase.DECLARED)),
-    "declared, value": lambda: entering(Form(("west", "east"), (4, 8))),
+    "declared, value": lambda: entering(Form(("west", "east"))),
     "declared, one value": one_value,
-    "declared, refused": lambda: entering(Form(("west",), (4, 8), digits="7"), problem="below_minimum"),
-    "declared, all four": lambda: entering(Form(SEATS, (4, 8), (8, 8, 8), "888")),
-    "declared, false hu": lambda: entering(Form(("west", "east"), (4, 8), judging=True)),
-    "declared, discarder": lambda: entering(Form(("west",), (4, 8), (18,)), names=CHINESE),
+    "declared, refused": lambda: entering(Form(("west",), digits="7"), problem="below_minimum"),
+    "declared, all four": lambda: entering(Form(SEATS, (8, 8, 8), "888")),
+    "declared, false hu, PIN": lambda: ruling(Panel("pin", act="false_hu", seats=("west",)), Phase.DECLARED),
+    "declared, discarder": lambda: entering(Form(("west",), (18,)), names=CHINESE),
     "accepting": lambda: small_result("east", "north"),
     "accepting, three winners": lambda: result("east", "south", "west"),
     "accepting, drawn": drawn,

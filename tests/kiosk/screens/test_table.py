@@ -131,7 +131,6 @@ def test_what_may_be_touched_is_large_enough_for_a_finger_and_apart(
         ("playing, nobody won", "c"),
         ("playing, paused", "c"),
         ("declared, value", "b 1 2 3 4 5 6 7 8 9 clear 0 back x enter c"),
-        ("declared, false hu", "4 8 back c"),
         ("declared, discarder", "e s n d back c"),
         ("declared, all four", "b 1 2 3 4 5 6 7 8 9 clear 0 back x enter c"),
         ("accepting", "r c"),

@@ -1,11 +1,13 @@
 """Which play comes next, and calls of the arbiter between and during plays."""
 
+from dataclasses import replace
+
 import pytest
 from msgspec import structs
 
 from broker.contract.facts import Call
 from broker.contract.messages import Assignment
-from broker.contract.plans import PlannedPlay
+from broker.contract.plans import PlannedPlay, Player
 from broker.contract.words import SEATS
 from broker.rules.profile import Profile
 from broker.rules.profile_files import folder
@@ -77,6 +79,29 @@ def test_a_plan_that_grows_after_the_end_goes_on() -> None:
     sitting = sitting_in(Phase.FINISHED)
     sitting.take(Assigned(at=sitting.wait(), assignment=plan(play(1), play(2), play(3))))
     assert (sitting.table.phase, sitting.table.play) == (Phase.RESTORING, play(3))
+
+
+def renamed(*plays: PlannedPlay) -> Assignment:
+    """Plan the same with a substitute at north."""
+    north = Player(id=play(1).players["north"].id, name="Ada Reserve")
+    return plan(*(structs.replace(one, players={**one.players, "north": north}) for one in plays))
+
+
+def test_a_plan_may_call_those_who_have_played_here_otherwise() -> None:
+    sitting = sitting_in(Phase.RECORDED)
+    sitting.take(Assigned(at=sitting.wait(), assignment=renamed(play(1), play(2))))
+    sitting.next_deal()
+    assert sitting.table.players["north"].name == "Ada Reserve"
+
+
+def test_a_substitute_sits_down_while_trays_are_laid_and_nothing_that_was_laid_is_lost() -> None:
+    sitting = Sitting(play(1), play(2))
+    sitting.press(*SEATS)
+    before = sitting.table
+    sitting.take(Assigned(at=sitting.wait(), assignment=renamed(play(1), play(2))))
+    assert (sitting.table.players["north"].name, sitting.table.arrived) == ("Ada Reserve", before.arrived - {"north"})
+    same = replace(sitting.table, assignment=before.assignment, arrived=before.arrived)
+    assert same == before
 
 
 def test_a_plan_that_rewrites_what_was_played_here_is_refused() -> None:

@@ -72,6 +72,13 @@ def test_those_who_stay_seated_check_in_once_and_are_told_with_each_play() -> No
     assert seats_told(sitting) == [PLANNED, PLANNED]
 
 
+def test_a_substitute_checks_in_though_the_seat_is_still_that_of_who_has_left() -> None:
+    left = play(2).players["north"]
+    players = {**play(2).players, "north": Player(id=left.id, name="Ada Reserve")}
+    sitting = played_to_next(play(1), msgspec.structs.replace(play(2), players=players))
+    assert sitting.table.arrived == frozenset()
+
+
 @pytest.mark.parametrize("coming", [for_others, moved_round])
 def test_others_or_the_same_in_other_seats_check_in_anew(coming: type) -> None:
     sitting = played_to_next(play(1), coming(2))

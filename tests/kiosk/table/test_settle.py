@@ -82,7 +82,7 @@ def test_after_a_false_hu_the_play_goes_on_and_the_fine_stands_on_its_result() -
     sitting.value(west=9)
     sitting.press(*SEATS)
     result = result_of(sitting)
-    assert result.fines == {"south": Fine(imp=4, reason="not enough fan")}
+    assert result.fines == {"south": Fine(imp=4, reason="not enough fan", author="Anne Arbiter")}
     assert result.points == {"east": -11, "south": -11, "west": 33, "north": -11}
 
 
@@ -94,7 +94,7 @@ def test_a_false_hu_beside_a_good_one_leaves_the_good_one_to_be_valued() -> None
     sitting.value("east", north=8)
     sitting.press(*SEATS)
     assert result_of(sitting).points == {"east": -16, "south": -8, "west": -8, "north": 32}
-    assert result_of(sitting).fines == {"south": Fine(imp=8, reason="not enough fan")}
+    assert result_of(sitting).fines == {"south": Fine(imp=8, reason="not enough fan", author="Anne Arbiter")}
 
 
 def test_a_hand_found_false_stays_fined_when_the_play_is_drawn() -> None:
@@ -103,13 +103,21 @@ def test_a_hand_found_false_stays_fined_when_the_play_is_drawn() -> None:
     sitting.false_hu("south")
     sitting.draw()
     sitting.press(*SEATS)
-    assert result_of(sitting).fines == {"south": Fine(imp=8, reason="not enough fan")}
+    assert result_of(sitting).fines == {"south": Fine(imp=8, reason="not enough fan", author="Anne Arbiter")}
 
 
 @pytest.mark.parametrize(("seat", "imp", "code"), [("east", 8, "did_not_declare"), ("west", 5, "fine_not_in_profile")])
 def test_a_ruling_that_cannot_be_is_refused(seat: Seat, imp: int, code: str) -> None:
     sitting = sitting_in(Phase.DECLARED)
+    sitting.admit()
     assert sitting.refusal(FalseHuRuled(at=sitting.wait(), seat=seat, imp=imp, reason="why")) == code
+
+
+def test_nobody_but_an_arbiter_finds_a_hu_false() -> None:
+    sitting = sitting_in(Phase.DECLARED)
+    ruling = FalseHuRuled(at=sitting.wait(), seat="west", imp=8, reason="why")
+    assert sitting.refusal(ruling) == "arbiter_needed"
+    assert sitting.table.fines == {}
 
 
 @pytest.mark.parametrize(

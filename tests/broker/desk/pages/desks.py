@@ -127,7 +127,7 @@ def busy(folder: Path) -> Iterator[DeskServer]:
         third = {table: small.event().bookings[table, 3].deal for table in small.event().tables}
         here = [replace(small.state(table), round=3, deal=third[table]) for table in third]
         made.hear(
-            replace(here[0], health={"scanner/east": "device_forbidden"}),
+            replace(here[0], health={"scanner": "device_forbidden"}),
             replace(here[1], state="accepting", calling=True, unsent=1),
             replace(here[2], state="restoring"),
             replace(here[3], lifecycle="lost", unsent=2),

@@ -14,11 +14,12 @@ from tests.broker.desk.test_access import ALLOWED, ARBITERS, OPEN, browser, logg
 ORGANISERS: Final = {"head_arbiter", "organiser"}
 
 BESIDES: Final[dict[str, Collection[str]]] = {
+    "/devices": ARBITERS,
     "/exports": {*ROLES},
     "/exports/{name}": {*ROLES},
     "/orders": ARBITERS,
     "/paper": ARBITERS,
-    "/paper/sheets.pdf": ARBITERS,
+    "/paper/sheets.pdf": {*ARBITERS, *ORGANISERS},
     "/pairing": ORGANISERS,
     "/riichi": ARBITERS,
     "/live/riichi": ARBITERS,

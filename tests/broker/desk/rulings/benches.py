@@ -39,7 +39,7 @@ class Ruled:
         self.door, self.journal, self.now = Door(folder, lambda: NOW), SqliteJournal(folder / STORE, NAME), NOW
         self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
         self.bench = Bench(open_event(folder), self.scorer, self.door)
-        offer = Offer(lambda: self.scorer.moment)
+        offer = Offer(lambda: self.scorer.moment, self.scorer.times, self.scorer.wire)
         self.server = DeskServer(
             self.scorer.feed,
             port=0,

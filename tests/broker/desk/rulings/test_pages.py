@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,25 @@ def test_each_kind_is_looked_at_before_anything_happens_then_published_and_taken
         assert (client.get("/standings.csv").text, busy.kinds[count:]) == (before, [(kind, False), ("undo", True)])
         assert client.get("/rulings").status_code == 200
     assert moved
+
+
+OF_WHO_PLAYS = {
+    "substitute": {"player": "p07", "first_round": "3", "name": " Ada   Reserve "},
+    "withdrawn": {"player": "p07", "first_round": "3", "fault": "nobody"},
+}
+
+
+@pytest.mark.parametrize("kind", OF_WHO_PLAYS)
+def test_who_has_left_is_ruled_after_a_look_at_the_plays_meant_and_taken_back(tmp_path: Path, kind: str) -> None:
+    with ruling_desk(tmp_path / "cup", until_round(2)) as half, logged_in(half.server, "head_arbiter") as client:
+        fields = opened(client, f"/rulings/new?kind={kind}") | OF_WHO_PLAYS[kind]
+        looked = client.post("/rulings/new", data=fields | {"action": "look"}).text
+        coming = re.findall(r"<li>Round (\d) ", looked.split('id="coming"')[1])
+        assert (coming, half.kinds) == (["3", "4"], [])
+        assert publish(client, fields).status_code == 303
+        assert "Player 7, from round 3" in client.get("/rulings").text
+        assert publish(client, opened(client, f"/rulings/new?undo={fields['id']}")).status_code == 303
+        assert half.kinds == [(kind, False), ("undo", True)]
 
 
 def test_a_deal_is_fouled_in_groups_and_imps_are_given_beside_all_plays(desk: Ruled) -> None:
@@ -159,10 +179,10 @@ def test_a_stolen_session_and_a_foreign_form_rule_nothing(looked_at: Ruled) -> N
     ("fields", "code"),
     [
         ({"kind": "correct", "win": "discard", "hv-east": "12", "discarder": "east"}, "impossible_result"),
-        ({"kind": "correct", "win": "lost"}, "bad_ruling"),
-        ({"kind": "fine", "fine-east": "a lot"}, "bad_ruling"),
+        ({"kind": "correct", "win": "lost"}, "ending_missing"),
+        ({"kind": "fine", "fine-east": "a lot"}, "number_unreadable"),
         ({"kind": "fine"}, "bad_ruling"),
-        ({"kind": "void", "reason": " "}, "bad_ruling"),
+        ({"kind": "void", "reason": " "}, "reason_wrong"),
         ({"kind": "void", "id": "<script>"}, "bad_ruling"),
         ({"kind": "void", "play": "9-9"}, "unknown_play"),
         ({"kind": "conquest"}, "bad_ruling"),
@@ -176,6 +196,17 @@ def test_what_is_filled_in_wrongly_is_refused_by_code_and_the_form_stays(
         answer = publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void") | fields)
     assert f"<code>{code}</code>" in answer.text
     assert looked_at.kinds == []
+
+
+def test_a_refusal_is_told_in_the_reader_s_language_with_its_values_beside_it(looked_at: Ruled) -> None:
+    low = {"win": "discard", "hv-south": "3", "discarder": "north", "action": "look"}
+    with logged_in(looked_at.server, "table_arbiter") as client:
+        fields = opened(client, f"/rulings/new?play={PLAY}&kind=correct") | low
+        answer = client.post("/rulings/new?lang=fr", data=fields)
+    assert (
+        "La valeur de la main est sous le minimum pour gagner. "
+        '<span class="detail" lang="en">(south: 3 is under the minimum of 8)</span> <code>impossible_result</code>'
+    ) in answer.text
 
 
 @given(st.dictionaries(st.sampled_from([*KINDS["adjusted"], "kind", "play", "undo", "deal", "groups", "id"]), HOSTILE))

@@ -82,9 +82,9 @@ def test_the_form_says_whose_discard_was_made_a_kan_so_that_a_correction_keeps_w
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({}, "bad_ruling"),
-        ({"win": "walked_out"}, "bad_ruling"),
-        ({"win": "discard", "han-south": "two"}, "bad_ruling"),
+        ({}, "ending_missing"),
+        ({"win": "walked_out"}, "ending_missing"),
+        ({"win": "discard", "han-south": "two"}, "number_unreadable"),
         ({"win": "discard", "han-south": "-1"}, "bad_ruling"),
         ({"win": "abort", "abort": "rain"}, "bad_ruling"),
         ({"win": "discard", "discarder": "west"}, "impossible_result"),

@@ -105,7 +105,7 @@ def fined(imp: int) -> LogMessage:
     return fact(3, 1, result(3, 1, OUTCOMES[1], {"north": Fine(imp=imp, reason="false hu")}))
 
 
-@pytest.mark.parametrize(("entered", "told"), [(4, []), (8, ["paper_differs"])])
+@pytest.mark.parametrize(("entered", "told"), [(4, ["fined_at_table"]), (8, ["fined_at_table", "paper_differs"])])
 def test_a_fine_of_a_sheet_counts_until_the_table_s_own_result_is_there(
     hall: Hall, entered: int, told: list[str]
 ) -> None:
@@ -145,8 +145,8 @@ def test_a_scorer_that_starts_again_has_the_sheets(hall: Hall) -> None:
         ({"fine_north": "5"}, "fine_not_in_profile"),
         ({"discarder": "east"}, "discarder_wins"),
         ({"discarder": ""}, "discarder_missing"),
-        ({"win": "chow"}, "malformed"),
-        ({"east": "x"}, "malformed"),
+        ({"win": "chow"}, "sheet_wrong"),
+        ({"east": "x"}, "sheet_wrong"),
         ({"east": "7"}, "below_minimum"),
     ],
 )
@@ -174,7 +174,7 @@ def test_a_file_is_taken_whole_or_every_line_that_is_wrong_is_named(tmp_path: Pa
         read_sheets(path, event())
     assert [(one.code, one.text[:6]) for one in flat(refused.value)] == [
         ("sheet_points", "line 3"),
-        ("malformed", "line 4"),
+        ("sheet_wrong", "line 4"),
     ]
     path.write_text(csv(SAYS, SAYS), encoding="utf-8")
     with pytest.raises(ExceptionGroup) as twice:

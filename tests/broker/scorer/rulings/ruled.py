@@ -3,7 +3,7 @@
 from typing import Final
 
 from broker.contract.messages import LogMessage, Ruling
-from broker.contract.rulings import AnyDecision, Correct, Deadline, Fouled, Undo
+from broker.contract.rulings import OF_WHO_PLAYS, AnyDecision, Correct, Deadline, Fouled, Undo
 from broker.rules.points import Outcome, points
 from broker.rules.profile_files import load
 from broker.scorer.room import Room
@@ -48,6 +48,8 @@ def _last(room: Room, decision: AnyDecision, play: tuple[int, int] | None, said:
         return room.last_word(room.book.subject(room.book.entries[decision.ruling]))
     if isinstance(decision, Deadline):
         return room.last_word("deadline")
+    if isinstance(decision, OF_WHO_PLAYS):
+        return room.last_word("who_plays")
     if isinstance(decision, Fouled):
         return room.last_word(int(str(said["deal"])))
     return room.last_word(play) if play else None

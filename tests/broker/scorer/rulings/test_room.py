@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from broker.contract.facts import Ruled
 from broker.contract.messages import Ruling
 from broker.contract.rulings import (
+    OF_WHO_PLAYS,
     Adjusted,
     AnyDecision,
     Award,
@@ -18,8 +19,10 @@ from broker.contract.rulings import (
     Fouled,
     Reopen,
     SeatsPlayed,
+    Substitute,
     Undo,
     Void,
+    Withdrawn,
 )
 from broker.contract.words import LAST_TABLE
 from broker.rules.points import Outcome
@@ -57,7 +60,7 @@ def sequences(draw: st.DrawFn) -> list[tuple[AnyDecision, tuple[int, int] | None
     for number in range(1, draw(st.integers(1, 8)) + 1):
         play = draw(st.sampled_from(sorted(event().bookings)))
         players = event().bookings[play].players
-        kind = draw(st.integers(0, 8 if number > 1 else 7))
+        kind = draw(st.integers(0, 10 if number > 1 else 9))
         swapped = {**players, "east": players["west"], "west": players["east"]}
         tables = draw(st.permutations(event().tables))
         of_play: list[AnyDecision] = [
@@ -68,9 +71,12 @@ def sequences(draw: st.DrawFn) -> list[tuple[AnyDecision, tuple[int, int] | None
             FineRuled(takes={players["north"]: draw(st.integers(1, 9))}),
             SeatsPlayed(players=swapped),
             DealPlayed(played=draw(st.integers(1, 4)), result=f"t{play[0]}-fact-{draw(st.integers(1, 20))}"),
+            Substitute(player=players["west"], name="Ada Reserve", first_round=draw(st.integers(1, 4))),
+            Withdrawn(player=players["north"], first_round=draw(st.integers(1, 4))),
         ]
         if kind < len(of_play):
-            found.append((of_play[kind], play, None))
+            of_event = isinstance(of_play[kind], OF_WHO_PLAYS)
+            found.append((of_play[kind], None if of_event else play, None))
         elif kind == len(of_play):
             cut = draw(st.integers(1, 3))
             found.append((Fouled(groups=(tuple(tables[:cut]), tuple(tables[cut:]))), None, draw(st.integers(1, 4))))

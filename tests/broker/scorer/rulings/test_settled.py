@@ -40,7 +40,7 @@ def test_a_result_that_says_what_was_ruled_alerts_nobody(hall: Hall) -> None:
 def test_a_fine_that_the_ruling_does_not_have_is_told(hall: Hall) -> None:
     settle(hall, correct(OUTCOMES[1], None))
     hall.hear(fact(1, 1, result(1, 1, OUTCOMES[1], {"north": Fine(imp=4, reason="false hu")})))
-    assert hall.alerts() == [("settled_before", 1)]
+    assert hall.alerts() == [("settled_before", 1), ("fined_at_table", 1)]
 
 
 def test_a_ruling_that_was_taken_back_before_settles_nothing(hall: Hall) -> None:

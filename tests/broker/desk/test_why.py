@@ -1,0 +1,141 @@
+"""Whatever a form of the desk can be refused with has its sentence, and what has values has them beside it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.contract.wire import Refused
+from broker.desk.catalogue import LANGUAGES, Language, catalogues
+from broker.desk.why import sentence, told
+from broker.rules.errors import RuleError
+from broker.store.errors import StoreBroken, StoreError, StoreInUse, StoreLost
+from tests.broker.contract.test_codes import RAISED_WITH, ROOT, in_source
+
+RULINGS: Final = (
+    "broker/desk/rulings",
+    "broker/scorer/rulings/judging.py",
+    "broker/scorer/rulings/rulings.py",
+    "broker/scorer/rulings/asked.py",
+    "broker/rules/outcomes.py",
+    "broker/rules/points.py",
+    "broker/rules/rule_books.py",
+    "broker/rules/riichi/duplicate.py",
+    "broker/rules/riichi/points.py",
+    *(f"broker/rules/riichi/session/{part}.py" for part in ("apply", "events", "told", "worth")),
+)
+"""What refuses something of a form of a ruling, or of a count under other rules."""
+
+PAPER: Final = (
+    *("broker/organiser/paper/keyed.py", "broker/organiser/paper/taking.py", "broker/organiser/paper/twice.py"),
+    *(
+        "broker/organiser/paper/two_people.py",
+        "broker/organiser/paper/paper_page.py",
+        "broker/organiser/paper/command.py",
+    ),
+    *("broker/organiser/deals/table.py", "broker/organiser/deals/files.py"),
+)
+"""And of a paper sheet, which is taken as a ruling."""
+
+SET_UP: Final = (
+    *(f"broker/organiser/events/{part}.py" for part in ("listed", "mixing", "ready", "setting_up", "setup_page")),
+    *("broker/organiser/movements/file.py", "broker/rules/movement/check.py"),
+    *(f"broker/organiser/deals/{part}.py" for part in ("committed", "listed", "made", "sets")),
+    *("broker/scorer/event.py", "broker/scorer/folder.py", "broker/scorer/own_rules.py", "broker/scorer/riichi.py"),
+)
+"""And of a form of the set-up; and what keeps an event from starting."""
+
+ROOM: Final = ("broker/desk/errors.py", "broker/people/errors.py", "broker/scorer/errors.py")
+
+STORE: Final = {one.code for one in (StoreError, StoreBroken, StoreInUse, StoreLost)}
+"""What a store can say once it is open."""
+
+SAID_ANYWAY: Final = {"reason_wrong", "event_started"}
+"""Codes whose English has a constant of ours in it, which helps nobody."""
+
+NEVER_TOLD: Final = {
+    "it ends the desk, or is answered to a device": {
+        *("desk_error", "desk_port_taken", "desk_address_refused", "desk_start_failed", "desk_certificate_refused"),
+        *("pairing_unknown", "pairing_spent", "pairing_over", "pairing_outdated", "pairing_delayed"),
+        "nothing_to_pair_with",
+    },
+    "of one page, which tells it itself": {"audit_broken"},
+    "bases, never raised": {"people_error"},
+    "of commands alone": {"plays_exist"},
+    "of a riichi session, not of one hand": {
+        *("session_over", "riichi_without_points", "riichi_noten", "no_first_fault", "offender_missing"),
+        *("player_named_twice", "dead_hand_counts", "fined_not_scored", "negative_counters", "negative_deposits"),
+    },
+}
+"""Codes in those sources that no form can have to tell, by why."""
+
+
+def _files(path: Path) -> Iterator[Path]:
+    yield from [path] if path.is_file() else path.rglob("*.py")
+
+
+def given() -> set[str]:
+    """Give every code in what refuses something of a form."""
+    sources = [file.read_text() for one in (*RULINGS, *PAPER, *SET_UP, *ROOM) for file in _files(ROOT / one)]
+    return {code for source in sources for code in in_source(source)} | STORE
+
+
+def with_values() -> Iterator[str]:
+    """Give the codes whose English has names or numbers in it."""
+    for file in (file for one in (*RULINGS, *PAPER, *SET_UP) for file in _files(ROOT / one)):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in RAISED_WITH:
+                match [arg for arg in node.args if isinstance(arg, ast.Constant | ast.JoinedStr)]:
+                    case [ast.Constant(value=str(code)), ast.JoinedStr()]:
+                        yield code
+
+
+def test_whatever_a_form_can_be_refused_with_has_its_sentence() -> None:
+    sentences = catalogues()["en"].sentences
+    codes = given().difference(*NEVER_TOLD.values())
+    assert sorted(code for code in codes if f"problem_{code}" not in sentences) == []
+
+
+def test_what_is_never_told_is_given_by_somebody() -> None:
+    assert sorted(set().union(*NEVER_TOLD.values()) - given()) == []
+
+
+def test_what_has_values_has_them_beside_its_sentence() -> None:
+    sentences = catalogues()["en"].sentences
+    codes = set(with_values()).difference(*NEVER_TOLD.values(), SAID_ANYWAY)
+    assert len(codes) >= 15
+    assert sorted(code for code in codes if "{detail}" not in sentences[f"problem_{code}"]) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_sentence_shows_its_code(language: Language) -> None:
+    sentences = catalogues()[language].sentences
+    codes = (key.removeprefix("problem_") for key in sentences if key.startswith("problem_"))
+    assert [code for code in codes if "_" in code and code in sentences[f"problem_{code}"]] == []
+
+
+def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> None:
+    said = told(catalogues()["fr"], Refused("tables_unreadable", "'<b>' is no table"))
+    assert said == (
+        "Écrivez les groupes en tables : un groupe par ligne, 1 2 5-9. "
+        '<span class="detail" lang="en">(&#39;&lt;b&gt;&#39; is no table)</span>'
+    )
+
+
+def test_a_cause_that_has_a_sentence_is_told_in_the_place_of_what_it_caused() -> None:
+    low = Refused("impossible_result", "south: 3 is under the minimum of 8")
+    low.__cause__ = RuleError("below_minimum", low.text)
+    odd = Refused("impossible_result", "a text")
+    odd.__cause__ = RuleError("as_yet_unheard_of", "a text")
+    words = catalogues()["zh"]
+    assert re.sub("<[^>]*>", "", told(words, low)) == ("番数低于和牌的最低要求。 (south: 3 is under the minimum of 8)")
+    assert told(words, odd) == sentence(words, "impossible_result", "a text")
+
+
+def test_what_has_no_sentence_is_told_in_english_but_never_alone() -> None:
+    words = catalogues()["zh"]
+    assert re.sub("<[^>]*>", "", sentence(words, "as_yet_unheard_of", "rain")) == "目前无法这样做。 (rain)"
+    assert sentence(words, "", "") == "目前无法这样做。"
