@@ -11,7 +11,8 @@ from kiosk.table.state import Phase, Table
 def content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
-    return plan.store, plan.profile, plan.rules, plan.plays, tuple(sorted(plan.repeats.items())), plan.settled, session
+    of_rounds = tuple(sorted(plan.repeats.items())), tuple(sorted(plan.minutes.items()))
+    return plan.store, plan.profile, plan.rules, plan.plays, *of_rounds, plan.settled, session
 
 
 def may_be_taken(offered: Assignment, table: Table, store: str | None) -> bool:

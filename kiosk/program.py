@@ -32,7 +32,7 @@ from kiosk.offered import content, first_left, may_be_taken
 from kiosk.receipts import Receipts
 from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.riichi_shown import session_shown
-from kiosk.screens.shown import Line, Shown, in_restoring, shown
+from kiosk.screens.shown import Line, Shown, in_restoring, shown, timed
 from kiosk.self_test.day import begins_a_day
 from kiosk.self_test.desk import TestDesk, look_at_board
 from kiosk.sight import HandSight, PictureSight, Sight, Wanted
@@ -382,7 +382,7 @@ class Program:
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
         now = replace(in_restoring(now, self.state, self._bench), self_test=self._test.shown)
-        now = replace(now, receipt=self._receipts.code(self.state))
+        now = timed(replace(now, receipt=self._receipts.code(self.state)), self.state, self._clock())
         now = replace(now, count=self._count.shown(self._clock(), up=self._link.up), told=self._count.told)
         if now.calling and self._link.up:
             now = replace(now, calls_before=self._duty.calls_before)

@@ -25,6 +25,7 @@ from broker.contract.words import (
     Milliseconds,
     Name,
     PlayerId,
+    PlayMinutes,
     ProfileId,
     PublicState,
     Reason,
@@ -168,6 +169,10 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
         tuple[RoundNo, ...],
         Meta(max_length=200, description="of the recorded: rounds that arbiters have settled before they were played"),
     ] = ()
+    minutes: Annotated[
+        dict[RoundNo, PlayMinutes],
+        Meta(max_length=200, description="time for the play of a round, from its confirmation; others have no limit"),
+    ] = {}
 
 
 class Served(FromScorer, frozen=True, kw_only=True):

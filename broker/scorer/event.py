@@ -27,6 +27,7 @@ from broker.contract.words import (
     EventName,
     Name,
     PlayerId,
+    PlayMinutes,
     ProfileId,
     RoundNo,
     Seat,
@@ -71,7 +72,7 @@ class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     first_round: RoundNo
     last_round: RoundNo
     starts: Annotated[str, Meta(pattern=STARTS, description="date and time where it is played")] | None = None
-    play_minutes: Annotated[int, Meta(ge=1, le=240, description="time for one play, restoring included")] | None = None
+    play_minutes: PlayMinutes | None = None
 
 
 Keying = Annotated[Literal["single", "double"], Meta(description="how many people key each paper sheet")]
@@ -231,6 +232,16 @@ class Event:
         """What one table is to do, by rounds: serials, never a face. `replanned`: rounds that have another deal now."""
         plays = self.plays_at(table)
         return tuple(self._planned(replace(play, deal=replanned.get(play.round, play.deal))) for play in plays)
+
+    def minutes_of(self, table: int) -> dict[int, int]:
+        """Give the minutes that the plays of a table have, by round, where their session limits them."""
+        of = {
+            round_: session.play_minutes
+            for session in self.plan.sessions
+            if session.play_minutes is not None
+            for round_ in range(session.first_round, session.last_round + 1)
+        }
+        return {play.round: of[play.round] for play in self.plays_at(table) if play.round in of}
 
     def plays_at(self, table: int) -> tuple[Booking, ...]:
         """What one table is to do, by rounds, as the movement has it."""

@@ -108,6 +108,7 @@ class Speaker:
             recorded=recorded,
             repeats=repeats or {},
             settled=settled,
+            minutes=self._event.minutes_of(table),
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 

@@ -47,9 +47,18 @@ def state(words: Words, shown: Shown) -> tuple[Said, ...]:
 
 
 def extra(words: Words, shown: Shown) -> tuple[Said, ...]:
-    """Give the extra time that the arbiter has given, if any."""
-    minutes = shown.extra_min
-    return (Said(words("extra_time", minutes=minutes), 0.055, style.TEXT),) if minutes else ()
+    """Give the time that the play has left, where it is limited, and the extra time that the arbiter has given."""
+    said = [] if shown.left_min is None else [_left(words, shown.left_min)]
+    if shown.extra_min:
+        said.append(words("extra_within" if said else "extra_time", minutes=shown.extra_min))
+    over = shown.left_min is not None and shown.left_min <= 0
+    return (Said(" · ".join(said), 0.055, style.ATTENTION if over else style.TEXT),) if said else ()
+
+
+def _left(words: Words, minutes: int) -> str:
+    if minutes > 0:
+        return words("time_left", minutes=minutes)
+    return words("time_over", minutes=-minutes) if minutes else words("time_is_up")
 
 
 def problem(words: Words, shown: Shown) -> tuple[Said, ...]:

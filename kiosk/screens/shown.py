@@ -17,6 +17,7 @@ from kiosk.screens.alone_shown import AloneShown
 from kiosk.screens.riichi_shown import SessionShown
 from kiosk.self_test.walk import Seen
 from kiosk.table import guards, settle
+from kiosk.table.play_clock import minutes_left
 from kiosk.table.restoring.work import Work
 from kiosk.table.state import Check, Phase, Table
 
@@ -87,6 +88,8 @@ class Shown:
     result: Winning | None = None
     fines: dict[Seat, Fine] = field(default_factory=dict)
     calling: bool = False
+    left_min: int | None = None
+    """Whole minutes of the play's time that are left, below zero those that it is over; None where it has no limit."""
     extra_min: int = 0
     """Minutes that the arbiter has added to this play."""
     ended: bool = False
@@ -171,6 +174,11 @@ def in_restoring(now: Shown, state: Table, at_hand: Bench) -> Shown:
     if state.play is None or state.phase is not Phase.RESTORING:
         return now
     return replace(now, work=state.work, order=state.play.order, bench=at_hand)
+
+
+def timed(now: Shown, state: Table, at: int) -> Shown:
+    """Add how much of the play's time is left at a moment, ns."""
+    return replace(now, left_min=minutes_left(state, at))
 
 
 def _covered(panel: Panel | None) -> Panel | None:

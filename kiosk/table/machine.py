@@ -85,6 +85,7 @@ def _on_new_clock(state: Table, now: int) -> Table:
         state,
         since=now - SETTLE_NS,
         closed_at=None,
+        play_clock=None,
         pin_wrong_at=now if state.pins_wrong else 0,
         window=state.window and state.window.moved(now - state.window.latest),
         pause=Pause(now) if state.paused else None,

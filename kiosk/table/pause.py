@@ -18,7 +18,8 @@ def ended(state: Table, at: int) -> Table:
     if pause is None or not state.paused:
         return state
     over = replace(pause, until=max(at, pause.since))
-    return replace(state, pause=over, window=state.window and state.window.moved(over.length))
+    clock = state.play_clock and state.play_clock.after(over.length)
+    return replace(state, pause=over, play_clock=clock, window=state.window and state.window.moved(over.length))
 
 
 def refuse(state: Table, event: Event) -> None:

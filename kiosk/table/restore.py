@@ -13,6 +13,7 @@ from kiosk.table.calls import play_of
 from kiosk.table.carrier import is_strange, of_another_deal
 from kiosk.table.errors import NotNow
 from kiosk.table.events import ButtonPressed, CarrierTakenApart, RowTicked, TrayChecked
+from kiosk.table.play_clock import PlayClock
 from kiosk.table.restoring.places import deal_of
 from kiosk.table.restoring.work import Work, looked
 from kiosk.table.restoring.work import ticked as by_hand
@@ -83,5 +84,5 @@ def confirmed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ..
     agreed = state.agreed | {event.seat}
     if len(agreed) < len(SEATS):
         return replace(state, agreed=agreed), ()
-    begun = replace(state, phase=Phase.PLAYING, since=event.at, agreed=frozenset())
+    begun = replace(state, phase=Phase.PLAYING, since=event.at, agreed=frozenset(), play_clock=PlayClock(event.at))
     return begun, (Confirmed(round=play.round, deal=play.deal),)

@@ -15,6 +15,7 @@ from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules, load, parse
 from kiosk.table.errors import NotNow
 from kiosk.table.events import Misplaced, TrayChecked, Verdict
+from kiosk.table.play_clock import PlayClock
 from kiosk.table.restoring.work import Work
 from kiosk.table.riichi.one_hand import OneHand
 from kiosk.table.riichi.session import Session
@@ -137,6 +138,8 @@ class Table:
     """The call was made by a long press: the arbiter knows of it, the table is not shown it."""
     pause: Pause | None = None
     """The arbiter's pause, or the last one that there was in this play."""
+    play_clock: PlayClock | None = None
+    """Of the present play, from its confirmation; None too where a power cut has left it unknown."""
     extra_min: int = 0
     """Minutes that the arbiter has added to the present play."""
     played: tuple[Played, ...] = ()

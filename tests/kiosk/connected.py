@@ -6,6 +6,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from broker.brokers import make_broker
 from broker.contract import topics
 from broker.contract.messages import Alert, LogMessage, Order, Receipt, TableState
@@ -133,7 +135,7 @@ def restore(table: Table) -> None:
     """Come to where the four seats confirm their tiles."""
     table.hello()
     table.tell(receipt())
-    table.tell(plan(play(1)))
+    table.tell(replace(plan(play(1)), minutes={1: 40}))
     table.until(Phase.RESTORING)
     for seat in SEATS:
         table.program.seen(right(play(1), seat, table.time.now))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from broker.contract.messages import Assignment
 from broker.contract.plans import Player
 from broker.contract.wire import decode_at
 from broker.contract.words import SEATS
@@ -19,7 +20,7 @@ from broker.rules.profile import Profile
 from broker.rules.profile_files import folder
 from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.errors import BadEvent
-from broker.scorer.event import EVENT, Event, Plan, open_event, save
+from broker.scorer.event import EVENT, Event, Plan, Session, open_event, save
 from broker.scorer.folder import DEALS, SETS, DealRecord, Registry
 from broker.scorer.outgoing import Speaker
 from broker.scorer.own_rules import PROFILE
@@ -272,3 +273,12 @@ def test_rules_that_cannot_be_the_event_s_are_refused(
     with pytest.raises(BadEvent) as refused:
         open_event(tmp_path)
     assert said in str(refused.value)
+
+
+def test_a_table_is_told_the_minutes_of_its_plays_where_their_session_limits_them() -> None:
+    sessions = (Session("evening", 1, 2, play_minutes=40), Session("morning", 3, 4))
+    limited = Event(replace(plan(), sessions=sessions), deals(), registry())
+    said = Speaker(limited, "store-0001").assignment(2, (), 1)
+    _, message = decode_at(said.topic, said.payload)
+    assert isinstance(message, Assignment)
+    assert (message.minutes, event().minutes_of(2)) == ({1: 40, 2: 40}, {})

@@ -11,5 +11,7 @@ def without_times(state: Table) -> tuple[Table, list[tuple[Seat, bool]], list[in
     contacts = state.window.contacts if state.window else ()
     presses = [(one.seat, one.down) for one in contacts]
     distances = [one.at - contacts[0].at for one in contacts]
-    timeless = replace(state, since=0, declarations=(), window=None, closed_at=None, pause=None, pin_wrong_at=0)
+    timeless = replace(
+        state, since=0, declarations=(), window=None, closed_at=None, pause=None, play_clock=None, pin_wrong_at=0
+    )
     return timeless, presses, distances, state.paused
