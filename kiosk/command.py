@@ -53,7 +53,7 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
     A CONFIG with `paired` names no event and no table: the screen asks for the desk's code until this device has one.
     """
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    if practice == (config is not None) or ((chosen and not practice) or (anew and practice)):
+    if practice == (config is not None) or ((chosen and not practice) or ((anew or picture) and practice)):
         raise click.UsageError("give either CONFIG, or --practice and what is chosen for it")
     os.umask(0o077)  # the journal holds presses while a claim window is open
     logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")

@@ -182,7 +182,10 @@ def test_nothing_on_the_strip_is_cut_off(language: str) -> None:
         assert written == [one.label for one in targets]
 
 
-@pytest.mark.parametrize("arguments", [[], ["--practice", "table.toml"], ["table.toml", "--language", "fr"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--practice", "table.toml"], ["table.toml", "--language", "fr"], ["--practice", "--picture", "seen.png"]],
+)
 def test_a_table_is_a_real_one_or_one_to_practise_at(arguments: list[str]) -> None:
     result = CliRunner().invoke(kiosk, arguments)
     assert (result.exit_code, "give either CONFIG, or --practice" in result.output) == (2, True)
