@@ -21,6 +21,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/paper": ARBITERS,
     "/paper/sheets.pdf": {*ARBITERS, *ORGANISERS},
     "/pairing": ORGANISERS,
+    "/pairing/pin": ORGANISERS,
     "/riichi": ARBITERS,
     "/live/riichi": ARBITERS,
     "/riichi/{table:int}-{round:int}.pdf": ARBITERS,
