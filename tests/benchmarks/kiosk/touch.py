@@ -25,7 +25,9 @@ from tests.kiosk.standing import standing
 from vision.live.cameras import open_camera
 
 TOUCHES: Final = 200
-PATIENCE_S: Final = 30
+PATIENCE_S: Final = 2
+MOST_REFUSED: Final = 10
+"""Of all touches: a button that has just come is not taken for what was meant (kiosk/touch.py), nor is its time."""
 
 
 class Seen(Window):
@@ -67,22 +69,24 @@ def main() -> None:
 def _touch(window: Seen, boxes: dict[str, tuple[int, int]], stop: threading.Event) -> None:
     try:
         for name, keys in (("a digit", ("7", "clear")), ("a call", ("c",))):
-            took = [_once(window, boxes[keys[number % len(keys)]], number) for number in range(TOUCHES)]
-            print(f"  {name:<8} {percentile(took, 0.5):.0f} ms at the median, {percentile(took, 0.99):.0f} ms p99")
+            found = [_once(window, boxes[keys[number % len(keys)]], number) for number in range(TOUCHES)]
+            took = [ms for ms in found if ms is not None]
+            if len(found) - len(took) > MOST_REFUSED:
+                raise RuntimeError(f"{len(found) - len(took)} of {len(found)} touches showed nothing")
+            half, most = percentile(took, 0.5), percentile(took, 0.99)
+            print(f"  {name:<8} {half:.0f} ms at the median, {most:.0f} ms p99, {len(found) - len(took)} refused")
     finally:
         stop.set()
 
 
-def _once(window: Seen, at: tuple[int, int], number: int) -> float:
-    """Touch a button that has been there for long enough, and give the ms from letting go to the picture."""
+def _once(window: Seen, at: tuple[int, int], number: int) -> float | None:
+    """Touch a button that has been there for long enough; give the ms from letting go to the picture, if it came."""
     time.sleep(0.45 + Random(number).random() / 30)
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
         window.drawn.clear()
         began = time.monotonic_ns()
         pygame.event.post(pygame.event.Event(kind, pos=at, button=pygame.BUTTON_LEFT, touch=True))
-    if not window.drawn.wait(PATIENCE_S):
-        raise RuntimeError("the touch showed nothing")
-    return (window.at - began) / 1e6
+    return (window.at - began) / 1e6 if window.drawn.wait(PATIENCE_S) else None
 
 
 if __name__ == "__main__":
