@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 
@@ -14,8 +14,6 @@ from firmware.reports import NotScanned, Scanned
 from kiosk.bench import Bench, saw, scan
 from kiosk.cards.drawn_heap import drawn_heap
 from kiosk.entry import Form
-from kiosk.pairing.form import PairingForm
-from kiosk.pairing.session import screen
 from kiosk.panel import Act, Panel, opened
 from kiosk.practice import staff
 from kiosk.screens.shown import Line, Shown, in_restoring, shown
@@ -25,6 +23,7 @@ from kiosk.table.restoring.heap import Sighted
 from kiosk.table.restoring.scans import Run, Scans
 from kiosk.table.state import Phase
 from tests.kiosk.screens.counting_scenes import COUNTING
+from tests.kiosk.screens.pairing_scenes import pairing_scenes
 from tests.kiosk.screens.self_test_scenes import SELF_TEST
 from tests.kiosk.screens.session_scenes import riichi_scenes
 from tests.kiosk.tables import EVENT, TABLE, Sitting, plan, play, right, sitting_in, strange, swapped
@@ -212,18 +211,7 @@ def void() -> Shown:
     return seen(sitting)
 
 
-ALL_ACTS: Final[tuple[Act, ...]] = (
-    "pause",
-    "extra_time",
-    "override",
-    "forward",
-    "swap",
-    "declared",
-    "false_hu",
-    "reopen",
-    "adjust",
-    "void",
-)
+ALL_ACTS: Final[tuple[Act, ...]] = tuple(act for act in get_args(Act) if act not in {"resume", "self_test"})
 """More than there ever are at once."""
 
 
@@ -302,23 +290,11 @@ def ordered(*commands: Command) -> Shown:
     return seen(sitting)
 
 
-def pairing(form: PairingForm) -> Shown:
-    """A device that has no table yet."""
-    return replace(screen(form, "14:05"), line=replace(ONLINE, apart=True))
-
-
 RECEIPT: Final = "WMWM-0Q8K-WMNM-QGWM"
 """About as wide as a code can be."""
 
-LONG_DESK: Final = "desk-of-the-championship.homologue.example.org:8136"
-
 SCENES: Final[dict[str, Callable[[], Shown]]] = {
-    "pairing, address": lambda: pairing(PairingForm(address="192.168.100.100:8136")),
-    "pairing, no address": lambda: pairing(PairingForm(problem="address_unreadable")),
-    "pairing, code": lambda: pairing(PairingForm("code", "scorer.local", "1234")),
-    "pairing, refused": lambda: pairing(PairingForm("code", LONG_DESK, problem="desk_unproven")),
-    "pairing, asking": lambda: pairing(PairingForm("asking", LONG_DESK)),
-    "pairing, done": lambda: pairing(PairingForm("paired", event="european-championship-2026-lyon", table=9999)),
+    **pairing_scenes(ONLINE),
     **SELF_TEST,
     "waiting": lambda: seen(sitting_in(Phase.WAITING)),
     "waiting, offline": lambda: seen(sitting_in(Phase.WAITING), replace(ONLINE, up=False)),

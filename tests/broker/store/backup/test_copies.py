@@ -4,8 +4,7 @@ import errno
 import json
 import resource
 import shutil
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,33 +14,19 @@ from broker.scorer.event import open_event
 from broker.scorer.stored import open_stored
 from broker.store.address import STORE, Place
 from broker.store.backup import making, restoring
-from broker.store.backup import worker as worker_module
 from broker.store.backup.checking import check
 from broker.store.backup.copying import copy_event, copy_file
 from broker.store.backup.keeping import beyond, copies, next_name
 from broker.store.backup.making import make
 from broker.store.backup.restoring import choose, restore
-from broker.store.backup.watch import REMIND_MS, Report, Watch
-from broker.store.backup.worker import BackupWorker
 from broker.store.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken
 from broker.store.opened import open_journal
-from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, fill, in_postgresql
 
 NOW = 1_800_000_000_000
-
-
-@pytest.fixture
-def stick(tmp_path: Path) -> Path:
-    (tmp_path / "stick").mkdir()
-    return tmp_path / "stick"
-
-
-@pytest.fixture
-def event(tmp_path: Path) -> Path:
-    return event_folder(tmp_path / "event", until_round(3))
 
 
 def contents(folder: Path) -> Mapping[str, bytes]:
@@ -319,59 +304,6 @@ def test_copies_are_counted_not_dated() -> None:
     assert beyond(names, "a", 1) == [names[0]]
 
 
-def test_trouble_is_said_once_then_now_and_then_until_it_is_over() -> None:
-    watch = Watch(1000, 0)
-    full, gone = Report(well=False, text="full"), Report(well=False, text="gone")
-    assert watch.made(1) is None
-    assert [watch.failed("full", 2), watch.failed("full", 3), watch.failed("gone", 4)] == [full, None, gone]
-    assert [watch.failed("gone", 3 + REMIND_MS), watch.failed("gone", 4 + REMIND_MS)] == [None, gone]
-    assert [watch.made(5 + REMIND_MS), watch.made(6 + REMIND_MS)] == [
-        Report(well=True, text="copies of the event are made again"),
-        None,
-    ]
-
-
-def test_a_copy_that_does_not_come_to_its_end_is_said() -> None:
-    watch = Watch(1000, 0)
-    assert [watch.looked(3000), watch.looked(3002)] == [None, watch._said]
-    assert watch._said is not None
-    assert "does not answer" in watch._said.text
-
-
-class Heard:
-    """What arbiters are told."""
-
-    def __init__(self) -> None:
-        self.reports: list[Report] = []
-        self.news = threading.Condition()
-
-    def __call__(self, report: Report) -> None:
-        with self.news:
-            self.reports.append(report)
-            self.news.notify_all()
-
-    def first(self, wanted: Callable[[Report], bool]) -> Report:
-        """Wait for a report of a kind."""
-        with self.news:
-            assert self.news.wait_for(lambda: any(map(wanted, self.reports)), 30)
-            return next(filter(wanted, self.reports))
-
-
-def test_a_stick_that_is_pulled_out_is_told_and_copies_go_on_when_it_is_back(
-    event: Path, stick: Path, tmp_path: Path
-) -> None:
-    heard = Heard()
-    with BackupWorker(event, NAME, stick, pause_s=0.01, keep=2, clock=lambda: NOW, tell=heard):
-        stick.rename(tmp_path / "in a pocket")
-        gone = heard.first(lambda report: "is the stick in" in report.text)  # a copy under way ends otherwise
-        assert not gone.well
-        (event / "standings.csv").write_text("new")
-        (tmp_path / "in a pocket").rename(stick)
-        heard.first(lambda report: report.well)
-    (event / "standings.csv").write_text("x")
-    assert check(choose(stick, NAME)[0]).files["standings.csv"]
-
-
 def test_a_stick_that_is_pulled_out_in_the_middle_of_a_copy_leaves_no_folder_of_its_own_making(
     tmp_path: Path,
 ) -> None:
@@ -380,45 +312,3 @@ def test_a_stick_that_is_pulled_out_in_the_middle_of_a_copy_leaves_no_folder_of_
     with pytest.raises(FileNotFoundError):
         copy_event(tmp_path / "event", NAME, tmp_path / "stick" / ".new")
     assert not (tmp_path / "stick").exists()
-
-
-def test_the_folder_under_a_stick_that_is_gone_is_not_filled(event: Path, stick: Path) -> None:
-    heard = Heard()
-    worker = BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard)
-    worker._was_elsewhere = True  # it was another disk the last time
-    worker.once()
-    assert [report.well for report in heard.reports] == [False]
-    assert "no disk is mounted there" in heard.reports[0].text
-    assert list(stick.iterdir()) == []
-
-
-def test_a_stick_that_was_never_pushed_in_is_told_where_sticks_are_mounted(
-    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker_module, "MOUNTS", (stick.parent,))
-    heard = Heard()
-    BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard).once()
-    assert [(report.well, "no disk is mounted" in report.text) for report in heard.reports] == [(False, True)]
-    assert list(stick.iterdir()) == []
-
-
-def test_a_copy_that_is_urgent_is_made_before_its_time(
-    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker_module, "LOOK_S", 0.01)
-    made, asked = threading.Event(), iter([False, True])
-
-    def urgent() -> bool:
-        (event / "standings.csv").write_text("an account was closed")
-        if len(list(stick.iterdir())) == 2:
-            made.set()
-        return next(asked, False)
-
-    with BackupWorker(event, NAME, stick, pause_s=1000, keep=5, clock=lambda: NOW, tell=Heard(), urgent=urgent):
-        assert made.wait(30)
-
-
-def test_the_last_copy_is_made_when_the_scorer_ends(event: Path, stick: Path) -> None:
-    with BackupWorker(event, NAME, stick, pause_s=1000, keep=2, clock=lambda: NOW, tell=Heard()):
-        (event / "standings.csv").write_text("the last word")
-    assert (choose(stick, NAME)[0] / "standings.csv").read_text() == "the last word"

@@ -1,0 +1,29 @@
+"""What a device shows that has no table yet."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from kiosk.pairing.form import PairingForm
+from kiosk.pairing.session import screen
+from kiosk.screens.shown import Line, Shown
+
+LONG_DESK: Final = "desk-of-the-championship.homologue.example.org:8136"
+
+FORMS: Final = {
+    "address": PairingForm(address="192.168.100.100:8136"),
+    "no address": PairingForm(problem="address_unreadable"),
+    "code": PairingForm("code", "scorer.local", "1234"),
+    "refused": PairingForm("code", LONG_DESK, problem="desk_unproven"),
+    "asking": PairingForm("asking", LONG_DESK),
+    "done": PairingForm("paired", event="european-championship-2026-lyon", table=9999),
+}
+
+
+def pairing_scenes(online: Line) -> dict[str, Callable[[], Shown]]:
+    """Give them by name, as at a table whose line stands so."""
+
+    def of(form: PairingForm) -> Callable[[], Shown]:
+        return lambda: replace(screen(form, "14:05"), line=replace(online, apart=True))
+
+    return {f"pairing, {name}": of(form) for name, form in FORMS.items()}
