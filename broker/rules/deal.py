@@ -78,11 +78,19 @@ def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
         raise RuleError("no_red_fives", f"deal {deal.number} has red fives, and the set in its carrier has none")
     secret = ",".join(registry[serial] for serial in range(1, 137)).encode()
     laid = f"{deal.number}:" + ",".join(face for seat in SEATS for face in deal.faces[seat])
+    keyed = hmac.new(secret, f"{laid}:".encode(), "sha256")
     free: dict[str, list[int]] = {}
-    for serial in sorted(registry, key=lambda serial: hmac.digest(secret, f"{laid}:{serial}".encode(), "sha256")):
+    for serial in sorted(registry, key=lambda serial: _digest(keyed, serial)):
         face = registry[serial]
         free.setdefault(face if red else RED.get(face, face), []).append(serial)
     return {seat: in_rows([free[face].pop() for face in deal.faces[seat]]) for seat in SEATS}
+
+
+def _digest(keyed: hmac.HMAC, serial: int) -> bytes:
+    """Give the digest of what was taken in and a serial; what comes before all of them is taken in once."""
+    own = keyed.copy()
+    own.update(str(serial).encode())
+    return own.digest()
 
 
 def in_rows(serials: Sequence[int]) -> SerialTray:

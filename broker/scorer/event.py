@@ -41,6 +41,7 @@ from broker.rules.movement import check, check_teams
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
 from broker.rules.tiles import has_red
+from broker.scorer import written_plays
 from broker.scorer.collecting import uncollected
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
@@ -293,6 +294,8 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) -> I
     yield from riichi_problems(plan.riichi, known, (play.table for play in plan.plays), rules.of_session)
     yield from (RuleError(fault.code, fault.text) for fault in check(plan.plays))
     for play in plan.plays:
+        if play.deal in deals and known.issuperset(play.players.values()):
+            continue
         where = f"round {play.round} table {play.table}"
         for player in set(play.players.values()) - known:
             yield RuleError("player_not_listed", f"{where}: player {player} is not in the list")
@@ -349,9 +352,24 @@ def save(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Regist
     write_registry(folder, registry)
 
 
+def read_plan(folder: Path) -> Plan:
+    """Read `event.toml`, as it is written: whether it can be played is not asked. Raises BadEvent."""
+    return read(folder / EVENT, decode_plan, Plan)
+
+
+def decode_plan(content: bytes, type: type[Plan] = Plan) -> Plan:  # noqa: A002 - as msgspec's decoders have it
+    """Give the plan in an `event.toml`. Raises msgspec.DecodeError, UnicodeDecodeError."""
+    rest, plays = written_plays.decode(content, Booking)
+    try:
+        plan = msgspec.convert(rest, type, str_keys=True)
+    except msgspec.ValidationError:
+        return msgspec.toml.decode(content, type=type)  # says which play is wrong, counted from the first of the file
+    return replace(plan, plays=(*plays, *plan.plays))
+
+
 @uncollected()
 def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
-    plan = read(folder / EVENT, msgspec.toml.decode, Plan)
+    plan = read_plan(folder)
     rules = read_own(folder, (one.profile for one in plan.riichi))
     return Event(plan, read_deals(folder), read_registry(folder), rules)

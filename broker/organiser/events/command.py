@@ -24,7 +24,7 @@ from broker.organiser.paper.command import sheets
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import counts_red, load
-from broker.scorer.event import EVENT, Keying, Plan
+from broker.scorer.event import EVENT, Keying, Plan, read_plan
 
 MOST_ROUNDS: Final = 100
 
@@ -83,7 +83,7 @@ def new(  # noqa: PLR0913 - one parameter an option
     write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
     write_private(folder / PLAYERS, players_csv(players).encode())
     ctx.invoke(new_movement, rounds=rounds, event=folder)
-    made = msgspec.toml.decode((folder / EVENT).read_bytes(), type=Plan)
+    made = read_plan(folder)
     last = max(play.deal for play in made.plays)
     ctx.invoke(
         new_deals,

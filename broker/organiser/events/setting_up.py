@@ -25,8 +25,7 @@ from broker.organiser.movements.players import fours, team_by_team
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, check, make, named
 from broker.rules.rule_books import load, own
-from broker.scorer.event import EVENT, Plan, Session
-from broker.scorer.folder import read
+from broker.scorer.event import EVENT, Plan, Session, read_plan
 from broker.scorer.own_rules import PROFILE
 from broker.store.address import STORE, started
 
@@ -40,7 +39,7 @@ NOBODY: Final = Plan(name="new", title="?", profile="oedmc-2020", players=())
 
 def plan_of(folder: Path) -> Plan | None:
     """Give the plan as far as it is made; None before the first step. Raises BadEvent."""
-    return read(folder / EVENT, msgspec.toml.decode, Plan) if (folder / EVENT).exists() else None
+    return read_plan(folder) if (folder / EVENT).exists() else None
 
 
 def may_change(folder: Path) -> Plan | None:

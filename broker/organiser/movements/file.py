@@ -16,7 +16,7 @@ from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, Play
 from broker.rules.movement.booking import moments
 from broker.scorer.cells import as_csv as cells_as_csv
-from broker.scorer.event import EVENT, Booking, Plan
+from broker.scorer.event import EVENT, Booking, Plan, decode_plan
 from broker.scorer.folder import DEALS, read_deals
 from broker.scorer.output import replace_text
 from broker.store.address import STORE, started
@@ -209,7 +209,7 @@ def stays(plays: Sequence[NamedPlay]) -> tuple[NamedPlay, ...]:
 
 def _plan(content: bytes) -> Plan:
     try:
-        return msgspec.toml.decode(content, type=Plan)
+        return decode_plan(content)
     except (ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
         raise RuleError("malformed", f"{EVENT}: {error}") from None
 

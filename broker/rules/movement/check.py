@@ -1,7 +1,7 @@
 """Everything that is wrong with a movement, whoever wrote it."""
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Final, TypeVar
@@ -10,8 +10,10 @@ from broker.contract.words import SEATS, Seat
 from broker.rules.movement.booking import Play, moments
 
 SEATED: Final = len(SEATS)
+ALL: Final = frozenset(SEATS)
 
 K = TypeVar("K", bound=Hashable)
+L = TypeVar("L", bound=Hashable)
 
 Teams = Mapping[str, Sequence[int | str]]
 """Team name to its four members."""
@@ -53,7 +55,7 @@ def check_teams(plays: Sequence[Play], teams: Teams) -> list[Fault]:
 
 def _four_a_table(plays: Sequence[Play]) -> Iterator[Fault]:
     for at, play in enumerate(plays):
-        if set(play.players) != set(SEATS) or len(set(play.players.values())) != SEATED:
+        if play.players.keys() != ALL or len(_once(play)) != SEATED:
             text = f"round {play.round} table {play.table}: four players are needed, one a seat"
             yield Fault("not_four_players", text, (at,))
 
@@ -62,7 +64,7 @@ def _same_four_all_round(plays: Sequence[Play]) -> Iterator[Fault]:
     first: dict[tuple[int, int], int] = {}
     for at, play in enumerate(plays):
         before = first.setdefault((play.round, play.table), at)
-        if dict(plays[before].players) != dict(play.players):
+        if before != at and dict(plays[before].players) != dict(play.players):
             text = f"round {play.round} table {play.table}: the players change seats within the round"
             yield Fault("players_change", text, (before, at))
 
@@ -70,25 +72,24 @@ def _same_four_all_round(plays: Sequence[Play]) -> Iterator[Fault]:
 def _carriers(plays: Sequence[Play], copies: int) -> Iterator[Fault]:
     """Name what needs more carriers than there are: the deal at several tables in one moment (MIL)."""
     when = moments(plays)
-    for (deal, (round_, _)), ats in _clashes((((p.deal, when[at]), p.table, at) for at, p in enumerate(plays)), copies):
+    seen = ((when[at], (play.deal,), play.table) for at, play in enumerate(plays))
+    for ((round_, _), deal), ats in _clashes(seen, copies):
         count = "two" if len(ats) == 2 else len(ats)  # noqa: PLR2004 - the word for 2
         yield Fault("deal_at_two_tables", f"deal {deal} is at {count} tables in round {round_}", ats)
 
 
 def _tables_repeat(plays: Sequence[Play]) -> Iterator[Fault]:
-    for (table, deal), ats in _clashes(((play.table, play.deal), at, at) for at, play in enumerate(plays)):
+    for (table, deal), ats in _clashes((play.table, (play.deal,), at) for at, play in enumerate(plays)):
         yield Fault("table_repeats_deal", f"table {table} has deal {deal} twice", ats)
 
 
 def _players_in_two_places(plays: Sequence[Play]) -> Iterator[Fault]:
-    sat = (((play.round, player), play.table, at) for at, play in enumerate(plays) for player in _once(play))
-    for (round_, player), ats in _clashes(sat):
+    for (round_, player), ats in _clashes((play.round, play.players.values(), play.table) for play in plays):
         yield Fault("player_at_two_tables", f"player {player} sits twice in round {round_}", ats)
 
 
 def _players_repeat(plays: Sequence[Play]) -> Iterator[Fault]:
-    played = (((play.deal, player), at, at) for at, play in enumerate(plays) for player in _once(play))
-    for (deal, player), ats in _clashes(played):
+    for (deal, player), ats in _clashes((play.deal, play.players.values(), at) for at, play in enumerate(plays)):
         yield Fault("player_repeats_deal", f"player {player} plays deal {deal} twice", ats)
 
 
@@ -96,12 +97,31 @@ def _once(play: Play) -> set[int | str]:
     return set(play.players.values())
 
 
-def _clashes(seen: Iterable[tuple[K, int, int]], most: int = 1) -> Iterator[tuple[K, tuple[int, ...]]]:
-    """Give each key that is seen at more than `most` places, with one play (the first) of each place."""
-    places: dict[K, dict[int, int]] = {}
-    for key, place, at in seen:
-        places.setdefault(key, {}).setdefault(place, at)
-    return ((key, tuple(sorted(at.values()))) for key, at in places.items() if len(at) > most)
+def _clashes(
+    seen: Iterable[tuple[K, Collection[L], int]], most: int = 1
+) -> Iterator[tuple[tuple[K, L], tuple[int, ...]]]:
+    """Give what is seen at more than `most` places, with one play (the first) of each place.
+
+    Of each play `seen` says when or with what, who or what was seen, and where.
+    """
+    listed = list(seen)
+    if _all_differ(listed):
+        return
+    places: dict[tuple[K, L], dict[int, int]] = {}
+    for at, (when, what, place) in enumerate(listed):
+        for one in what:
+            places.setdefault((when, one), {}).setdefault(place, at)
+    yield from ((key, tuple(sorted(at.values()))) for key, at in places.items() if len(at) > most)
+
+
+def _all_differ(seen: Iterable[tuple[K, Collection[L], int]]) -> bool:
+    """Say whether nothing is there twice, as in nearly every movement: of many thousand plays that is soon said."""
+    found: defaultdict[K, set[L]] = defaultdict(set)
+    count = 0
+    for when, what, _ in seen:
+        found[when].update(what)
+        count += len(what)
+    return sum(map(len, found.values())) == count
 
 
 def _strangers(plays: Sequence[Play], team_of: Mapping[int | str, str]) -> Iterator[Fault]:

@@ -1,38 +1,111 @@
-"""How long a scorer takes from opening a long journal to a page that can be shown: `... restart [TABLES ROUNDS]`."""
+"""How long a scorer with a long journal takes from its start to its pages: `... restart [TABLES ROUNDS [BROKER]]`.
+
+A real folder, the real `homologue scorer` with its broker, and a reader who asks until the page and the standings are
+there. Then, in a process of its own, the parts.
+"""
 
 import gc
+import os
+import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Final
 
-from broker.scorer.collecting import uncollected
-from broker.scorer.service import Scorer
+import httpx
+
+from broker.demo.children import Child
+from broker.scorer.event import save
+from broker.store.address import STORE
 from broker.store.sqlite import SqliteJournal
-from tests.benchmarks.scorer.large import NAME, large_event, plays
+from tests.benchmarks.scorer.hall import LONGEST_S, cpu_s, memory_mb, waited_s
+from tests.benchmarks.scorer.large import NAME, large_event, large_folder, plays
+
+STARTS: Final = 3
+PAGES: Final = ("", "standings")
 
 
-def main(tables: int = 1_000, rounds: int = 160) -> None:
-    """Print the times in s."""
-    event = large_event(tables, rounds)
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "scorer.sqlite"
-        with closing(SqliteJournal(store, NAME)) as journal, journal.commit():
-            for message in plays(event):
-                journal.append(message, 0)
-        start = time.monotonic()
-        with closing(SqliteJournal(store, NAME)) as journal:
+def made(folder: Path, tables: int, rounds: int) -> None:
+    """Write an event's folder in which all plays have been played."""
+    save(folder, *large_folder(tables, rounds))
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal, journal.commit():
+        for message in plays(large_event(tables, rounds)):
+            journal.append(message, 0)
+
+
+def started(folder: Path, kind: str) -> None:
+    """Start a scorer, open its pages, and print when each was there, from the start of the process (s)."""
+    begun = time.monotonic()
+    child = Child("scorer", ["scorer", str(folder), "--broker", kind, "--desk-port", "0", "--mqtt-port", "0"], _silent)
+    try:
+        url = child.wait_for(r"^Desk: (\S+)", LONGEST_S)
+        there = [("desk", time.monotonic() - begun)]
+        for page in PAGES:
+            httpx.get(f"{url}{page}", timeout=LONGEST_S).raise_for_status()
+            there.append((f"/{page}", time.monotonic() - begun))
+        shown = " | ".join(f"{name} {at:.2f} s" for name, at in there)
+        used, waited = cpu_s(child.pid), waited_s(child.pid)
+        print(f"| {shown} | processor {used:.2f} s, waited for it {waited:.2f} s |", end=" ")
+        print(f"at most {memory_mb(child.pid):.0f} MB | load {os.getloadavg()[0]:.1f} |", flush=True)
+    finally:
+        child.stop()
+
+
+def _silent(_who: str, _line: str) -> None:
+    """Nobody reads what the scorer says besides."""
+
+
+def parts(folder: Path) -> None:
+    """Print what a start is made of, in processor time (s)."""
+    with _timed("Python and its libraries", since=0.0):
+        import broker.process  # noqa: F401, PLC0415 - this is what is measured
+        from broker.scorer.event import open_event  # noqa: PLC0415
+        from broker.scorer.service import Scorer  # noqa: PLC0415
+    gc.disable()
+    with _timed("the event's folder"):
+        event = open_event(folder)
+    with closing(SqliteJournal(folder / STORE, NAME)) as journal:
+        with _timed("the journal, read and decoded"):
             read = sum(1 for _ in journal.messages())
-            loaded = time.monotonic()
-            with uncollected():
-                scorer = Scorer(event, journal, Path(folder), lambda: 0)
-                gc.freeze()  # as `homologue scorer` does
-            done = time.monotonic()
-            shown = scorer.feed.current.plays_in
-        print(f"| {shown} plays, {read} messages | read and decoded {loaded - start:.2f} s |", end=" ")
-        print(f"scorer ready {done - loaded:.2f} s | {store.stat().st_size / 1e6:.0f} MB |")
+        with _timed("the scorer, which reads it once more"):
+            scorer = Scorer(event, journal, folder, lambda: 0)
+    print(f"| {scorer.feed.current.plays_in} plays, {read} messages |")
+
+
+@contextmanager
+def _timed(part: str, since: float | None = None) -> Iterator[None]:
+    begun = time.process_time() if since is None else since
+    yield
+    print(f"| {part} | {time.process_time() - begun:.2f} s |", flush=True)
+
+
+def main(tables: int = 1_000, rounds: int = 160, kind: str = "embedded") -> None:
+    """Print the times of some starts, and the parts."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # In a process of its own: what starts others is to be small.
+        _again("made", name, str(tables), str(rounds))
+        sizes = [f"{file} {(folder / file).stat().st_size / 1e6:.0f} MB" for file in ("event.toml", STORE)]
+        print(f"| {tables * rounds} plays | {', '.join(sizes)} | {kind} |", flush=True)
+        for _ in range(STARTS):
+            started(folder, kind)
+        _again("parts", name)
+
+
+def _again(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "tests.benchmarks.scorer.restart", *words], check=True)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    match sys.argv[1:]:
+        case ["made", folder, tables, rounds]:
+            made(Path(folder), int(tables), int(rounds))
+        case ["parts", folder]:
+            parts(Path(folder))
+        case [tables, rounds, *kind]:
+            main(int(tables), int(rounds), *kind)
+        case _:
+            main()
