@@ -12,7 +12,8 @@ def content(plan: Assignment) -> tuple[object, ...]:
     """Give what of a plan matters to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
     of_rounds = tuple(sorted(plan.repeats.items())), tuple(sorted(plan.minutes.items()))
-    return plan.store, plan.profile, plan.rules, plan.plays, *of_rounds, plan.settled, session
+    said = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address
+    return *said, *of_rounds, plan.settled, session
 
 
 def may_be_taken(offered: Assignment, table: Table, store: str | None) -> bool:

@@ -382,7 +382,7 @@ class Program:
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
         now = replace(in_restoring(now, self.state, self._bench), self_test=self._test.shown)
-        now = timed(replace(now, receipt=self._receipts.code(self.state)), self.state, self._clock())
+        now = timed(self._receipts.with_code(now, self.state), self.state, self._clock())
         now = replace(now, count=self._count.shown(self._clock(), up=self._link.up), told=self._count.told)
         if now.calling and self._link.up:
             now = replace(now, calls_before=self._duty.calls_before)

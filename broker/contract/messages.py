@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from broker.contract.arbiter_pin import PinMark
 from broker.contract.facts import Fact
 from broker.contract.plans import PlannedPlay, PlannedSession
+from broker.contract.public_address import PublicAddress
 from broker.contract.rulings import AnyDecision
 from broker.contract.words import (
     LONGEST_PROFILE,
@@ -173,6 +174,7 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
         dict[RoundNo, PlayMinutes],
         Meta(max_length=200, description="time for the play of a round, from its confirmation; others have no limit"),
     ] = {}
+    public_address: PublicAddress = ""
 
 
 class Served(FromScorer, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from broker.contract.plans import PlannedPlay, Player
+from broker.contract.public_address import PublicAddress
 from broker.contract.words import (
     SEATS,
     DealNo,
@@ -92,6 +93,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     sessions: tuple[Session, ...] = ()
     riichi: tuple[RiichiBooking, ...] = ()
     keying: Keying = "single"
+    public_address: PublicAddress = ""
 
 
 class Columns(NamedTuple):

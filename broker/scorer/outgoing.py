@@ -109,6 +109,7 @@ class Speaker:
             repeats=repeats or {},
             settled=settled,
             minutes=self._event.minutes_of(table),
+            public_address=self._event.plan.public_address,
         )
         return self._at(topics.ASSIGNMENT, message, table=table)
 

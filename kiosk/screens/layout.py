@@ -81,6 +81,18 @@ class Layout:
             room.height = self.y(SEATS_BESIDE if panel else SEATS) - self.gap - room.top
         return room
 
+    def beside(self, room: pygame.Rect, square: int) -> tuple[pygame.Rect, pygame.Rect]:
+        """Cut a room for lines in two: what a square of a size leaves of it, and the square, away from the buttons."""
+        place = pygame.Rect(0, 0, square, square)
+        place.centery = room.centery
+        lines = pygame.Rect(room)
+        lines.width -= square + self.margin
+        if self._left:
+            place.right = room.right
+        else:
+            place.left, lines.right = room.left, room.right
+        return lines, place
+
     def seats(self, *, panel: bool) -> tuple[pygame.Rect, ...]:
         """Give four boxes: in one row, or beside a panel in two."""
         room = self._beside(panel=panel)

@@ -45,6 +45,8 @@ class Middle:
     """A panel of buttons beside the lines, as high as lines and seats: keypads and lists to choose from."""
     paint: Paint | None = None
     """Draws under the lines, in the room that they leave."""
+    square: str = ""
+    """Stands as a QR code beside the lines, where there is room for one that can be read."""
     seats: bool = True
     """The four seats are drawn; else the middle has their room."""
 

@@ -18,10 +18,17 @@ def result(words: Words, shown: Shown) -> Middle | None:
         Said(_how(words, shown.result), 0.07 if recorded else 0.11, style.TEXT),
         Said(words(f"{shown.state}_help"), 0.055, style.QUIET),
     ]
-    if shown.receipt:
-        lines.append(Said(words("receipt", code=shown.receipt), 0.085, style.TEXT))
+    lines += receipt(words, shown)
     action = Action("enter", words("do_next"), "strong") if recorded else Action("r", words("do_refuse"))
-    return Middle((*extra(words, shown), *lines, *problem(words, shown)), (action,))
+    return Middle((*extra(words, shown), *lines, *problem(words, shown)), (action,), square=shown.receipt_link)
+
+
+def receipt(words: Words, shown: Shown) -> list[Said]:
+    """Give the code to be noted down; and what the QR code beside it is for, where there is one."""
+    if not shown.receipt:
+        return []
+    code = Said(words("receipt", code=shown.receipt), 0.085, style.TEXT)
+    return [code, Said(words("receipt_help"), 0.055, style.QUIET)] if shown.receipt_link else [code]
 
 
 def _how(words: Words, winning: Winning) -> str:

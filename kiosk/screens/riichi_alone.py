@@ -3,6 +3,7 @@
 from kiosk.screens.alone_shown import AloneShown
 from kiosk.screens.middle import Middle
 from kiosk.screens.plain import extra, problem
+from kiosk.screens.result import receipt
 from kiosk.screens.riichi import actions, title
 from kiosk.screens.riichi_asked import asked
 from kiosk.screens.riichi_told import how
@@ -46,6 +47,6 @@ def _ended(words: Words, shown: Shown, alone: AloneShown) -> Middle | None:
         lines = title(words("accepting"), how(words, alone.told), words("accepting_help"))
         buttons = actions(words, ("r", "do_refuse"))
     else:
-        lines = title(words("recorded"), how(words, alone.told), words("recorded_help"))
+        lines = (*title(words("recorded"), how(words, alone.told), words("recorded_help")), *receipt(words, shown))
         buttons = actions(words, ("enter", "do_next"))
-    return Middle((*extra(words, shown), *lines, *problem(words, shown)), buttons)
+    return Middle((*extra(words, shown), *lines, *problem(words, shown)), buttons, square=shown.receipt_link)

@@ -111,6 +111,8 @@ class Shown:
     """How many calls are before the table's own; None: no call is shown, or that is not known."""
     receipt: str | None = None
     """The code of the receipt of the play that was recorded."""
+    receipt_link: str = ""
+    """Where that receipt can be seen from home; empty where the event has made no address known."""
     may_pair: bool = False
     """The device can do nothing as it is paired, and may be paired anew."""
     elsewhere: bool = False

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import pygame
 
 from broker.contract.words import SEATS
-from kiosk.screens import style
+from kiosk.screens import square, style
 from kiosk.screens.body import middle
 from kiosk.screens.foot import standing, today
 from kiosk.screens.layout import FINGER, HEAD, Hand, Layout
@@ -31,6 +31,14 @@ class Look(NamedTuple):
 
 
 USUAL: Final = Look()
+
+
+class Parted(NamedTuple):
+    """The middle's room, with a QR code beside it or without."""
+
+    lines: pygame.Rect
+    place: pygame.Rect = pygame.Rect(0, 0, 0, 0)
+    code: pygame.Surface | None = None
 
 
 class TableScreen:
@@ -63,7 +71,7 @@ class TableScreen:
 
     def _targets(self, now: Middle, shown: Shown) -> Iterator[Target]:
         if now.actions:
-            boxes = self._layout.actions(self._room(now, shown), len(now.actions))
+            boxes = self._layout.actions(self._parted(now, shown).lines, len(now.actions))
             for action, box in zip(now.actions, boxes, strict=True):
                 yield Target(action.key, action.label, box, action.tone)
         for row, boxes in zip(now.panel, self._layout.grid([len(row) for row in now.panel]), strict=True):
@@ -75,6 +83,14 @@ class TableScreen:
 
     def _room(self, now: Middle, shown: Shown) -> pygame.Rect:
         return self._layout.middle(panel=bool(now.panel), seats=bool(shown.players) and now.seats)
+
+    def _parted(self, now: Middle, shown: Shown) -> Parted:
+        """Give the room of the lines and their buttons, and the QR code beside them; it may reach into the gaps."""
+        room = self._room(now, shown)
+        code = square.drawn(now.square, room.height + self._layout.gap) if now.square else None
+        if code is None:
+            return Parted(room)
+        return Parted(*self._layout.beside(room, code.get_width()), code)
 
     def _head(self, surface: pygame.Surface, shown: Shown) -> None:
         words, layout = self._words, self._layout
@@ -96,7 +112,10 @@ class TableScreen:
 
     def _middle(self, surface: pygame.Surface, shown: Shown, now: Middle) -> None:
         """Write the lines in the middle of the free room, smaller where there are many; what is painted is below."""
-        room, leading = self._room(now, shown), self._layout.y(LEADING)
+        parted, leading = self._parted(now, shown), self._layout.y(LEADING)
+        room = parted.lines
+        if parted.code:
+            surface.blit(parted.code, parted.place)
         if now.actions:
             room.height -= self._layout.y(FINGER) + leading
         lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]

@@ -6,14 +6,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from broker.contract.facts import Result
+from broker.contract.messages import Assignment
 from broker.contract.receipt_code import receipt_code
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
 from kiosk.panel import Panel, kept, opened, reopened
 from kiosk.receipts import Receipts
-from kiosk.table.events import ArbiterAdmitted, PlayVoided, Reopened
+from kiosk.screens.shown import Shown
+from kiosk.table.events import ArbiterAdmitted, Assigned, PlayVoided, Reopened
 from kiosk.table.state import Phase, Table
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.tables import S, sitting_in
@@ -55,6 +58,26 @@ def test_a_result_that_was_taken_back_has_no_receipt(tmp_path: Path) -> None:
         assert codes.code(table.state) is None
         table.apply(PlayVoided(at=101 * S, reason="entered wrongly"))
         assert codes.code(table.state) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "link"), [("", ""), ("https://results.example.org", "https://results.example.org/receipt/{code}")]
+)
+def test_the_code_comes_with_where_to_look_it_up_if_the_event_has_made_that_known(
+    tmp_path: Path, address: str, link: str
+) -> None:
+    with closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
+        table, codes = core(journal), Receipts(journal)
+        for event in RECORDED:
+            known = isinstance(event, Assigned)
+            table.apply(structs.replace(event, assignment=published(event.assignment, address)) if known else event)
+        now = codes.with_code(Shown(table=3, state="recorded"), table.state)
+        assert now.receipt is not None
+        assert now.receipt_link == link.format(code=now.receipt)
+
+
+def published(plan: Assignment, address: str) -> Assignment:
+    return structs.replace(plan, public_address=address)
 
 
 # ---- the arbiter's panel ----------------------------------------------------------------------

@@ -18,7 +18,7 @@ from broker.organiser.deals.command import new as new_deals
 from broker.organiser.deals.made import BY_ROUNDS
 from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players, teams_of
 from broker.organiser.events.ready import Problem, notes, problems
-from broker.organiser.events.setting_up import plan_of
+from broker.organiser.events.setting_up import plan_of, read_public
 from broker.organiser.movements.command import new as new_movement
 from broker.organiser.paper.command import sheets
 from broker.rules.errors import RuleError
@@ -61,9 +61,24 @@ def event() -> None:
     show_default=True,
     help="How many people key each paper sheet at the desk.",
 )
+@click.option(
+    "--public-address",
+    metavar="https://...",
+    default="",
+    help="Where players reach the desk from home: it is in the QR code of each receipt.",
+)
 @click.pass_context
 def new(  # noqa: PLR0913 - one parameter an option
-    ctx: click.Context, *, folder: Path, name: str, title: str, profile: str, listed: Path, rounds: int, keying: Keying
+    ctx: click.Context,
+    *,
+    folder: Path,
+    name: str,
+    title: str,
+    profile: str,
+    listed: Path,
+    rounds: int,
+    keying: Keying,
+    public_address: str,
 ) -> None:
     """Make players, movement, deals, commitment and tile sets, and check them as a whole.
 
@@ -78,7 +93,7 @@ def new(  # noqa: PLR0913 - one parameter an option
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
     rules = load(profile)
     players = read_players(listed)
-    plan = replace(_plan(name, title, profile, players), keying=keying)
+    plan = replace(_plan(name, title, profile, players), keying=keying, public_address=read_public(public_address))
     folder.mkdir(parents=True, exist_ok=True)
     write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
     write_private(folder / PLAYERS, players_csv(players).encode())

@@ -16,6 +16,7 @@ import msgspec
 import tomli_w
 from msgspec.structs import replace
 
+from broker.contract.public_address import PublicAddress
 from broker.credentials import write_private
 from broker.organiser.deals.committed import COMMITMENT, event_of
 from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players, teams_of
@@ -52,15 +53,26 @@ def may_change(folder: Path) -> Plan | None:
     return plan_of(folder)
 
 
-def take_head(folder: Path, name: str, title: str, profile: str, rules: str = "", keying: str = "single") -> None:
+def take_head(  # noqa: PLR0913 - one parameter a field
+    folder: Path,
+    name: str,
+    title: str,
+    profile: str,
+    *,
+    rules: str = "",
+    keying: str = "single",
+    public_address: str = "",
+) -> None:
     """Settle name, title and rules; `rules`: the text of a profile of the event's own; `keying`: of paper sheets.
 
-    Raises RuleError `event_started`, `malformed`, `bad_profile`, `unknown_profile`, `other_event`; BadEvent.
+    Raises RuleError `event_started`, `malformed`, `bad_profile`, `unknown_profile`, `public_address_wrong`,
+    `other_event`; BadEvent.
     """
     before = may_change(folder)
     text = rules.replace("\r\n", "\n").strip()
     profile = own(text).id if text else load(profile).id
     head = {"name": name, "title": " ".join(title.split()), "profile": profile, "keying": keying}
+    head["public_address"] = read_public(public_address)
     plan = _converted({**msgspec.to_builtins(before or NOBODY), **head}, Plan)
     if not plan.title.isprintable():
         raise RuleError("malformed", "the title has characters that no screen shows")
@@ -72,6 +84,16 @@ def take_head(folder: Path, name: str, title: str, profile: str, rules: str = ""
     else:
         (folder / PROFILE).unlink(missing_ok=True)
     _write(folder, plan)
+
+
+def read_public(typed: str) -> str:
+    """Read the address under which the desk is made known; empty: none. Raises RuleError `public_address_wrong`."""
+    address = typed.strip().rstrip("/")
+    try:
+        return msgspec.convert(address, PublicAddress)
+    except msgspec.ValidationError:
+        text = f"{address[:80]!r} is no address such as https://results.example.org: http or https, a host, no query"
+        raise RuleError("public_address_wrong", text) from None
 
 
 def listed(text: str) -> tuple[Listed, ...]:

@@ -39,6 +39,9 @@ LARGEST: Final = 2 * 2**20
 MOST_ROUNDS: Final = 100
 SESSIONS: Final = 8
 SESSION_FIELDS: Final = ("name", "first_round", "last_round", "starts", "play_minutes")
+TYPED: Final = frozenset({"name", "title", "public_address"})
+"""What of the head is shown again as it was typed, where it was refused."""
+
 SHOWN: Final = 200
 """Problems and lines on the page."""
 
@@ -136,7 +139,15 @@ class SetupPage:
 
     def _head(self, form: Form) -> tuple[str, Values]:
         name, title, profile = (form.get(field, "").strip() for field in ("name", "title", "profile"))
-        setting_up.take_head(self._folder, name, title, profile, form.get("rules", ""), form.get("keying", "single"))
+        setting_up.take_head(
+            self._folder,
+            name,
+            title,
+            profile,
+            rules=form.get("rules", ""),
+            keying=form.get("keying", "single"),
+            public_address=form.get("public_address", ""),
+        )
         return "saved", {}
 
     def _check_players(self, form: Form) -> tuple[str, Values]:
@@ -209,7 +220,7 @@ class SetupPage:
             "folder": str(self._folder),
             "profiles": shipped(),
             "own_rules": _text_of(self._folder / PROFILE),
-            "filled": {**_head_of(plan), **{key: value for key, value in form.items() if key in {"name", "title"}}},
+            "filled": {**_head_of(plan), **{key: value for key, value in form.items() if key in TYPED}},
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
             "players": _players(self._folder, plan),
             "plays": plays,
@@ -230,6 +241,7 @@ def _head_of(plan: Plan | None) -> dict[str, str]:
         "title": plan.title if plan else "",
         "profile": plan.profile if plan else DEFAULT,
         "keying": plan.keying if plan else "single",
+        "public_address": plan.public_address if plan else "",
     }
 
 

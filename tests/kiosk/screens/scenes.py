@@ -9,6 +9,7 @@ import msgspec
 from broker.contract.carrier_sheet import CarrierSheet, as_text
 from broker.contract.messages import Command
 from broker.contract.plans import PlannedPlay, Player
+from broker.contract.public_address import receipt_link
 from broker.contract.words import SEATS, Seat
 from firmware.reports import NotScanned, Scanned
 from kiosk.bench import Bench, saw, scan
@@ -291,6 +292,8 @@ def ordered(*commands: Command) -> Shown:
 
 
 RECEIPT: Final = "WMWM-0Q8K-WMNM-QGWM"
+LINK: Final = receipt_link("https://results.example.org", RECEIPT)
+LONG_LINK: Final = receipt_link("https://" + "results." * 5 + "example.org/2026", RECEIPT)
 """About as wide as a code can be."""
 
 SCENES: Final[dict[str, Callable[[], Shown]]] = {
@@ -375,6 +378,10 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "recorded": lambda: small_result(*SEATS),
     "recorded, with its receipt": lambda: replace(small_result(*SEATS), receipt=RECEIPT),
     "recorded, three winners, with its receipt": lambda: replace(result(*SEATS), receipt=RECEIPT),
+    "recorded, with its QR code": lambda: replace(small_result(*SEATS), receipt=RECEIPT, receipt_link=LINK),
+    "recorded, three winners, with a long QR code": lambda: replace(
+        result(*SEATS), receipt=RECEIPT, receipt_link=LONG_LINK, extra_min=60, left_min=-120, calling=True
+    ),
     "finished": lambda: seen(sitting_in(Phase.FINISHED)),
     **riichi_scenes(ONLINE, BROKEN, LONG),
 }
