@@ -1,4 +1,4 @@
-"""Whether this device serves its table, and how many calls are before the table's own: as the scorer tells. Pure."""
+"""Whether this device serves its table, and what becomes of the table's call: as the scorer tells. Pure."""
 
 from typing import Final, Literal
 
@@ -28,6 +28,11 @@ class Duty:
     def calls_before(self) -> int | None:
         """How many open calls are older than the table's own; None where there is none, or that is not known."""
         return self._said.calls_before if self._said and not self.elsewhere else None
+
+    @property
+    def arbiter_coming(self) -> bool:
+        """Whether an arbiter is on the way to the table's call."""
+        return self._said is not None and self._said.arbiter_coming and not self.elsewhere
 
     def hear(self, said: Served) -> News:
         """Take in what the scorer says."""

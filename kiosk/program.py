@@ -385,7 +385,7 @@ class Program:
         now = timed(self._receipts.with_code(now, self.state), self.state, self._clock())
         now = replace(now, count=self._count.shown(self._clock(), up=self._link.up), told=self._count.told)
         if now.calling and self._link.up:
-            now = replace(now, calls_before=self._duty.calls_before)
+            now = replace(now, calls_before=self._duty.calls_before, arbiter_coming=self._duty.arbiter_coming)
         session, form = self.state.session, self._keyboard.riichi.form
         if session is None:
             return replace(now, alone=alone_shown(self.state, form)) if self.state.alone else now

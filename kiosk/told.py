@@ -8,6 +8,7 @@ from kiosk.config import Config
 from kiosk.errors import PinGuessed, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import Journal
 from kiosk.table.arbiter import AT_THE_TABLE, FREE_TRIES
+from kiosk.table.play_clock import played_ms, stood_ms
 from kiosk.table.state import Table
 
 
@@ -40,6 +41,8 @@ def told_of(
         obeyed=dict(state.obeyed),
         pin=pin,
         extra_min=state.extra_min,
+        stood_ms=stood_ms(state),
+        played_ms=played_ms(state),
         arbiter="" if state.arbiter == AT_THE_TABLE else state.arbiter,
         health=health,
     )

@@ -95,6 +95,14 @@ class TableState(Message, frozen=True, kw_only=True):
         Meta(description="tells which setting of the arbiters' PIN the table has; null: none, or an older program"),
     ] = None
     extra_min: Annotated[int, Meta(ge=0, le=9999, description="added to the present play, by desk and table")] = 0
+    stood_ms: Annotated[
+        Count | None,
+        Meta(description="how long the present play stood still in pauses that are over; null: its time is not known"),
+    ] = None
+    played_ms: Annotated[
+        Count | None,
+        Meta(description="in a pause: how long the present play had gone on when it began, without pauses before it"),
+    ] = None
     arbiter: Annotated[
         Annotated[str, Meta(max_length=100)] | None,
         Meta(description="who is let in to rule there; empty: by PIN; null: nobody"),
@@ -178,12 +186,13 @@ class Assignment(FromScorer, frozen=True, kw_only=True):
 
 
 class Served(FromScorer, frozen=True, kw_only=True):
-    """How the room sees a table: which device serves it, and where its call is in the queue."""
+    """How the room sees a table: which device serves it, and what becomes of its call."""
 
     table: TableNo
     device: Annotated[DeviceId | None, Meta(description="the one whose facts are taken; null: none has spoken")]
     refused: Annotated[DeviceId | None, Meta(description="another one that was refused last")] = None
     calls_before: Annotated[Count | None, Meta(description="open calls that are older than its own; null: none")] = None
+    arbiter_coming: Annotated[bool, Meta(description="an arbiter is on the way to its call; who is not told")] = False
 
 
 class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

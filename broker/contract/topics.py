@@ -85,7 +85,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table", "arbiter"),
         retain=True,
         limit=4096,
-        about="which device serves a table, and where its call is in the queue",
+        about="which device serves a table, and what becomes of its call",
     ),
     Topic(
         "order",

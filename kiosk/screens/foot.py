@@ -20,7 +20,7 @@ A Chinese letter has the room of two.
 def standing(words: Words, shown: Shown) -> Iterator[Said]:
     """Give the lines, from above."""
     if shown.calling:
-        yield Said(_queued(words, shown.calls_before), 0.05, style.ATTENTION)
+        yield Said(_called(words, shown), 0.05, style.ATTENTION)
     line = shown.line
     if line.apart:
         return
@@ -35,8 +35,11 @@ def standing(words: Words, shown: Shown) -> Iterator[Said]:
         yield Said(_shortened(words, wrong), 0.042, colour)
 
 
-def _queued(words: Words, before: int | None) -> str:
-    """Say that the arbiter is called, and how many calls come first."""
+def _called(words: Words, shown: Shown) -> str:
+    """Say that the arbiter is called, and that one comes or how many calls come first."""
+    if shown.arbiter_coming:
+        return words("calling_coming")
+    before = shown.calls_before
     if before is None:
         return words("calling")
     return words("calling_after", count=before) if before else words("calling_next")

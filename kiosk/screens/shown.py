@@ -109,6 +109,8 @@ class Shown:
     """The riichi session, at a table that plays one."""
     calls_before: int | None = None
     """How many calls are before the table's own; None: no call is shown, or that is not known."""
+    arbiter_coming: bool = False
+    """An arbiter has said at the desk that they are on the way to the table's call."""
     receipt: str | None = None
     """The code of the receipt of the play that was recorded."""
     receipt_link: str = ""

@@ -45,12 +45,12 @@ def test_one_that_is_refused_says_hello_once() -> None:
     assert duty.greet()
 
 
-def test_the_place_in_the_queue_is_only_that_of_our_own_call() -> None:
+def test_what_becomes_of_a_call_is_only_told_of_our_own() -> None:
     duty = Duty(OURS)
-    duty.hear(served(OURS, calls_before=2))
-    assert duty.calls_before == 2
-    duty.hear(served(OTHER, calls_before=2))
-    assert duty.calls_before is None
+    duty.hear(served(OURS, calls_before=2, arbiter_coming=True))
+    assert (duty.calls_before, duty.arbiter_coming) == (2, True)
+    duty.hear(served(OTHER, calls_before=2, arbiter_coming=True))
+    assert (duty.calls_before, duty.arbiter_coming) == (None, False)
 
 
 @pytest.fixture
@@ -107,10 +107,10 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
 def test_the_place_in_the_queue_is_shown_with_a_call_that_the_table_sees_and_with_no_other(table: Table) -> None:
     begin(table)
     device = table.program._journal.device
-    tell(table, served(device, calls_before=1))
-    assert table.program.shown().calls_before is None
+    tell(table, served(device, calls_before=1, arbiter_coming=True))
+    assert (table.program.shown().calls_before, table.program.shown().arbiter_coming) == (None, False)
     table.program.key("c")
-    assert table.program.shown().calls_before == 1
+    assert (table.program.shown().calls_before, table.program.shown().arbiter_coming) == (1, True)
     core = table.program._core
     core.state = replaced(core.state, discreet=True)  # as after a long press
-    assert table.program.shown().calls_before is None
+    assert (table.program.shown().calls_before, table.program.shown().arbiter_coming) == (None, False)

@@ -338,6 +338,7 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, calling": calling,
     "playing, calling, next": lambda: replace(calling(), calls_before=0, line=ONLINE),
     "playing, calling, after others": lambda: replace(calling(), calls_before=12),
+    "playing, calling, an arbiter comes": lambda: replace(calling(), arbiter_coming=True, line=ONLINE),
     "another device serves the table": lambda: Shown(TABLE, "restoring", ONLINE, elsewhere=True),
     "another device serves the table, this one may be paired anew": lambda: Shown(
         TABLE, "restoring", ONLINE, elsewhere=True, may_pair=True

@@ -8,7 +8,7 @@ import pytest
 from broker.contract.words import SEATS
 from kiosk.screens.shown import Line, shown, timed
 from kiosk.table.events import Assigned, Restarted
-from kiosk.table.play_clock import minutes_left
+from kiosk.table.play_clock import minutes_left, played_ms, stood_ms
 from kiosk.table.state import Phase, Table
 from tests.kiosk.tables import TABLE, S, Sitting, plan, play
 
@@ -62,6 +62,18 @@ def test_extra_time_is_added_and_a_pause_is_taken_off_while_it_lasts_and_after()
     sitting.order("pause", at=began + 30 * MINUTE)
     sitting.order("resume", at=began + 31 * MINUTE)
     assert left(sitting) == 40
+
+
+def test_the_room_is_told_of_pauses_in_milliseconds_that_stand_still_while_nothing_begins_or_ends() -> None:
+    sitting = playing()
+    began = sitting.now
+    assert (stood_ms(sitting.table), played_ms(sitting.table)) == (0, None)
+    sitting.order("pause", at=began + 5 * MINUTE)
+    assert (stood_ms(sitting.table), played_ms(sitting.table)) == (0, 300_000)
+    sitting.order("resume", at=began + 7 * MINUTE)
+    assert (stood_ms(sitting.table), played_ms(sitting.table)) == (120_000, None)
+    sitting.take(Restarted(at=5 * S))
+    assert (stood_ms(sitting.table), played_ms(sitting.table)) == (None, None)
 
 
 def test_a_play_without_a_limit_has_no_clock_and_a_new_play_begins_its_own() -> None:
