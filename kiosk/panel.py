@@ -61,6 +61,7 @@ class Panel:
     digits: str = field(default="", repr=False)
     seats: tuple[Seat, ...] = ()
     fine: int = 0
+    minutes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ def _choose(panel: Panel, key: str) -> Pressed:
     if not 0 <= at < len(panel.acts):
         return panel
     act = panel.acts[at]
-    if act in ("pause", "resume", "self_test"):
+    if act in ("resume", "self_test"):
         return Decided(act)
     if act == "extra_time":
         return replace(panel, ask="minutes", act=act)
@@ -200,7 +201,7 @@ def _minutes(panel: Panel, key: str) -> Pressed:
     if key in DIGITS and len(panel.digits) < 2:  # noqa: PLR2004 - sixty has two digits
         return replace(panel, digits=(panel.digits + key).lstrip("0"))
     if key == "enter" and panel.digits and panel.act:
-        return Decided(panel.act, amount=min(int(panel.digits), 60))
+        return replace(panel, ask="reason", digits="", minutes=min(int(panel.digits), 60))
     return replace(panel, digits="") if key == "clear" else panel
 
 
@@ -223,7 +224,7 @@ def _fine(panel: Panel, key: str) -> Pressed:
 def _reason(panel: Panel, key: str) -> Pressed:
     if panel.act is None or key not in DIGITS or not 1 <= int(key) <= len(REASONS):
         return panel
-    return Decided(panel.act, panel.seats, panel.fine, REASONS[int(key) - 1])
+    return Decided(panel.act, panel.seats, panel.fine or panel.minutes, REASONS[int(key) - 1])
 
 
 _ANSWERED: Final[dict[Ask, Callable[[Panel, str], Pressed]]] = {

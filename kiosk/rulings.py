@@ -22,11 +22,11 @@ def event_of(decided: Decided, state: Table, now: int) -> Event:
     """Give the event."""
     match decided.act:
         case "pause" | "resume":
-            return PauseRuled(at=now, begin=decided.act == "pause")
+            return PauseRuled(at=now, begin=decided.act == "pause", reason=decided.reason)
         case "self_test":
             return SelfTestBegun(at=now, asked=True)
         case "extra_time":
-            return ExtraTimeGiven(at=now, minutes=decided.amount)
+            return ExtraTimeGiven(at=now, minutes=decided.amount, reason=decided.reason)
         case "swap" | "declared" | "false_hu":
             return _of_seats(decided, now)
         case "forward":

@@ -1,6 +1,6 @@
 """What a table tells of a play, one struct for each kind of fact. Unknown fields are refused."""
 
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
@@ -124,4 +124,62 @@ class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
     reason: Reason
 
 
-Fact = Restored | Seated | Overridden | Confirmed | Declared | Result | Call | Ruled | RiichiHand | RiichiTakenBack
+class ByArbiter(PlayRef, frozen=True, kw_only=True):
+    """What an arbiter does at the table, and what is tried there for one: it changes nothing that is scored.
+
+    The play is the one at hand; after the last one of a table it is that one.
+    """
+
+
+class Paused(ByArbiter, frozen=True, tag="paused", kw_only=True):
+    """An arbiter has paused the table, or lets it go on: there, or by an order of the desk that the table obeys."""
+
+    begin: bool
+    author: Name
+    reason: Annotated[Text, Meta(description="empty where the table goes on")] = ""
+
+
+class TimeAdded(ByArbiter, frozen=True, tag="time_added", kw_only=True):
+    """An arbiter has added minutes to the play: at the table, or by an order of the desk."""
+
+    minutes: Annotated[int, Meta(ge=1, le=60)]
+    author: Name
+    reason: Text
+
+
+class LetIn(ByArbiter, frozen=True, tag="let_in", kw_only=True):
+    """An arbiter may rule at the table from now on."""
+
+    author: Name
+    by: Annotated[Literal["pin", "desk"], Meta(description="by the PIN given at the table, or by the desk's order")]
+
+
+class Left(ByArbiter, frozen=True, tag="left", kw_only=True):
+    """The arbiter who was let in has gone."""
+
+    author: Name
+
+
+class PinWrong(ByArbiter, frozen=True, tag="pin_wrong", kw_only=True):
+    """Somebody has given a wrong PIN; which one is told to nobody."""
+
+    tries: Annotated[int, Meta(ge=1, le=9999, description="wrong ones since the last right one, with this one")]
+
+
+AnyByArbiter = Paused | TimeAdded | LetIn | Left | PinWrong
+
+OF_ARBITERS: Final = (Paused, TimeAdded, LetIn, Left, PinWrong)
+
+Fact = (
+    Restored
+    | Seated
+    | Overridden
+    | Confirmed
+    | Declared
+    | Result
+    | Call
+    | Ruled
+    | RiichiHand
+    | RiichiTakenBack
+    | AnyByArbiter
+)

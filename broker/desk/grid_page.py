@@ -54,6 +54,7 @@ class GridPage:
             "only": only,
             "calls": self._calls(view.tables),
             "playing": self._times.playing,
+            "pausing": self._times.pausing,
             "outstanding": self._outstanding(visitor, view),
         }
         return Sheet("grid.html", words.say("grid"), values)

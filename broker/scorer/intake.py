@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from broker.contract.counting import CountRequest
-from broker.contract.facts import Call, Confirmed, Declared, Fact, Result, RiichiHand, RiichiTakenBack, Ruled, Seated
+from broker.contract.facts import (
+    OF_ARBITERS,
+    Call,
+    Confirmed,
+    Declared,
+    Fact,
+    Overridden,
+    Result,
+    RiichiHand,
+    RiichiTakenBack,
+    Ruled,
+    Seated,
+)
 from broker.contract.messages import LogMessage, Message, Refusal, Ruling, TableState, Taken
 from broker.contract.rulings import Adjusted, DealPlayed, Reopen, named
 from broker.contract.wire import Refused, decode_at
@@ -19,7 +31,7 @@ from broker.scorer.event import Event
 from broker.scorer.riichi import RiichiBooking
 from broker.store.journal import Kept, RefusedRow
 
-OF_RIICHI = (Confirmed, Declared, Call, RiichiHand, RiichiTakenBack)
+OF_RIICHI = (Confirmed, Declared, Call, RiichiHand, RiichiTakenBack, *OF_ARBITERS)
 """What is told of a riichi session."""
 
 MOST_MISSING = 500
@@ -28,9 +40,14 @@ MOST_MISSING = 500
 MOST_LISTED = 100
 """Facts of one table, taken or refused, that a receipt names."""
 
-
 MOST_RULED = 20
 """Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
+
+AROUND = (Overridden, *OF_ARBITERS)
+"""What else a table tells of its arbiters."""
+
+MOST_AROUND = 200
+"""Of that in one round: a session of riichi is a round, and an arbiter may come and go all evening."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +127,8 @@ class Intake:
         """The numbers of the facts that say so."""
         self._ruled: Counter[tuple[int, int]] = Counter()
         """How often its table has ruled on each play."""
+        self._around: Counter[tuple[int, int]] = Counter()
+        """How often it has told what else its arbiters do."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
@@ -172,6 +191,8 @@ class Intake:
             self._ruled[key] += 1
             if isinstance(message.fact.decision, Reopen):
                 self._reopened.setdefault(key, set()).add(message.seq)
+        elif isinstance(message.fact, AROUND):
+            self._around[key] += 1
 
     def judge(self, topic: str, payload: bytes) -> Verdict:
         """Judge one message. Changes nothing but what the next receipt names."""
@@ -222,6 +243,9 @@ class Intake:
         if message.seq > len(book.taken) + MOST_MISSING:
             raise Refused("seq_out_of_range", f"fact {message.seq} is too far ahead: {len(book.taken)} were taken")
         self._check_play(message)
+        if isinstance(message.fact, AROUND) and self._around[_play_of(message)] >= MOST_AROUND:
+            told = f"table {message.table} has told {MOST_AROUND} times what arbiters do here"
+            raise Refused("too_many_rulings", told)
         return Verdict(message, new=True)
 
     def _check_play(self, message: LogMessage) -> None:

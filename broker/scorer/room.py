@@ -25,6 +25,7 @@ from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay,
 from broker.scorer.seating import Seatings
 from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
+from broker.scorer.visits import Visits
 from broker.scoring.bounds import reach_of_teams
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
@@ -52,7 +53,7 @@ class Room:
         """Of each play the forms that were restored, with the number of the fact."""
         self._later: dict[PlayKey, list[LogMessage]] = {}
         """Results of plays that have one, until it is heard that the table was reopened between the two."""
-        self.seatings = Seatings()
+        self.seatings, self.visits = Seatings(), Visits()
         self.riichi = Sessions(event.session_rules)
         self._ledger = Ledger.of((), event.profile, event.players)
         self._moment: Moment | None = None
@@ -123,6 +124,7 @@ class Room:
         key = message.table, message.fact.round
         self.seatings.remember(message)
         self.riichi.hear(message)
+        self.visits.hear(message)
         if isinstance(message.fact, Result):
             self._entered(key, message)
         elif isinstance(message.fact, Restored):

@@ -1,11 +1,11 @@
-"""Since when a table plays, and since when it calls: for clocks and the queue of calls."""
+"""Since when a table plays, calls, and stands still in a pause: for clocks and the queue of calls."""
 
 from typing import Final, NamedTuple
 
-from broker.contract.facts import Call, Confirmed, Result
+from broker.contract.facts import Call, Confirmed, Paused, Result
 from broker.contract.messages import LogMessage
 
-TELLING: Final = (Confirmed, Result, Call)
+TELLING: Final = (Confirmed, Result, Call, Paused)
 """Facts by which something begins or ends."""
 
 
@@ -23,6 +23,7 @@ class TableTimes:
     def __init__(self) -> None:
         self.playing: dict[int, Since] = {}
         self.calling: dict[int, Since] = {}
+        self.pausing: dict[int, Since] = {}
 
     def queue(self) -> list[int]:
         """Give the tables whose call is open, the oldest first. From any thread."""
@@ -42,5 +43,9 @@ class TableTimes:
                 self.calling.setdefault(message.table, since)
             case Call():
                 self.calling.pop(message.table, None)
+            case Paused(begin=True):
+                self.pausing.setdefault(message.table, since)
+            case Paused():
+                self.pausing.pop(message.table, None)
             case _:
                 pass

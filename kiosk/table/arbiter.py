@@ -3,12 +3,14 @@
 What was recorded is never changed: a result that is reopened stays in the record, what follows stands beside it.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
-from broker.contract.facts import Fact, Overridden, Ruled
+from broker.contract.facts import Fact, Left, LetIn, Overridden, Paused, PinWrong, Ruled, TimeAdded
+from broker.contract.plans import PlannedPlay
 from broker.contract.rulings import Adjusted, AtTable, FineRuled, Given, Reopen, Void
-from broker.contract.words import PlayerId, Reason
+from broker.contract.words import Name, PlayerId, Reason, Text
 from kiosk.table import calls, pause, plan, settle
 from kiosk.table.authority import arbiter_of
 from kiosk.table.errors import NotNow
@@ -35,23 +37,40 @@ FIRST_WAIT_NS: Final = 60_000_000_000
 LONGEST_WAIT_NS: Final = 60 * FIRST_WAIT_NS
 """After each further one the wait doubles, to an hour: four digits hold out for more than a year of guessing."""
 
+MOST_COUNTED: Final = 9999
+"""Wrong PINs beyond this are told as so many."""
+
 AT_THE_TABLE: Final = "arbiter at the table"
 """Who has ruled, where a PIN was given: it is one PIN for all arbiters."""
 
 
 def admitted(state: Table, event: ArbiterAdmitted) -> Step:
     """Let the arbiter in."""
-    return replace(state, arbiter=event.by, pins_wrong=0, pin_wrong_at=0), ()
+    by: Literal["pin", "desk"] = "pin" if event.by == AT_THE_TABLE else "desk"
+    after = replace(state, arbiter=event.by, pins_wrong=0, pin_wrong_at=0)
+    return after, _told(state, lambda of: LetIn(round=of.round, deal=of.deal, author=event.by, by=by))
 
 
 def left(state: Table, _: ArbiterLeft) -> Step:
     """The arbiter has gone; what the keys do is the players' again."""
-    return replace(state, arbiter=None), ()
+    author, after = state.arbiter, replace(state, arbiter=None)
+    if author is None:
+        return after, ()
+    return after, _told(state, lambda of: Left(round=of.round, deal=of.deal, author=author))
 
 
 def refused(state: Table, event: PinRefused) -> Step:
     """Count a wrong PIN."""
-    return replace(state, pins_wrong=state.pins_wrong + 1, pin_wrong_at=event.at), ()
+    tries = state.pins_wrong + 1
+    told = _told(state, lambda of: PinWrong(round=of.round, deal=of.deal, tries=min(tries, MOST_COUNTED)))
+    return replace(state, pins_wrong=tries, pin_wrong_at=event.at), told
+
+
+def _told(state: Table, fact: Callable[[PlannedPlay], Fact]) -> tuple[Fact, ...]:
+    """Give what is told of the play at hand, or of the table's last; a table without a plan has nobody to tell."""
+    plays = state.assignment.plays if state.assignment else ()
+    of = state.play or (plays[-1] if plays else None)
+    return (fact(of),) if of else ()
 
 
 def may_try(state: Table, now: int) -> None:
@@ -63,14 +82,33 @@ def may_try(state: Table, now: int) -> None:
 
 def paused(state: Table, event: PauseRuled) -> Step:
     """Pause the table, or let it go on."""
-    arbiter_of(state)
-    return (pause.begun if event.begin else pause.ended)(state, event.at), ()
+    return paused_by(arbiter_of(state), event.reason, state, event.at, begin=event.begin)
 
 
 def extra_time(state: Table, event: ExtraTimeGiven) -> Step:
     """Add minutes to the present play."""
-    arbiter_of(state)
-    return replace(state, extra_min=state.extra_min + event.minutes), ()
+    return given_by(arbiter_of(state), event.reason, state, event.minutes)
+
+
+def paused_by(author: Name, reason: Text, state: Table, at: int, *, begin: bool) -> Step:
+    """Begin a pause or end it, in somebody's name; where that changes nothing there is nothing to tell."""
+    after = pause.begun(state, at) if begin else pause.ended(state, at)
+    if after == state:
+        return state, ()
+
+    def fact(of: PlannedPlay) -> Fact:
+        return Paused(round=of.round, deal=of.deal, begin=begin, author=author, reason=reason)
+
+    return after, _told(state, fact)
+
+
+def given_by(author: Name, reason: Text, state: Table, minutes: int) -> Step:
+    """Add minutes to the present play, in somebody's name."""
+
+    def fact(of: PlannedPlay) -> Fact:
+        return TimeAdded(round=of.round, deal=of.deal, minutes=minutes, author=author, reason=reason)
+
+    return replace(state, extra_min=state.extra_min + minutes), _told(state, fact)
 
 
 def voided(state: Table, event: PlayVoided) -> Step:

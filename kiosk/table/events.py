@@ -120,12 +120,15 @@ class PauseRuled(Happened, frozen=True, tag="pause_ruled", kw_only=True):
     """The arbiter at the table pauses it, or lets it go on."""
 
     begin: bool
+    reason: Text = ""
+    """Empty where the table goes on, and in a journal from before tables asked for it."""
 
 
 class ExtraTimeGiven(Happened, frozen=True, tag="extra_time_given", kw_only=True):
     """The arbiter at the table adds minutes to the play."""
 
     minutes: Annotated[int, Meta(ge=1, le=60)]
+    reason: Text = ""
 
 
 class PlayVoided(Happened, frozen=True, tag="play_voided", kw_only=True):

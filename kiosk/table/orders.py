@@ -6,11 +6,14 @@ from typing import Final
 
 from broker.contract.facts import Fact
 from broker.contract.messages import MOST_OBEYED, Command, Order
-from kiosk.table import arbiter, calls, pause
+from kiosk.table import arbiter, calls
 from kiosk.table.events import ArbiterAdmitted, CallToggled, Ordered, Reopened
 from kiosk.table.state import Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
+
+ORDERED: Final = "ordered by the desk"
+"""Why, in the record: the desk keeps its reason, a table reads none."""
 
 
 def given(order: Order, at: int) -> Ordered:
@@ -35,15 +38,21 @@ def _reopened(state: Table, event: Ordered) -> Step:
     if state.phase is not Phase.RECORDED or state.outcome is None:
         return state, ()
     there = replace(state, arbiter=event.author)
-    after, facts = arbiter.reopened(there, Reopened(at=event.at, reason="ordered by the desk"))
+    after, facts = arbiter.reopened(there, Reopened(at=event.at, reason=ORDERED))
     return replace(after, arbiter=state.arbiter), facts
+
+
+def _time_added(state: Table, event: Ordered) -> Step:
+    if not event.minutes:  # an order that gives none says nothing
+        return state, ()
+    return arbiter.given_by(event.author, ORDERED, state, event.minutes)
 
 
 _CARRIED_OUT: Final[dict[Command, Callable[[Table, Ordered], Step]]] = {
     "clear_call": _call_cleared,
-    "pause": lambda state, event: (pause.begun(state, event.at), ()),
-    "resume": lambda state, event: (pause.ended(state, event.at), ()),
-    "extra_time": lambda state, event: (replace(state, extra_min=state.extra_min + event.minutes), ()),
+    "pause": lambda state, event: arbiter.paused_by(event.author, ORDERED, state, event.at, begin=True),
+    "resume": lambda state, event: arbiter.paused_by(event.author, ORDERED, state, event.at, begin=False),
+    "extra_time": _time_added,
     "reopen": _reopened,
     "admit": lambda state, event: arbiter.admitted(state, ArbiterAdmitted(at=event.at, by=event.author)),
 }

@@ -262,7 +262,7 @@ def test_an_arbiter_who_was_let_in_finds_the_panel_and_a_ruling_that_stands_clos
     write_pin(tmp_path / "arbiter-pin", "4812")
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
-        for key in ("a", *"4812", "enter", "2", "5", "enter"):
+        for key in ("a", *"4812", "enter", "2", "5", "enter", "6"):
             before = table.journal.panel, table.program.state
             table.type(key)
             after = table.journal.panel, table.program.state

@@ -95,7 +95,7 @@ def test_the_desk_is_told_who_is_let_in_and_what_time_was_added_at_the_table(tab
     table.come_to(Phase.PLAYING)
     assert (table.program._now().arbiter, table.program._now().extra_min) == (None, 0)
     table.type("a", *PIN, "enter")
-    table.type(str(possible(table.program.state).index("extra_time") + 1), "1", "5", "enter")
+    table.type(str(possible(table.program.state).index("extra_time") + 1), "1", "5", "enter", "6")
     assert (table.program._now().arbiter, table.program._now().extra_min) == ("", 15)
 
 
@@ -220,13 +220,13 @@ ACTS = Panel("act", ("extra_time", "swap", "declared", "adjust", "pause"), (4, 8
 @pytest.mark.parametrize(
     ("keys", "decided"),
     [
-        ("5", Decided("pause")),
-        ("1 0 1 5 enter", Decided("extra_time", amount=15)),
-        ("1 9 9 enter", Decided("extra_time", amount=60)),
+        ("5 3", Decided("pause", reason=REASONS[2])),
+        ("1 0 1 5 enter 6", Decided("extra_time", amount=15, reason=REASONS[5])),
+        ("1 9 9 enter 1", Decided("extra_time", amount=60, reason=REASONS[0])),
         ("2 w e enter 2", Decided("swap", ("east", "west"), reason=REASONS[1])),
         ("3 enter 8", Decided("declared", (), reason=REASONS[7])),
         ("4 s s n enter 6", Decided("adjust", ("north",), reason=REASONS[5])),
-        ("2 back 5", Decided("pause")),
+        ("2 back 5 3", Decided("pause", reason=REASONS[2])),
         ("back", Closed()),
     ],
 )

@@ -94,7 +94,7 @@ def let_in(journal: Journal) -> tuple[Keyboard, Table]:
     return keyboard, table.state
 
 
-@pytest.mark.parametrize("keys", ["a", "a 2", "a 2 1 5", "a 3 n", "a 3 n enter", "a 3 back"])
+@pytest.mark.parametrize("keys", ["a", "a 2", "a 1", "a 2 1 5", "a 2 1 5 enter", "a 3 n", "a 3 n enter", "a 3 back"])
 def test_the_panel_is_as_it_was_after_a_power_cut(tmp_path: Path, keys: str) -> None:
     with closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
         keyboard, state = let_in(journal)
@@ -107,7 +107,7 @@ def test_the_panel_is_as_it_was_after_a_power_cut(tmp_path: Path, keys: str) -> 
         assert keyboard.panel == before
 
 
-@pytest.mark.parametrize("keys", ["a back", "a 1", "a 2 5 enter"])
+@pytest.mark.parametrize("keys", ["a back", "a 1 3", "a 2 5 enter 6"])
 def test_a_panel_that_was_closed_stays_closed(tmp_path: Path, keys: str) -> None:
     with closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
         keyboard, state = let_in(journal)

@@ -1,7 +1,9 @@
-"""The history of rulings as lines to read, to filter and to take away."""
+"""The history of rulings, and of what else arbiters did at the tables: to read, to filter and to take away."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from heapq import merge
+from operator import itemgetter
 from typing import Any, Final
 
 import msgspec
@@ -11,6 +13,7 @@ from broker.contract.rulings import Undo, named
 from broker.scorer.cells import as_csv
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry
+from broker.scorer.visits import Visit
 
 HEADER = (
     "id",
@@ -57,8 +60,16 @@ def _line(book: Book, entry: Entry, undone_by: Mapping[str, str]) -> Line:
 
 def filtered(listed: Iterable[Line], wishes: Mapping[str, str]) -> list[Line]:
     """Keep the lines that fit all wishes: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`."""
-    asked = {name: wishes[name].strip() for name in TESTS if wishes.get(name, "").strip()}
-    return [line for line in listed if all(TESTS[name](line, wish) for name, wish in asked.items())]
+    return [line for line in listed if all(TESTS[name](line, wish) for name, wish in _asked(wishes))]
+
+
+def around(visits: Iterable[Visit], wishes: Mapping[str, str]) -> list[Visit]:
+    """Keep what fits all wishes; a wish that only a ruling can fit leaves nothing."""
+    return [one for one in visits if all(AROUND[name](one, wish) for name, wish in _asked(wishes))]
+
+
+def _asked(wishes: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(name, wishes[name].strip()) for name in TESTS if wishes.get(name, "").strip()]
 
 
 def _play(line: Line) -> str:
@@ -75,20 +86,32 @@ TESTS: Final[Mapping[str, Callable[[Line, str], bool]]] = {
     "counts": lambda line, wish: line.counts == (wish == "yes"),
 }
 
+AROUND: Final[Mapping[str, Callable[[Visit, str], bool]]] = {
+    "play": lambda one, wish: f"{one.table}-{one.fact.round}" == wish,
+    "deal": lambda one, wish: str(one.fact.deal) == wish,
+    "kind": lambda one, wish: one.kind == wish,
+    "player": lambda _one, _wish: False,
+    "author": lambda one, wish: wish.lower() in one.author.lower(),
+    "counts": lambda _one, _wish: False,
+}
 
-def csv(listed: Iterable[Line]) -> str:
-    """Write lines for spreadsheets, oldest first."""
-    return as_csv(HEADER, (_cells(line) for line in reversed(list(listed))))
+Row = tuple[str | int, ...]
 
 
-def _cells(line: Line) -> tuple[str | int, ...]:
+def csv(listed: Iterable[Line], visits: Iterable[Visit] = ()) -> str:
+    """Write both for spreadsheets, oldest first; rulings stay in the order in which they were given."""
+    rulings = ((line.entry.at, _cells(line)) for line in reversed(list(listed)))
+    others = ((one.at, _cells_around(one)) for one in visits)
+    return as_csv(HEADER, (row for _, row in merge(rulings, others, key=itemgetter(0))))
+
+
+def _cells(line: Line) -> Row:
     entry = line.entry
-    moment = datetime.fromtimestamp(entry.at / 1000, UTC).isoformat(timespec="seconds")
     place = tuple("" if part is None else part for part in (entry.table, entry.round, entry.deal))
     said = msgspec.json.encode(entry.decision).decode()
     return (
         entry.id,
-        moment,
+        _moment(entry.at),
         entry.kind,
         *place,
         " ".join(line.players),
@@ -101,10 +124,20 @@ def _cells(line: Line) -> tuple[str | int, ...]:
     )
 
 
-def json(listed: Iterable[Line]) -> bytes:
-    """Write lines for programs, oldest first."""
+def _cells_around(one: Visit) -> Row:
+    said, about = msgspec.json.encode(one.fact).decode(), (one.table, one.fact.round, one.fact.deal)
+    return (one.id, _moment(one.at), one.kind, *about, "", one.author, "", "", "", one.reason, said)
+
+
+def _moment(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
+
+
+def json(listed: Iterable[Line], visits: Iterable[Visit] = ()) -> bytes:
+    """Write both for programs, oldest first."""
     rows: list[dict[str, Any]] = [
         msgspec.to_builtins(line.entry) | {"counts": line.counts, "taken_back_by": line.undone_by}
         for line in reversed(list(listed))
     ]
-    return msgspec.json.format(msgspec.json.encode({"rulings": rows}), indent=1) + b"\n"
+    told = {"rulings": rows, "at_tables": [msgspec.to_builtins(one) | {"kind": one.kind} for one in visits]}
+    return msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n"

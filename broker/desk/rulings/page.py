@@ -30,6 +30,7 @@ from broker.scorer.rulings import absences
 from broker.scorer.rulings.entry import DEADLINE, WHO_PLAYS, Author, Draft, Subject
 from broker.scorer.rulings.follow_ups import follow_ups, missed
 from broker.scorer.rulings.rulings import Rulings
+from broker.scorer.visits import KINDS, Visit
 
 SHOWN: Final = 200
 LONGEST: Final = 2000
@@ -80,6 +81,7 @@ class RulingsPage:
             room = rulings.room
             return {
                 "lines": listed.filtered(listed.lines(room.book), wishes),
+                "visits": listed.around(room.visits.oldest_first(), wishes)[::-1],
                 "deadline": room.book.deadline,
                 "missed": missed(room),
                 "follow": follow_ups(event, room),
@@ -88,22 +90,29 @@ class RulingsPage:
 
         values = self._bench.look(look) | {"wishes": wishes, "players": event.players, "most": SHOWN}
         values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", "undo")
+        values["at_tables"] = KINDS
         done = "ruling_published" if "done" in wishes else ""
         return render(request, "rulings.html", "rulings", visitor_of(request), done=done, values=values)
 
     async def as_csv(self, request: Request) -> Response:
         """Give the history for spreadsheets."""
         found = await run_in_threadpool(self._filtered, request)
-        return _file(BYTE_ORDER_MARK + listed.csv(found), "text/csv", "rulings.csv")
+        return _file(BYTE_ORDER_MARK + listed.csv(*found), "text/csv", "rulings.csv")
 
     async def as_json(self, request: Request) -> Response:
         """Give the history for programs."""
         found = await run_in_threadpool(self._filtered, request)
-        return _file(listed.json(found).decode(), "application/json", "rulings.json")
+        return _file(listed.json(*found).decode(), "application/json", "rulings.json")
 
-    def _filtered(self, request: Request) -> list[listed.Line]:
+    def _filtered(self, request: Request) -> tuple[list[listed.Line], list[Visit]]:
         wishes = dict(request.query_params)
-        return self._bench.look(lambda rulings: listed.filtered(listed.lines(rulings.room.book), wishes))
+
+        def look(rulings: Rulings) -> tuple[list[listed.Line], list[Visit]]:
+            room = rulings.room
+            there = listed.around(room.visits.oldest_first(), wishes)
+            return listed.filtered(listed.lines(room.book), wishes), there
+
+        return self._bench.look(look)
 
     # ---- a new ruling -----------------------------------------------------------------------
 

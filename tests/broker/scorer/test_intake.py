@@ -7,13 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from broker.contract import topics
-from broker.contract.facts import Confirmed, Fact, Fine, Result, Ruled
+from broker.contract.facts import Confirmed, Fact, Fine, LetIn, Overridden, Paused, PinWrong, Result, Ruled
 from broker.contract.messages import LogMessage, Order
 from broker.contract.rulings import Adjusted, AtTable, FineRuled, Reopen, Void
 from broker.contract.wire import encode
 from broker.contract.words import RulerRole
 from broker.rules.points import Outcome
-from broker.scorer.intake import MOST_LISTED, MOST_MISSING, MOST_RULED, Intake, Verdict
+from broker.scorer.intake import MOST_AROUND, MOST_LISTED, MOST_MISSING, MOST_RULED, Intake, Verdict
 from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
 
 FIRST = fact(1, 1, restored(1))
@@ -251,6 +251,22 @@ def test_a_table_does_not_rule_without_end_on_a_play(intake: Intake) -> None:
         assert said(intake, fact(1, seq, ruled(Void()))).new
     assert refused(intake, fact(1, MOST_RULED + 1, ruled(Void()))) == "too_many_rulings"
     assert said(intake, fact(2, 1, replace(ruled(Void()), deal=event().bookings[2, 1].deal))).new
+
+
+def test_a_table_does_not_tell_without_end_of_its_arbiters_and_its_results_are_taken_all_the_same(
+    intake: Intake,
+) -> None:
+    deal = event().bookings[1, 1].deal
+    told = (Paused(round=1, deal=deal, begin=True, author="A"), PinWrong(round=1, deal=deal, tries=1))
+    for seq in range(1, MOST_AROUND + 1):
+        assert said(intake, fact(1, seq, told[seq % 2])).new
+    there = LetIn(round=1, deal=deal, author="A", by="pin")
+    more = (*told, there, Overridden(round=1, deal=deal, guards=("out_of_order",), reason="R"))
+    assert {refused(intake, fact(1, MOST_AROUND + 1, one)) for one in more} == {"too_many_rulings"}
+    assert said(intake, fact(1, MOST_AROUND + 2, result(1))).new
+    assert said(intake, fact(2, 1, replace(told[1], deal=event().bookings[2, 1].deal))).new
+    again = Intake(event(), [message for book in intake.books.values() for message in book.taken.values()])
+    assert refused(again, fact(1, MOST_AROUND + 1, told[0])) == "too_many_rulings"
 
 
 def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake) -> None:

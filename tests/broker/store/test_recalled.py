@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from broker.contract.facts import Call, Confirmed, Fact, Overridden, Ruled, Seated
+from broker.contract.facts import Call, Confirmed, Fact, LetIn, Overridden, Paused, PinWrong, Ruled, Seated, TimeAdded
 from broker.contract.rulings import FineRuled, Void
 from broker.scorer.times import Since
 from tests.broker.scorer.hall import NOW, Hall, make_hall
@@ -42,6 +42,10 @@ STORY: Final[tuple[tuple[int, int, Fact], ...]] = (
     (2, 2, restored(2, 2)),
     (2, 3, Confirmed(round=2, deal=event().bookings[2, 2].deal)),
     (3, 1, restored(3)),  # told in two ways
+    (3, 3, PinWrong(**of(3), tries=2)),
+    (3, 4, LetIn(**of(3), author="Tao", by="pin")),
+    (3, 5, Paused(**of(3), begin=True, author="Tao", reason="tiles fell")),
+    (3, 6, TimeAdded(**of(3), minutes=7, author="Tao", reason="tiles fell")),
 )
 
 ALERTED: Final = [
@@ -68,13 +72,16 @@ class Told(NamedTuple):
     queue: list[int]
     calling: dict[int, Since]
     playing: dict[int, Since]
+    pausing: dict[int, Since]
+    visits: list[tuple[int, str]]
 
 
 def told(hall: Hall) -> Told:
-    """Give the alerts as the desk lists them, the queue of calls, and since when tables play and call."""
+    """Give what the desk is told: alerts, the queue of calls, since when tables play, call, pause; arbiters there."""
     alerts = [(one.at, one.code, one.table, one.values) for one in hall.scorer.feed.current.alerts]
     times = hall.scorer.times
-    return Told(alerts, times.queue(), dict(times.calling), dict(times.playing))
+    visits = [(one.at, one.kind) for one in hall.scorer.rulings.room.visits.oldest_first()]
+    return Told(alerts, times.queue(), dict(times.calling), dict(times.playing), dict(times.pausing), visits)
 
 
 def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: Kept) -> None:
@@ -88,6 +95,9 @@ def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: K
         after.connect(up=True)
         assert after.alerts() == []  # told once: who listens to the wire has heard them
     assert ([code for _, code, *_ in before.alerts], before.queue) == (ALERTED, [3, 1])
+    visited = [(15, "pin_wrong"), (16, "let_in"), (17, "paused"), (18, "time_added")]
+    assert before.visits == [(NOW + minute * MINUTE, kind) for minute, kind in visited]
+    assert before.pausing == {3: Since(NOW + 17 * MINUTE, 1)}
     assert before.alerts[1] == (NOW + 11 * MINUTE, "gap", 4, {"number": 4})
 
 

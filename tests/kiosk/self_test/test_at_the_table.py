@@ -94,6 +94,7 @@ def test_in_a_play_the_arbiter_asks_for_it_in_a_pause_and_no_press_declares(tmp_
         assert table.program.shown().self_test is None
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by=AT_THE_TABLE))
         rule(table, "pause")
+        table.type("3")
         rule(table, "self_test")
         table.program.step(timeout=0)
         pressed(table, *SEATS)

@@ -3,12 +3,13 @@
 import msgspec
 import pytest
 
-from broker.contract.facts import Fact, Overridden, Result, Ruled
+from broker.contract.facts import Fact, Left, LetIn, Overridden, Paused, PinWrong, Result, Ruled, TimeAdded
 from broker.contract.rulings import Adjusted, FineRuled, Reopen, Void
 from broker.contract.words import SEATS, Seat
-from kiosk.table.arbiter import may_try
+from kiosk.table.arbiter import AT_THE_TABLE, may_try
 from kiosk.table.errors import NotNow
 from kiosk.table.events import (
+    ArbiterAdmitted,
     ArbiterLeft,
     DeclarationsCorrected,
     Event,
@@ -54,14 +55,52 @@ def test_nobody_rules_who_was_not_let_in_or_has_left(event: Event) -> None:
     assert sitting.refusal(event) == "arbiter_needed"
 
 
-def test_a_pause_and_extra_time_given_at_the_table_are_those_of_the_desk() -> None:
+def test_a_pause_and_extra_time_given_at_the_table_are_those_of_the_desk_and_are_told() -> None:
     sitting = with_arbiter(Phase.PLAYING)
-    sitting.take(PauseRuled(at=sitting.wait(), begin=True))
-    sitting.take(ExtraTimeGiven(at=sitting.wait(), minutes=5))
-    sitting.take(ExtraTimeGiven(at=sitting.wait(), minutes=10))
+    sitting.take(PauseRuled(at=sitting.wait(), begin=True, reason="why"))
+    sitting.take(PauseRuled(at=sitting.wait(), begin=True, reason="again"))
+    sitting.take(ExtraTimeGiven(at=sitting.wait(), minutes=5, reason="late"))
+    sitting.take(ExtraTimeGiven(at=sitting.wait(), minutes=10, reason="late"))
     assert (sitting.table.paused, sitting.table.extra_min) == (True, 15)
     sitting.take(PauseRuled(at=sitting.wait(), begin=False))
     assert not sitting.table.paused
+    assert sitting.facts[-4:] == [
+        Paused(round=1, deal=1, begin=True, author="Anne Arbiter", reason="why"),
+        TimeAdded(round=1, deal=1, minutes=5, author="Anne Arbiter", reason="late"),
+        TimeAdded(round=1, deal=1, minutes=10, author="Anne Arbiter", reason="late"),
+        Paused(round=1, deal=1, begin=False, author="Anne Arbiter"),
+    ]
+
+
+def test_what_the_desk_orders_of_time_is_told_in_its_name_once_it_is_carried_out() -> None:
+    sitting, why = sitting_in(Phase.PLAYING), "ordered by the desk"
+    assert sitting.order("pause") == (Paused(round=1, deal=1, begin=True, author="desk", reason=why),)
+    assert sitting.order("pause") == ()
+    assert sitting.order("resume") == (Paused(round=1, deal=1, begin=False, author="desk", reason=why),)
+    added = TimeAdded(round=1, deal=1, minutes=3, author="desk", reason=why)
+    assert sitting.order("extra_time", minutes=3) == (added,)
+
+
+def test_who_is_let_in_who_leaves_and_how_often_a_wrong_pin_was_given_is_told() -> None:
+    sitting = sitting_in(Phase.PLAYING)
+    at = {"round": 1, "deal": 1}
+    tries = [sitting.take(PinRefused(at=sitting.wait())) for _ in range(2)]
+    assert tries == [(PinWrong(tries=count, **at),) for count in (1, 2)]
+    here = sitting.take(ArbiterAdmitted(at=sitting.wait(), by=AT_THE_TABLE))
+    assert here == (LetIn(author=AT_THE_TABLE, by="pin", **at),)
+    assert sitting.take(ArbiterLeft(at=sitting.wait())) == (Left(author=AT_THE_TABLE, **at),)
+    assert sitting.order("admit") == (LetIn(author="desk", by="desk", **at),)
+    assert sitting.take(PinRefused(at=sitting.wait())) == (PinWrong(tries=1, **at),)
+
+
+@pytest.mark.parametrize(
+    ("phase", "told"), [(Phase.WAITING, ()), (Phase.FINISHED, (PinWrong(round=2, deal=2, tries=1),))]
+)
+def test_where_nothing_is_played_it_is_told_of_the_last_play_if_there_was_one(
+    phase: Phase, told: tuple[Fact, ...]
+) -> None:
+    sitting = sitting_in(phase)
+    assert sitting.take(PinRefused(at=sitting.wait())) == told
 
 
 @pytest.mark.parametrize("phase", HERE)
@@ -126,7 +165,11 @@ def test_a_result_that_is_reopened_stays_in_the_record_and_another_follows() -> 
     sitting.value("east", west=18)
     sitting.press(*SEATS)
     assert results(sitting.facts) == [{"west": 12}, {"west": 18}]
-    assert [type(fact).__name__ for fact in sitting.facts[-3:]] == ["Result", "Ruled", "Result"]
+    assert [type(fact).__name__ for fact in sitting.facts if not isinstance(fact, LetIn)][-3:] == [
+        "Result",
+        "Ruled",
+        "Result",
+    ]
     assert len(sitting.table.played) == 1
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.contract.facts import Call, Declared, Press
+from broker.contract.facts import Call, Declared, Paused, Press
 from broker.contract.words import SEATS, Seat
 from broker.rules.points import Outcome
 from kiosk.screens.shown import Line, Shown, shown
@@ -207,13 +207,13 @@ def test_presses_before_a_pause_stand_in_their_order_though_one_is_told_after_it
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_pause_shows_and_tells_nothing_else(phase: Phase) -> None:
+def test_a_pause_shows_and_tells_itself_once_and_nothing_else(phase: Phase) -> None:
     sitting = sitting_in(phase)
-    before = seen(sitting)
-    assert sitting.order("pause") == ()
+    before, told = seen(sitting), [] if phase is Phase.WAITING else [Paused]
+    assert [type(fact) for fact in sitting.order("pause")] == told
     assert sitting.order("pause") == ()
     assert seen(sitting).paused
-    assert sitting.order("resume") == ()
+    assert [type(fact) for fact in sitting.order("resume")] == told
     assert seen(sitting) == before
 
 

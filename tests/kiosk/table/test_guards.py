@@ -106,7 +106,7 @@ def test_the_arbiter_has_a_deal_played_before_its_turn_and_the_other_comes_after
     sitting = Sitting(play(1), play(2), play(3))
     sitting.admit()
     sitting.take(bring(sitting))
-    assert sitting.facts == [Overridden(round=2, deal=2, guards=("out_of_order",), reason="its carrier is late")]
+    assert sitting.facts[1:] == [Overridden(round=2, deal=2, guards=("out_of_order",), reason="its carrier is late")]
     for _ in range(3):
         sitting.begin()
         sitting.draw()

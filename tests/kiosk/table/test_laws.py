@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.contract.facts import Call, Confirmed, Declared, Fact, Overridden, Restored, Result, Ruled, Seated
+from broker.contract.facts import (
+    OF_ARBITERS,
+    Call,
+    Confirmed,
+    Declared,
+    Fact,
+    Overridden,
+    Restored,
+    Result,
+    Ruled,
+    Seated,
+)
 from broker.contract.rulings import Adjusted, FineRuled, Reopen, Void
 from broker.contract.words import SEATS
 from kiosk.table.events import ButtonPressed, Event, Restarted
@@ -35,7 +46,7 @@ def facts_by_play(steps: list[Step]) -> dict[int, list[Fact]]:
     found: dict[int, list[Fact]] = {}
     for step in steps:
         for fact in step.facts:
-            if not isinstance(fact, Call):
+            if not isinstance(fact, (Call, *OF_ARBITERS)):
                 found.setdefault(fact.round, []).append(fact)
     return found
 

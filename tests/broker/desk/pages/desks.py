@@ -4,13 +4,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
-from broker.contract.facts import Call, Confirmed
+from broker.contract.facts import Call, Confirmed, Fact, LetIn, Paused, PinWrong, TimeAdded
 from broker.contract.link import LinkChanged
 from broker.contract.messages import LogMessage, TableState
 from broker.contract.rulings import Deadline, Void
@@ -118,20 +119,33 @@ def cup() -> Plan:
     return replace(small.plan(), title=TITLE, players=PLAYERS, sessions=SESSIONS)
 
 
+def at_the_table(deal: int) -> tuple[Fact, ...]:
+    """Give what an arbiter does at a table in the third round."""
+    who, why = "arbiter at the table", "tiles lay wrong"
+    return (
+        PinWrong(round=3, deal=deal, tries=1),
+        LetIn(round=3, deal=deal, author=who, by="pin"),
+        TimeAdded(round=3, deal=deal, minutes=7, author=who, reason=why),
+        Paused(round=3, deal=deal, begin=True, author=who, reason=why),
+    )
+
+
 @contextmanager
 def busy(folder: Path) -> Iterator[DeskServer]:
     """Serve an event in its third round: calls, faults, rulings, orders, and something refused."""
     said = until_round(2)
     last = {one.table: one.seq for one in said}
     with whole(folder, cup(), said) as made:
+        seq = count(last[3] + 1)
         third = {table: small.event().bookings[table, 3].deal for table in small.event().tables}
         here = [replace(small.state(table), round=3, deal=third[table]) for table in third]
         made.hear(
             replace(here[0], health={"scanner": "device_forbidden"}),
             replace(here[1], state="accepting", calling=True, unsent=1),
-            replace(here[2], state="restoring"),
+            replace(here[2], state="restoring", paused=True, arbiter="", extra_min=7),
             replace(here[3], lifecycle="lost", unsent=2),
             small.fact(2, last[2] + 1, Call(round=3, deal=third[2], open=True), at=NOW - 4 * MINUTE),
+            *(small.fact(3, next(seq), one, at=NOW - 9 * MINUTE) for one in at_the_table(third[3])),
             small.fact(1, last[1] + 2, Confirmed(round=3, deal=third[1]), at=NOW - 12 * MINUTE),
             small.fact(1, last[1] + 3, replace(small.result(1, 3), profile="mcr"), at=NOW),
         )

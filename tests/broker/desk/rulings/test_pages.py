@@ -10,12 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from broker.contract.facts import Fact, Left, LetIn, Paused, PinWrong, TimeAdded
 from broker.desk.rulings.bench import NOTED
 from broker.desk.rulings.drafting import groups
 from tests.broker.desk.rulings.benches import NOW, Ruled, looked, opened, publish, ruling_desk, send
 from tests.broker.desk.test_access import HOSTILE, logged_in
 from tests.broker.scorer.folders import until_round
-from tests.broker.scorer.small import event
+from tests.broker.scorer.small import event, fact
 
 PLAY = "1-2"
 HERE = event().bookings[1, 2]
@@ -232,6 +233,36 @@ def test_the_history_is_filtered_and_leaves_as_csv_and_json(desk: Ruled) -> None
     assert not rows[0]["reason"].startswith("=")
     assert [(row["decision"]["kind"], row["account"]) for row in told] == [("void", "head_arbiter")]
     assert fined.count('<li class="note"') == 1
+
+
+def test_what_arbiters_did_at_the_tables_is_in_the_history_and_in_what_leaves_it(tmp_path: Path) -> None:
+    at = {"round": 1, "deal": event().bookings[3, 1].deal}
+    there: list[Fact] = [
+        PinWrong(tries=1, **at),
+        LetIn(author="arbiter at the table", by="pin", **at),
+        Paused(begin=True, author="arbiter at the table", reason="tiles lay wrong", **at),
+        TimeAdded(minutes=7, author="Tao", reason="=1+1", **at),
+        Left(author="Tao", **at),
+    ]
+    said = [fact(3, seq, one, at=NOW) for seq, one in enumerate(there, 1)]
+    with ruling_desk(tmp_path / "cup", said) as desk, logged_in(desk.server, "head_arbiter") as client:
+        publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
+        page = client.get("/rulings?lang=en").text
+        timed = client.get("/rulings?kind=time_added&author=tao").text
+        rows = list(csv.DictReader(io.StringIO(client.get("/rulings.csv").text.removeprefix("\ufeff"))))
+        told = client.get("/rulings.json?play=3-1").json()
+    order = ["Left", "+7 min extra", "tiles lay wrong", "by PIN", "1 since the last right one"]
+    section = page[page.index('id="at-tables"') :]
+    assert sorted(order, key=section.index) == order
+    assert (timed.count('<li class="note"'), "+7" in timed, "Nothing was ruled" in timed) == (1, True, False)
+    kinds = ["pin_wrong", "let_in", "paused", "time_added", "left"]
+    assert sorted(row["kind"] for row in rows) == sorted([*kinds, "void"])
+    assert [row["kind"] for row in rows if row["kind"] != "void"] == kinds
+    assert [row["reason"].startswith("=") for row in rows] == [False] * 6
+    assert (told["rulings"], [(one["kind"], one["table"]) for one in told["at_tables"]]) == (
+        [],
+        [(kind, 3) for kind in kinds],
+    )
 
 
 def test_another_deal_played_brings_proposals_for_later_rounds_a_click_each(tmp_path: Path) -> None:
