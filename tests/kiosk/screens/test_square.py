@@ -53,7 +53,7 @@ def test_a_module_is_some_whole_pixels_never_fewer_than_three_and_white_is_aroun
     scale = code.get_width() // side
     assert code.get_size() == (side * scale,) * 2
     shown = pygame.surfarray.array3d(code)[:, :, 0]
-    modules = shown[:: scale, :: scale]
+    modules = shown[::scale, ::scale]
     assert np.array_equal(np.kron(modules, np.ones((scale, scale))), shown)
     inside = slice(square.QUIET, -square.QUIET)
     assert set(np.unique(modules)) == {0, 255}
