@@ -2,7 +2,7 @@
 
 import json
 from functools import cache
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -19,6 +19,10 @@ class Refused(Exception):
         super().__init__(f"{code}: {text}")
         self.code = code
         self.text = text
+
+
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises of bytes that are no message of its kind."""
 
 
 def encode(message: Message) -> bytes:
@@ -54,13 +58,14 @@ def decode_at(topic: str, payload: bytes) -> tuple[Place, Message]:
 def decode(kind: type[M], payload: bytes) -> M:
     """Read one message of a known kind. Raises Refused `malformed`."""
     try:
-        return _decoder(kind).decode(payload)  # type: ignore[no-any-return]  # the cache forgets the kind
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return decoder(kind).decode(payload)
+    except UNREADABLE as error:
         raise Refused("malformed", str(error)[:300]) from None
 
 
 @cache
-def _decoder(kind: type[M]) -> msgspec.json.Decoder[M]:
+def decoder(kind: type[M]) -> msgspec.json.Decoder[M]:
+    """Give what reads messages of a kind, for who reads very many; it raises UNREADABLE."""
     return msgspec.json.Decoder(kind)
 
 

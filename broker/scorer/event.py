@@ -49,6 +49,7 @@ from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_re
 from broker.scorer.own_rules import NONE, OwnRules, read_own
 from broker.scorer.riichi import RiichiBooking
 from broker.scorer.riichi import problems as riichi_problems
+from broker.scoring.plays import by_seat
 
 EVENT: Final = "event.toml"
 LARGEST_TEAM: Final = 99
@@ -146,10 +147,10 @@ class Event:
 
     @cached_property
     def _plays_with(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
-        found: dict[int, tuple[tuple[int, int], ...]] = {}
+        found: dict[int, list[tuple[int, int]]] = {}
         for play in self.plan.plays:
-            found[play.deal] = (*found.get(play.deal, ()), (play.table, play.round))
-        return found
+            found.setdefault(play.deal, []).append((play.table, play.round))
+        return {deal: tuple(keys) for deal, keys in found.items()}
 
     def plays_with(self, deal: int) -> tuple[tuple[int, int], ...]:
         """Give table and round of the plays for which a deal is planned."""
@@ -184,11 +185,18 @@ class Event:
         """All planned plays, as columns."""
         number = {player: at for at, player in enumerate(self.players)}
         plays = self.plan.plays
+        seated = chain.from_iterable(by_seat(play.players) for play in plays)
         return Columns(
-            np.array([play.deal for play in plays], dtype=np.int64),
-            np.array([play.table for play in plays], dtype=np.int64),
-            np.array([[number[play.players[seat]] for seat in SEATS] for play in plays], dtype=np.int64).reshape(-1, 4),
+            np.fromiter((play.deal for play in plays), np.int64, len(plays)),
+            np.fromiter((play.table for play in plays), np.int64, len(plays)),
+            np.fromiter(map(number.__getitem__, seated), np.int64, 4 * len(plays)).reshape(-1, 4),
         )
+
+    @cached_property
+    def plays_planned(self) -> Mapping[str, int]:
+        """How many plays each player is to have."""
+        counts = np.bincount(self.columns.players.ravel(), minlength=len(self.players))
+        return dict(zip(self.players, counts.tolist(), strict=True))
 
     @cached_property
     def row_of(self) -> Mapping[tuple[int, int], int]:

@@ -148,16 +148,17 @@ class Intake:
 
     def _fits(self, message: LogMessage) -> bool:
         """Say whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
-        fact, key = message.fact, _play_of(message)
-        if key in self._event.riichi:
-            return isinstance(fact, OF_RIICHI)
-        if not self._has_deal(message.table, fact):
-            return False
-        if not isinstance(fact, Result):
-            return True
+        fact = message.fact
+        key = message.table, fact.round
         booking = self._event.bookings.get(key)
-        as_planned = booking is not None and booking.players == fact.players
-        return as_planned or self._players.issuperset(fact.players.values())
+        if booking is None or booking.deal != fact.deal:
+            if key in self._event.riichi:
+                return isinstance(fact, OF_RIICHI)
+            if not self._has_deal(message.table, fact):
+                return False
+        elif not isinstance(fact, Result) or booking.players == fact.players:
+            return True  # as it nearly always is
+        return not isinstance(fact, Result) or self._players.issuperset(fact.players.values())
 
     def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
         """Say whether a table has, or had, a deal in a round: one that has not heard of a new plan plays by the old."""
@@ -184,10 +185,11 @@ class Intake:
     def _remember(self, message: LogMessage) -> None:
         self.books[message.table].take(message)
         self._ids.add(message.id)
-        key = _play_of(message)
         if isinstance(message.fact, Result):
+            key = _play_of(message)
             self._results[key] = (*self._results.get(key, ()), message.seq)
         elif isinstance(message.fact, Ruled):
+            key = _play_of(message)
             self._ruled[key] += 1
             if isinstance(message.fact.decision, Reopen):
                 self._reopened.setdefault(key, set()).add(message.seq)

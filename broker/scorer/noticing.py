@@ -1,6 +1,6 @@
 """What of the tables' facts an arbiter must know: of each by itself, as it comes or as it is read again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from broker.contract.facts import Overridden, Restored, Result, RiichiHand, Ruled, Seated
@@ -19,10 +19,10 @@ def concerns_of(event: Event, room: Room, message: LogMessage, now: int) -> Iter
         yield from seating.repeats(event, room.seatings, message, message.fact)
 
 
-def of_itself(event: Event, room: Room, message: LogMessage, now: int) -> Iterator[Concern]:
+def of_itself(event: Event, room: Room, message: LogMessage, now: int) -> Iterable[Concern]:
     """The same but for players who repeat a deal: of a long journal that is found otherwise than fact by fact."""
     fact = message.fact
-    found: Iterator[Concern] = iter(())
+    found: Iterable[Concern] = ()
     match fact:
         case Restored():
             found = _of_tiles(event, message.table, message.seq, fact)
@@ -31,8 +31,7 @@ def of_itself(event: Event, room: Room, message: LogMessage, now: int) -> Iterat
         case Overridden():
             found = seating.overridden(message.table, message.seq, fact)
         case Result():
-            seated = seating.differing(event, room.seatings, message, fact)
-            found = chain(settled.concerns(room, message, fact), at_table.fined(event, message, fact), seated)
+            found = _of_result(event, room, message, fact)
         case Ruled():
             found = at_table.concerns(room, message, now)
         case RiichiHand():
@@ -46,6 +45,13 @@ def gap_before(table: int, seq: int) -> Concern:
     return Concern("gap", text, table, about=seq, values={"number": seq})
 
 
+def _of_result(event: Event, room: Room, message: LogMessage, fact: Result) -> Iterable[Concern]:
+    seated = seating.differing(event, room.seatings, message, fact)
+    if not fact.fines and room.book.last((message.table, fact.round)) is None:
+        return seated  # as nearly always: a long journal has very many results
+    return chain(settled.concerns(room, message, fact), at_table.fined(event, message, fact), seated)
+
+
 def _of_session(event: Event, room: Room, message: LogMessage) -> Iterator[Concern]:
     session = event.riichi.get((message.table, message.fact.round))
     for entry in room.riichi.differing(session) if session else ():
@@ -53,8 +59,13 @@ def _of_session(event: Event, room: Room, message: LogMessage) -> Iterator[Conce
         yield Concern("session_differs", text, message.table, about=entry, values={"entry": entry})
 
 
-def _of_tiles(event: Event, table: int, seq: int, fact: Restored) -> Iterator[Concern]:
-    if fact.form != event.form(fact.deal):
+def _of_tiles(event: Event, table: int, seq: int, fact: Restored) -> Iterable[Concern]:
+    as_planned = fact.form == event.form(fact.deal)
+    return () if as_planned and fact.verified else _of_wrong_tiles(table, seq, fact, as_planned=as_planned)
+
+
+def _of_wrong_tiles(table: int, seq: int, fact: Restored, *, as_planned: bool) -> Iterator[Concern]:
+    if not as_planned:
         text = f"table {table}: deal {fact.deal} is played in another form"
         yield Concern("fouled", text, table, about=seq, values={"deal": fact.deal})
     if not fact.verified:

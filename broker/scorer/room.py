@@ -121,14 +121,17 @@ class Room:
                 for later in self._later.pop(key, []):
                     self._entered(key, later)
             return
-        key = message.table, message.fact.round
-        self.seatings.remember(message)
-        self.riichi.hear(message)
-        self.visits.hear(message)
-        if isinstance(message.fact, Result):
+        fact = message.fact
+        key = message.table, fact.round
+        if isinstance(fact, Restored):
+            self._forms[key] = (*self._forms.get(key, ()), (message.seq, fact.form))
+        elif isinstance(fact, Result):
+            self.seatings.remember(message)
             self._entered(key, message)
-        elif isinstance(message.fact, Restored):
-            self._forms[key] = (*self._forms.get(key, ()), (message.seq, message.fact.form))
+        else:
+            self.seatings.remember(message)
+            self.riichi.hear(message)
+            self.visits.hear(message)
 
     def _entered(self, key: PlayKey, message: LogMessage) -> None:
         """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
@@ -189,7 +192,10 @@ class Room:
         """
         if deal != self._event.bookings[key].deal:
             return self._event.form(deal)
-        told = [one for one in self._forms.get(key, ()) if result is None or one[0] < result.seq]
+        forms = self._forms.get(key, ())
+        if len(forms) == 1 and (result is None or forms[0][0] < result.seq):
+            return forms[0][1]
+        told = [one for one in forms if result is None or one[0] < result.seq]
         return max(told)[1] if told else self._event.form(deal)
 
     def _follow(self, had: Mapping[PlayKey, Laid]) -> frozenset[int]:
@@ -348,7 +354,7 @@ class Room:
         table = table_of(play)
         if play.table != table:
             return table, play.table // APART
-        return next(key for key in self._event.plays_with(play.deal) if key[0] == table)
+        return table, self._event.rounds[play.deal, table]
 
     def moment(self) -> Moment:
         """Give all plays as they are now: the same object until a play has changed, with all that was made of it."""

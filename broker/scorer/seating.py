@@ -84,14 +84,14 @@ def overridden(table: int, seq: int, fact: Overridden) -> Iterator[Concern]:
     yield Concern("overridden", text, table, about=seq, values=values)
 
 
-def differing(event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result) -> Iterator[Concern]:
+def differing(event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result) -> tuple[Concern, ...]:
     """Give what an arbiter must know of who sits where: not as planned, or not as was told before."""
-    planned, known = event.bookings[message.table, fact.round].players, None
-    if isinstance(fact, Result):
-        known = seatings.of((message.table, fact.round))
-    if fact.players != (known or planned):
-        text = f"table {message.table}: not seated as planned for deal {fact.deal}"
-        yield Concern("seating_differs", text, message.table, about=message.seq, values={"deal": fact.deal})
+    key = message.table, fact.round
+    known = seatings.of(key) if isinstance(fact, Result) else None
+    if fact.players == (known or event.bookings[key].players):
+        return ()
+    text = f"table {message.table}: not seated as planned for deal {fact.deal}"
+    return (Concern("seating_differs", text, message.table, about=message.seq, values={"deal": fact.deal}),)
 
 
 def repeats(event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result) -> Iterator[Concern]:

@@ -1,12 +1,9 @@
 """Since when a table plays, calls, and stands still in a pause: for clocks and the queue of calls."""
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from broker.contract.facts import Call, Confirmed, Paused, Result
 from broker.contract.messages import LogMessage
-
-TELLING: Final = (Confirmed, Result, Call, Paused)
-"""Facts by which something begins or ends."""
 
 
 class Since(NamedTuple):
@@ -31,21 +28,20 @@ class TableTimes:
 
     def hear(self, message: LogMessage) -> None:
         """Take a fact in, whose time is believed."""
-        if not isinstance(message.fact, TELLING):
-            return
-        since = Since(message.at, message.fact.round)
-        match message.fact:
-            case Confirmed():
-                self.playing[message.table] = since
-            case Result(round=round_) if self.playing.get(message.table, since).round <= round_:
-                self.playing.pop(message.table, None)
-            case Call(open=True):
-                self.calling.setdefault(message.table, since)
-            case Call():
-                self.calling.pop(message.table, None)
-            case Paused(begin=True):
-                self.pausing.setdefault(message.table, since)
-            case Paused():
-                self.pausing.pop(message.table, None)
-            case _:
-                pass
+        fact, table = message.fact, message.table
+        if isinstance(fact, Confirmed):
+            self.playing[table] = Since(message.at, fact.round)
+        elif isinstance(fact, Result):
+            began = self.playing.get(table)
+            if began is not None and began.round <= fact.round:
+                del self.playing[table]
+        elif isinstance(fact, Call):
+            if fact.open:
+                self.calling.setdefault(table, Since(message.at, fact.round))
+            else:
+                self.calling.pop(table, None)
+        elif isinstance(fact, Paused):
+            if fact.begin:
+                self.pausing.setdefault(table, Since(message.at, fact.round))
+            else:
+                self.pausing.pop(table, None)

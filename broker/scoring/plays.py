@@ -1,11 +1,12 @@
 """A play as scoring sees it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from broker.contract.words import SEATS, Seat
 
@@ -23,13 +24,7 @@ NOTHING: Final[Mapping[Seat, Any]] = MappingProxyType({})
 """What is ruled in nearly all plays; of many thousands each would have three empty dictionaries of its own."""
 
 
-def nothing() -> Mapping[Seat, Any]:
-    """Give `NOTHING`."""
-    return NOTHING
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredPlay:
+class ScoredPlay(Struct, frozen=True, gc=False):
     """One table playing one deal: who sat where, what they scored, what the arbiter took off or awarded (IMP)."""
 
     deal: int
@@ -37,14 +32,14 @@ class ScoredPlay:
     players: Mapping[Seat, str]
     points: Mapping[Seat, int] | None
     """None: void, unplayed or adjusted; the play is in no datum, and `awards` are all that it gives."""
-    fines: Mapping[Seat, int] = field(default_factory=nothing)
+    fines: Mapping[Seat, int] = NOTHING
     form: str | None = None
     """Hash of the verified serial order, or what the arbiter put in its place."""
     section: str | None = None
     """The group of the field within which a datum is taken; None: the field is one."""
-    awards: Mapping[Seat, int] = field(default_factory=nothing)
+    awards: Mapping[Seat, int] = NOTHING
     """IMPs given by the arbiter: of an unplayed play, or beside what was played."""
-    stands_for: Mapping[Seat, str] = field(default_factory=nothing)
+    stands_for: Mapping[Seat, str] = NOTHING
     """Seats of substitutes: for whom they play, and who gets the IMPs."""
 
     @property

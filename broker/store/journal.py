@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from broker.contract.messages import LogMessage, Ruling
-from broker.contract.wire import Refused, decode
+from broker.contract.wire import UNREADABLE, Refused, decode, decoder
 from broker.store.errors import StoreBroken
 
 VERSION: Final = 1
@@ -105,14 +105,17 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Kept]:
             yield message_of(body)
 
 
+fact_of: Final = decoder(LogMessage).decode
+
+
 def message_of(body: bytes) -> Kept:
     """Give what is stored as a message: nearly always a fact. Raises StoreBroken."""
     try:
-        return decode(LogMessage, body)
-    except Refused as no_fact:
+        return fact_of(body)
+    except UNREADABLE as no_fact:
         with suppress(Refused):
             return decode(Ruling, body)
-        raise StoreBroken(f"the journal holds what is no message: {no_fact.text}") from None
+        raise StoreBroken(f"the journal holds what is no message: {str(no_fact)[:300]}") from None
 
 
 def fingerprint(reader: Reader) -> str:

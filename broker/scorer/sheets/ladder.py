@@ -48,16 +48,16 @@ def ladder(moment: Moment) -> Ladder:
 
     What the bounds say is sound, not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
     """
-    bounds = _bounds(moment)
+    bounds, planned = _bounds(moment), moment.event.plays_planned
     return Ladder(
         final=moment.final,
         deals=len(moment.by_deal.keys() | moment.unplayed.keys()),
         deals_expected=len(moment.event.expected),
-        rungs=tuple(_rung(moment, line, bounds[line.name]) for line in moment.ranking),
+        rungs=tuple(_rung(moment, line, bounds[line.name], planned.get(line.name, 0)) for line in moment.ranking),
     )
 
 
-def _rung(moment: Moment, line: Ranked, reach: Bounds) -> Rung:
+def _rung(moment: Moment, line: Ranked, reach: Bounds, planned: int) -> Rung:
     return Rung(
         place=line.place,
         player=line.name,
@@ -65,7 +65,7 @@ def _rung(moment: Moment, line: Ranked, reach: Bounds) -> Rung:
         imp=written(line.imp),
         fines=line.fines,
         plays=line.plays,
-        plays_expected=len(moment.event.bookings_of.get(line.name, ())),
+        plays_expected=planned,
         best=reach.best,
         worst=reach.worst,
         least=written(reach.least),
