@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -112,14 +113,11 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             if journal is None:
                 return
             running.callback(journal.close)
-            work = _loaded(checked, journal, event)
             passwords = credentials or event / CREDENTIALS
-            if broker in get_args(Kind):
-                child = _start(running, cast("Kind", broker), checked, event, passwords, (host, mqtt_port))
-                address = Address(child.host, child.port, "scorer", Credentials.load(passwords).password("scorer"))
-                watch = child.check
-            else:
-                address, watch = _elsewhere(broker, passwords, ca), _nothing
+            with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
+                begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
+                work = _loaded(checked, journal, event)
+            address, watch = begun.result()
             tls = desk_tls(event, desk_certificate, desk_key)
             door = Door(event)
             running.callback(door.close)
@@ -244,6 +242,22 @@ def tell_first(door: Door, url: str, event: Path, *, open_room: bool) -> None:
     click.echo(
         f"Nobody has an account: {seen}, and nobody can give orders. First head arbiter, within an hour: {shown}"
     )
+
+
+def _broker(
+    running: ExitStack,
+    broker: str,
+    event: Event,
+    folder: Path,
+    passwords: Path,
+    listen: tuple[str, int],
+    ca: Path | None,
+) -> tuple[Address, Callable[[], None]]:
+    """Give the broker that was asked for, started here or not, and what is to be called to look after it."""
+    if broker not in get_args(Kind):
+        return _elsewhere(broker, passwords, ca), _nothing
+    child = _start(running, cast("Kind", broker), event, folder, passwords, listen)
+    return Address(child.host, child.port, "scorer", Credentials.load(passwords).password("scorer")), child.check
 
 
 def _start(

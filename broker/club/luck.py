@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from random import Random
@@ -18,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from broker.club.event import play_event, scored

@@ -185,15 +185,15 @@ class Intake:
     def _remember(self, message: LogMessage) -> None:
         self.books[message.table].take(message)
         self._ids.add(message.id)
-        if isinstance(message.fact, Result):
-            key = _play_of(message)
+        fact = message.fact
+        key = message.table, fact.round
+        if isinstance(fact, Result):
             self._results[key] = (*self._results.get(key, ()), message.seq)
-        elif isinstance(message.fact, Ruled):
-            key = _play_of(message)
+        elif isinstance(fact, Ruled):
             self._ruled[key] += 1
-            if isinstance(message.fact.decision, Reopen):
+            if isinstance(fact.decision, Reopen):
                 self._reopened.setdefault(key, set()).add(message.seq)
-        elif isinstance(message.fact, AROUND):
+        elif isinstance(fact, AROUND):
             self._around[key] += 1
 
     def judge(self, topic: str, payload: bytes) -> Verdict:

@@ -21,7 +21,7 @@ from broker.scorer.riichi import Sessions
 from broker.scorer.rulings import absences
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import WHO_PLAYS, Entry, PlayKey, Subject, entry_of
-from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, of_its_deal, table_of
+from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, of_its_deal, plain, result_of, table_of
 from broker.scorer.seating import Seatings
 from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
@@ -29,7 +29,7 @@ from broker.scorer.visits import Visits
 from broker.scoring.bounds import reach_of_teams
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
-from broker.scoring.plays import NOTHING, Adjustment, ScoredPlay
+from broker.scoring.plays import Adjustment, ScoredPlay
 from broker.scoring.ranking import Ranking
 from broker.store.journal import Kept
 
@@ -155,8 +155,12 @@ class Room:
 
     def scored(self) -> list[ScoredPlay]:
         """Give all plays of which something counts, as scoring takes them."""
-        plain = [self._plain(key, message) for key, message in self.results.items() if key not in self._ruled]
-        return plain + [play for laid in self._ruled.values() if (play := laid.scored())]
+        unruled = [
+            plain(message.table, result := result_of(message), self._restored(key, message, result.deal))
+            for key, message in self.results.items()
+            if key not in self._ruled
+        ]
+        return unruled + [play for laid in self._ruled.values() if (play := laid.scored())]
 
     def adjustments(self) -> list[Adjustment]:
         """Give the IMPs that were given or taken beside all plays."""
@@ -172,18 +176,6 @@ class Room:
         laid = of_its_deal(laid, self.dealer(laid.deal), self._event.profile)
         restored = self._restored(key, result, laid.deal)
         return replace(laid, form=form_of(key[0], restored, self.book.of(laid.deal)) if ruled else restored)
-
-    def _plain(self, key: PlayKey, message: LogMessage) -> ScoredPlay:
-        """Give a play that nobody has ruled on, as nearly all are: what `_lay` would say of it."""
-        result = result_of(message)
-        return ScoredPlay(
-            deal=result.deal,
-            table=message.table,
-            players=result.players,
-            points=result.points,
-            fines={seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING,
-            form=self._restored(key, message, result.deal),
-        )
 
     def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
         """Give the table's last word on how the tiles lay, before the result: what is said after it changes no IMP.
@@ -395,10 +387,3 @@ class Room:
     def team_standings(self) -> Ranking:
         """Rank all teams of the event, by the deals that all of them have played."""
         return self.teams.standings(self.adjustments())
-
-
-def result_of(message: LogMessage) -> Result:
-    """Give the result in a message. Raises TypeError where it is none."""
-    if not isinstance(message.fact, Result):
-        raise TypeError(f"not a result: {message.id}")
-    return message.fact

@@ -59,8 +59,8 @@ class Seatings:
         """Give the deals with which somebody has two results, or to which somebody has sat down once more."""
         found = set()
         for deal, results in self._of_deal.items():
-            players = [player for one in results.values() for player in one.players.values()]
-            if len(set(players)) < len(players):
+            players = [one.players.values() for one in results.values()]
+            if len(set[PlayerId]().union(*players)) < sum(map(len, players)):
                 found.add(deal)
         begun = ((key, event.bookings[key].deal) for key in self._told.keys() - self._counted.keys())
         return found | {deal for key, deal in begun if self.repeating(key, deal, (self.of(key) or {}).values())}

@@ -4,7 +4,7 @@ All else is derived. The laws are tests that every store passes: tests/broker/st
 """
 
 import hashlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -105,7 +105,7 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Kept]:
             yield message_of(body)
 
 
-fact_of: Final = decoder(LogMessage).decode
+fact_of: Final[Callable[[bytes], LogMessage]] = decoder(LogMessage).decode
 
 
 def message_of(body: bytes) -> Kept:

@@ -6,7 +6,6 @@ same list of plays and end with the standings; both must give the same IMPs, pla
 
 import argparse
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from random import Random
 from statistics import median
@@ -109,7 +108,7 @@ def main() -> None:
         raise SystemExit("pandas has other standings")
     print(f"from plays to standings: {ours:.3f} s; pandas {theirs:.3f} s; {theirs / ours:.1f} times as fast; same IMPs")
 
-    last = replace(plays[-1], table=asked.tables + 1, players={seat: f"new {seat}" for seat in SEATS})
+    last = structs.replace(plays[-1], table=asked.tables + 1, players={seat: f"new {seat}" for seat in SEATS})
     for name, play in (("of players who are in it", plays[-1]), ("of four new players", last)):
         before = Ledger.of([one for one in plays if one is not play], profile)
         standings(before)  # as it is while an event goes on

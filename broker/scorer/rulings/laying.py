@@ -28,7 +28,7 @@ from broker.rules.riichi.duplicate import scored
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
 from broker.scorer.rulings.entry import Entry
-from broker.scoring.plays import Adjustment, ScoredPlay
+from broker.scoring.plays import NOTHING, Adjustment, ScoredPlay
 
 APART = LAST_TABLE + 1
 """More than any table has: see `Laid.line`."""
@@ -89,6 +89,25 @@ class Laid(Struct, frozen=True, kw_only=True):
             awards=_by_seat(awarded, self.players),
             form=self.form,
         )
+
+
+def plain(table: int, result: Result, form: str) -> ScoredPlay:
+    """Give a play that nobody has ruled on, as nearly all are: what `Laid.scored` would say of it."""
+    return ScoredPlay(
+        deal=result.deal,
+        table=table,
+        players=result.players,
+        points=result.points,
+        fines={seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING,
+        form=form,
+    )
+
+
+def result_of(message: LogMessage) -> Result:
+    """Give the result in a message. Raises TypeError where it is none."""
+    if not isinstance(message.fact, Result):
+        raise TypeError(f"not a result: {message.id}")
+    return message.fact
 
 
 def worth(winners: Container[Seat], hand: RiichiEvent | None, seat: Seat) -> RiichiWin | None:

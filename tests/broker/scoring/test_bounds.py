@@ -1,7 +1,5 @@
 """Rank bounds: however the missing plays end, nobody leaves them; and with nothing missing they are the standings."""
 
-from dataclasses import replace
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
@@ -37,7 +35,7 @@ def test_however_the_missing_plays_end_everybody_stays_within(
     plays = [scored(play) for play in told]
     cut = data.draw(st.integers(0, len(plays)))
     ended = [
-        replace(
+        structs.replace(
             play,
             points={seat: data.draw(ENDINGS) for seat in SEATS},
             form=data.draw(st.sampled_from([play.form, "a" * 64, "c" * 64])),
@@ -70,7 +68,7 @@ def test_a_complete_deal_moves_no_more_and_an_own_play_can_give_the_whole_scale(
 
 def test_a_missing_play_of_a_large_field_moves_the_others_little() -> None:
     plays = made([seats(0, 0, 0, 0)] * 1000)
-    to_come = [replace(plays[0], table=1001, players={seat: f"new {seat}" for seat in SEATS})]
+    to_come = [structs.replace(plays[0], table=1001, players={seat: f"new {seat}" for seat in SEATS})]
     found = bounds(Ledger.of(plays, OEDMC), to_come)
     # One score of 3 x (999 + 8) beside a thousand of 0 makes a mean of 3.02, which is worth 1 IMP.
     assert (found["p1e"].least, found["p1e"].most) == (-1, 1)
@@ -78,14 +76,14 @@ def test_a_missing_play_of_a_large_field_moves_the_others_little() -> None:
 
 def test_a_missing_play_of_another_section_moves_nobody() -> None:
     plays = made([seats(10, 0, 0, 0), seats(0, 0, 0, 0)])
-    to_come = [replace(plays[0], section="B", players={seat: f"new {seat}" for seat in SEATS})]
+    to_come = [structs.replace(plays[0], section="B", players={seat: f"new {seat}" for seat in SEATS})]
     found = bounds(Ledger.of(plays, OEDMC), to_come)
     assert (found["p1e"].least, found["p1e"].most) == (2, 2)
 
 
 def test_a_group_that_may_stay_too_small_may_keep_what_that_gives() -> None:
     plays = made([seats(0, 0, 0, 0)])
-    to_come = [replace(plays[0], table=2, players={seat: f"new {seat}" for seat in SEATS})]
+    to_come = [structs.replace(plays[0], table=2, players={seat: f"new {seat}" for seat in SEATS})]
     found = bounds(Ledger.of(plays, turned(alone=30)), to_come)
     assert (found["p1e"].least, found["p1e"].most) == (-24, 30)
 
@@ -102,7 +100,7 @@ def test_however_the_deals_to_come_end_every_team_stays_within(
     deals = sorted({play.deal for play in plays})
     kept = data.draw(st.sets(st.sampled_from(deals)))
     ended = [
-        replace(scored(play), points={seat: data.draw(ENDINGS) for seat in SEATS}, fines={}, awards={})
+        structs.replace(scored(play), points={seat: data.draw(ENDINGS) for seat in SEATS}, fines={}, awards={})
         for play in plays
     ]
     now = team.standings([play for play in ended if play.deal in kept], teams, profile, provisional=True)

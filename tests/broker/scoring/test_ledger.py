@@ -1,10 +1,10 @@
 """One play at a time or all at once, in whatever order, corrected or not: the same groups and totals."""
 
-from dataclasses import replace
 from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from broker.contract.words import SEATS
 from broker.rules.profile import Profile

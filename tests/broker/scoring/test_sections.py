@@ -1,7 +1,8 @@
 """Groups of the field: a datum is taken within a section."""
 
-from dataclasses import replace
 from fractions import Fraction
+
+from msgspec.structs import replace
 
 from broker.rules.profile_files import load
 from broker.scoring.compare import groups

@@ -1,7 +1,6 @@
 """Team events: four members, one at each wind, their points added and converted once."""
 
 from collections.abc import Mapping
-from dataclasses import replace as changed
 
 import pytest
 from hypothesis import given
@@ -47,7 +46,7 @@ def test_totals_and_places_are_what_the_oracle_says(event: Event) -> None:
 
 def with_points(plays: list[ScoredPlay], scores: Mapping[tuple[int, Seat], int]) -> list[ScoredPlay]:
     """Give plays with the points of some chairs, told by table and seat."""
-    return [changed(play, points={seat: scores.get((play.table, seat), 0) for seat in SEATS}) for play in plays]
+    return [replace(play, points={seat: scores.get((play.table, seat), 0) for seat in SEATS}) for play in plays]
 
 
 def imps(plays: list[ScoredPlay], teams: Mapping[str, list[str]], profile: Profile = MEAN) -> dict[str, Exact]:
@@ -80,7 +79,7 @@ def test_the_sum_is_converted_and_not_each_member() -> None:
 
 def test_a_fine_is_the_team_s_and_in_no_reference() -> None:
     plays, teams = four_teams(tables=2)
-    fined = [changed(plays[0], fines={"east": 4, "south": 8}), plays[1]]
+    fined = [replace(plays[0], fines={"east": 4, "south": 8}), plays[1]]
     assert list(team.standings(fined, teams, MEAN)) == [
         Ranked(1, "team 1", imp=-4, fines=4, plays=1),
         Ranked(2, "team 2", imp=-8, fines=8, plays=1),
@@ -113,7 +112,7 @@ def test_a_player_of_two_teams_is_refused() -> None:
 def test_a_team_twice_at_a_wind_is_refused() -> None:
     plays, teams = four_teams()
     players = plays[1].players
-    plays[1] = changed(plays[1], players={**players, "east": players["north"], "north": players["east"]})
+    plays[1] = replace(plays[1], players={**players, "east": players["north"], "north": players["east"]})
     assert refusal(plays, teams) == ("team_incomplete", "deal 1: team 1 sits twice at east")
 
 
@@ -123,7 +122,7 @@ def test_a_team_that_is_missing_at_a_wind_is_refused() -> None:
 
 
 def form(plays: list[ScoredPlay], table: int, letter: str) -> list[ScoredPlay]:
-    return [changed(play, form=letter * 64) if play.table == table else play for play in plays]
+    return [replace(play, form=letter * 64) if play.table == table else play for play in plays]
 
 
 def test_in_a_fouled_deal_a_member_is_compared_with_those_of_the_same_form() -> None:
@@ -144,7 +143,7 @@ def test_who_was_alone_in_a_form_is_compared_at_the_other_winds() -> None:
 
 def test_a_void_play_counts_nowhere_and_its_awards_are_the_teams() -> None:
     plays, teams = four_teams(tables=2)
-    void = changed(plays[0], points=None, awards={"east": 3, "south": -3})
+    void = replace(plays[0], points=None, awards={"east": 3, "south": -3})
     assert imps([void, *with_points(plays[1:], {(2, "east"): 9})], teams) == {"team 1": 3, "team 2": -3}
 
 
@@ -158,7 +157,7 @@ def test_cross_imps_of_teams_are_the_mean_over_the_other_teams() -> None:
 
 def test_provisional_standings_leave_out_a_deal_that_is_not_over() -> None:
     plays, teams = four_teams(tables=2)
-    second = [changed(play, deal=2) for play in plays]
+    second = [replace(play, deal=2) for play in plays]
     so_far = [*with_points(plays, {(1, "east"): 9}), second[0]]
     found = {one.name: (one.imp, one.plays) for one in team.standings(so_far, teams, MEAN, provisional=True)}
     assert found == {"team 1": (3, 1), "team 2": (-3, 1)}
@@ -167,7 +166,7 @@ def test_provisional_standings_leave_out_a_deal_that_is_not_over() -> None:
 def test_a_substitute_counts_for_the_team_of_whom_they_play_for() -> None:
     plays, teams = four_teams(tables=2)
     regular = plays[0].players["east"]
-    with_substitute = changed(plays[0], players={**plays[0].players, "east": "sub"}, stands_for={"east": regular})
+    with_substitute = replace(plays[0], players={**plays[0].players, "east": "sub"}, stands_for={"east": regular})
     assert imps([with_substitute, plays[1]], teams) == imps(plays, teams)
 
 
