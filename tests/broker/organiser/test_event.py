@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from broker.command import homologue
 from broker.organiser.deals.files import flat
-from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players
+from broker.organiser.events.listed import Listed, players_csv, read_players
 from broker.organiser.movements.command import new as new_movement
 from broker.rules.errors import RuleError
 from broker.scorer.event import open_event
+from broker.scorer.origins import PLAYERS
 
 HEAD = ["name", "country", "club", "national", "ema"]
 OPTIONS = ["--name", "cup-2026", "--title", "Club cup", "--profile", "oedmc-2020", "--rounds", "5"]
