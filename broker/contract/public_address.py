@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 LONGEST: Final = 64
-"""Characters: with a code behind it, what a QR code of the smallest screen holds at three pixels a module, or nearly."""
+"""Characters: with a code behind it, what an ordinary screen shows as a QR code of four pixels a module."""
 
 _NAME: Final = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _PORT: Final = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"

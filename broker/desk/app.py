@@ -71,8 +71,7 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     """
     access = Access(door, open_room=open_room, open_public=offer.open_public)
     streams, pace = streams or Streams(), pace or Pace()
-    teams = offer.moments().event.plan.teams if offer.moments else ()
-    pages = Pages(sheets=offer.moments is not None, grids=offer.grids, teams=teams)
+    pages = _pages(offer)
     desk = Desk(feed, streams, pace, access, pages)
     if orders is None:
         access.withhold("give_orders")
@@ -94,6 +93,13 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
         ],
     )
+
+
+def _pages(offer: Offer) -> Pages:
+    if offer.moments is None:
+        return Pages(grids=offer.grids)
+    event = offer.moments().event
+    return Pages(sheets=True, grids=offer.grids, teams=event.plan.teams, origin_of=event.origin_of)
 
 
 def _sheets(feed: ViewFeed, offer: Offer, access: Access, live: LiveSheets) -> Iterator[Route]:
@@ -176,7 +182,7 @@ class Desk:
         """The standings as a file."""
         view = self._seen(visitor_of(request))
         attachment = f'attachment; filename="standings-{view.event}-{view.version}.csv"'
-        text = BYTE_ORDER_MARK + as_csv(view.standings)
+        text = BYTE_ORDER_MARK + as_csv(view.standings, self._pages.origin_of)
         return Response(text, media_type="text/csv", headers={"Content-Disposition": attachment})
 
     async def health(self, _request: Request) -> Response:

@@ -1,6 +1,6 @@
 """A view as HTML: one renderer for the still page and for the live one, so that the two cannot disagree."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
@@ -18,6 +18,8 @@ from broker.desk.parts import Rendering, Renderings
 from broker.desk.public import Public
 from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
 from broker.desk.unwell import changed, faulty, in_spite_of
+from broker.scorer.origins import Origin
+from broker.scorer.standings import nowhere
 from broker.scorer.view import AlertView, View
 
 SHOWN_PLAYS: Final = 60
@@ -131,11 +133,19 @@ Audience = tuple[Language, tuple[bool, bool, bool], int]
 class Pages:
     """Renders views. A room is kept until the view changes: any number of readers cost one rendering a language."""
 
-    def __init__(self, *, sheets: bool = False, grids: bool = False, teams: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        sheets: bool = False,
+        grids: bool = False,
+        teams: Iterable[str] = (),
+        origin_of: Callable[[str], Origin] = nowhere,
+    ) -> None:
         """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed.
 
-        `teams`: as the event lists them, for the addresses of their sheets.
+        `teams`: as the event lists them, for the addresses of their sheets. `origin_of`: a player's country and club.
         """
+        self.origin_of = origin_of
         self._sheets, self._grids = sheets, grids
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
         self._open = Public()
@@ -206,6 +216,7 @@ class Pages:
                 "numbers": self._numbers,
                 "words": words,
                 "sheets": self._sheets,
+                "origin_of": self.origin_of,
             }
             rendered[audience] = self._renderings.render(audience, environment().get_template("room.html"), values)
         return rendered[audience]

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from broker.contract.public_address import receipt_link
 from broker.contract.receipt_code import read_code
 from broker.desk.access import Visitor, address
 from broker.desk.errors import DeskError, SheetUnknown, TooManyMisses
@@ -45,7 +46,8 @@ class ReceiptPage:
             sheet = self._find(address(request), typed)
         except DeskError as error:
             return render(request, "receipt_ask.html", "receipt", error=error, values={"typed": typed[:64]})
-        here = f"{request.base_url}receipt/{sheet.code}"
+        known = receipt_link(self._sheets.moment(Visitor()).event.plan.public_address, sheet.code)
+        here = known or f"{request.base_url}receipt/{sheet.code}"
         return render(request, "receipt.html", "receipt", values={"sheet": sheet, "qr": qr(here), "link": here})
 
     def _find(self, who: str, typed: str) -> ReceiptSheet:

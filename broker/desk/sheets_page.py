@@ -1,6 +1,6 @@
 """The pages and files of travellers, players and standings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -10,11 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from broker.contract.public_address import receipt_link
 from broker.contract.words import SEATS
 from broker.desk.access import Access, Visitor, visitor_of
 from broker.desk.catalogue import Catalogue
 from broker.desk.charts import course_chart, points_and_imps, round_the_room
 from broker.desk.live_sheet import LiveSheets, Sheet
+from broker.desk.qr import qr
 from broker.desk.sheets import Leaf, Sheets
 from broker.scorer.sheets.course import Course, course
 from broker.scorer.sheets.deal import DealSheet, PlayLine
@@ -56,6 +58,7 @@ class SheetsPage:
             "teams": teams,
             "numbers": {team: at for at, team in enumerate(self._sheets.moment(visitor).event.plan.teams, 1)},
             "first": partial(self._first, visitor, ladder, words),
+            "origins": self._sheets.moment(visitor).event.has_origins,
         }
         return Sheet("ladder.html", words.say("standings"), values, (ladder, leaf, teams))
 
@@ -90,13 +93,15 @@ class SheetsPage:
             "before": numbers[at - 1] if at else None,
             "after": numbers[at + 1] if at + 1 < len(numbers) else None,
         }
-        return Sheet("deal.html", words.say("deal", deal=number), values, (moment.parts(number), sheet.complete, leaf))
+        key = (moment.parts(number), sheet.complete, leaf, moment.stand_ins)
+        return Sheet("deal.html", words.say("deal", deal=number), values, key)
 
     def player(self, request: Request, visitor: Visitor, words: Catalogue) -> Sheet:
         """Show one player's sheet."""
         sheet = self._sheets.player(visitor, request.path_params["player"])
         chart = partial(points_and_imps, sheet, str(words.say("chart_player")), _seats(words))
-        return Sheet("player.html", sheet.name, {"sheet": sheet, "chart": chart}, sheet)
+        slips = _slips(self._sheets.moment(visitor).event.plan.public_address)
+        return Sheet("player.html", sheet.name, {"sheet": sheet, "chart": chart, "slips": slips}, sheet)
 
     def team(self, request: Request, visitor: Visitor, _words: Catalogue) -> Sheet:
         """Show one team's sheet."""
@@ -118,6 +123,11 @@ class SheetsPage:
     async def team_json(self, request: Request) -> Response:
         """One team's sheet, for other programs."""
         return _json(self._sheets.team(visitor_of(request), request.path_params["team"]))
+
+
+def _slips(address: str) -> Callable[[str], Markup] | None:
+    """Give what draws the QR code of a receipt; None where no address is made known for it to lead to."""
+    return (lambda code: qr(receipt_link(address, code))) if address else None
 
 
 def _seats(words: Catalogue) -> dict[str, str]:

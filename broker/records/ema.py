@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 
 from broker.contract.plans import Player
 from broker.organiser.deals.files import flat
-from broker.organiser.events.listed import FURTHER, PLAYERS, Listed, read_players
+from broker.organiser.events.listed import FURTHER, Listed, read_players
 from broker.rules.errors import RuleError
 from broker.scorer.cells import Cell, as_csv, decimal
+from broker.scorer.origins import PLAYERS
 from broker.scorer.stored import Stored
 from broker.scoring.ranking import Ranked
 

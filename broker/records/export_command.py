@@ -112,12 +112,17 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool) 
     with _told("standings"):
         if not source.is_dir():
             rules = chosen(profile)
-            ranked = of_lines.standings_of(of_lines.read_lines(source, rules), rules)
+            ranked, event = of_lines.standings_of(of_lines.read_lines(source, rules), rules), None
         else:
             stored = open_stored(source)
             _say_provisional(stored)
-            ranked = standings.rows(stored.room.standings(), stored.event.players)
-        deliver(standings.as_csv(ranked), output, source=source, force=force)
+            ranked, event = standings.rows(stored.room.standings(), stored.event.players), stored.event
+        deliver(
+            standings.as_csv(ranked, event.origin_of if event else standings.nowhere),
+            output,
+            source=source,
+            force=force,
+        )
 
 
 @export.command("ema")

@@ -94,7 +94,7 @@ def _ema(source: Source) -> str:
 EXPORTS: Final = (
     Export("standings.pdf", PDF, lambda of: standings_pdf(of.stored, of.words, of.at, of.ranked)),
     Export("travellers.pdf", PDF, lambda of: travellers_pdf(of.stored, of.words, of.at, embargoed=of.embargoed)),
-    Export("standings-table.csv", CSV, lambda of: standings.as_csv(of.ranked)),
+    Export("standings-table.csv", CSV, lambda of: standings.as_csv(of.ranked, of.stored.event.origin_of)),
     Export("results.csv", CSV, lambda of: results.written(results.of_event(of.stored, embargoed=of.embargoed))),
     Export("ema.csv", CSV, _ema, personal=True, at_the_end=True),
     Export(

@@ -52,9 +52,15 @@ def _steps(stored: Stored, laid: Laid) -> tuple[Step, ...] | None:
     return seen.steps if seen and same else None
 
 
+def _name(stored: Stored, player: str, round_: int) -> str:
+    """Name who sat there, and for whom where it was a substitute."""
+    name, sat = stored.event.players[player].name, stored.sat(player, round_)
+    return f"{sat} (for {name})" if sat else name
+
+
 def _record(stored: Stored, at: int, laid: Laid, *, faces: bool) -> Record:
     deal = stored.deals[laid.deal]
-    names = {seat: stored.event.players[player].name for seat, player in laid.players.items()}
+    names = {seat: _name(stored, player, laid.round) for seat, player in laid.players.items()}
     fines = {seat: laid.fines[player] for seat, player in laid.players.items() if laid.fines.get(player)}
     return Record(
         board=laid.deal,

@@ -5,9 +5,11 @@ from fractions import Fraction
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from broker.contract.words import SEATS, Seat, WinKind
 from broker.scorer.cells import Cell, as_csv, decimal
+from broker.scorer.origins import UNKNOWN, Origin
 from broker.scorer.rulings.laying import Laid, table_of
 from broker.scorer.stored import Stored
 from broker.scoring.compare import Exact, Group
@@ -16,7 +18,9 @@ from broker.scoring.plays import ScoredPlay
 HEADER: Final = (
     *("event", "round", "table", "deal", "form", "seat", "player", "name", "points", "hand_value", "win"),
     *("discarder", "datum", "imp", "fine", "award"),
+    *("sat", "country", "club"),
 )
+"""New columns come last: programs count columns. `sat`: the substitute who really sat there."""
 
 PlayKey = tuple[int, int]
 """Deal and table."""
@@ -41,6 +45,8 @@ class Row(Struct, frozen=True):
     datum: Fraction | None
     imp: Exact | None
     told: Told | None
+    sat: str | None = None
+    origin: Origin = UNKNOWN
 
     def cells(self) -> tuple[Cell, ...]:
         """Give the cells under HEADER."""
@@ -51,6 +57,7 @@ class Row(Struct, frozen=True):
             *(told.winners.get(self.seat) if told else None, told.win if told else None),
             *(told.discarder if told else None, _decimal(self.datum), _decimal(self.imp)),
             *(play.fines.get(self.seat, 0), play.awards.get(self.seat, 0)),
+            *(self.sat, *self.origin),
         )
 
 
@@ -82,7 +89,15 @@ def of_event(stored: Stored, *, embargoed: bool = False) -> list[Row]:
     """Give the rows of an event; those of deals that a table has still to play only if asked for."""
     told = {(laid.deal, laid.line): _told(laid) for _, laid in stored.played()}
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
-    return list(rows(shown, event=stored.event.name, name_of=_names(stored), told=told))
+    listed = rows(shown, event=stored.event.name, name_of=_names(stored), told=told)
+    return [_with_person(row, stored) for row in listed]
+
+
+def _with_person(row: Row, stored: Stored) -> Row:
+    """Add who sat there, and where the player comes from."""
+    player = row.play.players[row.seat]
+    sat = stored.sat(player, row.told.round) if row.told else None
+    return replace(row, sat=sat, origin=stored.event.origin_of(player))
 
 
 def _told(laid: Laid) -> Told:

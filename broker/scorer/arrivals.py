@@ -10,6 +10,7 @@ from broker.contract.facts import Result
 from broker.contract.messages import LogMessage
 from broker.contract.words import SEATS, Imp, Seat
 from broker.scorer.moment import Moment
+from broker.scorer.rulings.absences import StandIn
 from broker.scorer.rulings.entry import PlayKey
 from broker.scorer.rulings.laying import Laid, worth
 from broker.scorer.view import PlayView, SeatView
@@ -25,6 +26,7 @@ class Line(NamedTuple):
     message: LogMessage
     group: Group | None
     provisional: bool
+    stand_ins: tuple[StandIn, ...]
     play: PlayView
 
 
@@ -99,10 +101,11 @@ class Arrivals(Sequence[PlayView]):
             return self._as_ruled(message.at, fact, *ruled)
         group, provisional = self._group(message.table, fact), fact.deal not in self.moment.complete
         had = self._lines.get((message.table, fact.round))
-        if had and had.message is message and had.group is group and had.provisional == provisional:
+        there = self.moment.stand_ins
+        if had and had.message is message and had.group is group and had[2:4] == (provisional, there):
             return had.play
         play = self._made(message, fact, group, provisional=provisional)
-        self._lines[message.table, fact.round] = Line(message, group, provisional, play)
+        self._lines[message.table, fact.round] = Line(message, group, provisional, there, play)
         return play
 
     def _as_ruled(self, at: int, entered: Result | None, laid: Laid, kinds: tuple[str, ...]) -> PlayView:
@@ -131,6 +134,7 @@ class Arrivals(Sequence[PlayView]):
                     worth=worth(laid.winners, laid.hand, seat),
                     fine=laid.fines.get(player, 0),
                     imp=_in_all(laid, player, imp.get(seat)),
+                    sat=self.moment.sat(player, laid.round),
                 )
                 for seat, player in laid.players.items()
             },
@@ -161,6 +165,7 @@ class Arrivals(Sequence[PlayView]):
                     worth=worth(result.winners, result.hand, seat),
                     fine=fines.get(seat, 0),
                     imp=imp.get(seat),
+                    sat=self.moment.sat(player, result.round),
                 )
                 for seat, player in result.players.items()
             },

@@ -46,6 +46,7 @@ from broker.scorer import written_plays
 from broker.scorer.collecting import uncollected
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
+from broker.scorer.origins import UNKNOWN, Origin, Origins, read_origins
 from broker.scorer.own_rules import NONE, OwnRules, read_own
 from broker.scorer.riichi import RiichiBooking
 from broker.scorer.riichi import problems as riichi_problems
@@ -108,10 +109,17 @@ class Columns(NamedTuple):
 class Event:
     """A checked event, with everything looked up that the scorer asks for."""
 
-    def __init__(self, plan: Plan, deals: Iterable[DealRecord], registry: Registry, rules: OwnRules = NONE) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        deals: Iterable[DealRecord],
+        registry: Registry,
+        rules: OwnRules = NONE,
+        origins: Origins = MappingProxyType({}),
+    ) -> None:
         """Raise BadEvent, naming every problem, unless it can be played. `rules`: what it has of its own."""
         self.plan, self.own_rules, self.registry = plan, rules, registry
-        self.name = plan.name
+        self.name, self._origins = plan.name, origins
         listed = tuple(deals)
         self._deals = {deal.number: deal for deal in listed}
         problems = [
@@ -216,6 +224,15 @@ class Event:
         """Give a player's name; of who is not in the list, the id."""
         known = self.players.get(player)
         return known.name if known else player
+
+    def origin_of(self, player: str) -> Origin:
+        """Give country and club of a player, as far as they are known."""
+        return self._origins.get(player, UNKNOWN)
+
+    @property
+    def has_origins(self) -> bool:
+        """Whether anybody's country or club is known."""
+        return bool(self._origins)
 
     def winds(self, deal: int) -> tuple[Wind, Seat]:
         """Give a deal's prevalent wind and dealer: both stand on its carrier."""
@@ -382,4 +399,4 @@ def open_event(folder: Path) -> Event:
     """Read an event's folder. Raises BadEvent."""
     plan = read_plan(folder)
     rules = read_own(folder, (one.profile for one in plan.riichi))
-    return Event(plan, read_deals(folder), read_registry(folder), rules)
+    return Event(plan, read_deals(folder), read_registry(folder), rules, read_origins(folder))

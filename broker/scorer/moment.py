@@ -15,6 +15,7 @@ from broker.contract.facts import Result
 from broker.contract.messages import LogMessage, Standing, TeamStanding
 from broker.scorer import standings
 from broker.scorer.event import Event
+from broker.scorer.rulings.absences import StandIn, sat
 from broker.scorer.rulings.laying import APART, Laid, table_of
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
@@ -48,6 +49,12 @@ class Moment:
     """In a team event, of each deal that counts for the teams, who sat where for them."""
     left_out: tuple[int, ...] = ()
     """Complete deals that count for no team until an arbiter has ruled who sat where."""
+    stand_ins: tuple[StandIn, ...] = ()
+    """Who sits in whose place: names alone, which are under no embargo."""
+
+    def sat(self, player: str, round_: int) -> str | None:
+        """Give the substitute who sat in a player's seat in a round; None where the player did."""
+        return sat(self.stand_ins, player, round_)
 
     @cached_property
     def by_deal(self) -> Mapping[int, tuple[Row, ...]]:
@@ -152,7 +159,7 @@ class Embargo:
     def open_part(self, moment: Moment) -> Moment:
         """Give the same moment without every deal that a table has yet to play."""
         parts = {deal: moment.parts(deal) for deal in moment.complete}
-        beside, kept = (*moment.adjustments, moment.deadline), self._kept
+        beside, kept = (*moment.adjustments, moment.deadline, moment.stand_ins), self._kept
         if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
             kept = self._kept = _Opened(parts, beside, self._opened(moment, parts))
         return kept.moment

@@ -363,6 +363,7 @@ class Room:
                 self.team_rows(),
                 self.teams.lineups,
                 tuple(sorted(self.teams.left_out)),
+                absences.stand_ins(self.book),
             )
         return self._moment
 

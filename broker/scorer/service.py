@@ -343,7 +343,7 @@ class Scorer:
     def _write_standings(self) -> None:
         """Write the file anew. It is made from the store: that it cannot be written is no reason to stop."""
         try:
-            write_csv(self._folder / STANDINGS, self._room.moment().standings)
+            write_csv(self._folder / STANDINGS, self._room.moment().standings, self._event.origin_of)
         except OSError as error:
             text = f"{STANDINGS}: {error.strerror}"
             self._concerned.append(Concern("standings_unwritten", text, values={"text": text}))

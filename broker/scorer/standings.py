@@ -1,6 +1,6 @@
 """Standings as messages and as a CSV file that spreadsheets open safely."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, overload
 
@@ -8,11 +8,12 @@ from broker.contract.messages import Standing, TeamStanding
 from broker.contract.plans import Player
 from broker.scorer import cells
 from broker.scorer.cells import decimal
+from broker.scorer.origins import UNKNOWN, Origin
 from broker.scoring.bounds import Bounds
 from broker.scoring.ranking import Ranked, Ranking
 from broker.scoring.written import written
 
-HEADER: Final = ("place", "player", "name", "imp", "fines", "plays")
+HEADER: Final = ("place", "player", "name", "imp", "fines", "plays", "country", "club")
 
 
 class Named(Sequence[Standing]):
@@ -78,18 +79,26 @@ def _team_row(line: Ranked, reach: Bounds) -> TeamStanding:
     )
 
 
-def as_csv(standings: Iterable[Standing]) -> str:
-    """Write the standings; IMPs stay numbers."""
-    lines = ((row.place, row.player, row.name, decimal(row.imp), row.fines, row.plays) for row in standings)
+def nowhere(_player: str) -> Origin:
+    """Give the origin of who is in no list."""
+    return UNKNOWN
+
+
+def as_csv(standings: Iterable[Standing], origin_of: Callable[[str], Origin] = nowhere) -> str:
+    """Write the standings; IMPs stay numbers. New columns come last: programs count columns."""
+    lines = (
+        (row.place, row.player, row.name, decimal(row.imp), row.fines, row.plays, *origin_of(row.player))
+        for row in standings
+    )
     return cells.as_csv(HEADER, lines)
 
 
-def write_csv(path: Path, standings: Iterable[Standing]) -> None:
+def write_csv(path: Path, standings: Iterable[Standing], origin_of: Callable[[str], Origin] = nowhere) -> None:
     """Put the file in place whole: a reader sees the old one or the new one.
 
     Nobody waits for the disk: it is made from the store, and anew at every start. On a busy disk that takes a second.
     """
     beside = path.with_suffix(".csv.new")
     with beside.open("w", encoding="utf-8", newline="") as file:
-        file.write(as_csv(standings))
+        file.write(as_csv(standings, origin_of))
     beside.replace(path)

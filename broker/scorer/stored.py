@@ -44,6 +44,10 @@ class Stored(Struct, frozen=True):
                 entries = self.room.book.of(key)
                 yield (result.at if result else entries[-1].at if entries else 0), laid
 
+    def sat(self, player: str, round_: int) -> str | None:
+        """Give the substitute who sat in a player's seat in a round; None where the player did."""
+        return self.room.moment().sat(player, round_)
+
     def embargoed(self, deal: int) -> bool:
         """Say whether a table has the deal still to play."""
         return not self.room.complete(deal)

@@ -55,6 +55,8 @@ class SeatView(Struct, frozen=True):
     """IMP after the fine; None while it cannot be said."""
     worth: RiichiWin | None = None
     """What a winner's hand of riichi is worth."""
+    sat: str | None = None
+    """The substitute who really sat there."""
 
 
 class PlayView(Struct, frozen=True):

@@ -1,7 +1,7 @@
-"""A QR code on the table's screen: black on white whatever the screen's colours are, so that every telephone reads it."""
+"""A QR code on the table's screen: black on white whatever the screen's colours, so that every telephone reads it."""
 
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import pygame
 
@@ -22,7 +22,9 @@ def drawn(text: str, room: int) -> pygame.Surface | None:
 
     # A screen has no stains: with error correction L (7 %) the modules are as large as they can be.
     code = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode, ec_level="L")
-    modules = memoryview(zxingcpp.write_barcode_to_image(code, add_quiet_zones=False)).tolist()
+    image: Any = zxingcpp.write_barcode_to_image(code, add_quiet_zones=False)  # a buffer, which its types do not say
+    rows: Any = memoryview(image).tolist()
+    modules: list[list[int]] = rows
     side = len(modules) + 2 * QUIET
     scale = room // side
     if scale < LEAST:

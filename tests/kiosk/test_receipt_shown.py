@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.contract.facts import Result
-from broker.contract.messages import Assignment
 from broker.contract.receipt_code import receipt_code
 from kiosk.journal import Journal
 from kiosk.keyboard import Keyboard
@@ -69,15 +68,14 @@ def test_the_code_comes_with_where_to_look_it_up_if_the_event_has_made_that_know
     with closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
         table, codes = core(journal), Receipts(journal)
         for event in RECORDED:
-            known = isinstance(event, Assigned)
-            table.apply(structs.replace(event, assignment=published(event.assignment, address)) if known else event)
+            table.apply(published(event, address) if isinstance(event, Assigned) else event)
         now = codes.with_code(Shown(table=3, state="recorded"), table.state)
         assert now.receipt is not None
         assert now.receipt_link == link.format(code=now.receipt)
 
 
-def published(plan: Assignment, address: str) -> Assignment:
-    return structs.replace(plan, public_address=address)
+def published(plan: Assigned, address: str) -> Assigned:
+    return structs.replace(plan, assignment=structs.replace(plan.assignment, public_address=address))
 
 
 # ---- the arbiter's panel ----------------------------------------------------------------------

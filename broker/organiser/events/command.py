@@ -16,7 +16,7 @@ from broker.credentials import write_private
 from broker.organiser.deals import options
 from broker.organiser.deals.command import new as new_deals
 from broker.organiser.deals.made import BY_ROUNDS
-from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players, teams_of
+from broker.organiser.events.listed import Listed, players_csv, read_players, teams_of
 from broker.organiser.events.ready import Problem, notes, problems
 from broker.organiser.events.setting_up import plan_of, read_public
 from broker.organiser.movements.command import new as new_movement
@@ -25,6 +25,7 @@ from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import counts_red, load
 from broker.scorer.event import EVENT, Keying, Plan, read_plan
+from broker.scorer.origins import PLAYERS
 
 MOST_ROUNDS: Final = 100
 

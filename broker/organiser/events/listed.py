@@ -1,6 +1,5 @@
 """Players from a CSV list: their teams, and what is kept beside the plan: country, club, national and EMA numbers."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,16 +15,12 @@ from broker.rules.errors import RuleError
 from broker.rules.movement.check import SEATED
 from broker.scorer.cells import as_csv
 from broker.scorer.event import LARGEST_TEAM
+from broker.scorer.origins import COUNTRY, LONGEST
 
-PLAYERS: Final = "players.csv"
 FURTHER: Final = ("country", "club", "national", "ema")
 TEAM: Final = "team"
 COLUMNS: Final = ("id", "name", *FURTHER, TEAM)
-LONGEST: Final = 60
 MOST: Final = 4000
-
-COUNTRY: Final = re.compile(r"[A-Z]{2,3}", re.ASCII)
-"""A code as flags are named by: ISO 3166-1 (FR), or of the Olympic committee (FRA), as mahjong federations write."""
 
 
 @dataclass(frozen=True, slots=True)

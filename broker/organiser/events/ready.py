@@ -6,11 +6,12 @@ from pathlib import Path
 from broker.organiser.deals import sets
 from broker.organiser.deals.committed import COMMITMENT, refuse_other_event
 from broker.organiser.deals.files import flat
-from broker.organiser.events.listed import PLAYERS, read_players
+from broker.organiser.events.listed import read_players
 from broker.rules.errors import RuleError
 from broker.scorer.errors import BadEvent, ScorerError
 from broker.scorer.event import Plan, open_event
 from broker.scorer.folder import DEALS, SETS
+from broker.scorer.origins import PLAYERS
 
 Problem = tuple[str, str]
 """Code and text."""

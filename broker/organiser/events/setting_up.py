@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from broker.contract.public_address import PublicAddress
 from broker.credentials import write_private
 from broker.organiser.deals.committed import COMMITMENT, event_of
-from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players, teams_of
+from broker.organiser.events.listed import Listed, players_csv, read_players, teams_of
 from broker.organiser.movements import file as files
 from broker.organiser.movements.command import usual_order
 from broker.organiser.movements.players import fours, team_by_team
@@ -27,6 +27,7 @@ from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, check, make, named
 from broker.rules.rule_books import load, own
 from broker.scorer.event import EVENT, Plan, Session, read_plan
+from broker.scorer.origins import PLAYERS
 from broker.scorer.own_rules import PROFILE
 from broker.store.address import STORE, started
 
@@ -53,7 +54,7 @@ def may_change(folder: Path) -> Plan | None:
     return plan_of(folder)
 
 
-def take_head(  # noqa: PLR0913 - one parameter a field
+def take_head(
     folder: Path,
     name: str,
     title: str,

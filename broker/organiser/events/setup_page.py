@@ -18,7 +18,7 @@ from broker.desk.forms_page import render
 from broker.organiser.deals.committed import COMMITMENT, read_commitment
 from broker.organiser.deals.files import flat
 from broker.organiser.events import mixing, setting_up
-from broker.organiser.events.listed import PLAYERS, Listed, read_players
+from broker.organiser.events.listed import Listed, read_players
 from broker.organiser.events.ready import notes, problems
 from broker.organiser.movements import file as files
 from broker.organiser.movements import text
@@ -29,6 +29,7 @@ from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import shipped
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Plan, Session
+from broker.scorer.origins import PLAYERS
 from broker.scorer.own_rules import PROFILE
 from broker.store.address import started
 from broker.store.errors import StoreError

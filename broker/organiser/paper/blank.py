@@ -6,7 +6,7 @@ it is, so that a sheet that lies on the floor still belongs somewhere.
 
 import io
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, NamedTuple, get_args
@@ -20,6 +20,7 @@ from broker.organiser.deals.lettering import fitted, width, write
 from broker.organiser.paper.keyed import of_hand_values
 from broker.scorer.event import Booking, Event
 from broker.scorer.folder import DealRecord
+from broker.scorer.rulings.absences import StandIn, sat
 
 Language = Literal["en", "fr", "zh"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
@@ -50,6 +51,9 @@ class Blank(NamedTuple):
     play: Booking
     deal: DealRecord
     names: Mapping[Seat, str]
+    """Who sits there: a substitute under the own name."""
+    replaced: Mapping[Seat, str]
+    """For whom, where it is a substitute."""
     title: str
     event: str
     least: int
@@ -67,10 +71,11 @@ def blanks(
     *,
     tables: Iterable[int] = (),
     rounds: Iterable[int] = (),
+    stand_ins: Sequence[StandIn] = (),
 ) -> list[Blank]:
     """Give the sheets of an event, table by table; of some tables or rounds only where that is said.
 
-    Raises RuleError `no_riichi_sheet`.
+    `stand_ins`: who was ruled to sit in whose place. Raises RuleError `no_riichi_sheet`.
     """
     only_tables, only_rounds = set(tables), set(rounds)
     least = of_hand_values(event).payments.minimum.value
@@ -78,7 +83,8 @@ def blanks(
         Blank(
             play,
             deals[play.deal],
-            {seat: event.players[who].name for seat, who in play.players.items()},
+            {seat: sat(stand_ins, who, play.round) or event.players[who].name for seat, who in play.players.items()},
+            {seat: event.players[who].name for seat, who in play.players.items() if sat(stand_ins, who, play.round)},
             event.plan.title,
             event.name,
             least,
@@ -181,7 +187,11 @@ def _filled(
         text, size = fitted(sheet.names[seat], wide - 3 * mm, 12, 7)
         write(canvas, (x + 1.5 * mm, y + 6.4 * mm), text, size)
         canvas.setFillGray(GREY)
-        write(canvas, (x + 1.5 * mm, y + 1.8 * mm), sheet.play.players[seat], 7.5)
+        whose = sheet.play.players[seat]
+        if seat in sheet.replaced:
+            whose = f"{words['instead'].format(player=sheet.replaced[seat])} · {whose}"
+        text, size = fitted(whose, wide - 3 * mm, 7.5, 6)
+        write(canvas, (x + 1.5 * mm, y + 1.8 * mm), text, size)
         canvas.setFillGray(0)
     elif key in ("hu", "discarder"):
         canvas.rect(x + wide / 2 - 2.6 * mm, y + ROW / 2 - 2.6 * mm, 5.2 * mm, 5.2 * mm)

@@ -12,6 +12,8 @@ from broker.rules.errors import RuleError
 from broker.scorer.event import open_event
 from broker.scorer.folder import read_deals
 from broker.scorer.output import deliver
+from broker.scorer.stored import open_stored
+from broker.store.address import started
 
 MOST: Final = 2000
 """Sheets in one file: 1,000 pages."""
@@ -40,7 +42,9 @@ def sheets(
     homologue event sheets my-cup --table 7 --language fr --output table-7.pdf
     """  # noqa: D301 - click reads the \b
     event = open_event(folder)
-    made = blanks(event, {deal.number: deal for deal in read_deals(folder)}, tables=tables, rounds=rounds)
+    deals = {deal.number: deal for deal in read_deals(folder)}
+    known = open_stored(folder).room.moment().stand_ins if started(folder) else ()
+    made = blanks(event, deals, tables=tables, rounds=rounds, stand_ins=known)
     deliver(pdf(chosen(made), language), output, source=folder, force=force)
 
 

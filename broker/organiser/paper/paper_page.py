@@ -34,6 +34,7 @@ from broker.rules.errors import RuleError
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Booking, Event
 from broker.scorer.folder import DealRecord
+from broker.scorer.rulings.absences import StandIn
 from broker.scorer.view import ViewFeed
 from broker.store.errors import StoreError
 
@@ -100,8 +101,15 @@ class PaperPage:
 
     def _blank(self, request: Request, tables: Sequence[int], rounds: Sequence[int]) -> bytes:
         with self._printing:
-            made = chosen(blanks(self._event, self._deals, tables=tables, rounds=rounds))
+            known = self._stand_ins()
+            made = chosen(blanks(self._event, self._deals, tables=tables, rounds=rounds, stand_ins=known))
             return pdf(made, language(request).language)
+
+    def _stand_ins(self) -> Sequence[StandIn]:
+        try:
+            return self._scorer.ask(lambda: self._scorer.rulings.room.moment().stand_ins)
+        except ScorerError as problem:
+            raise RuleError(problem.code, str(problem)) from None
 
     def _read(self, form: Form) -> Sequence[Sheet]:
         match form.get("action", ""):

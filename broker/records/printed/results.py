@@ -25,12 +25,19 @@ Align = Literal["left", "right"]
 PLACE: Final = 16 * mm
 NUMBER: Final = 21 * mm
 NAMES: Final = A4[0] - 2 * MARGIN - PLACE - 3 * NUMBER
-STANDINGS: Final = columns(
-    MARGIN, ((PLACE, "right"), (NAMES, "left"), (NUMBER, "right"), (NUMBER, "right"), (NUMBER, "right"))
+COUNTRY: Final = 15 * mm
+CLUB: Final = 44 * mm
+_NUMBERS: Final[tuple[tuple[float, Align], ...]] = ((NUMBER, "right"),) * 3
+STANDINGS: Final = columns(MARGIN, ((PLACE, "right"), (NAMES, "left"), *_NUMBERS))
+WITH_ORIGINS: Final = columns(
+    MARGIN, ((PLACE, "right"), (NAMES - COUNTRY - CLUB, "left"), (COUNTRY, "left"), (CLUB, "left"), *_NUMBERS)
 )
 
 MINUS: Final = "–"
 """As long as a minus, and in every letter of the page's font, bold too."""
+
+STAND_IN: Final = "*"
+"""Beside the name of a player in whose seat a substitute sat."""
 
 LITTLE: Final = 10 * mm
 HU: Final = 28 * mm
@@ -44,20 +51,20 @@ TRAVELLERS: Final = columns(MARGIN, ((LITTLE, "right"), (LITTLE, "right"), *_SEA
 def standings_pdf(stored: Stored, words: Words, at: datetime, listed: Iterable[Standing] | None = None) -> bytes:
     """Give the standings as PDF: those of the room, or others that may be known."""
     lines = ranked.rows(stored.room.standings(), stored.event.players) if listed is None else tuple(listed)
-    return pdf(_heading(stored, words, at, "standings"), [_standings(lines, words)], STANDINGS)
+    heading, event = _heading(stored, words, at, "standings"), stored.event
+    known = event.has_origins
+    named = ("place", "name", *(("country", "club") if known else ()), "imp", "fines", "plays")
+    found = rows(_ranked(line, event.origin_of(line.player) if known else ()) for line in lines)
+    block = Block((Line("columns", tuple(Cell(words.say(key)) for key in named)),), found)
+    return pdf(heading, [block], WITH_ORIGINS if known else STANDINGS)
 
 
-def _standings(lines: Iterable[Standing], words: Words) -> Block:
-    names = [Cell(words.say(key)) for key in ("place", "name", "imp", "fines", "plays")]
-    return Block((Line("columns", tuple(names)),), rows(map(_ranked, lines)))
-
-
-def _ranked(line: Standing) -> tuple[Cell, ...]:
+def _ranked(line: Standing, origin: Iterable[str]) -> tuple[Cell, ...]:
     fines = signed(-line.fines) if line.fines else "–"
     first = line.place == 1
     return (
-        *(Cell(str(line.place), bold=True), Cell(line.name, bold=first), Cell(signed(Fraction(line.imp)), bold=True)),
-        *(Cell(fines), Cell(str(line.plays))),
+        *(Cell(str(line.place), bold=True), Cell(line.name, bold=first), *map(Cell, origin)),
+        *(Cell(signed(Fraction(line.imp)), bold=True), Cell(fines), Cell(str(line.plays))),
     )
 
 
@@ -86,7 +93,19 @@ def _travellers(stored: Stored, words: Words, shown: Iterable[Group]) -> Iterato
         for number, group in enumerate(groups, 1):
             head = _head(stored, words, group, number if len(groups) > 1 else 0)
             plays = rows(_play(one, results.get((one.play.table, group.deal)), stored, words) for one in group.plays)
-            yield Block(head, (*plays, _datum(group, words)))
+            yield Block(head, (*plays, _datum(group, words), *_stand_ins(group, results, stored, words)))
+
+
+def _stand_ins(group: Group, results: Mapping[tuple[int, int], Laid], stored: Stored, words: Words) -> Iterator[Line]:
+    """Say below a deal's plays who sat there for whom; the names above are of those who score."""
+    for play in group.members:
+        laid = results.get((play.table, group.deal))
+        for seat in SEATS if laid else ():
+            player = play.players[seat]
+            if laid and (sat := stored.sat(player, laid.round)):
+                who = words.say("sat", name=sat, player=stored.event.players[player].name)
+                where = f"{words.say('table')} {table_of(play)}, {words.say(seat)}"
+                yield Line("note", (Cell(f"{STAND_IN} {where}: {who}"),))
 
 
 def _head(stored: Stored, words: Words, group: Group, number: int) -> tuple[Line, Line]:
@@ -113,11 +132,18 @@ def _play(one: Compared, result: Laid | None, stored: Stored, words: Words) -> t
     cells = [Cell(str(table_of(play))), Cell(str(result.round) if result else "–")]
     for seat in SEATS:
         won = bool(result and seat in result.winners)
-        name = stored.event.players[play.players[seat]].name
+        name = _name(stored, play.players[seat], result.round if result else None)
         more = play.awards.get(seat, 0) - play.fines.get(seat, 0)
         imp = signed(one.imp[seat]) + (f" ({signed(more)})" if more else "")
         cells += [Cell(name, bold=won), Cell(signed(points[seat]), bold=won), Cell(imp)]
     return (*cells, Cell(_hu(result, words)))
+
+
+def _name(stored: Stored, player: str, round_: int | None) -> str:
+    """Name a player with the country; marked where a substitute sat there."""
+    country = stored.event.origin_of(player).country
+    mark = STAND_IN if round_ and stored.sat(player, round_) else ""
+    return f"{stored.event.players[player].name}{f' ({country})' if country else ''}{mark}"
 
 
 def _hu(result: Laid | None, words: Words) -> str:

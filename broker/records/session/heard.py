@@ -1,6 +1,6 @@
 """What the tables have told of their sessions, with the sheet of each: settled again only where a table told more."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from broker.contract.facts import RiichiHand
@@ -43,10 +43,12 @@ class SessionsNow:
         self._event, self._sessions = event, sessions
         self._kept: dict[tuple[Key, Language], Heard] = {}
 
-    def all(self, language: Language) -> Iterator[Heard]:
-        """Give every session of the event."""
-        for key in sorted(self._event.riichi):
-            yield self._of(key, language)
+    def __len__(self) -> int:
+        return len(self._event.riichi)
+
+    def some(self, lines: slice, language: Language) -> tuple[Heard, ...]:
+        """Give some of the event's sessions, which are in the order of tables and rounds: only these are settled."""
+        return tuple(self._of(key, language) for key in sorted(self._event.riichi)[lines])
 
     def one(self, key: Key, language: Language) -> Heard | None:
         """Give one session; None where none is planned."""

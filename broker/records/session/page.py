@@ -13,6 +13,7 @@ from broker.desk.annex import Annex
 from broker.desk.catalogue import Catalogue
 from broker.desk.forms_page import language
 from broker.desk.live_sheet import LiveSheets, Sheet
+from broker.desk.sheets import Leaf
 from broker.people.roles import Right
 from broker.records.session.heard import SessionsNow
 from broker.records.session.pdf import pdf
@@ -24,6 +25,9 @@ WHO: Final[Right] = "see_room"
 
 SHOWN_HANDS: Final = 5
 """Of each session, the newest; the others are shown on request."""
+
+SESSIONS: Final = 20
+"""On a page: each is half a screen high on a laptop, and a whole one on a phone."""
 
 
 def annex(event: Event, sessions: Sessions) -> Annex:
@@ -47,11 +51,13 @@ class SessionsPage:
         """Give the routes of what is printed."""
         return [access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO)]
 
-    def show(self, _request: Request, _visitor: Visitor, words: Catalogue) -> Sheet:
-        """Show every session: the scores, the round, what lies on the table, the hands."""
-        sessions = tuple(self._sessions.all(words.language))
-        values = {"sessions": sessions, "players": self._event.players, "shown_hands": SHOWN_HANDS}
-        return Sheet("riichi.html", words.say("riichi_sessions"), values, tuple(one.entries for one in sessions))
+    def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> Sheet:
+        """Show a page of sessions: of each the scores, the round, what lies on the table, the hands."""
+        leaf = Leaf.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
+        sessions = self._sessions.some(leaf.lines(SESSIONS), words.language)
+        values = {"sessions": sessions, "players": self._event.players, "shown_hands": SHOWN_HANDS, "leaf": leaf}
+        key = (leaf, tuple(one.entries for one in sessions))
+        return Sheet("riichi.html", words.say("riichi_sessions"), values, key)
 
     async def printed(self, request: Request) -> Response:
         """Give the sheet of one session."""

@@ -16,12 +16,13 @@ from broker.contract.wire import encode
 from broker.credentials import write_private
 from broker.organiser.deals.committed import COMMITMENT
 from broker.organiser.deals.files import decode_json
-from broker.organiser.events.listed import FURTHER, PLAYERS, Listed, players_csv
+from broker.organiser.events.listed import FURTHER, Listed, players_csv
 from broker.records.whole.document import Document
 from broker.rules.errors import RuleError
 from broker.scorer.event import EVENT, Event
 from broker.scorer.folder import write_deals, write_hands, write_registry
 from broker.scorer.intake import Intake
+from broker.scorer.origins import PLAYERS
 from broker.scorer.own_rules import PROFILE, PROFILES, OwnRules
 from broker.scoring.lineups import team_of_players
 from broker.store.errors import StoreBroken

@@ -10,10 +10,11 @@ import msgspec
 from broker.contract.messages import LogMessage, Ruling
 from broker.organiser.deals.committed import COMMITMENT
 from broker.organiser.deals.files import read_json
-from broker.organiser.events.listed import FURTHER, PLAYERS, read_players
+from broker.organiser.events.listed import FURTHER, read_players
 from broker.records.whole.document import ComparedGroup, Document, Entry, Person, ScoredSeat, TravellerPlay
 from broker.scorer import standings
 from broker.scorer.folder import read_registry
+from broker.scorer.origins import PLAYERS
 from broker.scorer.room import Room
 from broker.scorer.stored import Stored
 from broker.scoring.compare import Compared, Group

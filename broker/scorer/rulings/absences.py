@@ -1,6 +1,7 @@
 """Players who are gone: who sits there instead from a round on, and what becomes of plays for which nobody does."""
 
 from collections.abc import Container, Iterable, Mapping
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -62,6 +63,30 @@ def last_word(entries: Iterable[Entry], player: str, round_: int) -> Entry | Non
         if isinstance(said, Substitute | Withdrawn) and said.player == player and said.first_round <= round_:
             found = entry
     return found
+
+
+class StandIn(NamedTuple):
+    """Who sits in somebody's seats from a round on; an empty name: nobody does."""
+
+    player: str
+    first_round: int
+    name: str
+
+
+def stand_ins(book: Book) -> tuple[StandIn, ...]:
+    """Give the rulings on who plays that count, oldest first: what was ruled last of a round holds."""
+    said = (entry.decision for entry in book.of(WHO_PLAYS))
+    return tuple(
+        StandIn(one.player, one.first_round, one.name if isinstance(one, Substitute) else "")
+        for one in said
+        if isinstance(one, Substitute | Withdrawn)
+    )
+
+
+def sat(known: Iterable[StandIn], player: str, round_: int) -> str | None:
+    """Give the substitute who sat in a player's seat in a round; None where the player did."""
+    found = [one.name for one in known if one.player == player and one.first_round <= round_]
+    return (found[-1] or None) if found else None
 
 
 def without_gone(laid: Laid, entries: Iterable[Entry], awards: Awards) -> Laid:

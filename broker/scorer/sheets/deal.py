@@ -35,6 +35,10 @@ class SeatLine(Struct, frozen=True):
     hand_value: int | None
     worth: RiichiWin | None = None
     """What a winner's hand of riichi is worth."""
+    sat: str | None = None
+    """The substitute who really sat there; what the seat scores is the player's all the same."""
+    country: str = ""
+    """Of the player; empty: not said."""
 
     @property
     def net(self) -> Imp | None:
@@ -185,6 +189,8 @@ def _line(
                 award=play.awards.get(seat, 0),
                 hand_value=told.winners.get(seat) if told else None,
                 worth=worth(told.winners, told.hand, seat) if told else None,
+                sat=moment.sat(play.players[seat], key[1]),
+                country=moment.event.origin_of(play.players[seat]).country,
             )
             for seat in SEATS
         },

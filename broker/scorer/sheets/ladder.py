@@ -31,6 +31,8 @@ class Rung(Struct, frozen=True):
     worst: int
     least: Imp
     most: Imp
+    country: str = ""
+    club: str = ""
 
 
 class Ladder(Struct, frozen=True):
@@ -58,6 +60,7 @@ def ladder(moment: Moment) -> Ladder:
 
 
 def _rung(moment: Moment, line: Ranked, reach: Bounds, planned: int) -> Rung:
+    origin = moment.event.origin_of(line.name)
     return Rung(
         place=line.place,
         player=line.name,
@@ -70,6 +73,8 @@ def _rung(moment: Moment, line: Ranked, reach: Bounds, planned: int) -> Rung:
         worst=reach.worst,
         least=written(reach.least),
         most=written(reach.most),
+        country=origin.country,
+        club=origin.club,
     )
 
 

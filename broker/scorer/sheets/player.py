@@ -7,6 +7,7 @@ from msgspec import Struct
 from broker.contract.receipt_code import receipt_code
 from broker.contract.words import SEATS, Seat
 from broker.scorer.moment import Moment
+from broker.scorer.rulings.absences import StandIn
 from broker.scorer.sheets.deal import SeatLine, play_line
 from broker.scorer.sheets.ladder import Ladder, Rung
 
@@ -35,11 +36,15 @@ class PlayerSheet(Struct, frozen=True):
     plays: tuple[PlayOfPlayer, ...]
     to_come: int
     """Plays that are not here: not played, not in, or under embargo."""
+    country: str = ""
+    club: str = ""
+    stand_ins: tuple[StandIn, ...] = ()
+    """Who has sat, or is to sit, in the player's place."""
 
 
 def player_sheet(moment: Moment, standings: Ladder, player: str) -> PlayerSheet:
     """Give a player's sheet. Raises KeyError where the event has no such player."""
-    known = moment.event.players[player]
+    known, origin = moment.event.players[player], moment.event.origin_of(player)
     plays = tuple(sorted(_plays(moment, player), key=lambda play: play.round))
     return PlayerSheet(
         player=player,
@@ -48,6 +53,9 @@ def player_sheet(moment: Moment, standings: Ladder, player: str) -> PlayerSheet:
         final=standings.final,
         plays=plays,
         to_come=max(0, len(moment.event.bookings_of[player]) - len(plays)),
+        country=origin.country,
+        club=origin.club,
+        stand_ins=tuple(one for one in moment.stand_ins if one.player == player),
     )
 
 

@@ -8,7 +8,6 @@ from msgspec import Struct
 from broker.contract.messages import TeamStanding
 from broker.contract.words import SEATS, Imp, Seat
 from broker.scorer.moment import Moment
-from broker.scorer.rulings.laying import table_of
 from broker.scorer.sheets.ladder import Ladder, Rung
 from broker.scoring.lineups import Lineup
 from broker.scoring.team import won
@@ -31,6 +30,8 @@ class SeatOfTeam(Struct, frozen=True):
     name: str
     table: int
     points: int | None
+    sat: str | None = None
+    """The substitute who really sat there."""
 
 
 class DealOfTeam(Struct, frozen=True):
@@ -93,4 +94,5 @@ def _deals(moment: Moment, team: str) -> Iterator[DealOfTeam]:
 def _seat(moment: Moment, lineup: Lineup, seat: Seat) -> SeatOfTeam:
     play = lineup[seat]
     points = play.points[seat] if play.points is not None else None
-    return SeatOfTeam(play.players[seat], moment.event.name_of(play.players[seat]), table_of(play), points)
+    player, (table, round_) = play.players[seat], moment.place(play)
+    return SeatOfTeam(player, moment.event.name_of(player), table, points, moment.sat(player, round_))

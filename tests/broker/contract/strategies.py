@@ -1,6 +1,7 @@
 """Any message, made from its struct alone: a field that is added tomorrow is tried tomorrow."""
 
 import re
+import sys
 from functools import cache
 from typing import Any, Final
 
@@ -66,7 +67,10 @@ def _of_leaf(kind: inspect.Type) -> st.SearchStrategy[Any]:
         case inspect.NoneType():
             return st.none()
         case inspect.StrType(pattern=str(pattern)):
-            return st.from_regex(re.compile(pattern, re.ASCII), fullmatch=True)
+            longest = kind.max_length or sys.maxsize
+            return st.from_regex(re.compile(pattern, re.ASCII), fullmatch=True).filter(
+                lambda text: len(text) <= longest
+            )
         case inspect.StrType():
             return TEXT.filter(lambda text: len(text) >= (kind.min_length or 0))
     raise TypeError(f"no example of {kind}")

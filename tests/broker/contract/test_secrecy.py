@@ -29,7 +29,7 @@ def test_a_table_reads_receipts_its_assignment_how_it_is_served_orders_answers_a
     assert [topic.name for topic in READ_BY_TABLES] == ["receipt", "assignment", "served", "order", "counted"]
 
 
-def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> None:
+def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_profile() -> None:
     assert set(text_fields()) == {
         "receipt: id",
         "receipt: event",
@@ -47,6 +47,7 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_or_a_rule_profile() -> N
         "assignment: session.players{}.id",
         "assignment: session.players{}.name",
         "assignment: repeats{}[]",
+        "assignment: public_address",
         "served: id",
         "served: event",
         "served: device",

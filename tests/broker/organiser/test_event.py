@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 
 from broker.command import homologue
 from broker.organiser.deals.files import flat
-from broker.organiser.events.listed import PLAYERS, Listed, players_csv, read_players
+from broker.organiser.events.listed import Listed, players_csv, read_players
 from broker.organiser.movements.command import new as new_movement
 from broker.rules.errors import RuleError
 from broker.scorer.event import open_event
+from broker.scorer.origins import PLAYERS, Origin
 
 HEAD = ["name", "country", "club", "national", "ema"]
 OPTIONS = ["--name", "cup-2026", "--title", "Club cup", "--profile", "oedmc-2020", "--rounds", "5"]
+ADDRESS = "https://results.example.org"
 
 
 def ask(*words: object, said: str = "") -> Result:
@@ -41,7 +43,9 @@ def sixteen() -> list[list[str]]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An event that was set up in one command."""
     folder = tmp_path_factory.mktemp("events")
-    result = ask("new", folder / "cup", *OPTIONS, "--players", sheet(folder, sixteen()))
+    result = ask(
+        "new", folder / "cup", *OPTIONS, "--public-address", f"{ADDRESS}/", "--players", sheet(folder, sixteen())
+    )
     assert result.exit_code == 0, result.output
     return folder / "cup"
 
@@ -49,6 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_event_that_was_set_up_may_start(made: Path) -> None:
     event = open_event(made)
     assert (event.name, len(event.players), len(event.plan.plays), event.tables) == ("cup-2026", 16, 80, (1, 2, 3, 4))
+    assert (event.plan.public_address, event.origin_of("p01")) == (ADDRESS, Origin("FRA", "=Club"))
     assert json.loads(ask("check", made, "--json").stdout) == {"ready": True, "problems": [], "notes": []}
 
 
@@ -68,6 +73,13 @@ def test_clubs_and_numbers_stay_beside_the_plan_and_reach_no_table(made: Path) -
     one = read_players(made / PLAYERS)[0]
     assert one.further == ("FRA", "=Club", "N1", "04000001")
     assert b"Club'" not in (made / "event.toml").read_bytes()
+
+
+def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    players = sheet(tmp_path, sixteen())
+    result = ask("new", tmp_path / "cup", *OPTIONS, "--public-address", "example.org", "--players", players)
+    assert (result.exit_code, "public_address_wrong" in result.stderr) == (1, True)
+    assert not (tmp_path / "cup").exists()
 
 
 def test_nothing_is_written_over(made: Path) -> None:

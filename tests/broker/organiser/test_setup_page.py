@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from markupsafe import escape
 
 from broker.desk.server import DeskServer
 from broker.event_command import no_room
@@ -105,6 +106,54 @@ def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder
         "Friday",
     )
     assert '"faces"' not in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("https://results.example.org", "https://results.example.org"),
+        (" http://10.0.0.2:8136/ ", "http://10.0.0.2:8136"),
+        ("https://example.org/mahjong/2026/", "https://example.org/mahjong/2026"),
+        ("", ""),
+    ],
+)
+def test_the_public_address_is_kept_as_receipts_need_it_and_shown_again(
+    client: httpx.Client, folder: Path, typed: str, kept: str
+) -> None:
+    page = send(client, {**HEAD, "public_address": typed}).text
+    assert ('id="done"' in page, f'value="{kept}"' in page) == (True, True)
+    plan = setting_up.plan_of(folder)
+    assert plan is not None
+    assert plan.public_address == kept
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "results.example.org",
+        "ftp://example.org",
+        "https://",
+        "https://example.org/?a=b",
+        "https://example.org/#a",
+        "https://ana:secret@example.org",
+        "https://example.org:70000",
+        "https://ex ample.org",
+        "https://example.org/a b",
+        "https://example.org//a",
+        "javascript:alert(1)",
+        'https://example.org/"><script>',
+        "https://" + "a" * 60 + ".org",
+        "https://例子.org",
+    ],
+)
+def test_what_is_no_public_address_is_refused_by_its_code_and_stays_to_be_mended(
+    client: httpx.Client, folder: Path, typed: str
+) -> None:
+    made(client, 1)
+    before = (folder / "event.toml").read_bytes()
+    answer = send(client, {**HEAD, "public_address": typed})
+    assert (answer.status_code, "public_address_wrong" in answer.text) == (400, True)
+    assert ((folder / "event.toml").read_bytes(), f'value="{escape(typed)}"' in answer.text) == (before, True)
 
 
 def test_every_wrong_line_of_a_list_is_named_and_nothing_is_kept(client: httpx.Client, folder: Path) -> None:

@@ -44,10 +44,10 @@ def test_a_row_is_this() -> None:
     told = {(1, 1): results.Told(2, "discard", {"east": 18}, "north")}
     rows = list(results.rows(groups(plays, load()), event="cup", name_of=str.upper, told=told))
     assert results.written(rows).splitlines()[:4] == [
-        "event,round,table,deal,form,seat,player,name,points,hand_value,win,discarder,datum,imp,fine,award",
-        "cup,2,1,1,a,east,p1,P1,42,18,discard,north,14,7,0,0",
-        "cup,2,1,1,a,south,p2,P2,-8,,discard,north,-2.667,-2,0,0",
-        "cup,2,1,1,a,west,p3,P3,-8,,discard,north,-2.667,-2,4,0",
+        "event,round,table,deal,form,seat,player,name,points,hand_value,win,discarder,datum,imp,fine,award,sat,country,club",
+        "cup,2,1,1,a,east,p1,P1,42,18,discard,north,14,7,0,0,,,",
+        "cup,2,1,1,a,south,p2,P2,-8,,discard,north,-2.667,-2,0,0,,,",
+        "cup,2,1,1,a,west,p3,P3,-8,,discard,north,-2.667,-2,4,0,,,",
     ]
 
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from broker.contract.facts import Call, Confirmed, Fact, LetIn, Paused, PinWrong, TimeAdded
 from broker.contract.link import LinkChanged
 from broker.contract.messages import LogMessage, TableState
-from broker.contract.rulings import Deadline, Void
+from broker.contract.rulings import Deadline, Substitute, Void
 from broker.contract.words import SEATS
 from broker.credentials import Credentials
 from broker.desk import pairing_page
@@ -26,12 +26,14 @@ from broker.desk.pairings import Pairings
 from broker.desk.server import DeskServer
 from broker.event_command import no_room
 from broker.organiser.events import setup_page
+from broker.organiser.events.listed import Listed, players_csv
 from broker.people.accounts import By
 from broker.people.door import Door
 from broker.people.orders import Given
 from broker.people.roles import ROLES
 from broker.process import _annexes
 from broker.scorer.event import Plan, Session, open_event
+from broker.scorer.origins import PLAYERS as PLAYERS_CSV
 from broker.scorer.riichi import RiichiBooking
 from broker.scorer.service import Scorer
 from broker.store.address import STORE
@@ -55,6 +57,11 @@ MINUTE: Final = 60_000
 PLAYERS: Final = tuple(replace(one, name=sample.NAMES[one.id]) for one in small.plan().players)
 TITLE: Final = "Tournoi international de Lille 2026"
 SESSIONS: Final = (Session("Saturday morning", 1, 2, "2020-10-31T11:00"), Session("Saturday afternoon", 3, 4))
+PUBLIC: Final = "https://results.mahjong-lille.example.org"
+FROM: Final = (("FR", "Les Quatre Vents de Strasbourg"), ("CHN", "北京大学麻将队"), ("DK", ""), ("", "Mahjong Club"))
+"""Countries and clubs, in turn."""
+
+INSTEAD: Final = Substitute(player="p07", name="Wilhelmina von Reserve-Hohenstein", first_round=2)
 PEOPLE: Final = ("Hélène Roy", "Tao Lin", "Inès Moreau", "Screen in the hall")
 
 
@@ -63,6 +70,8 @@ class Whole:
 
     def __init__(self, folder: Path, of: Plan, said: Sequence[LogMessage]) -> None:
         event_folder(folder, timed(said), of)
+        listed = [Listed(one, (*origin, "", "")) for one, origin in zip(of.players, cycle(FROM), strict=False)]
+        (folder / PLAYERS_CSV).write_text(players_csv(listed), encoding="utf-8")
         event = open_event(folder)
         self.door, self.journal = _door(folder), SqliteJournal(folder / STORE, event.name)
         self.scorer = Scorer(event, self.journal, folder, lambda: NOW)
@@ -116,7 +125,7 @@ def whole(folder: Path, of: Plan, said: Sequence[LogMessage] = (), *, connected:
 @cache
 def cup() -> Plan:
     """Give the plan of the small event, under long names."""
-    return replace(small.plan(), title=TITLE, players=PLAYERS, sessions=SESSIONS)
+    return replace(small.plan(), title=TITLE, players=PLAYERS, sessions=SESSIONS, public_address=PUBLIC)
 
 
 def at_the_table(deal: int) -> tuple[Fact, ...]:
@@ -153,6 +162,7 @@ def busy(folder: Path) -> Iterator[DeskServer]:
         correction = correct(small.OUTCOMES[2], None)
         for ruling in (
             lambda: give(draft(room, Deadline(at=NOW + 30 * MINUTE)), HEAD),
+            lambda: give(draft(room, INSTEAD), HEAD),
             lambda: give(draft(room, Void(), (4, 1), reason="A tile lay face up"), HEAD),
             lambda: give(draft(room, replace(correction, replaces=room.play((3, 2)).source), (3, 2)), HEAD),
         ):
@@ -177,6 +187,7 @@ def empty(folder: Path) -> Iterator[DeskServer]:
 def over(folder: Path) -> Iterator[DeskServer]:
     """Serve an event that has all its results."""
     with whole(folder, cup(), small.whole_event()) as made:
+        made.scorer.ask(lambda: made.scorer.rulings.give(draft(made.scorer.rulings.room, INSTEAD), HEAD))
         yield made.server
 
 

@@ -130,6 +130,7 @@ PLACES: Final = (
     Place("deal: nothing yet", "empty", "/deal/1"),
     Place("deal: riichi", "riichi", "/deal/1"),
     Place("player", "busy", "/player/p07"),
+    Place("player: over", "over", "/player/p07"),
     Place("player: nothing yet", "empty", "/player/p16"),
     Place("team", "teams", "/team/1"),
     Place("carriers", "busy", "/carriers"),

@@ -16,8 +16,9 @@ def text_of(content: bytes) -> list[str]:
     return [page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(content)]
 
 
-def made(language: Language = "en", **only: tuple[int, ...]) -> list[str]:
-    return text_of(pdf(blanks(small.event(), {deal.number: deal for deal in small.deals()}, **only), language))
+def made(language: Language = "en", tables: tuple[int, ...] = (), rounds: tuple[int, ...] = ()) -> list[str]:
+    deals = {deal.number: deal for deal in small.deals()}
+    return text_of(pdf(blanks(small.event(), deals, tables=tables, rounds=rounds), language))
 
 
 def ask(*words: object) -> Result:

@@ -3,15 +3,22 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import msgspec
 import pytest
+from starlette.requests import Request
 
 from broker.contract.facts import RiichiHand
+from broker.contract.plans import Player
 from broker.contract.words import SEATS
-from broker.scorer.event import Plan
-from broker.scorer.riichi import RiichiBooking
+from broker.desk.access import Visitor
+from broker.desk.catalogue import catalogues
+from broker.records.session.heard import SessionsNow
+from broker.records.session.page import SessionsPage
+from broker.scorer.event import Event, Plan
+from broker.scorer.riichi import RiichiBooking, Sessions
 from tests.broker.desk.rulings.benches import Ruled, ruling_desk
 from tests.broker.desk.test_access import logged_in
 from tests.broker.scorer.hall import put
@@ -136,3 +143,36 @@ def test_a_hand_that_is_recorded_comes_onto_the_page_that_is_open(tmp_path: Path
         put(desk.scorer, *told)
         hand = next(line for line in shown if 'data-key="last-7"' in line)
     assert (first.startswith("data: <section"), "East" in hand, "+3000" in hand) == (True, False, True)
+
+
+def many(count: int) -> Event:
+    """Give an evening of so many sessions."""
+    players = tuple(Player(id=f"p{number:03}", name=f"Player {number}") for number in range(1, 4 * count + 1))
+    booked = tuple(
+        RiichiBooking(
+            1,
+            at + 1,
+            "riichi-montreal",
+            dict(zip(SEATS, (one.id for one in players[4 * at : 4 * at + 4]), strict=True)),
+        )
+        for at in range(count)
+    )
+    return Event(Plan(name=NAME, title="Club", profile="oedmc-2020", players=players, riichi=booked), (), {})
+
+
+@pytest.mark.parametrize(
+    ("asked", "page", "tables"), [("", 1, (1, 20)), ("2", 2, (21, 40)), ("3", 3, (41, 45)), ("99", 3, (41, 45))]
+)
+def test_hundreds_of_sessions_are_shown_a_page_at_a_time(asked: str, page: int, tables: tuple[int, int]) -> None:
+    event = many(45)
+    shown = SessionsPage(event, SessionsNow(event, Sessions(event.session_rules)))
+    request = Request({"type": "http", "query_string": f"page={asked}".encode(), "headers": []})
+    values: Any = shown.show(request, Visitor(), catalogues()["en"]).values
+    assert (values["leaf"], values["sessions"][0].booking.table, values["sessions"][-1].booking.table) == (
+        (page, 3),
+        *tables,
+    )
+
+
+def test_a_page_of_a_few_sessions_has_no_numbers_of_pages(arbiter: httpx.Client) -> None:
+    assert 'data-key="leaves"' not in arbiter.get("/riichi").text

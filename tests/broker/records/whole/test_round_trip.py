@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from broker.contract.messages import LogMessage, Ruling
 from broker.contract.rulings import DealPlayed, Void
 from broker.contract.wire import encode
-from broker.organiser.events.listed import PLAYERS
 from broker.organiser.paper.keyed import keyed_of, sheet_of
 from broker.organiser.paper.taking import take
 from broker.records.whole.document import Document, Entry, schema
@@ -20,6 +19,7 @@ from broker.records.whole.writing import document, encoded
 from broker.rules.errors import RuleError
 from broker.rules.tiles import KINDS
 from broker.scorer.errors import BadEvent
+from broker.scorer.origins import PLAYERS
 from broker.scorer.rulings.entry import Author
 from broker.scorer.service import Scorer
 from broker.scorer.stored import open_stored
