@@ -23,6 +23,7 @@ from broker.credentials import Credentials
 from broker.desk import devices_page, pairing_page
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
+from broker.desk.event_pin import EventPin
 from broker.desk.offer import Offer
 from broker.desk.orders import DeskLink
 from broker.desk.pairing_page import ForTables
@@ -114,7 +115,8 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             running.callback(journal.close)
             work = _loaded(checked, journal, event)
             passwords = credentials or event / CREDENTIALS
-            if broker in get_args(Kind):
+            own = broker in get_args(Kind)
+            if own:
                 child = _start(running, cast("Kind", broker), checked, event, passwords, (host, mqtt_port))
                 address = Address(child.host, child.port, "scorer", Credentials.load(passwords).password("scorer"))
                 watch = child.check
@@ -123,7 +125,8 @@ def scorer(  # noqa: PLR0913 - one parameter an option
             tls = desk_tls(event, desk_certificate, desk_key)
             door = Door(event)
             running.callback(door.close)
-            line = DeskLink(checked.name, door, replace(address, user="desk", password=desk_password(passwords)))
+            desk_address = replace(address, user="desk", password=desk_password(passwords))
+            line = DeskLink(checked.name, checked.tables, door, desk_address, EventPin.beside(passwords))
             running.callback(line.stop)
             watches = [watch, *_backup(running, event, work, checked.name, wishes, door)]
             page = DeskServer(
@@ -138,8 +141,9 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                     *_annexes(event, checked, work, door),
                     pairing_page.annex(
                         door,
-                        for_tables(
-                            checked.name, passwords, address, host if broker in get_args(Kind) else None, broker_name
+                        replace(
+                            for_tables(checked.name, passwords, address, host if own else None, broker_name),
+                            tell_pin=line.pin.tell,
                         ),
                         Pairings(tls.fingerprint if tls else ""),
                         names_of(desk_host, desk_name),

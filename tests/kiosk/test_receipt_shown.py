@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from broker.contract.facts import Result
 from broker.contract.receipt_code import receipt_code
 from kiosk.journal import Journal
-from kiosk.keyboard import Keyboard
+from kiosk.keyboard import Keyboard, NoPin
 from kiosk.panel import Panel, kept, opened, reopened
 from kiosk.receipts import Receipts
 from kiosk.table.events import ArbiterAdmitted, PlayVoided, Reopened
@@ -21,7 +21,7 @@ from tests.kiosk.tables import S, sitting_in
 RECORDED = sitting_in(Phase.RECORDED).events
 
 
-class Yes:
+class Yes(NoPin):
     """A PIN that is always right."""
 
     known = True
