@@ -24,6 +24,7 @@ from broker.credentials import Credentials
 from broker.desk import devices_page, pairing_page
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
+from broker.desk.event_pin import EventPin
 from broker.desk.offer import Offer
 from broker.desk.orders import DeskLink
 from broker.desk.pairing_page import ForTables
@@ -118,10 +119,12 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                 begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
                 work = _loaded(checked, journal, event)
             address, watch = begun.result()
+            own = broker in get_args(Kind)
             tls = desk_tls(event, desk_certificate, desk_key)
             door = Door(event)
             running.callback(door.close)
-            line = DeskLink(checked.name, door, replace(address, user="desk", password=desk_password(passwords)))
+            desk_address = replace(address, user="desk", password=desk_password(passwords))
+            line = DeskLink(checked.name, checked.tables, door, desk_address, EventPin.beside(passwords))
             running.callback(line.stop)
             watches = [watch, *_backup(running, event, work, checked.name, wishes, door)]
             page = DeskServer(
@@ -136,8 +139,9 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                     *_annexes(event, checked, work, door),
                     pairing_page.annex(
                         door,
-                        for_tables(
-                            checked.name, passwords, address, host if broker in get_args(Kind) else None, broker_name
+                        replace(
+                            for_tables(checked.name, passwords, address, host if own else None, broker_name),
+                            tell_pin=line.pin.tell,
                         ),
                         Pairings(tls.fingerprint if tls else ""),
                         names_of(desk_host, desk_name),

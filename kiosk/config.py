@@ -2,7 +2,7 @@
 
 import stat
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -14,6 +14,9 @@ from firmware.scanner_addresses import parse_scanner
 from kiosk.errors import BadConfiguration
 from kiosk.pairing.keep import kept_in
 from kiosk.pin import Pin
+
+PIN_TOLD: Final = "arbiter-pin-told"
+"""Beside the journal: the PIN that the desk has set."""
 
 Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one for which there is a catalogue")]
 
@@ -161,8 +164,8 @@ class Settings:
         return self.beside(self.config.folder)
 
     def pin(self) -> Pin:
-        """Give the arbiters' PIN. Raises BadConfiguration."""
-        return Pin(self.beside(self.config.arbiter_pin_file))
+        """Give the arbiters' PIN, as the desk has told it last. Raises BadConfiguration."""
+        return Pin(self.beside(self.config.arbiter_pin_file), self.folder / PIN_TOLD, self.config.event)
 
     def address(self) -> Address:
         """Give the broker's address with the password. Raises BadConfiguration."""

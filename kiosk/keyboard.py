@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Final, Protocol
 
+from broker.contract.messages import ArbiterPin
 from broker.contract.words import Seat, WinKind
 from kiosk import panel as arbiters
 from kiosk import riichi_kept
@@ -46,6 +47,9 @@ class Pins(Protocol):
     def right(self, pin: str) -> bool:
         """Say whether this is it."""
 
+    def take(self, said: ArbiterPin) -> None:
+        """Take another one from the desk."""
+
 
 class NoPin:
     """A table whose arbiters are let in by the desk alone."""
@@ -56,6 +60,9 @@ class NoPin:
     def right(self, _: str) -> bool:
         """No PIN is right."""
         return False
+
+    def take(self, _: ArbiterPin) -> None:
+        """There is nowhere to keep one."""
 
 
 class Drafts(Protocol):
@@ -126,6 +133,10 @@ class Keyboard:
     def pin(self) -> str | None:
         """What tells which PIN the arbiters have here."""
         return self._pins.mark
+
+    def take_pin(self, said: ArbiterPin) -> None:
+        """Let arbiters in by another PIN from now on: the desk has set it."""
+        self._pins.take(said)
 
     @property
     def filled_in(self) -> Form | RiichiForm | None:

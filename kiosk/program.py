@@ -9,8 +9,7 @@ from functools import partial
 
 from broker.contract.counting import Counted
 from broker.contract.link import Incoming, LinkChanged, LinkRefused
-from broker.contract.messages import Assignment, Order, Receipt, Served, TableState
-from broker.contract.wire import Refused, decode_at
+from broker.contract.messages import ArbiterPin, Assignment, Order, Receipt, Served, TableState
 from broker.contract.words import Lifecycle
 from firmware.contact import TooShort
 from firmware.hardware.inventory import Trouble
@@ -48,7 +47,7 @@ from kiosk.table.events import (
     TrayChecked,
 )
 from kiosk.table.state import SETTLE_NS, Phase, Table
-from kiosk.table_link import ask, table_link
+from kiosk.table_link import ask, read, table_link
 from kiosk.today import hours_and_minutes, version
 from kiosk.told import told_of, told_of_people
 from kiosk.touch import Touch
@@ -232,22 +231,21 @@ class Program:
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
-        try:
-            _, message = decode_at(incoming.topic, incoming.payload)
-        except Refused as refused:
-            self._health.say("wire", refused.code)
-        else:
-            self._health.say("wire", None)
-            if isinstance(message, Receipt):
+        message, code = read(incoming)
+        self._health.say("wire", code)
+        match message:
+            case Receipt():
                 self._uplink.settle(message)
-            elif isinstance(message, Assignment):
+            case Assignment():
                 self._plan_came(message)
-            elif isinstance(message, Counted):
+            case Counted():
                 self._count.take(message)
-            elif isinstance(message, Served):
+            case Served():
                 self._served_came(message)
-            elif isinstance(message, Order):
+            case Order():
                 self._apply(orders.given(message, self._clock()))
+            case ArbiterPin():
+                self._keyboard.take_pin(message)
         incoming.acknowledge()
 
     def _served_came(self, served: Served) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from broker.contract import topics
 from broker.contract.counting import CountRequest
 from broker.contract.link import Incoming, Link, LinkChanged, Will
-from broker.contract.wire import encode
+from broker.contract.messages import Message
+from broker.contract.wire import Refused, decode_at, encode
 from kiosk.config import Settings
 from kiosk.journal import Journal
 from kiosk.table.state import Table
@@ -33,3 +34,11 @@ def ask(link: Wire, request: CountRequest) -> None:
     """Ask the scorer what a hand is worth."""
     topic = topics.COUNT.at(request.event, table=request.table)
     link.publish(topic, encode(request), retain=topics.COUNT.retain)
+
+
+def read(incoming: Incoming) -> tuple[Message | None, str | None]:
+    """Give a message; or the code of why it cannot be read."""
+    try:
+        return decode_at(incoming.topic, incoming.payload)[1], None
+    except Refused as refused:
+        return None, refused.code

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from broker.contract.arbiter_pin import PinMark
+from broker.contract.arbiter_pin import PinHash, PinMark
 from broker.contract.facts import Fact
 from broker.contract.plans import PlannedPlay, PlannedSession
 from broker.contract.public_address import PublicAddress
@@ -312,3 +312,14 @@ class Order(Message, frozen=True, kw_only=True):
     command: Command
     minutes: Annotated[int, Meta(ge=0, le=60, description="of extra time; 0 with other commands")] = 0
     author: Name
+
+
+class ArbiterPin(Message, frozen=True, kw_only=True):
+    """The event's PIN for arbiters, as it was set at the desk: by its hash alone, of a salt of its own.
+
+    A table keeps the one that was set last, of those that it has heard of.
+    """
+
+    table: TableNo
+    set_at: Annotated[Milliseconds, Meta(description="wall clock of the desk, each later than the one before")]
+    hash: PinHash

@@ -2,13 +2,14 @@
 
 import threading
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from broker.contract import topics
 from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import Order
 from broker.contract.wire import encode
+from broker.desk.event_pin import EventPin, PinTeller
 from broker.people.accounts import Account
 from broker.people.door import Door
 from broker.people.errors import OrderUnsent, TablesUnheard
@@ -87,13 +88,13 @@ class OrderDesk:
 
 
 class DeskLink:
-    """The desk's connection with the broker, and the orders that go over it."""
+    """The desk's connection with the broker, and the orders and the arbiters' PIN that go over it."""
 
-    def __init__(self, event: str, door: Door, address: Address) -> None:
+    def __init__(self, event: str, tables: Sequence[int], door: Door, address: Address, pin: EventPin) -> None:
         # It has to hear something to know that it is heard: the alerts are few, and it may read them.
         self._connected = threading.Event()
         self._link = Link(address, f"homologue-{event}-desk", [topics.ALERT.at(event)], self._told)
-        self.orders = OrderDesk(event, door, self._link)
+        self.orders, self.pin = OrderDesk(event, door, self._link), PinTeller(event, tables, pin, self._link)
 
     def start(self) -> None:
         """Begin to connect, and go on trying."""
@@ -112,5 +113,6 @@ class DeskLink:
         if isinstance(item, Incoming):
             item.acknowledge()
         elif item.up:
-            self._connected.set()
             self.orders.connected()
+            self.pin.tell()
+            self._connected.set()

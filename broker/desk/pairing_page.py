@@ -39,7 +39,7 @@ from broker.desk.errors import (
     PairingDelayed,
     TableHasDevice,
 )
-from broker.desk.event_pin import FILE, EventPin, OtherPins
+from broker.desk.event_pin import EventPin, Pins
 from broker.desk.forms import Form, read_form
 from broker.desk.forms_page import language, render
 from broker.desk.login import LOOPBACK_NAMES
@@ -74,11 +74,13 @@ class ForTables:
     ca: Path | None = None
     here_alone: bool = False
     """It listens on this machine alone: no table reaches it."""
+    tell_pin: Callable[[], None] = lambda: None
+    """Tells the tables that are paired the PIN that was just set."""
 
     @property
     def pin(self) -> EventPin:
         """The arbiters', beside the passwords."""
-        return EventPin(self.passwords.with_name(FILE))
+        return EventPin.beside(self.passwords)
 
     def pairing(self, table: int, asked: str) -> Pairing:
         """Give what a table's device needs. Raises NothingToPairWith."""
@@ -158,7 +160,8 @@ class PairingPage:
         return RedirectResponse(f"{root}/pairing?lang={language(request).language}", status_code=303)
 
     def _set_pin(self, request: Request, form: Form) -> None:
-        self._broker.pin.set(form.get("pin", ""), form.get("pin_again", ""))
+        self._broker.pin.set(form.get("pin", ""), form.get("pin_again", ""), self._door.clock())
+        self._broker.tell_pin()
         self._note(request, "arbiters_pin_set", "")
 
     def _note(self, request: Request, action: str, about: str) -> None:
@@ -222,9 +225,9 @@ class PairingPage:
     def _of_pin(self) -> dict[str, object]:
         """Give what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""
         try:
-            return {"pin": self._broker.pin.hashed(), "pins": self._broker.pin.others(self._feed.current.tables)}
+            return {"pin": self._broker.pin.hashed(), "pins": self._broker.pin.at_tables(self._feed.current.tables)}
         except NothingToPairWith:
-            return {"pin": None, "pins": OtherPins((), ())}
+            return {"pin": None, "pins": Pins()}
 
     def _qr(self, one: Pending, host: str, port: int) -> object:
         return qr(as_text(Offer(host, port, one.code, self._pairings.fingerprint)))

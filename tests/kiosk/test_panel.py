@@ -5,9 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from broker.contract import topics
+from broker.contract.arbiter_pin import hash_of
 from broker.contract.facts import Fine, Ruled
+from broker.contract.link import Incoming
+from broker.contract.messages import ArbiterPin
+from broker.contract.wire import encode
 from broker.contract.words import SEATS
 from kiosk import panel as arbiters
+from kiosk.config import PIN_TOLD, Settings
 from kiosk.errors import BadConfiguration
 from kiosk.panel import REASONS, Closed, Decided, Panel, possible, press
 from kiosk.pin import Pin, write
@@ -17,7 +23,7 @@ from kiosk.table.events import ArbiterAdmitted, ArbiterLeft, Assigned, Declarati
 from kiosk.table.state import Phase
 from tests.kiosk.riichi_tables import riichi_in, session_plan
 from tests.kiosk.standing import Standing, standing
-from tests.kiosk.tables import S, sitting_in
+from tests.kiosk.tables import EVENT, TABLE, S, sitting_in
 
 PIN = "4711"
 
@@ -259,3 +265,51 @@ def test_a_pins_hash_is_its_owners_alone_and_what_is_none_is_refused(hashed: Pat
     (tmp_path / "plain").write_text(PIN, encoding="ascii")
     with pytest.raises(BadConfiguration):
         Pin(tmp_path / "plain")
+
+
+# ---- the PIN that the desk sets -----------------------------------------------------------------
+
+
+def said(table: Standing, pin: str, at: int) -> str:
+    """Let the desk say what the PIN is; give what tells which one the table has."""
+    message = ArbiterPin(id=f"pin-{at:08}", event=EVENT, table=TABLE, set_at=at, hash=hash_of(pin))
+    table.program._message(Incoming(topics.PIN.at(EVENT, table=TABLE), encode(message), lambda: None))
+    assert table.program._now().pin is not None
+    return table.program._now().pin or ""
+
+
+def gets_in(table: Standing, pin: str) -> bool:
+    """Say whether a PIN lets an arbiter in, and let that one go again."""
+    table.type("a", *pin, "enter")
+    there = table.program.state.arbiter is not None
+    table.type(*["back"] * (len(pin) + 1))
+    return there
+
+
+def test_a_pin_that_the_desk_sets_holds_at_once_and_after_a_restart_and_no_older_one_takes_its_place(
+    tmp_path: Path, table: Standing
+) -> None:
+    table.come_to(Phase.PLAYING)
+    before = table.program._now().pin
+    marks = [said(table, pin, at) for pin, at in (("2468", 2000), ("1357", 1000), ("9999", 2000))]
+    assert (before != marks[0], marks) == (True, marks[:1] * 3)
+    assert [gets_in(table, pin) for pin in ("2468", PIN)] == [True, False]
+    again = Settings(tmp_path / "table.toml").pin()
+    assert (again.mark, again.right("2468")) == (marks[0], True)
+    assert (tmp_path / PIN_TOLD).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"hash":"4711"}'])
+def test_what_the_desk_told_and_cannot_be_read_or_is_of_another_event_leaves_the_tables_own_pin(
+    tmp_path: Path, pin: Path, content: bytes
+) -> None:
+    other = ArbiterPin(id="pin-00000001", event="other", table=TABLE, set_at=1, hash=hash_of("2468"))
+    for kept in (content, encode(other)):
+        (tmp_path / PIN_TOLD).write_bytes(kept)
+        assert Pin(pin, tmp_path / PIN_TOLD, EVENT).right(PIN)
+
+
+def test_a_pin_that_cannot_be_written_holds_until_the_program_ends(tmp_path: Path, pin: Path) -> None:
+    told = Pin(pin, tmp_path / "no-such-folder" / PIN_TOLD, EVENT)
+    told.take(ArbiterPin(id="pin-00000001", event=EVENT, table=TABLE, set_at=1, hash=hash_of("2468")))
+    assert (told.right("2468"), told.right(PIN)) == (True, False)

@@ -11,7 +11,7 @@ from msgspec import structs
 from broker.contract.facts import Result
 from broker.contract.receipt_code import receipt_code
 from kiosk.journal import Journal
-from kiosk.keyboard import Keyboard
+from kiosk.keyboard import Keyboard, NoPin
 from kiosk.panel import Panel, kept, opened, reopened
 from kiosk.receipts import Receipts
 from kiosk.screens.shown import Shown
@@ -23,7 +23,7 @@ from tests.kiosk.tables import S, sitting_in
 RECORDED = sitting_in(Phase.RECORDED).events
 
 
-class Yes:
+class Yes(NoPin):
     """A PIN that is always right."""
 
     known = True

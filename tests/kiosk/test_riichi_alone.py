@@ -6,6 +6,7 @@ import pytest
 
 from broker.contract.facts import Result
 from broker.contract.words import SEATS
+from kiosk.keyboard import NoPin
 from kiosk.riichi_entry import WinForm
 from kiosk.screens.alone_shown import alone_shown
 from kiosk.screens.body import middle
@@ -18,7 +19,7 @@ from tests.kiosk.riichi_tables import AloneSitting
 from tests.kiosk.tables import TABLE
 
 
-class Pin:
+class Pin(NoPin):
     """There is a PIN, and nobody knows it."""
 
     known = True

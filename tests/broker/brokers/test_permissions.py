@@ -16,14 +16,21 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "brokers.md"
 def test_a_table_has_its_own_topics_and_no_others() -> None:
     assert permissions("cup", 3)["table-3"] == Permissions(
         publish=("hm/cup/table/3/state", "hm/cup/table/3/log", "hm/cup/table/3/count"),
-        subscribe=("hm/cup/receipt/3", "hm/cup/assignment/3", "hm/cup/served/3", "hm/cup/order/3", "hm/cup/counted/3"),
+        subscribe=(
+            "hm/cup/receipt/3",
+            "hm/cup/assignment/3",
+            "hm/cup/served/3",
+            "hm/cup/order/3",
+            "hm/cup/pin/3",
+            "hm/cup/counted/3",
+        ),
     )
 
 
 def test_the_offices_have_theirs_at_every_table() -> None:
     rights = permissions("cup", 1)
     assert rights["desk"] == Permissions(
-        publish=("hm/cup/order/+",),
+        publish=("hm/cup/order/+", "hm/cup/pin/+"),
         subscribe=("hm/cup/traveller/+", "hm/cup/standings", "hm/cup/ruling", "hm/cup/alert"),
     )
     assert rights["scorer"].subscribe == (

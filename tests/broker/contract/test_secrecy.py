@@ -25,8 +25,9 @@ def text_fields() -> dict[str, str | None]:
     }
 
 
-def test_a_table_reads_receipts_its_assignment_how_it_is_served_orders_answers_and_nothing_else() -> None:
-    assert [topic.name for topic in READ_BY_TABLES] == ["receipt", "assignment", "served", "order", "counted"]
+def test_a_table_reads_receipts_its_assignment_how_it_is_served_orders_the_pins_hash_answers_and_nothing_else() -> None:
+    names = ["receipt", "assignment", "served", "order", "pin", "counted"]
+    assert [topic.name for topic in READ_BY_TABLES] == names
 
 
 def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_profile() -> None:
@@ -55,6 +56,9 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_or_a_rule_pro
         "order: id",
         "order: event",
         "order: author",
+        "pin: id",
+        "pin: event",
+        "pin: hash",
         "counted: id",
         "counted: event",
         "counted: asked",

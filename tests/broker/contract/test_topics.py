@@ -107,6 +107,7 @@ def test_what_is_kept_for_latecomers_is_state_and_never_an_event() -> None:
         "receipt",
         "assignment",
         "served",
+        "pin",
         "traveller",
         "standings",
         "public_traveller",

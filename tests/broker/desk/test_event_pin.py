@@ -5,10 +5,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from broker.contract.arbiter_pin import mark_of, opens
+from broker.contract.arbiter_pin import hash_of, mark_of, opens
+from broker.contract.messages import ArbiterPin
+from broker.contract.wire import decode_at
 from broker.desk.errors import NothingToPairWith, PinUnusable
-from broker.desk.event_pin import EventPin, OtherPins
+from broker.desk.event_pin import EventPin, Pins, PinTeller
 from tests.broker.desk import sample
+from tests.broker.scorer.hall import Ear
 
 PIN = "4711"
 HEARD = sample.tables()[0]
@@ -46,7 +49,37 @@ def test_tables_without_the_pin_and_with_another_are_named_once_they_were_heard(
     said = [(1, None), (2, "0" * 16)]
     tables = [replace(HEARD, table=table, pin=mark) for table, mark in said]
     tables.append(replace(HEARD, table=4, lifecycle=None))
-    assert pin.others(tuple(tables)) == OtherPins((1,), ())
+    assert pin.at_tables(tuple(tables)) == Pins((1,))
     pin.set(PIN, PIN)
     tables.append(replace(HEARD, table=3, pin=mark_of(pin.hashed() or "")))
-    assert pin.others(tuple(tables)) == OtherPins((1,), (2,))
+    assert pin.at_tables(tuple(tables)) == Pins((1,), (2,), (3,))
+
+
+def heard(ear: Ear) -> list[tuple[int, str, int]]:
+    """Give table, hash and time of what was told, all of it to be kept by the broker."""
+    assert {retain for *_, retain in ear.said} <= {True}
+    told = [decode_at(topic, payload)[1] for topic, payload, _ in ear.said]
+    return [(one.table, one.hash, one.set_at) for one in told if isinstance(one, ArbiterPin)]
+
+
+def test_each_table_is_told_each_pin_as_later_than_the_one_before_whatever_the_clock_says(tmp_path: Path) -> None:
+    pin, ear = EventPin(tmp_path / "arbiter-pin"), Ear()
+    teller = PinTeller("cup", (1, 7), pin, ear)
+    teller.tell()
+    for now in (5000, 400, 400):
+        pin.set(PIN, PIN, now)
+        teller.tell()
+    assert [(table, at) for table, _, at in heard(ear)] == [
+        (table, at) for at in (5000, 5001, 5002) for table in (1, 7)
+    ]
+    assert heard(ear)[-1][1] == pin.hashed()
+
+
+def test_a_pin_from_before_desks_told_it_is_told_as_older_than_any_other_and_a_broken_one_not_at_all(
+    tmp_path: Path,
+) -> None:
+    ear, hashed = Ear(), hash_of(PIN)
+    for content in (f"{hashed}\n", "4711\n", f"{hashed}\nnoon\n", f"{hashed}\n-1\n", f"{hashed}\n1\n2\n"):
+        (tmp_path / "arbiter-pin").write_text(content, encoding="ascii")
+        PinTeller("cup", (3,), EventPin(tmp_path / "arbiter-pin"), ear).tell()
+    assert heard(ear) == [(3, hashed, 0)]

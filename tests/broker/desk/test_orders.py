@@ -2,6 +2,7 @@
 
 import queue
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -11,12 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.brokers import make_broker
+from broker.brokers import Broker, make_broker
 from broker.contract import topics
+from broker.contract.arbiter_pin import opens
 from broker.contract.link import Address, Incoming, Link, LinkChanged
-from broker.contract.messages import Order
+from broker.contract.messages import ArbiterPin, Message, Order
 from broker.contract.wire import decode_at
 from broker.credentials import Credentials
+from broker.desk.event_pin import EventPin
 from broker.desk.orders import AGAIN_MS, DeskLink, OrderDesk
 from broker.desk.server import DeskServer
 from broker.people.accounts import Account, By
@@ -29,6 +32,7 @@ from tests.broker.desk.test_access import HOSTILE, logged_in, token_of
 from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
 
 EVENT: Final = "cup"
+Heard = queue.Queue[Incoming | LinkChanged]
 PAUSE: Final = Given((1, 3), "pause", 0, "fire alarm", "A head_arbiter")
 
 
@@ -209,30 +213,56 @@ def test_whatever_is_in_the_form_it_is_an_order_or_is_refused(bench: Bench, fiel
     assert "<script>alert" not in answer.text
 
 
-def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(tmp_path: Path) -> None:
+def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others_and_the_pin_even_if_it_was_off(
+    tmp_path: Path,
+) -> None:
     known = Credentials.create(2)
-    heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
-    door = Door(tmp_path)
+    door, pin = Door(tmp_path), EventPin(tmp_path / "arbiter-pin")
+    pin.set("1111", "1111")
     account = Account("anne", "Anne", "head_arbiter", disabled=False, made_at=0)
-    with make_broker("embedded", tmp_path / "broker", EVENT, known, tables=2) as broker:
-        table = Link(
-            Address(broker.host, broker.port, *known.table(1)),
-            "homologue-cup-table-1",
-            [topics.ORDER.at(EVENT, table=1)],
-            heard.put,
-        )
-        table.start()
-        assert heard.get(timeout=10) == LinkChanged(up=True)
-        line = DeskLink(EVENT, door, Address(broker.host, broker.port, "desk", known.password("desk")))
+    with ExitStack() as room:
+        broker = room.enter_context(make_broker("embedded", tmp_path / "broker", EVENT, known, tables=2))
+        heard = room.enter_context(table_of(broker, known, 1))
+        line = DeskLink(EVENT, (1, 2), door, Address(broker.host, broker.port, "desk", known.password("desk")), pin)
         line.start()
         assert line.wait(10.0)
         line.orders.give(Given((2,), "pause", 0, "why", "Anne"), account, "", sample.tables())
         line.orders.give(Given((1,), "extra_time", 5, "why", "Anne"), account, "", sample.tables())
-        came = heard.get(timeout=10)
-        assert isinstance(came, Incoming)
-        order = decode_at(came.topic, came.payload)[1]
+        first, order = message_of(heard), message_of(heard)
+        pin.set("2222", "2222")
+        line.pin.tell()
+        later = message_of(heard)
         line.stop()
-        table.stop()
+        returned = message_of(room.enter_context(table_of(broker, known, 2)))
     door.close()
     assert isinstance(order, Order)
     assert (order.table, order.command, order.minutes, order.author) == (1, "extra_time", 5, "Anne")
+    assert isinstance(first, ArbiterPin)
+    assert isinstance(later, ArbiterPin)
+    assert (opens(first.hash, "1111"), opens(later.hash, "2222"), returned) == (
+        True,
+        True,
+        replace(later, id=returned.id, table=2),
+    )
+
+
+@contextmanager
+def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
+    """Give what a table hears of the desk, once it is connected."""
+    heard: Heard = queue.Queue()
+    own = [topic.at(EVENT, table=table) for topic in (topics.ORDER, topics.PIN)]
+    link = Link(Address(broker.host, broker.port, *known.table(table)), f"homologue-cup-table-{table}", own, heard.put)
+    link.start()
+    try:
+        assert heard.get(timeout=10) == LinkChanged(up=True)
+        yield heard
+    finally:
+        link.stop()
+
+
+def message_of(heard: Heard) -> Message:
+    """Give the next message."""
+    came = heard.get(timeout=10)
+    assert isinstance(came, Incoming)
+    came.acknowledge()
+    return decode_at(came.topic, came.payload)[1]

@@ -51,12 +51,18 @@ class Bench:
     """A desk at which tables are paired, on a clock set by hand."""
 
     def __init__(self, folder: Path) -> None:
-        self.clock, self.door = Hand(), Door(folder)
+        self.clock, self.door, self.passwords_folder = Hand(), Door(folder), folder
         for role in ("head_arbiter", "table_arbiter", "organiser", "display"):
             self.door.accounts.add(role, f"A {role}", role, PASSWORD, By("test"))
         self.passwords = Credentials.ensure(folder / "credentials.json", 8)
-        page = annex(self.door, ForTables(EVENT, folder / "credentials.json", 1883), Pairings(""), clock=self.clock)
+        self.told: list[bool] = []
+        """Whether there was a PIN each time that the tables were to be told it."""
+        tables = ForTables(EVENT, folder / "credentials.json", 1883, tell_pin=self.tell)
+        page = annex(self.door, tables, Pairings(""), clock=self.clock)
         self.server = DeskServer(sample.feed(), port=0, door=self.door, annexes=(page,))
+
+    def tell(self) -> None:
+        self.told.append((self.passwords_folder / "arbiter-pin").exists())
 
     def audited(self) -> list[tuple[str, str, str, str]]:
         return [(one.who, one.action, one.about, one.detail) for one in self.door.audit.newest(3)]
@@ -134,7 +140,8 @@ def test_a_pin_that_is_set_once_goes_with_every_pairing_and_the_page_never_shows
     pin = msgspec.json.decode(sealed.pairing, type=Pairing).pin
     assert pin is not None
     assert opens(pin, "2468")
-    assert organiser.get("/pairing?new=1").text.count("Tables without a PIN: 1") == 1
+    page = organiser.get("/pairing?new=1").text
+    assert (page.count("Tables without a PIN: 1"), bench.told) == (1, [True])
 
 
 def test_a_code_ends_with_its_time_and_with_the_next_one_for_its_table(bench: Bench, organiser: httpx.Client) -> None:

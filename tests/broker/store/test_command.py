@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from broker.desk.event_pin import EventPin
 from broker.scorer.stored import open_stored
 from broker.store.address import STORE
 from broker.store.opened import open_journal
@@ -25,12 +26,15 @@ def stick(tmp_path: Path) -> Path:
 
 
 def test_an_event_is_copied_checked_and_restored_with_a_command_each(over: Path, stick: Path, tmp_path: Path) -> None:
+    EventPin(over / "arbiter-pin").set("2468", "2468", 1000)
     made = ask("backup", over, "--to", stick)
     assert (made.exit_code, made.output.split(": ")[1]) == (0, "read back and whole\n")
     checked = ask("check", stick)
     assert (checked.exit_code, f"cup, {len(whole_event())} messages" in checked.output) == (0, True)
     restored = ask("restore", stick, tmp_path / "new")
     assert (restored.exit_code, open_stored(tmp_path / "new").room.final) == (0, True)
+    pin = tmp_path / "new" / "arbiter-pin"
+    assert (EventPin(pin).kept(), pin.stat().st_mode & 0o077) == (EventPin(over / "arbiter-pin").kept(), 0)
     again = ask("restore", stick, tmp_path / "new")
     assert (again.exit_code, again.output.split(": ")[1]) == (1, "restore_taken")
 

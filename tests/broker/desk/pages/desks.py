@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
+from broker.contract.arbiter_pin import mark_of
 from broker.contract.facts import Call, Confirmed, Fact, LetIn, Paused, PinWrong, TimeAdded
 from broker.contract.link import LinkChanged
 from broker.contract.messages import LogMessage, TableState
@@ -19,6 +20,7 @@ from broker.contract.words import SEATS
 from broker.credentials import Credentials
 from broker.desk import pairing_page
 from broker.desk.annex import Annex
+from broker.desk.event_pin import EventPin
 from broker.desk.offer import Offer
 from broker.desk.orders import OrderDesk
 from broker.desk.pairing_page import ForTables
@@ -145,13 +147,15 @@ def busy(folder: Path) -> Iterator[DeskServer]:
     said = until_round(2)
     last = {one.table: one.seq for one in said}
     with whole(folder, cup(), said) as made:
-        seq = count(last[3] + 1)
+        seq, pin = count(last[3] + 1), EventPin(folder / "arbiter-pin")
+        pin.set("2468", "2468")
+        has = mark_of(pin.hashed() or "")
         third = {table: small.event().bookings[table, 3].deal for table in small.event().tables}
         here = [replace(small.state(table), round=3, deal=third[table]) for table in third]
         made.hear(
-            replace(here[0], health={"scanner": "device_forbidden"}),
-            replace(here[1], state="accepting", calling=True, unsent=1),
-            replace(here[2], state="restoring", paused=True, arbiter="", extra_min=7),
+            replace(here[0], health={"scanner": "device_forbidden"}, pin=has),
+            replace(here[1], state="accepting", calling=True, unsent=1, pin="0" * 16),
+            replace(here[2], state="restoring", paused=True, arbiter="", extra_min=7, pin=has),
             replace(here[3], lifecycle="lost", unsent=2),
             small.fact(2, last[2] + 1, Call(round=3, deal=third[2], open=True), at=NOW - 4 * MINUTE),
             *(small.fact(3, next(seq), one, at=NOW - 9 * MINUTE) for one in at_the_table(third[3])),
