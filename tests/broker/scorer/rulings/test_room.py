@@ -26,8 +26,8 @@ from broker.contract.rulings import (
 )
 from broker.contract.words import LAST_TABLE
 from broker.rules.points import Outcome
-from broker.scorer.room import Room, result_of
-from broker.scorer.rulings.laying import Laid, table_of
+from broker.scorer.room import Room
+from broker.scorer.rulings.laying import Laid, result_of, table_of
 from broker.scorer.sheets.ladder import KEY, ladder
 from broker.scorer.teams import TeamRoom
 from broker.scoring.ledger import Ledger
