@@ -24,14 +24,14 @@ def of_itself(event: Event, room: Room, message: LogMessage, now: int) -> Iterab
     fact = message.fact
     found: Iterable[Concern] = ()
     match fact:
+        case Result():
+            found = _of_result(event, room, message, fact)
         case Restored():
             found = _of_tiles(event, message.table, message.seq, fact)
         case Seated():
             found = seating.differing(event, room.seatings, message, fact)
         case Overridden():
             found = seating.overridden(message.table, message.seq, fact)
-        case Result():
-            found = _of_result(event, room, message, fact)
         case Ruled():
             found = at_table.concerns(room, message, now)
         case RiichiHand():

@@ -5,7 +5,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from broker.contract.facts import Result, Seated
+from msgspec.structs import force_setattr
+
+from broker.contract.facts import Restored, Result, Seated
 from broker.contract.messages import LogMessage
 from broker.scorer import seating
 from broker.scorer.alerts import Concern
@@ -30,14 +32,34 @@ class Taken(NamedTuple):
     """When each was taken, ms since 1970."""
 
 
-def read(journal: Journal) -> Taken:
+def read(journal: Journal, event: Event) -> Taken:
     """Read a journal. Raises StoreBroken, StoreLost."""
     messages, received = list[Kept](), array("q")
     with closing(journal.entries()) as entries:
         for at, body in entries:
-            messages.append(message_of(body))
+            message = message_of(body)
+            if isinstance(message, LogMessage):
+                _share(message, event)
+            messages.append(message)
             received.append(at)
     return Taken(messages, received)
+
+
+def _share(message: LogMessage, event: Event) -> None:
+    """Let what a fact says as the plan does be in memory once: of a long journal that is a fifth of it."""
+    fact = message.fact
+    if message.event == event.name:
+        force_setattr(message, "event", event.name)
+    booking = event.bookings.get((message.table, fact.round))
+    if booking is None or booking.deal != fact.deal:
+        return
+    if isinstance(fact, Result):
+        if fact.profile == event.profile.id:
+            force_setattr(fact, "profile", event.profile.id)
+        if [*fact.players.items()] == [*booking.players.items()]:  # in one order too: a message stays what it was
+            force_setattr(fact, "players", booking.players)
+    elif isinstance(fact, Restored) and fact.form == event.form(fact.deal):
+        force_setattr(fact, "form", event.form(fact.deal))
 
 
 def refill(event: Event, room: Room, clocks: FactTimes, times: TableTimes, taken: Taken) -> list[Told]:

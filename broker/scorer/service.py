@@ -85,7 +85,7 @@ class Scorer:
         self._look_again, self._unseen, self._version = 0.0, False, 0
         self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
         self._room = Room(event)
-        taken = recalling.read(journal)
+        taken = recalling.read(journal, event)
         self.devices = Devices(journal, self._tell_served)
         self._intake = Intake(event, taken.messages, journal.refused(), self.devices.serving.refuses)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
