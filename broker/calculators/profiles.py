@@ -61,7 +61,7 @@ def read(path: Path) -> str:
         if path.stat().st_size > 4 * LONGEST_PROFILE:
             raise RuleError(
                 "bad_profile",
-                f"{path.name}: {path.stat().st_size} bytes; a profile has at most {LONGEST_PROFILE} characters",
+                f"{path.name}: found {path.stat().st_size} bytes; allowed: at most {LONGEST_PROFILE} characters",
             )
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a name that can be none

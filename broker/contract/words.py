@@ -64,10 +64,16 @@ Imp = (
 Fault = Literal["nobody", "others", "own"]
 """Whose fault it was that a play could not be played, seen from one player; the profile says what each gives."""
 
-AwardImp = Annotated[int, Meta(ge=-99, le=99, description="IMP that an arbiter gives, or below zero takes")]
+AWARD_IMP: Final = 99
+FINE_IMP: Final = 99
+"""The most IMP that one ruling gives or takes."""
+
+AwardImp = Annotated[
+    int, Meta(ge=-AWARD_IMP, le=AWARD_IMP, description="IMP that an arbiter gives, or below zero takes")
+]
 LONGEST_REASON: Final = 500
 Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
 RulerRole = Literal["head_arbiter", "table_arbiter"]
-FineImp = Annotated[int, Meta(ge=1, le=99, description="IMP taken off after conversion")]
+FineImp = Annotated[int, Meta(ge=1, le=FINE_IMP, description="IMP taken off after conversion")]
 Serial = Annotated[int, Meta(ge=1, le=136)]
 Milliseconds = Annotated[int, Meta(ge=0, le=7_258_118_400_000, description="since 1970, to the year 2200")]

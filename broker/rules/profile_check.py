@@ -5,29 +5,39 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, TypeVar, get_origin
+from typing import Any, Final, TypeVar, get_origin
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import fields
 
 from broker.contract.words import LONGEST_PROFILE
+from broker.rules.allowed import allowed
+from broker.rules.allowed import found as found_at
 from broker.rules.profile import Profile, Stated
+
+STATED: Final = frozenset(field.encode_name for field in fields(Stated))
+"""What a setting is written with."""
 
 P = TypeVar("P", bound=Struct)
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One mistake: the setting (`imp.scale`; empty for the whole), the line where it was found, what is wrong."""
+    """One mistake: the setting (`imp.scale`; empty for the whole), the line where it was found, what is wrong.
+
+    Where a setting is wrong by itself, also what may stand there. As text always in this order:
+    `line 12: imp.gap.value: found "middle"; allowed: "midpoint" or "floor"`.
+    """
 
     where: str
     line: int | None
     what: str
+    allowed: str = ""
 
     def __str__(self) -> str:
-        place = f"line {self.line}: " if self.line else ""
-        return f"{place}{self.where}: {self.what}" if self.where else f"{place}{self.what}"
+        line, where = f"line {self.line}: " if self.line else "", f"{self.where}: " if self.where else ""
+        return f"{line}{where}{self.what}{f'; allowed: {self.allowed}' if self.allowed else ''}"
 
 
 def examined(text: str) -> tuple[Profile | None, tuple[Mistake, ...]]:
@@ -41,7 +51,7 @@ def examined(text: str) -> tuple[Profile | None, tuple[Mistake, ...]]:
 def read_as(kind: type[P], text: str) -> tuple[P | None, tuple[Mistake, ...]]:
     """Read a profile of a rule book, or give None and every setting of it that cannot be."""
     if len(text) > LONGEST_PROFILE:
-        return None, (Mistake("", None, f"{len(text)} characters, at most {LONGEST_PROFILE}"),)
+        return None, (Mistake("", None, f"found {len(text)} characters", f"at most {LONGEST_PROFILE}"),)
     try:
         tree = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
@@ -54,11 +64,12 @@ def _walk(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) -> I
     known = {field.encode_name: field.type for field in fields(kind)}
     for name in tree:
         if name not in known:
-            yield Mistake(way + name, line_of(text, way + name), _unknown(name, list(known)))
+            line = line_of(text, way + name)
+            yield Mistake(way + name, line, _unknown(name, list(known)), ", ".join(sorted(known)))
     for name, wanted in known.items():
         where = way + name
         if name not in tree:
-            yield Mistake(where, None, "is missing")
+            yield Mistake(where, None, "is missing", _wanted(wanted))
         elif _is_part(wanted):
             yield from _part(wanted, tree[name], where, text)
         else:
@@ -78,19 +89,38 @@ def _part(wanted: type[Struct], found: object, where: str, text: str) -> Iterato
     if isinstance(found, dict):
         yield from _walk(wanted, found, f"{where}.", text)
     else:
-        yield Mistake(where, line_of(text, where), "is a table of settings")
+        yield Mistake(where, line_of(text, where), f"found {found_at(found)}", _wanted(wanted))
 
 
 def _leaf(wanted: Any, found: object, where: str, text: str) -> Iterator[Mistake]:  # noqa: ANN401 - a type of any kind
     if get_origin(wanted) is Stated and not isinstance(found, dict):
-        yield Mistake(where, line_of(text, where), "is written as a table with `value` and `source`")
+        yield Mistake(where, line_of(text, where), f"found {found_at(found)}", _wanted(wanted))
+        return
+    if get_origin(wanted) is Stated and isinstance(found, dict) and found.keys() != STATED:
+        yield from _not_stated(wanted, found, where, text)
         return
     try:
         msgspec.convert(found, wanted)
     except msgspec.ValidationError as error:
-        said, _, place = str(error).partition(" - at `$")
-        deeper = where + place.rstrip("`")
-        yield Mistake(deeper, line_of(text, deeper), said)
+        place = str(error).partition(" - at `$")[2].rstrip("`")
+        deeper, there = where + place, found_at(found, place)
+        yield Mistake(deeper, line_of(text, deeper), f"found {there}", allowed(wanted, place))
+
+
+def _not_stated(wanted: Any, found: Mapping[str, Any], where: str, text: str) -> Iterator[Mistake]:  # noqa: ANN401 - as above
+    """Name what a setting has beside its value and source, and which of the two it lacks."""
+    for name in sorted(found.keys() - STATED):
+        line = line_of(text, f"{where}.{name}")
+        yield Mistake(f"{where}.{name}", line, _unknown(name, sorted(STATED)), ", ".join(sorted(STATED)))
+    for name in sorted(STATED - found.keys()):
+        yield Mistake(f"{where}.{name}", line_of(text, where), "is missing", allowed(wanted, f".{name}"))
+
+
+def _wanted(wanted: Any) -> str:  # noqa: ANN401 - a type of any kind
+    """Say what a setting is written as, and what its value may be."""
+    if get_origin(wanted) is Stated:
+        return f"a table with `value` ({allowed(wanted, '.value')}) and `source`"
+    return allowed(wanted)
 
 
 def _contradictions(profile: Profile, text: str) -> Iterator[Mistake]:

@@ -59,9 +59,7 @@ def own(text: str) -> Rules:
     """Read a profile that somebody has written. Raises RuleError `bad_profile`, also for a shipped one's id."""
     profile = parse(text)
     if profile.id in shipped() and profile != load(profile.id):
-        raise RuleError(
-            "bad_profile", f"{profile.id!r} is a profile that ships and says something else; take another id"
-        )
+        raise RuleError("bad_profile", f'id: found "{profile.id}"; allowed: another: one that ships says otherwise')
     return profile
 
 

@@ -55,14 +55,16 @@ def read_own(folder: Path, sessions: Iterable[str]) -> OwnRules:
 def _shipped(profile_id: str) -> RiichiProfile:
     profile = load_riichi(profile_id)
     if profile.id != profile_id:
-        raise RuleError("bad_profile", f"{profile_id!r} is short for {profile.id!r}: an event names it in full")
+        raise RuleError("bad_profile", f'found "{profile_id}"; allowed: "{profile.id}", in full')
     return profile
 
 
 def _named(text: str, profile_id: str, file: str) -> Rules:
     profile = own(text)
     if profile.id != profile_id:
-        raise RuleError("bad_profile", f"{file} is of the profile {profile.id!r}, the event wants {profile_id!r}")
+        raise RuleError(
+            "bad_profile", f'{file}: id: found "{profile.id}"; allowed: "{profile_id}", as the event has it'
+        )
     return profile
 
 

@@ -26,6 +26,7 @@ from broker.contract.rulings import (
 )
 from broker.contract.wire import Refused
 from broker.contract.words import LONGEST_REASON, SEATS, Seat
+from broker.desk.rulings.mistakes import refusal
 from broker.desk.rulings.riichi_hand import hand_of
 from broker.rules.errors import RuleError
 from broker.rules.outcomes import paid
@@ -82,7 +83,7 @@ def draft_of(form: Form, laid: Laid | None, by: By, now: int) -> Draft:
         decisions["deal_played"] = lambda: DealPlayed(played=number(form, "played") or 0, result=laid.result)
     make = decisions.get(form.get("kind", ""))
     if make is None:
-        raise Refused("bad_ruling", "the form does not say what is to be ruled")
+        raise Refused("ruling_kind_missing", "the form does not say what is to be ruled")
     said: dict[str, Any] = {
         "id": form.get("id", ""),
         "after": form.get("after") or None,
@@ -95,7 +96,7 @@ def draft_of(form: Form, laid: Laid | None, by: By, now: int) -> Draft:
     try:
         return msgspec.convert(said, Draft)
     except ValidationError as error:
-        raise Refused("bad_ruling", str(error)[:300]) from None
+        raise refusal(error) from None
 
 
 def _reason(form: Form) -> str:

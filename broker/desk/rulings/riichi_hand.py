@@ -8,6 +8,7 @@ import msgspec
 from broker.contract.riichi import RiichiEvent
 from broker.contract.wire import Refused
 from broker.contract.words import SEATS
+from broker.desk.rulings.mistakes import refusal
 
 Number = Callable[[Mapping[str, str], str], int | None]
 
@@ -18,7 +19,7 @@ KINDS: Final = {"discard": "ron", "self_drawn": "tsumo", "draw": "draw", "abort"
 
 
 def hand_of(form: Mapping[str, str], number: Number) -> RiichiEvent:
-    """Give the hand. Raises Refused `ending_missing`, `bad_ruling`."""
+    """Give the hand. Raises Refused `ending_missing`, `hand_value_out_of_range`, `bad_ruling`."""
     kind = KINDS.get(form.get("win", ""))
     if kind is None:
         raise Refused("ending_missing", "the form does not say how the play ended")
@@ -34,7 +35,7 @@ def hand_of(form: Mapping[str, str], number: Number) -> RiichiEvent:
     try:
         return msgspec.convert(told, RiichiEvent)
     except msgspec.ValidationError as error:
-        raise Refused("bad_ruling", str(error)[:300]) from None
+        raise refusal(error) from None
 
 
 def _wins(form: Mapping[str, str], number: Number) -> dict[str, Any]:

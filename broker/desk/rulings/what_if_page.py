@@ -63,7 +63,8 @@ class WhatIfPage:
         )
         asked = {name: wishes[name] for name in CHOICES if wishes.get(name)}
         if any(value not in CHOICES[name] for name, value in asked.items()):
-            raise Refused("bad_ruling", "there is no such setting")
+            wrong = ", ".join(name for name, value in asked.items() if value not in CHOICES[name])
+            raise Refused("setting_unknown", f"there is no such setting: {wrong}")
         with self._turn:
             room = self._bench.look(lambda rulings: rulings.room.fork())
             return what_if(room, changed(base, asked), event.players, event.plan.teams)

@@ -36,8 +36,9 @@ class Listed:
 def read_players(path: Path) -> tuple[Listed, ...]:
     """Read a list; ids are made where it has none. Nothing is taken unless all of it is right.
 
-    Raises an ExceptionGroup of RuleErrors that name the line: `player_wrong`, `player_listed_twice`, `line_incomplete`,
-    `teams_do_not_fit`; RuleError as `read_table`, `no_players`, `too_large`; OSError.
+    Raises an ExceptionGroup of RuleErrors that name the line: `player_id_wrong`, `player_name_wrong`,
+    `player_detail_wrong`, `country_wrong`, `player_listed_twice`, `line_incomplete`, `teams_do_not_fit`; RuleError as
+    `read_table`, `no_players`, `too_large`; OSError.
     """
     rows, fields = read_table(path, ("name",), ("id", *FURTHER, TEAM))
     if not rows:
@@ -64,13 +65,18 @@ def _listed(row: Row, made: str) -> Listed:
         said = {"id": row.cells.get("id", "").removeprefix("'") or made, "name": row.cells["name"].removeprefix("'")}
         player = msgspec.convert(said, Player)
     except msgspec.ValidationError as error:
-        raise RuleError("player_wrong", f"line {row.line}: {error}") from None
+        if "`$.id`" in str(error):
+            raise RuleError("player_id_wrong", f"line {row.line}: {error}") from None
+        raise RuleError("player_name_wrong", f"line {row.line}: {error}") from None
     if not player.name.isprintable():
-        raise RuleError("player_wrong", f"line {row.line}: the name has characters that no screen shows")
+        raise RuleError("player_name_wrong", f"line {row.line}: the name has characters that no screen shows")
     further = tuple(row.cells.get(column, "").removeprefix("'") for column in FURTHER)
     team = " ".join(row.cells.get(TEAM, "").removeprefix("'").split())
-    if any(len(text) > LONGEST or not text.isprintable() for text in (*further, team)):
-        raise RuleError("player_wrong", f"line {row.line}: at most {LONGEST} printable characters a column")
+    for column, text in zip((*FURTHER, TEAM), (*further, team), strict=True):
+        if len(text) > LONGEST or not text.isprintable():
+            raise RuleError(
+                "player_detail_wrong", f"line {row.line}: {column} has at most {LONGEST} printable characters"
+            )
     if further[0] and not COUNTRY.fullmatch(further[0]):
         raise RuleError("country_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
     return Listed(player, further, team)

@@ -37,7 +37,7 @@ HEAD = "head_arbiter"
 def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> None:
     """Judge a ruling as it is about to be given. `now` in ms since 1970.
 
-    Raises Refused with one of the codes `bad_ruling`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
+    Raises Refused with one of the codes `subject_missing`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
     `impossible_result`, `wrong_points`, `gifts_missing`, `gifts_stand`, `groups_wrong`, `not_of_play`, `seats_doubled`,
     `sits_elsewhere`, `plays_nothing`.
@@ -95,7 +95,7 @@ def _subject(event: Event, room: Room, draft: Draft) -> Subject:
     of_play = isinstance(decision, OF_A_PLAY) or (isinstance(decision, Award | FineRuled) and place != (None, None))
     of_deal = isinstance(decision, OF_A_DEAL)
     if (None in place) is of_play or (of_deal and draft.deal is None) or (not of_deal and None in place and draft.deal):
-        raise Refused("bad_ruling", "it is not said what this ruling is about")
+        raise Refused("subject_missing", "it is not said what this ruling is about")
     if of_play:
         return _play(event, room, draft)
     if of_deal:

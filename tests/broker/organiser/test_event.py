@@ -105,6 +105,19 @@ def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -
     assert (tmp_path / "cup").exists() is False
 
 
+def test_an_id_a_name_and_another_column_that_cannot_be_are_told_apart(tmp_path: Path) -> None:
+    rows = [[f"p{number}", *row] for number, row in enumerate(sixteen())]
+    rows[1][0], rows[2][1], rows[3][1], rows[4][3] = "p 1", "x" * 101, "a\tb", "c" * 61
+    wrong = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows, ["id", *HEAD])).stderr
+    assert [line.split(": ")[1:3] for line in wrong.splitlines()] == [
+        ["player_id_wrong", "line 3"],
+        ["player_name_wrong", "line 4"],
+        ["player_name_wrong", "line 5"],
+        ["player_detail_wrong", "line 6"],
+    ]
+    assert "club has at most 60" in wrong
+
+
 def test_a_number_that_two_players_have_is_named(tmp_path: Path) -> None:
     rows = sixteen()
     rows[4][4] = rows[3][4]

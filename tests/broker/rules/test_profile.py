@@ -177,3 +177,23 @@ def test_rules_of_riichi_are_told_apart_from_rules_that_there_are_not() -> None:
         load("riichi-basic")
     with pytest.raises(RuleError, match=r"^'riichi-basic' is of another rule book; there are: mahjongsoft"):
         beside(load("mcr"), "riichi-basic")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("value = 3000", 'value = "x"', 'claim_window_ms.value: found "x"; allowed: a whole number from 0 to 60000'),
+        ("value = 3000", "value = {a = 1}", 'found {"a": 1}; allowed: a whole number from 0 to 60000'),
+        ('value = "midpoint"', 'value = "middle"', 'imp.gap.value: found "middle"; allowed: "floor" or "midpoint"'),
+        (
+            "value = [4, 8]",
+            "value = 4",
+            "found 4; allowed: a list of at least 1 entries, each a whole number from 1 to 99",
+        ),
+        ("[imp.gap]\nvalue", "[imp]\ngap = 3\n[imp.gapp]\nvalue", "imp.gap: found 3; allowed: a table with `value` "),
+        ('id = "oedmc-2020"', f'id = "{"O" * 80}"', f'id: found "{"O" * 59}…; allowed: a text like [a-z0-9]'),
+        ('title = "OEDMC 2020"', 'title = ""', 'title: found ""; allowed: a text of 1 to 100 characters'),
+    ],
+)
+def test_of_a_mistake_it_is_said_in_one_form_what_was_found_and_what_is_allowed(old: str, new: str, said: str) -> None:
+    assert said in refusal(with_line(old, new))

@@ -256,8 +256,8 @@ def test_rules_that_ship_are_told_by_their_name_alone() -> None:
 @pytest.mark.parametrize(
     ("wanted", "rules", "said"),
     [
-        ("our-club", own_rules("another"), "is of the profile 'another', the event wants 'our-club'"),
-        ("mcr", own_rules("mcr").replace("value = 3000", "value = 3001"), "is a profile that ships"),
+        ("our-club", own_rules("another"), 'id: found "another"; allowed: "our-club"'),
+        ("mcr", own_rules("mcr").replace("value = 3000", "value = 3001"), "one that ships says otherwise"),
         ("our-club", "?", "not TOML"),
         ("our-club", own_rules().replace("value = 3000", "value = -1"), "claim_window_ms.value"),
         ("our-club", None, "no profile 'our-club'"),

@@ -85,12 +85,12 @@ def test_the_document_of_an_event_brings_them(tmp_path: Path) -> None:
     ("files", "profile", "says"),
     [
         ({}, "our-riichi", "no riichi profile 'our-riichi'"),
-        ({}, "montreal", "short for 'riichi-montreal'"),
+        ({}, "montreal", 'found "montreal"; allowed: "riichi-montreal"'),
         ({}, "oedmc-2020", "no riichi profile"),
-        ({f"{PROFILES}/our-riichi.toml": rules("another")}, "our-riichi", "is of the profile 'another'"),
+        ({f"{PROFILES}/our-riichi.toml": rules("another")}, "our-riichi", 'found "another"; allowed: "our-riichi"'),
         ({f"{PROFILES}/our-riichi.toml": "?"}, "our-riichi", "not TOML"),
         ({f"{PROFILES}/our-riichi.toml": rules(start=-100)}, "our-riichi", "scores.start"),
-        ({f"{PROFILES}/riichi-basic.toml": rules("riichi-basic")}, "riichi-basic", "is a profile that ships"),
+        ({f"{PROFILES}/riichi-basic.toml": rules("riichi-basic")}, "riichi-basic", "one that ships says otherwise"),
     ],
 )
 def test_rules_that_cannot_be_a_session_s_are_refused(

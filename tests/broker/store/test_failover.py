@@ -37,6 +37,9 @@ AGENT = "Firefox"
 
 TABLES = (1, 2, 3, 4)
 
+OF_FACTS = {"fouled", "unverified", "gap", "fined_at_table"}
+"""Alerts that follow from what tables have told."""
+
 
 class Table:
     """A table's outbox: it says what has no receipt, and says it again after each sign of life of a scorer's."""
@@ -127,8 +130,15 @@ class Hall:
 
     def sees_the_grid(self, desk: str, token: str) -> bool:
         """Say whether who has a session's token is let in by a desk."""
-        asked = {"Cookie": f"homologue={token}", "User-Agent": AGENT}
-        return httpx.get(f"{desk}grid", headers=asked, timeout=SOON_S).status_code == 200
+        return self._get(f"{desk}grid", token).status_code == 200
+
+    def _get(self, address: str, token: str) -> httpx.Response:
+        return httpx.get(address, headers={"Cookie": f"homologue={token}", "User-Agent": AGENT}, timeout=SOON_S)
+
+    def alerts(self, desk: str, token: str) -> list[object]:
+        """Give what a desk alerts of that tables have told."""
+        view = self._get(f"{desk}view.json", token).json()
+        return [(one["code"], one["table"], one["text"]) for one in view["alerts"] if one["code"] in OF_FACTS]
 
     def check(self) -> None:
         """All that was ever called safe is there, in one store, once, and nothing else."""
@@ -148,18 +158,21 @@ def hall(tmp_path: Path, server: Server) -> Iterator[Hall]:
         yield Hall(tmp_path, server, leaving)
 
 
-def test_the_standby_takes_over_from_a_scorer_that_was_killed(hall: Hall) -> None:
+def test_the_standby_takes_over_from_a_scorer_that_was_killed_and_tells_its_alerts(hall: Hall) -> None:
     active = hall.start("a")
-    active.wait_for(r"^Desk: ", SOON_S)
+    before = active.wait_for(r"^Desk: (\S+)", SOON_S)
     standby = hall.start("b")
     standby.wait_for(r"^Standby: store_in_use", SOON_S)
     hall.until_safe(0.5)
     assert [line for line in standby._seen if line.startswith("Desk")] == []
     token = hall.logged_in("a")
+    alerts = hall.alerts(before, token)
     for table in hall.tables:
         table.say(3)
     active.kill()
     desk = standby.wait_for(r"^Desk: (\S+)", SOON_S)
+    assert alerts != []
+    assert hall.alerts(desk, token)[-len(alerts) :] == alerts
     assert hall.sees_the_grid(desk, token)
     hall.close_out("b")
     assert not hall.sees_the_grid(desk, token)
@@ -191,12 +204,29 @@ def test_a_frozen_scorer_that_wakes_up_behind_the_standby_writes_nothing_and_end
     hall.check()
 
 
-def test_a_scorer_whose_database_goes_away_says_so_and_ends(hall: Hall, server: Server) -> None:
+def test_when_the_server_is_restarted_the_active_scorer_ends_one_alone_goes_on_and_nothing_is_lost(
+    hall: Hall, server: Server
+) -> None:
     active = hall.start("a")
     active.wait_for(r"^Desk: ", SOON_S)
+    standby = hall.start("b")
+    standby.wait_for(r"^Standby: store_in_use", SOON_S)
+    hall.until_safe(0.5)
+    for table in hall.tables:
+        table.say(3)
     server.stop()
     try:
         active.wait_for(r"store_lost|people_store_broken", SOON_S)  # journal and people lie there: whichever is next
         assert active.wait(SOON_S) == 1
+        scorers = [standby, hall.start("a")]  # as systemd does
+        for each in scorers:
+            each.wait_for(r"^Standby: store_unreachable", SOON_S)
     finally:
         server.start()
+    hall.until_safe(1)
+    (one,) = [each for each in scorers if any(line.startswith("Desk") for line in each._seen)]
+    (other,) = [each for each in scorers if each is not one]
+    other.wait_for(r"^Standby: store_in_use", SOON_S)
+    for each in (other, one):
+        each.stop()
+    hall.check()

@@ -197,12 +197,12 @@ STRANGER = next(player for player in event().players if player not in HERE.playe
 @pytest.mark.parametrize(
     ("decision", "where", "code"),
     [
-        (Void(), {}, "bad_ruling"),
-        (Void(), {"table": 1}, "bad_ruling"),
+        (Void(), {}, "subject_missing"),
+        (Void(), {"table": 1}, "subject_missing"),
         (Void(), {"table": 1, "round": 99}, "unknown_play"),
         (Void(), {"table": 99, "round": 1}, "unknown_play"),
         (Void(), {"table": 1, "round": 2, "deal": HERE.deal % 4 + 1}, "unknown_play"),
-        (Fouled(groups=((1,), (2,))), {}, "bad_ruling"),
+        (Fouled(groups=((1,), (2,))), {}, "subject_missing"),
         (Fouled(groups=((1,), (2,))), {"deal": 99}, "unknown_deal"),
         (Fouled(groups=((1, 2), (2,))), {"deal": 1}, "groups_wrong"),
         (Fouled(groups=((1, 9),)), {"deal": 1}, "groups_wrong"),
@@ -216,7 +216,7 @@ STRANGER = next(player for player in event().players if player not in HERE.playe
         (correct(OUTCOMES[1], "a-result-that-is-not"), {"table": 1, "round": 2}, "ruling_conflict"),
         (Reopen(), {"table": 1, "round": 2}, "reopen_at_table"),
         (Undo(ruling="no-such-ruling"), {}, "nothing_to_undo"),
-        (Deadline(at=NOW), {"table": 1, "round": 2}, "bad_ruling"),
+        (Deadline(at=NOW), {"table": 1, "round": 2}, "subject_missing"),
     ],
 )
 def test_what_cannot_be_ruled_is_refused_by_code(untouched: Hall, decision: Any, where: Any, code: str) -> None:  # noqa: ANN401 - any form

@@ -1,0 +1,117 @@
+"""Somebody leaves: over a real broker a real table hears who sits there instead, and which plays it leaves out."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.brokers import make_broker
+from broker.contract.link import Address
+from broker.contract.rulings import AnyDecision, Substitute, Withdrawn
+from broker.contract.words import SEATS
+from broker.credentials import Credentials
+from broker.scorer.service import Scorer
+from broker.store.address import STORE
+from broker.store.sqlite import SqliteJournal
+from kiosk.config import Settings
+from kiosk.journal import Journal, Whose
+from kiosk.program import Program
+from kiosk.table.state import Phase
+from tests.broker.scorer.hall import NOW
+from tests.broker.scorer.rulings.ruled import HEAD, draft
+from tests.broker.scorer.small import NAME, event
+from tests.kiosk.standing import Standing, Time
+from tests.kiosk.tables import S
+
+TABLE: Final = 1
+FIRST, SECOND = (event().bookings[TABLE, round_] for round_ in (1, 2))
+REPLACED: Final = FIRST.players["north"]
+GONE: Final = SECOND.players["east"]
+
+
+class Room:
+    """A scorer, and one table that plays; each on a connection of its own with the broker."""
+
+    def __init__(self, folder: Path, leaving: ExitStack) -> None:
+        known = Credentials.create(4)
+        broker = leaving.enter_context(make_broker("embedded", folder / "broker", NAME, known, tables=4))
+        kept = leaving.enter_context(closing(SqliteJournal(folder / STORE, NAME)))
+        self.scorer, stop = Scorer(event(), kept, folder, lambda: NOW), threading.Event()
+        self.scorer.connect(Address(broker.host, broker.port, "scorer", known.password("scorer")))
+        thread = threading.Thread(target=self.scorer.run, args=(stop,))
+        thread.start()
+        leaving.callback(thread.join)
+        leaving.callback(stop.set)
+        password = folder / "password"
+        password.touch(mode=0o600)
+        password.write_text(known.table(TABLE)[1], encoding="utf-8")
+        (folder / "table.toml").write_text(
+            f'event = "{NAME}"\ntable = {TABLE}\nfolder = "."\n'
+            f'[broker]\nhost = "127.0.0.1"\nport = {broker.port}\npassword_file = "password"\n'
+            '[devices]\nbuttons = "sim://buttons"\ncamera = "sim://tray"\n',
+            encoding="utf-8",
+        )
+        journal, time = leaving.enter_context(closing(Journal(folder / "table.sqlite", Whose(NAME, TABLE)))), Time()
+        self.program = Program(Settings(folder / "table.toml"), journal, time, time.of_day, board=tuple)
+        self.table = Standing(self.program, journal, time)
+        self.program.start()
+        leaving.callback(self.program.stop)
+
+    def rule(self, decision: AnyDecision) -> None:
+        """Let the head arbiter rule at the desk."""
+        room = self.scorer.rulings.room
+        self.scorer.ask(lambda: self.scorer.rulings.give(draft(room, decision), HEAD))
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Let the table work until something holds."""
+        for _ in range(2000):
+            if holds():
+                return
+            self.program.step(timeout=0.01)
+        raise AssertionError(self.program.shown())
+
+    def play(self) -> None:
+        """Play the deal that the table is at: nobody wins."""
+        self.until(lambda: self.table.phase is Phase.RESTORING)
+        self.table._restore()
+        self.table.press(*SEATS)
+        self.table.press(*SEATS)
+        self.table.time.wait()
+        self.table.type("d")
+        self.table.pass_time(9 * S)
+        self.table.press(*SEATS)
+        assert self.table.phase is Phase.RECORDED
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with ExitStack() as leaving:
+        yield Room(tmp_path, leaving)
+
+
+def test_a_substitute_is_named_at_the_table_plays_for_who_left_and_a_play_of_who_withdrew_is_left_out(
+    room: Room,
+) -> None:
+    room.rule(Substitute(player=REPLACED, name="Ada Reserve", first_round=1))
+    room.until(lambda: "Ada Reserve" in room.program.shown().players.values())
+    assert room.program.shown().players["north"] == "Ada Reserve"
+    room.play()
+    room.until(lambda: not room.program.shown().line.unsent)
+    told = room.scorer.ask(lambda: room.scorer.rulings.room.results[TABLE, 1].fact.players)  # type: ignore[union-attr] # a result
+    counted = room.scorer.ask(lambda: {row.player: row.plays for row in room.scorer.rulings.room.moment().standings})
+    assert told == dict(FIRST.players)
+    assert (counted[REPLACED], GONE in FIRST.players.values()) == (1, False)
+    room.rule(Withdrawn(player=GONE, first_round=2))
+    room.until(lambda: bool(room.program.state.assignment and 2 in room.program.state.assignment.settled))
+    room.table.type("enter")
+    play = room.program.state.play
+    assert play is not None
+    assert (play.round, play.players["east"].name) == (
+        3,
+        event().players[event().bookings[TABLE, 3].players["east"]].name,
+    )
+    instead = room.scorer.ask(lambda: room.scorer.rulings.room.play((TABLE, 2)).instead)
+    assert instead == {player: -3 if player == GONE else 3 for player in SECOND.players.values()}
