@@ -147,7 +147,7 @@ def scorer(  # noqa: PLR0913 - one parameter an option
                         names_of(desk_host, desk_name),
                     ),
                 ),
-                offer=Offer(lambda: work.moment, work.times, work.wire, open_public=public),
+                offer=Offer(lambda: work.moment, work.wire, open_public=public, attends=work),
             )
             desk = running.enter_context(page)
             click.echo(f"Desk: {desk.url}")

@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from broker.desk.access import Access, Visitor, visitor_of
 from broker.desk.annex import Annex
+from broker.desk.attended_page import AttendedPage
 from broker.desk.cards import Wanted
 from broker.desk.carriers_now import CarriersNow
 from broker.desk.carriers_page import CarriersPage
@@ -71,12 +72,13 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     """
     access = Access(door, open_room=open_room, open_public=offer.open_public)
     streams, pace = streams or Streams(), pace or Pace()
-    pages = _pages(offer)
+    attends = door is not None and offer.attends is not None
+    pages = _pages(offer, attends=attends)
     desk = Desk(feed, streams, pace, access, pages)
     if orders is None:
         access.withhold("give_orders")
     access.lead_to(way for annex in annexes for way in annex.ways)
-    live = LiveSheets(feed, access, streams, pace, grids=offer.grids)
+    live = LiveSheets(feed, access, streams, pace, grids=offer.grids, attends=attends)
     return Starlette(
         routes=[
             *(route for annex in annexes for route in (*annex.routes(access, feed), *annex.live(live))),
@@ -84,6 +86,7 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
             *(Login(access, door).routes() if door else ()),
             *(PeoplePage(access, door).routes() if door else ()),
             *(OrdersPage(access, orders, feed).routes() if orders else ()),
+            *(AttendedPage(access, offer.attends, door, feed).routes() if door and offer.attends else ()),
             *_sheets(feed, offer, access, live),
             Mount("/static", StaticFiles(directory=str(files("broker.desk") / "static"))),
         ],
@@ -95,11 +98,12 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
     )
 
 
-def _pages(offer: Offer) -> Pages:
+def _pages(offer: Offer, *, attends: bool) -> Pages:
     if offer.moments is None:
-        return Pages(grids=offer.grids)
+        return Pages(grids=offer.grids, attends=attends)
     event = offer.moments().event
-    return Pages(sheets=True, grids=offer.grids, teams=event.plan.teams, origin_of=event.origin_of)
+    teams, origin_of = event.plan.teams, event.origin_of
+    return Pages(sheets=True, grids=offer.grids, teams=teams, origin_of=origin_of, attends=attends)
 
 
 def _sheets(feed: ViewFeed, offer: Offer, access: Access, live: LiveSheets) -> Iterator[Route]:
@@ -111,8 +115,8 @@ def _sheets(feed: ViewFeed, offer: Offer, access: Access, live: LiveSheets) -> I
     yield from ReceiptPage(sheets).routes()
     yield from CarriersPage(feed, carriers).routes(live)
     yield from DisplayPage(feed, access, sheets).routes()
-    if offer.times and offer.wire:
-        yield from GridPage(feed, sheets, offer.times, carriers).routes(live)
+    if offer.wire:
+        yield from GridPage(feed, sheets, carriers, offer.clock).routes(live)
         yield from WirePage(offer.wire).routes(live)
 
 

@@ -155,6 +155,20 @@ class NoTableChosen(DeskError, ValueError):
     code = "no_table_chosen"
 
 
+class NoCall(DeskError, LookupError):
+    """An arbiter wants to go to a table that does not call, or does not any more."""
+
+    code = "no_call"
+    status = 409
+
+
+class AlertGone(DeskError, LookupError):
+    """An arbiter has seen an alert that is not kept any more."""
+
+    code = "alert_gone"
+    status = 409
+
+
 class PinUnusable(DeskError, ValueError):
     """What was given is no PIN, or not the same twice."""
 

@@ -1,7 +1,7 @@
 """The arbiters' grid of tables and rounds, and the feed of the wire."""
 
-import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from starlette.requests import Request
@@ -12,15 +12,19 @@ from broker.desk.access import Visitor
 from broker.desk.carriers_now import CarriersNow
 from broker.desk.catalogue import Catalogue
 from broker.desk.live_sheet import LiveSheets, Sheet
+from broker.desk.page import split, waiting
 from broker.desk.sheets import DealLine, Leaf, Sheets
 from broker.scorer.carriers.dispatch import Carrier
-from broker.scorer.sheets.grid import grid
-from broker.scorer.times import TableTimes
+from broker.scorer.moment import Moment
+from broker.scorer.sheets.grid import WANTS, GridRow, grid, urgent
 from broker.scorer.view import TableView, View, ViewFeed
 from broker.scorer.wirelog import WireLog
 
 TABLES_A_PAGE: Final = 50
 MESSAGES_A_PAGE: Final = 100
+
+ALL_WANTS: Final = "wants"
+"""Asks for the tables that want looking after, whatever the reason."""
 
 
 class Outstanding(NamedTuple):
@@ -31,39 +35,46 @@ class Outstanding(NamedTuple):
 
 
 class GridPage:
-    """Answers arbiters."""
+    """Answers arbiters. `clock` gives ms since 1970."""
 
-    def __init__(self, feed: ViewFeed, sheets: Sheets, times: TableTimes, carriers: CarriersNow) -> None:
-        self._feed, self._sheets, self._times, self._carriers = feed, sheets, times, carriers
+    def __init__(self, feed: ViewFeed, sheets: Sheets, carriers: CarriersNow, clock: Callable[[], int]) -> None:
+        self._feed, self._sheets, self._carriers, self._clock = feed, sheets, carriers, clock
+        self._rows: tuple[Moment, Sequence[TableView], tuple[GridRow, ...]] | None = None
 
     def routes(self, live: LiveSheets) -> Sequence[Route]:
         """Give the routes."""
         return live.routes("/grid", self.show, "see_room")
 
     def show(self, request: Request, visitor: Visitor, words: Catalogue) -> Sheet:
-        """Show where each play stands, who calls since when, and what is the matter."""
-        view = self._feed.current
-        only = request.query_params.get("kind") == "wants"
-        rows = grid(self._sheets.moment(visitor), view.tables) if only else None
-        chosen = [row.view for row in rows.rows if row.wants] if rows else list(view.tables)
+        """Show where each play stands, how much of its time is left, who calls since when, and what is the matter.
+
+        Nothing in it goes on with every second: the browser counts, and a table that is over its time is one more that
+        wants looking after.
+        """
+        view, moment = self._feed.current, self._sheets.moment(visitor)
+        wanting = urgent(self._all(moment, view.tables), self._clock())
+        only = request.query_params.get("kind", "")
+        only = only if only in (ALL_WANTS, *WANTS) else ""
+        chosen = [row.view for row, wants in wanting if only in (ALL_WANTS, *wants)] if only else list(view.tables)
         leaf = Leaf.at(request.query_params.get("page", ""), len(chosen), TABLES_A_PAGE)
         values = {
             "view": view,
-            "grid": grid(self._sheets.moment(visitor), chosen[leaf.lines(TABLES_A_PAGE)]),
+            "grid": grid(moment, chosen[leaf.lines(TABLES_A_PAGE)]),
             "leaf": leaf,
             "only": only,
-            "calls": self._calls(view.tables),
-            "playing": self._times.playing,
-            "pausing": self._times.pausing,
+            "wanting": {row.view.table: wants for row, wants in wanting},
+            "wants": Counter(want for _, wants in wanting for want in wants),
+            "calls": waiting(view.tables),
+            "alerts": split(view.alerts),
             "outstanding": self._outstanding(visitor, view),
         }
         return Sheet("grid.html", words.say("grid"), values)
 
-    def _calls(self, tables: Sequence[TableView]) -> list[tuple[TableView, int | None]]:
-        """Give the tables that call and since when, the longest waiting first."""
-        since = {table: one.at for table, one in self._times.calling.copy().items()}
-        calling = [(table, since.get(table.table)) for table in tables if table.calling]
-        return sorted(calling, key=lambda pair: (pair[1] or time.time_ns(), pair[0].table))
+    def _all(self, moment: Moment, tables: Sequence[TableView]) -> tuple[GridRow, ...]:
+        """Give the rows of all tables, made once for all readers of a moment."""
+        if self._rows is None or self._rows[0] is not moment or self._rows[1] is not tables:
+            self._rows = moment, tables, grid(moment, tables).rows
+        return self._rows[2]
 
     def _outstanding(self, visitor: Visitor, view: View) -> list[Outstanding]:
         """Give the deals that some table has yet to play, and where their carriers are."""

@@ -49,9 +49,11 @@ class Place(NamedTuple):
 class LiveSheets:
     """Serves sheets as pages, and as streams of what changes in them."""
 
-    def __init__(self, feed: ViewFeed, access: Access, streams: Streams, pace: Pace, *, grids: bool) -> None:
-        """`grids`: there are the arbiters' grid and feed to point to."""
-        self._grids = grids
+    def __init__(
+        self, feed: ViewFeed, access: Access, streams: Streams, pace: Pace, *, grids: bool, attends: bool = False
+    ) -> None:
+        """`grids`: there are the arbiters' grid and feed to point to; `attends`: calls and alerts have buttons."""
+        self._grids, self._attends = grids, attends
         self._feed, self._access, self._streams, self._pace = feed, access, streams, pace
         self._kept: OrderedDict[Place, tuple[object, Markup]] = OrderedDict()
 
@@ -84,6 +86,8 @@ class LiveSheets:
                 visitor=visitor,
                 log_in=visitor.open_public,
                 grids=self._grids,
+                attends=self._attends and visitor.may("give_orders"),
+                to=request.url.path,
             )
         )
         return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})
@@ -124,6 +128,7 @@ class LiveSheets:
                     arbiter=visitor.may("see_room"),
                     commands=visitor.may("give_orders"),
                     rules=visitor.rules,
+                    attends=self._attends and visitor.may("give_orders"),
                     **sheet.values,
                 )
             )

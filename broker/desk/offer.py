@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from broker.desk.sheets import Moments
-from broker.scorer.times import TableTimes
+from broker.scorer.attended import Attended
 from broker.scorer.wirelog import WireLog
 
 
@@ -15,23 +15,36 @@ def wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
+T = TypeVar("T")
+
+
+class Attends(Protocol):
+    """What is needed of a scorer."""
+
+    attended: Attended
+
+    def ask(self, work: Callable[[], T]) -> T:
+        """Have something done between two batches. Raises ScorerBusy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """Without `moments` (all plays, as the scorer knows them) there are no travellers, players' sheets and receipts."""
 
     moments: Moments | None = None
-    times: TableTimes | None = None
-    """Since when tables play and call. With these two there are the arbiters' grid and feed."""
     wire: WireLog | None = None
+    """The last messages on the wire. With these two there are the arbiters' grid and feed."""
     clock: Callable[[], int] = wall_clock
     """The time, ms since 1970: by it carriers and tables are late."""
     open_public: bool = False
     """Whether who has not logged in may see what players may know."""
+    attends: Attends | None = None
+    """Where it is kept which arbiter goes to a call, and who has seen an alert."""
 
     @property
     def grids(self) -> bool:
         """Whether there are the arbiters' grid and feed."""
-        return None not in {self.moments, self.times, self.wire}
+        return None not in {self.moments, self.wire}
 
 
 NOTHING: Final = Offer()

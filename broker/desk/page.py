@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
@@ -16,11 +16,12 @@ from broker.desk.cards import FIRST, SHOWN_PLACES, Cards, Wanted
 from broker.desk.catalogue import LANGUAGES, Catalogue, Language, catalogues
 from broker.desk.parts import Rendering, Renderings
 from broker.desk.public import Public
-from broker.desk.signs import LEGEND, SIGNS, STAGES, shown
+from broker.desk.signs import LEGEND, SIGNS, STAGES, WANTS, shown
 from broker.desk.unwell import changed, faulty, in_spite_of
 from broker.scorer.origins import Origin
+from broker.scorer.play_clock import stands_ms, up_at, whole_minutes
 from broker.scorer.standings import nowhere
-from broker.scorer.view import AlertView, View
+from broker.scorer.view import AlertView, TableView, View
 
 SHOWN_PLAYS: Final = 60
 """The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
@@ -77,6 +78,30 @@ def alert_text(context: Context, alert: AlertView) -> Markup:
     return Markup('{} <span class="small" lang="en">({})</span>').format(about, alert.text)
 
 
+def alert_value(alert: AlertView) -> str:
+    """Name an alert on a button."""
+    return f"{alert.at} {alert.code} {alert.table or 0} {'' if alert.about is None else alert.about}"
+
+
+class Alerts(NamedTuple):
+    """Alerts, each newest first: those that nobody has seen, and the others."""
+
+    fresh: tuple[AlertView, ...]
+    seen: tuple[AlertView, ...]
+
+
+def split(alerts: Iterable[AlertView]) -> Alerts:
+    """Tell alerts that somebody has seen from those that nobody has."""
+    kept = tuple(alerts)
+    return Alerts(tuple(one for one in kept if not one.seen), tuple(one for one in kept if one.seen))
+
+
+def waiting(tables: Iterable[TableView]) -> list[TableView]:
+    """Give the tables that call, the longest waiting first; one of which that is not known waits since just now."""
+    calling = [table for table in tables if table.calling]
+    return sorted(calling, key=lambda table: (table.calling_since is None, table.calling_since or 0, table.table))
+
+
 def fraction(number: int | str) -> str:
     """Write an exact fraction as it is, with a true minus."""
     return str(number).replace("-", "\N{MINUS SIGN}")
@@ -100,13 +125,18 @@ def environment() -> Environment:
         fraction=fraction,
         alert_text=alert_text,
         fault_text=fault_text,
+        alert_value=alert_value,
     )
     made.globals.update(
         seats=SEATS,
         signs=SIGNS,
         stages=STAGES,
+        want_shapes=WANTS,
         legend=LEGEND,
         shown=shown,
+        up_at=up_at,
+        stands_ms=stands_ms,
+        whole_minutes=whole_minutes,
         shown_plays=SHOWN_PLAYS,
         shown_places=SHOWN_PLACES,
         shown_gaps=SHOWN_GAPS,
@@ -140,13 +170,15 @@ class Pages:
         grids: bool = False,
         teams: Iterable[str] = (),
         origin_of: Callable[[str], Origin] = nowhere,
+        attends: bool = False,
     ) -> None:
         """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed.
 
         `teams`: as the event lists them, for the addresses of their sheets. `origin_of`: a player's country and club.
+        `attends`: calls and alerts have buttons.
         """
         self.origin_of = origin_of
-        self._sheets, self._grids = sheets, grids
+        self._sheets, self._grids, self._attends = sheets, grids, attends
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
         self._open = Public()
         self._public: tuple[View, View] | None = None
@@ -185,6 +217,8 @@ class Pages:
                 sheets=self._sheets,
                 grids=self._grids,
                 log_in=visitor.open_public,
+                attends=self._attends and visitor.may("give_orders"),
+                to="/",
             )
         )
 
@@ -204,15 +238,16 @@ class Pages:
         rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules
         audience = (words.language, rights, cards.leaf.number)
         if audience not in rendered:
-            calling = [table.table for table in view.tables if table.calling]
             values = {
                 "view": view,
                 "cards": cards,
                 "say": words.say,
-                "calling": calling,
+                "calling": waiting(view.tables),
+                "alerts": split(view.alerts),
                 "arbiter": rights[0],
                 "commands": rights[1],
                 "rules": rights[2],
+                "attends": self._attends and rights[1],
                 "numbers": self._numbers,
                 "words": words,
                 "sheets": self._sheets,

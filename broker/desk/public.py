@@ -66,7 +66,8 @@ class Public:
 def _table(table: TableView) -> TableView:
     """Leave out what the arbiters alone know. That somebody has declared tells of a deal that is under embargo."""
     state = "playing" if table.state in TELLING else table.state
-    return replace(table, health={}, gaps=(), unsent=0, obeyed={}, calling=False, state=state)
+    quiet = replace(table, health={}, gaps=(), unsent=0, obeyed={}, calling=False, state=state)
+    return replace(quiet, calling_since=None, attended=None, playing_since=None, played_ms=None, walls=None)
 
 
 def _standings(view: View, plays: Iterable[PlayView]) -> tuple[Standing, ...]:

@@ -3,6 +3,7 @@
 from typing import Final, Literal, NamedTuple
 
 from broker.contract.words import PublicState
+from broker.scorer.sheets.grid import Want
 from broker.scorer.view import TableView
 
 Absent = Literal["unheard", "init", "disconnected", "lost"]
@@ -45,6 +46,18 @@ STAGES: Final[dict[Stage, Sign]] = {
     "offline_unsent": Sign("hourglass", "red"),
 }
 
+
+WANTS: Final[dict[Want, str]] = {
+    "calling": "bell",
+    "walls": "tiles",
+    "offline_unsent": "hourglass",
+    "over": "clock",
+    "lost": "cross",
+    "missing": "warning",
+    "gaps": "warning",
+    "unwell": "warning",
+}
+"""The shape of each reason why a table wants looking after."""
 
 LEGEND: Final[tuple[Shown | Stage, ...]] = (
     "lost",

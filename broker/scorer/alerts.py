@@ -79,7 +79,7 @@ class AlertBook:
         return self._newest_first
 
     def _keep(self, at: int, concern: Concern) -> None:
-        alert = AlertView(at, concern.code, concern.table, concern.text, dict(concern.values))
+        alert = AlertView(at, concern.code, concern.table, concern.text, dict(concern.values), concern.about)
         self._kept.setdefault(concern.code, deque(maxlen=KEPT)).append((next(self._number), alert))
         self._newest_first = None
 

@@ -26,3 +26,10 @@ class NoDeviceWaits(ScorerError, LookupError):
 
     code = "no_device_waits"
     status = 409
+
+
+class CallAttended(ScorerError, ValueError):
+    """An arbiter wants to go to a call, or not to go, and another one has said so first."""
+
+    code = "call_attended"
+    status = 409

@@ -70,8 +70,10 @@ class Speaker:
         )
         return self._at(topics.RECEIPT, message, table=table)
 
-    def served(self, table: int, device: str | None, refused: str | None, before: int | None, seq: int) -> Outgoing:
-        """Tell a table which device serves it, and how many calls are before its own."""
+    def served(
+        self, table: int, device: str | None, refused: str | None, before: int | None, seq: int, *, coming: bool = False
+    ) -> Outgoing:
+        """Tell a table which device serves it, how many calls are before its own, and whether an arbiter comes."""
         message = Served(
             id=_new_id(),
             event=self._event.name,
@@ -80,6 +82,7 @@ class Speaker:
             device=device,
             refused=refused,
             calls_before=before,
+            arbiter_coming=coming,
         )
         return self._at(topics.SERVED, message, table=table)
 

@@ -20,6 +20,7 @@ from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Ruling, TableState
 from broker.scorer import recalling
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
+from broker.scorer.attended import Attended
 from broker.scorer.clocks import ClockWatch, FactTimes
 from broker.scorer.collecting import uncollected
 from broker.scorer.counting import Counting
@@ -90,8 +91,7 @@ class Scorer:
         self._intake = Intake(event, taken.messages, journal.refused(), self.devices.serving.refuses)
         self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
         self._health, self._right_time = HealthWatch(), ClockWatch()
-        self._counting = Counting(event)
-        self._publication = Publication(self._speaker)
+        self._counting, self._publication = Counting(event), Publication(self._speaker)
         self.times, self.wire, self.sessions = TableTimes(), WireLog(), self._room.riichi
         self._clocks = FactTimes()
         told = recalling.refill(event, self._room, self._clocks, self.times, taken)
@@ -107,7 +107,8 @@ class Scorer:
         self._connected = False
         self._why = ""
         """Why there is no connection, as it was logged last."""
-        self._picture = Picture(event)
+        self.attended = Attended(journal, clock, self._attend)
+        self._picture = Picture(event, self.times, self.attended)
         self.moment = self._room.moment()
         """All plays as they are now; put in place whole, to be read from any thread."""
         self.feed = ViewFeed(self._view())
@@ -283,7 +284,13 @@ class Scorer:
         self._places = places
         for table in sorted((tables | moved) & set(self._intake.books)):
             device, refused = self.devices.serving.of(table)
-            self._say(self._speaker.served(table, device, refused, places.get(table), self._height))
+            coming = self.attended.comes(table, self.times.calling.get(table))
+            self._say(self._speaker.served(table, device, refused, places.get(table), self._height, coming=coming))
+
+    def _attend(self, tables: set[int]) -> None:
+        """Show and tell who looks after these tables' calls now."""
+        self._picture.changed(tables)
+        self._tell_served(tables)
 
     def _alert(self, now: int) -> None:
         told = self._alerts.add((*self._concerned, *self._health.concerns(), *self._right_time.concerns()), now)

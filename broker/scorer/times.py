@@ -1,8 +1,8 @@
-"""Since when a table plays, calls, and stands still in a pause: for clocks and the queue of calls."""
+"""Since when a table plays, calls, and stands still in a pause, and how its walls stand: for clocks and calls."""
 
 from typing import NamedTuple
 
-from broker.contract.facts import Call, Confirmed, Paused, Result
+from broker.contract.facts import Call, Confirmed, Paused, Restored, Result
 from broker.contract.messages import LogMessage
 
 
@@ -15,16 +15,18 @@ class Since(NamedTuple):
 
 
 class TableTimes:
-    """A fold over accepted facts. The scorer's thread changes it; single values may be read from any thread."""
+    """A fold over accepted facts, for the scorer's thread alone."""
 
     def __init__(self) -> None:
         self.playing: dict[int, Since] = {}
         self.calling: dict[int, Since] = {}
         self.pausing: dict[int, Since] = {}
+        self.restored: dict[int, Restored] = {}
+        """What each table has restored last."""
 
     def queue(self) -> list[int]:
-        """Give the tables whose call is open, the oldest first. From any thread."""
-        return [table for _, table in sorted((one.at, table) for table, one in self.calling.copy().items())]
+        """Give the tables whose call is open, the oldest first."""
+        return [table for _, table in sorted((one.at, table) for table, one in self.calling.items())]
 
     def hear(self, message: LogMessage) -> None:
         """Take a fact in, whose time is believed."""
@@ -36,12 +38,16 @@ class TableTimes:
             if began is not None and began.round <= fact.round:
                 del self.playing[table]
         elif isinstance(fact, Call):
-            if fact.open:
-                self.calling.setdefault(table, Since(message.at, fact.round))
-            else:
-                self.calling.pop(table, None)
+            _keep(self.calling, message, begins=fact.open)
+        elif isinstance(fact, Restored):
+            self.restored[table] = fact
         elif isinstance(fact, Paused):
-            if fact.begin:
-                self.pausing.setdefault(table, Since(message.at, fact.round))
-            else:
-                self.pausing.pop(table, None)
+            _keep(self.pausing, message, begins=fact.begin)
+
+
+def _keep(since: dict[int, Since], message: LogMessage, *, begins: bool) -> None:
+    """Keep when something began first, until it ends."""
+    if begins:
+        since.setdefault(message.table, Since(message.at, message.fact.round))
+    else:
+        since.pop(message.table, None)

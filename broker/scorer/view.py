@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -11,6 +12,17 @@ from msgspec import Struct
 from broker.contract.messages import Standing, TeamStanding
 from broker.contract.riichi import RiichiWin
 from broker.contract.words import Imp, Lifecycle, PublicState, Seat, WinKind
+
+Walls = Literal["fouled", "unverified"]
+"""What is the matter with the walls of the present play: not those of its deal, or nobody has looked."""
+
+
+class Attending(Struct, frozen=True):
+    """An arbiter who goes to a call, or has seen an alert: login name, full name, and since when (ms since 1970)."""
+
+    account: str
+    name: str
+    at: int
 
 
 class TableView(Struct, frozen=True):
@@ -40,6 +52,21 @@ class TableView(Struct, frozen=True):
     """Minutes that were added to the present play, by whoever gave them."""
     arbiter: str | None = None
     """Who is let in to rule there; empty where it was by PIN."""
+    calling_since: int | None = None
+    """When its call was opened, ms since 1970 as far as a clock can be right (`clocks.py`); so below."""
+    attended: Attending | None = None
+    """Who goes to its call."""
+    playing_since: int | None = None
+    """When the tiles of the present play were confirmed."""
+    pausing_since: int | None = None
+    """When a pause began that was ruled at the table and is not over."""
+    minutes: int | None = None
+    """Time that the plan gives the present play; None: as long as it takes."""
+    stood_ms: int | None = None
+    """How long the present play stood still in pauses that are over; None: its time is not known."""
+    played_ms: int | None = None
+    """In a pause: how long the present play had gone on when it began."""
+    walls: Walls | None = None
 
 
 class SeatView(Struct, frozen=True):
@@ -96,6 +123,10 @@ class AlertView(Struct, frozen=True):
     """In English; the desk says it in the reader's language where it has a sentence for the code."""
     values: dict[str, int | str] = {}
     """What is put into that sentence, beside the table."""
+    about: int | None = None
+    """Sets it apart from others of its code at its table."""
+    seen: Attending | None = None
+    """Who has seen it: it has not happened anew since."""
 
 
 class View(Struct, frozen=True):

@@ -14,6 +14,7 @@ const news = document.getElementById("news");
 const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute("data-key") : null);
 // What the reader or this script has put there and no rendering may take away.
 const OWN = new Set(["data-arrived", "open"]);
+let elsewhere = new Map(); // of the rendering that is laid now: the elements that are to stay as they are
 const alike = (one, other) => one.nodeName === other.nodeName && keyOf(one) === keyOf(other);
 
 /**
@@ -59,8 +60,8 @@ function layChildren(wanted, shown, arrived) {
       else shown.insertBefore(match, here);
       lay(child, match, arrived);
     } else {
-      const added = shown.insertBefore(document.importNode(child, true), here);
-      if (key && added.hasAttribute("data-news")) arrived.push(added);
+      const added = shown.insertBefore(made(child), here);
+      if (key && child.hasAttribute("data-news")) arrived.push(added);
     }
   }
   while (here) {
@@ -68,6 +69,17 @@ function layChildren(wanted, shown, arrived) {
     here.remove();
     here = next;
   }
+}
+
+/** A new element; what is to stay as it is, and stood in another list, is moved into it, or is it. */
+function made(child) {
+  const moved = elsewhere.get(keyOf(child));
+  if (moved && child.hasAttribute("data-same")) return moved;
+  const added = document.importNode(child, true);
+  if (elsewhere.size && added.nodeType === Node.ELEMENT_NODE) {
+    for (const one of added.querySelectorAll("[data-same]")) one.replaceWith(elsewhere.get(keyOf(one)));
+  }
+  return added;
 }
 
 // ---- time, in the reader's own zone -----------------------------------------------------------
@@ -89,36 +101,60 @@ function putTimesIntoZone(part) {
 
 /** How long something has lasted, in whole minutes; without this script its beginning stands there. */
 function putMinutes(part) {
-  for (const place of part.querySelectorAll("[data-since]")) {
-    const minutes = String(Math.max(0, Math.floor((Date.now() - Number(place.dataset.since)) / 60_000)));
-    const text = place.dataset.minutes.replace("#", minutes);
-    if (place.textContent !== text) place.textContent = text;
+  for (const place of part.querySelectorAll("[data-since][data-minutes]")) {
+    const minutes = Math.max(0, Math.floor((Date.now() - Number(place.dataset.since)) / 60_000));
+    put(place, place.dataset.minutes.replace("#", String(minutes)));
   }
+  for (const place of part.querySelectorAll("[data-until]")) {
+    // As the table shows it: a minute that has begun counts whole.
+    const left = Math.ceil((Number(place.dataset.until) - Date.now()) / 60_000);
+    const text = left > 0 ? place.dataset.left : left < 0 ? place.dataset.over : place.dataset.up;
+    put(place, text.replace("#", String(Math.abs(left))));
+    place.classList.toggle("up", left <= 0);
+  }
+}
+
+function put(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}
+
+/** A button that is another reader's is not there: all readers are sent the same page. */
+function putOwn(part) {
+  const me = document.body.dataset.me;
+  for (const button of part.querySelectorAll("[data-mine]")) button.hidden = button.dataset.mine !== me;
+  for (const button of part.querySelectorAll("[data-others]")) button.hidden = button.dataset.others === me;
 }
 
 // ---- the room ---------------------------------------------------------------------------------
 
+const roomOf = (html) => new DOMParser().parseFromString(html, "text/html").getElementById("room");
+
 function take(html) {
-  const wanted = new DOMParser().parseFromString(html, "text/html").getElementById("room");
+  const wanted = roomOf(html);
   const room = document.getElementById("room");
-  if (lacks(room, wanted)) {
+  elsewhere = staying(room, wanted);
+  if (lacks(wanted)) {
     connect(); // a new stream begins with all of it
     return;
   }
   putTimesIntoZone(wanted);
   putMinutes(wanted);
+  putOwn(wanted);
   const arrived = lay(wanted, room);
   if (document.title !== wanted.dataset.title) document.title = wanted.dataset.title;
   for (const element of arrived) element.setAttribute("data-arrived", "");
   for (const element of arrived.slice(0, NEWS)) say(element.dataset.news);
 }
 
+/** By key, what is to stay as it is: it may have to stand in another list. */
+function staying(room, wanted) {
+  if (!wanted.querySelector("[data-same]")) return new Map();
+  return new Map([...room.querySelectorAll("[data-key]")].map((one) => [keyOf(one), one]));
+}
+
 /** Whether something is to stay as it was that is not there. */
-function lacks(room, wanted) {
-  const same = [...wanted.querySelectorAll("[data-same]")];
-  if (!same.length) return false;
-  const here = new Set([...room.querySelectorAll("[data-key]")].map(keyOf));
-  return same.some((one) => !here.has(keyOf(one)));
+function lacks(wanted) {
+  return [...wanted.querySelectorAll("[data-same]")].some((one) => !elsewhere.has(keyOf(one)));
 }
 
 /** A sentence is added and not put in the place of the one before, which might not have been read aloud yet. */
@@ -141,7 +177,10 @@ let attempted = 0;
 // ---- a page that stands still while it is read -------------------------------------------------
 
 const pause = document.getElementById("pause");
+const held = document.getElementById("held");
 let waiting = false; // whether there is a newer rendering
+let heldSince = null;
+const fresh = new Map(); // what has come since, by its key: whether it is a call
 
 const paused = () => pause?.getAttribute("aria-pressed") === "true";
 
@@ -149,6 +188,68 @@ function goOnOrPause() {
   pause.setAttribute("aria-pressed", String(!paused()));
   if (!paused() && waiting) connect(); // what came meanwhile may build on what was not shown: begin anew
   waiting = false;
+  fresh.clear();
+  heldSince = new Date();
+  held.hidden = !paused();
+  if (paused()) tellHeld();
+  else pause.focus({ preventScroll: true }); // the button that was pressed may have gone
+}
+
+/** Keep count of what a page that stands still does not show. A call is read aloud all the same. */
+function hold(html) {
+  const wanted = roomOf(html);
+  waiting = true;
+  const here = new Set([...document.querySelectorAll("#room [data-key]")].map(keyOf));
+  const there = new Set([...wanted.querySelectorAll("[data-key]")].map(keyOf));
+  for (const key of fresh.keys()) if (!there.has(key)) fresh.delete(key);
+  for (const one of wanted.querySelectorAll("[data-key][data-news], [data-key][data-counts]")) {
+    const key = keyOf(one);
+    if (here.has(key) || fresh.has(key)) continue;
+    fresh.set(key, one.classList.contains("call"));
+    if (fresh.get(key)) say(one.dataset.news);
+  }
+  document.title = wanted.dataset.title;
+  tellHeld();
+}
+
+function tellHeld() {
+  const said = held.dataset;
+  const calls = [...fresh.values()].filter(Boolean).length;
+  const others = fresh.size - calls;
+  const parts = [said.since.replace("#", clock(heldSince, false))];
+  if (calls) parts.push(said.calls.replace("#", String(calls)));
+  if (others) parts.push(said.new.replace("#", String(others)));
+  if (!fresh.size) parts.push(waiting ? said.changed : said.nothing);
+  put(held.querySelector("p"), parts.join(" · "));
+  held.classList.toggle("urgent", calls > 0);
+}
+
+// ---- buttons that say who looks after what --------------------------------------------------------
+
+/** Say it without leaving the page: what follows comes by the stream. What is refused is told where one looks. */
+async function attend(event) {
+  event.preventDefault();
+  const { target: form, submitter: button } = event;
+  const body = new URLSearchParams(new FormData(form));
+  body.set(button.name, button.value);
+  button.disabled = true; // until it is shown anew
+  tell("");
+  try {
+    const headers = { Accept: "text/html" };
+    const answer = await fetch(form.action, { method: "POST", body, headers, redirect: "manual" });
+    if (answer.type === "opaqueredirect") return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    tell(page.querySelector("#problem")?.textContent.trim() ?? String(answer.status));
+  } catch {
+    tell(document.getElementById("lost").textContent);
+  }
+  button.disabled = false;
+}
+
+function tell(text) {
+  const told = document.getElementById("told");
+  told.textContent = text;
+  told.hidden = !text;
 }
 
 function connect() {
@@ -158,7 +259,7 @@ function connect() {
   source = new EventSource(document.body.dataset.events);
   source.addEventListener("page", (event) => {
     heard();
-    if (paused()) waiting = true;
+    if (paused()) hold(event.data);
     else take(event.data);
   });
   source.addEventListener("beat", heard);
@@ -216,11 +317,18 @@ function retryNow() {
 if (document.getElementById("room")) {
   putTimesIntoZone(document.body);
   putMinutes(document.body);
+  putOwn(document.body);
   connect();
   if (pause) {
     pause.hidden = false;
-    pause.addEventListener("click", goOnOrPause);
+    for (const button of [pause, document.getElementById("go-on")]) button.addEventListener("click", goOnOrPause);
+    document.addEventListener("keydown", (event) => {
+      if (event.code !== "KeyP" || !event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      goOnOrPause();
+    });
   }
+  document.getElementById("attend")?.addEventListener("submit", attend);
   addEventListener("online", retryNow);
   document.addEventListener("visibilitychange", retryNow);
   setInterval(() => {

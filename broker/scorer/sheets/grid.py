@@ -1,11 +1,12 @@
 """The grid of tables and rounds: where each play stands."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
 from broker.scorer.moment import Moment
+from broker.scorer.play_clock import left_ms
 from broker.scorer.view import TableView
 
 MOST_ROUNDS: Final = 12
@@ -13,6 +14,13 @@ MOST_ROUNDS: Final = 12
 
 Stage = Literal["in", "now", "missing", "to_come", "none"]
 """Of one play: its result is in, the table is at it, the table has gone on without it being in, or is not there yet."""
+
+
+Want = Literal["calling", "walls", "offline_unsent", "over", "lost", "missing", "gaps", "unwell"]
+"""Why a table wants looking after. `walls`: those of its play are not as dealt, or were not verified."""
+
+WANTS: Final[tuple[Want, ...]] = get_args(Want)
+"""The most urgent first."""
 
 
 class Cell(Struct, frozen=True):
@@ -36,11 +44,20 @@ class GridRow(Struct, frozen=True):
         """Whether the table is away and has facts that are not here."""
         return self.view.lifecycle in {"lost", "disconnected"} and self.view.unsent > 0
 
-    @property
-    def wants(self) -> bool:
-        """Whether somebody should look after it."""
-        away = self.view.lifecycle == "lost"
-        return bool(self.view.calling or away or self.missing or self.view.gaps or self.view.health)
+    def wants(self, now: int) -> tuple[Want, ...]:
+        """Say why somebody should look after it at a moment (ms since 1970), the most urgent reason first."""
+        view, left = self.view, left_ms(self.view, now)
+        holds: dict[Want, object] = {
+            "calling": view.calling,
+            "walls": view.walls,
+            "offline_unsent": self.offline_unsent,
+            "over": left is not None and left <= 0,
+            "lost": view.lifecycle == "lost" and not self.offline_unsent,
+            "missing": self.missing,
+            "gaps": view.gaps,
+            "unwell": view.health,
+        }
+        return tuple(want for want in WANTS if holds[want])
 
 
 class Grid(Struct, frozen=True):
@@ -49,12 +66,32 @@ class Grid(Struct, frozen=True):
     rounds: tuple[int, ...]
     rows: tuple[GridRow, ...]
 
+    @property
+    def tables(self) -> frozenset[int]:
+        """Which tables have a row."""
+        return frozenset(row.view.table for row in self.rows)
+
 
 def grid(moment: Moment, tables: Sequence[TableView]) -> Grid:
     """Give the grid of these tables."""
     plan = {table.table: _deals(moment, table.table) for table in tables}
     rounds = _window({round_ for table in tables for round_ in plan[table.table]}, tables)
     return Grid(rounds, tuple(_row(moment, table, plan[table.table], rounds) for table in tables))
+
+
+def urgent(rows: Iterable[GridRow], now: int) -> list[tuple[GridRow, tuple[Want, ...]]]:
+    """Give the rows that want looking after, and why: the most urgent first, the longest waiting call above all.
+
+    Of those alike the order is that of the tables, so that none moves while its reader looks for it.
+    """
+    found = [(row, wants) for row in rows if (wants := row.wants(now))]
+    return sorted(found, key=lambda one: (WANTS.index(one[1][0]), _waited(one[0]), one[0].view.table))
+
+
+def _waited(row: GridRow) -> tuple[bool, int]:
+    """Order calls: those to which nobody goes, by when they were opened."""
+    view = row.view
+    return (view.attended is not None, view.calling_since or 0) if view.calling else (False, 0)
 
 
 def _deals(moment: Moment, table: int) -> dict[int, int]:

@@ -27,7 +27,6 @@ from broker.people.roles import ROLES
 from broker.people.throttle import OF_BOTH
 from broker.scorer.moment import Moment
 from broker.scorer.room import Room
-from broker.scorer.times import TableTimes
 from broker.scorer.view import View
 from broker.scorer.wirelog import WireLog
 from tests.broker.brokers.authority import make_tls
@@ -84,7 +83,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
 
 @pytest.fixture(scope="module")
 def guarded(door: Door) -> Iterator[DeskServer]:
-    with DeskServer(sample.feed(), port=0, door=door, offer=Offer(nothing_yet, TableTimes(), WireLog())) as server:
+    with DeskServer(sample.feed(), port=0, door=door, offer=Offer(nothing_yet, WireLog())) as server:
         yield server
 
 
@@ -114,7 +113,7 @@ def token_of(client: httpx.Client, path: str = "/people") -> str:
 
 
 def paths(door: Door) -> set[str]:
-    app = create_app(sample.feed(), door=door, offer=Offer(nothing_yet, TableTimes(), WireLog()))
+    app = create_app(sample.feed(), door=door, offer=Offer(nothing_yet, WireLog()))
     return {one.path for one in app.routes if isinstance(one, Route)}
 
 

@@ -7,8 +7,9 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
+from broker.desk.page import SHOWN_ALERTS
 from broker.desk.server import DeskServer
-from broker.scorer.view import AlertView, View, ViewFeed
+from broker.scorer.view import AlertView, Attending, View, ViewFeed
 from tests.broker.desk import sample
 
 
@@ -63,6 +64,28 @@ def test_what_is_being_read_stays_where_it_is(page: Page, desk: DeskServer, feed
         }"""
     )
     assert (same, moved < 2, selected) == (True, True, sample.NAMES["p01"])
+
+
+def test_a_page_that_is_held_still_by_a_key_counts_what_comes_and_reads_a_call_aloud(
+    page: Page, desk: DeskServer, feed: ViewFeed
+) -> None:
+    live(page, desk)
+    page.keyboard.press("Alt+p")
+    expect(page.locator("#held")).to_contain_text("nothing new")
+    view = feed.current
+    play = replace(view.plays[0], table=4, deal=9)
+    tables = (replace(view.tables[0], calling=True), *view.tables[1:])
+    feed.publish(sample.newer(view, plays=(play, *view.plays), tables=tables, plays_in=8))
+    expect(page.locator("#held")).to_contain_text("new calls: 1 · other news: 1")
+    expect(page.locator("#news")).to_contain_text("Table 1 calls the arbiter")
+    expect(page).to_have_title("(2) Tournoi international de Lille 2026 · Arbiter’s desk")
+    assert page.locator("#progress").get_attribute("value") == "7"
+    feed.publish(sample.newer(feed.current, plays=view.plays, tables=view.tables))
+    expect(page.locator("#held")).to_contain_text("something has changed")
+    page.keyboard.press("Alt+p")
+    expect(page.locator("#held")).to_be_hidden()
+    expect(page.locator("#progress")).to_have_attribute("value", "8")
+    expect(page.locator("#pause")).to_be_focused()
 
 
 def test_an_overtaken_player_keeps_the_same_row(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
@@ -155,6 +178,17 @@ def test_a_page_that_was_told_what_changed_reads_as_one_that_is_opened_now(
     followed = page.locator("#room").inner_text()
     live(page, desk)
     assert followed == page.locator("#room").inner_text()
+
+
+def test_an_alert_that_moves_into_another_list_goes_there_whole(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+    live(page, desk)
+    older = feed.current.alerts
+    more = tuple(replace(older[0], at=sample.NOON + 2_000_000 + at, table=1) for at in range(SHOWN_ALERTS))
+    publish(page, feed, sample.newer(feed.current, alerts=(*more, *older), plays_in=8))
+    expect(page.locator("details[data-key=older] .note p:first-child")).to_have_count(len(older))
+    gone = replace(older[0], seen=Attending("anne", "Anne Roy", sample.NOON))
+    publish(page, feed, sample.newer(feed.current, alerts=(*more, gone, *older[1:]), plays_in=9))
+    expect(page.locator("details[data-key=seen] .note")).to_contain_text("Seen by Anne Roy")
 
 
 def test_a_page_that_lacks_what_is_to_stay_asks_for_all_of_it(page: Page, desk: DeskServer, feed: ViewFeed) -> None:

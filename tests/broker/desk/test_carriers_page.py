@@ -42,7 +42,7 @@ ROUND_2: tuple[LogMessage | TableState, ...] = (
 @pytest.fixture
 def page(hall: Hall) -> Iterator[httpx.Client]:
     hall.hear(*ROUND_2)
-    offer = Offer(lambda: hall.scorer.moment, hall.scorer.times, hall.scorer.wire, clock=lambda: NOW)
+    offer = Offer(lambda: hall.scorer.moment, hall.scorer.wire, clock=lambda: NOW)
     with DeskServer(hall.scorer.feed, port=0, offer=offer) as server, httpx.Client(base_url=server.url) as client:
         yield client
 

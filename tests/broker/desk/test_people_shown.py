@@ -59,9 +59,7 @@ def shown(hall: Hall, *paths: str) -> list[str]:
     """Give what these addresses say to somebody who has not logged in."""
 
     async def ask() -> list[str]:
-        offer = Offer(
-            lambda: hall.scorer.moment, hall.scorer.times, hall.scorer.wire, clock=lambda: NOW, open_public=True
-        )
+        offer = Offer(lambda: hall.scorer.moment, hall.scorer.wire, clock=lambda: NOW, open_public=True)
         app = create_app(hall.scorer.feed, open_room=False, offer=offer)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             return [(await client.get(path, headers=HEADERS)).text for path in paths]

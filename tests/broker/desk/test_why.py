@@ -10,7 +10,7 @@ import pytest
 
 from broker.contract.wire import Refused
 from broker.desk.catalogue import LANGUAGES, Language, catalogues
-from broker.desk.why import sentence, told
+from broker.desk.why import details, sentence, told
 from broker.rules.errors import RuleError
 from broker.store.errors import StoreBroken, StoreError, StoreInUse, StoreLost
 from tests.broker.contract.test_codes import RAISED_WITH, ROOT, in_source
@@ -118,11 +118,62 @@ def test_no_sentence_shows_its_code(language: Language) -> None:
 
 
 def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> None:
-    said = told(catalogues()["fr"], Refused("tables_unreadable", "'<b>' is no table"))
+    said = told(catalogues()["fr"], Refused("tables_unreadable", "'<b>' is odd"))
     assert said == (
         "Écrivez les groupes en tables : un groupe par ligne, 1 2 5-9. "
-        '<span class="detail" lang="en">(&#39;&lt;b&gt;&#39; is no table)</span>'
+        '<span class="detail" lang="en">(&#39;&lt;b&gt;&#39; is odd)</span>'
     )
+
+
+def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_values_escaped() -> None:
+    wrong = RuleError("country_wrong", "line 3: <b> is no country: two or three capital letters")
+    said = {language: told(words, wrong).partition("<span")[2] for language, words in catalogues().items()}
+    assert said == {
+        "en": ' class="detail" lang="en">(line 3: &lt;b&gt; is no country: two or three capital letters)</span>',
+        "fr": ' class="detail">(ligne 3 : &lt;b&gt; n’est pas un pays : deux ou trois majuscules)</span>',
+        "zh": ' class="detail">(第 3 行：&lt;b&gt; 不是国家代码（两个或三个大写字母）)</span>',
+    }
+
+
+def test_what_says_no_more_than_its_sentence_is_left_out_for_whom_it_is_foreign() -> None:
+    twice = RuleError("player_listed_twice", "a player is listed twice")
+    assert {language: "twice" in told(words, twice) for language, words in catalogues().items()} == {
+        "en": True,
+        "fr": False,
+        "zh": False,
+    }
+
+
+def shape(text: str) -> str:
+    """Give a text with its values alike."""
+    return re.sub(r"\{[a-z]*\}", "{}", text)
+
+
+def in_english() -> set[str]:
+    """Give all that the sources of refusals say, values alike."""
+    said = set()
+    for file in (file for one in (*RULINGS, *PAPER, *SET_UP) for file in _files(ROOT / one)):
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.Constant(value=str(text)):
+                    said.add(text)
+                case ast.JoinedStr(values=parts):
+                    said.add("".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in parts))
+    return said
+
+
+def test_what_is_known_by_its_english_is_said_so_where_it_is_refused() -> None:
+    assert sorted({shape(one.said["en"]) for one in details()} - in_english()) == []
+
+
+def test_each_language_has_every_value_of_a_detail_or_says_nothing() -> None:
+    odd = [
+        text
+        for one in details()
+        for text in one.said.values()
+        if text and set(re.findall(r"\{([a-z]+)\}", text)) != set(one.known_by.groupindex)
+    ]
+    assert odd == []
 
 
 def test_a_cause_that_has_a_sentence_is_told_in_the_place_of_what_it_caused() -> None:
@@ -131,7 +182,7 @@ def test_a_cause_that_has_a_sentence_is_told_in_the_place_of_what_it_caused() ->
     odd = Refused("impossible_result", "a text")
     odd.__cause__ = RuleError("as_yet_unheard_of", "a text")
     words = catalogues()["zh"]
-    assert re.sub("<[^>]*>", "", told(words, low)) == ("番数低于和牌的最低要求。 (south: 3 is under the minimum of 8)")
+    assert re.sub("<[^>]*>", "", told(words, low)) == "番数低于和牌的最低要求。 (南：3，低于最低的 8)"
     assert told(words, odd) == sentence(words, "impossible_result", "a text")
 
 

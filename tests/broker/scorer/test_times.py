@@ -5,11 +5,12 @@ from msgspec.structs import replace
 from broker.contract import topics
 from broker.contract.facts import Call, Confirmed
 from broker.scorer.room import Room
-from broker.scorer.sheets.grid import grid
+from broker.scorer.sheets.grid import grid, urgent
 from broker.scorer.times import Since, TableTimes
+from broker.scorer.view import Attending
 from broker.scorer.wirelog import KEPT, LONGEST, WireLog
 from tests.broker.scorer.hall import Hall
-from tests.broker.scorer.small import event, fact, result, sent, state
+from tests.broker.scorer.small import event, fact, restored, result, sent, state
 
 
 def test_a_table_plays_from_when_its_tiles_are_confirmed_until_its_result() -> None:
@@ -45,8 +46,31 @@ def test_the_grid_tells_what_is_in_what_is_on_what_is_missing_and_what_is_to_com
     tables = [replace(views[1], round=3), away, replace(views[3], state="finished")]
     one, two, three = grid(room.moment(), tables).rows
     assert [cell.stage for cell in one.cells] == ["in", "missing", "now", "to_come"]
-    assert (one.missing, one.wants, two.offline_unsent, two.wants) == ((2,), True, True, True)
+    assert (one.missing, one.wants(0), two.wants(0)) == ((2,), ("missing",), ("offline_unsent",))
     assert [cell.stage for cell in three.cells] == ["missing"] * 4
+
+
+def test_what_is_most_urgent_comes_first_and_alike_tables_keep_their_order(hall: Hall) -> None:
+    hall.hear(*(state(table) for table in event().tables))
+    one, two, three, four = hall.scorer.feed.current.tables
+    limited = {"minutes": 1, "playing_since": 0, "stood_ms": 0}
+    tables = [
+        replace(one, **limited),
+        replace(two, calling=True, calling_since=5, attended=Attending("anne", "Anne", 6)),
+        replace(three, calling=True, calling_since=7, walls="fouled"),
+        replace(four, **limited),
+    ]
+    rows = grid(Room(event()).moment(), tables).rows
+    late = [(row.view.table, wants) for row, wants in urgent(rows, 60_000)]
+    assert late == [(3, ("calling", "walls")), (2, ("calling",)), (1, ("over",)), (4, ("over",))]
+    assert [row.view.table for row, _ in urgent(rows, 59_999)] == [3, 2]
+
+
+def test_the_walls_of_the_present_play_are_told_where_they_are_not_as_dealt_or_nobody_has_looked(hall: Hall) -> None:
+    told = (restored(1), restored(2, verified=False), restored(3, form="0" * 64), restored(4, 2, verified=False))
+    hall.hear(*(state(table) for table in event().tables))
+    hall.hear(*(fact(table, 1, one) for table, one in enumerate(told, 1)))
+    assert [table.walls for table in hall.scorer.feed.current.tables] == [None, "unverified", "fouled", None]
 
 
 def test_the_feed_has_what_came_and_what_was_said_and_not_what_a_table_is_to_restore(hall: Hall) -> None:

@@ -58,7 +58,10 @@ MINUTE: Final = 60_000
 
 PLAYERS: Final = tuple(replace(one, name=sample.NAMES[one.id]) for one in small.plan().players)
 TITLE: Final = "Tournoi international de Lille 2026"
-SESSIONS: Final = (Session("Saturday morning", 1, 2, "2020-10-31T11:00"), Session("Saturday afternoon", 3, 4))
+SESSIONS: Final = (
+    Session("Saturday morning", 1, 2, "2020-10-31T11:00"),
+    Session("Saturday afternoon", 3, 4, play_minutes=15),
+)
 PUBLIC: Final = "https://results.mahjong-lille.example.org"
 FROM: Final = (("FR", "Les Quatre Vents de Strasbourg"), ("CHN", "北京大学麻将队"), ("DK", ""), ("", "Mahjong Club"))
 """Countries and clubs, in turn."""
@@ -83,7 +86,7 @@ class Whole:
             self.door, ForTables(event.name, folder / "credentials.json", 1883, "10.0.0.2"), Pairings("")
         )
         self.annexes = (*_annexes(folder, event, self.scorer, self.door), pairing)
-        self.offer = Offer(lambda: self.scorer.moment, self.scorer.times, self.scorer.wire, lambda: NOW)
+        self.offer = Offer(lambda: self.scorer.moment, self.scorer.wire, lambda: NOW, attends=self.scorer)
         self.server = DeskServer(
             self.scorer.feed, port=0, door=self.door, orders=self.orders, annexes=self.annexes, offer=self.offer
         )
@@ -143,7 +146,7 @@ def at_the_table(deal: int) -> tuple[Fact, ...]:
 
 @contextmanager
 def busy(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event in its third round: calls, faults, rulings, orders, and something refused."""
+    """Serve an event in its third round: calls, faults, rulings, orders, too little time, and something refused."""
     said = until_round(2)
     last = {one.table: one.seq for one in said}
     with whole(folder, cup(), said) as made:
@@ -153,12 +156,18 @@ def busy(folder: Path) -> Iterator[DeskServer]:
         third = {table: small.event().bookings[table, 3].deal for table in small.event().tables}
         here = [replace(small.state(table), round=3, deal=third[table]) for table in third]
         made.hear(
-            replace(here[0], health={"scanner": "device_forbidden"}, pin=has),
-            replace(here[1], state="accepting", calling=True, unsent=1, pin="0" * 16),
-            replace(here[2], state="restoring", paused=True, arbiter="", extra_min=7, pin=has),
-            replace(here[3], lifecycle="lost", unsent=2),
-            small.fact(2, last[2] + 1, Call(round=3, deal=third[2], open=True), at=NOW - 4 * MINUTE),
+            replace(
+                here[0], health={"scanner": "device_forbidden"}, pin=has, stood_ms=0, extra_min=5, arbiter=PEOPLE[1]
+            ),
+            replace(here[1], state="accepting", calling=True, unsent=1, pin="0" * 16, stood_ms=0),
+            replace(here[2], state="restoring", calling=True, paused=True, arbiter="", extra_min=7, pin=has),
+            replace(here[3], lifecycle="lost", unsent=2, paused=True, stood_ms=0, played_ms=7 * MINUTE),
+            small.fact(2, last[2] + 1, Confirmed(round=3, deal=third[2]), at=NOW - 16 * MINUTE),
+            small.fact(2, last[2] + 2, Call(round=3, deal=third[2], open=True), at=NOW - 4 * MINUTE),
             *(small.fact(3, next(seq), one, at=NOW - 9 * MINUTE) for one in at_the_table(third[3])),
+            small.fact(3, next(seq), Call(round=3, deal=third[3], open=True), at=NOW - 1 * MINUTE),
+            small.fact(4, last[4] + 1, Confirmed(round=3, deal=third[4]), at=NOW - 14 * MINUTE),
+            small.fact(1, last[1] + 1, small.restored(1, 3, verified=False), at=NOW - 13 * MINUTE),
             small.fact(1, last[1] + 2, Confirmed(round=3, deal=third[1]), at=NOW - 12 * MINUTE),
             small.fact(1, last[1] + 3, replace(small.result(1, 3), profile="mcr"), at=NOW),
         )
@@ -171,6 +180,10 @@ def busy(folder: Path) -> Iterator[DeskServer]:
             lambda: give(draft(room, replace(correction, replaces=room.play((3, 2)).source), (3, 2)), HEAD),
         ):
             made.scorer.ask(ruling)
+        attended, now = made.scorer.attended, made.scorer.feed.current
+        made.scorer.ask(lambda: attended.go(2, now.tables[1].calling_since, 0, "table_arbiter", PEOPLE[1]))
+        unverified = next(one for one in now.alerts if one.code == "unverified")
+        made.scorer.ask(lambda: attended.see(unverified, "head_arbiter", PEOPLE[0]))
         who = made.door.accounts.get("head_arbiter")
         for given in (
             Given((2,), "extra_time", 5, "A player was late", who.full),

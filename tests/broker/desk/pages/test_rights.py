@@ -14,6 +14,7 @@ from tests.broker.desk.test_access import ALLOWED, ARBITERS, OPEN, browser, logg
 ORGANISERS: Final = {"head_arbiter", "organiser"}
 
 BESIDES: Final[dict[str, Collection[str]]] = {
+    "/attended": ARBITERS,
     "/devices": ARBITERS,
     "/exports": {*ROLES},
     "/exports/{name}": {*ROLES},

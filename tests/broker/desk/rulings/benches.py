@@ -12,6 +12,7 @@ import pytest
 
 from broker.contract.messages import LogMessage
 from broker.desk.offer import Offer
+from broker.desk.orders import OrderDesk
 from broker.desk.rulings.bench import Bench
 from broker.desk.rulings.page import annex
 from broker.desk.server import DeskServer
@@ -24,6 +25,7 @@ from broker.scorer.service import Scorer
 from broker.store.address import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.broker.desk.test_access import token_of
+from tests.broker.desk.test_orders import Ear
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME
@@ -39,11 +41,12 @@ class Ruled:
         self.door, self.journal, self.now = Door(folder, lambda: NOW), SqliteJournal(folder / STORE, NAME), NOW
         self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
         self.bench = Bench(open_event(folder), self.scorer, self.door)
-        offer = Offer(lambda: self.scorer.moment, self.scorer.times, self.scorer.wire)
+        offer = Offer(lambda: self.scorer.moment, self.scorer.wire, attends=self.scorer)
         self.server = DeskServer(
             self.scorer.feed,
             port=0,
             door=self.door,
+            orders=OrderDesk(NAME, self.door, Ear()),
             annexes=(annex(self.bench), sessions(self.bench.event, self.scorer.sessions)),
             offer=offer,
         )

@@ -8,7 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.broker.desk.rulings.benches import Ruled, ruling_desk
 from tests.broker.people.conftest import PASSWORD
+from tests.broker.scorer.hall import put
 from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
+from tests.broker.scorer.small import state
 
 
 @pytest.fixture
@@ -58,6 +60,25 @@ def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled
     first.get_by_role("button", name="Publish").click()
     expect(first.locator("#rulings li.off")).to_contain_text("upside down")
     assert desk.kinds == [("correct", False), ("undo", True)]
+
+
+def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_they_pressed(
+    browser: Browser, desk: Ruled
+) -> None:
+    first, second = log_in(browser, desk, "head_arbiter"), log_in(browser, desk, "table_arbiter")
+    put(desk.scorer, state(2, calling=True))
+    first.get_by_role("button", name="I go to table 2").click()
+    expect(first.get_by_role("button", name="I do not go after all")).to_be_visible()
+    expect(first.get_by_role("button", name="I take over")).to_be_hidden()
+    expect(second.locator(".note.call")).to_contain_text("A head_arbiter goes, since")
+    expect(second.get_by_role("button", name="I do not go after all")).to_be_hidden()
+    old = second.get_by_role("button", name="I take over")
+    old.evaluate("(button) => (button.value = '2-0')")  # as it would be, had they pressed at once
+    old.click()
+    expect(second.locator("#told")).to_contain_text("Look who goes there.")
+    second.goto(f"{desk.server.url}grid")
+    second.get_by_role("button", name="I take over").click()
+    expect(first.locator(".note.call")).to_contain_text("A table_arbiter goes, since")
 
 
 def test_what_a_hand_of_riichi_was_worth_can_be_read_in_its_fields(browser: Browser, tmp_path: Path) -> None:

@@ -1,0 +1,142 @@
+"""Which arbiter goes to which call, and who has seen which alert: kept in the store, so that a restart forgets nothing.
+
+Of two who press at once the first goes: each says what they saw, and the second saw something else. A mark holds for
+what was there when it was made: a call that is opened later has nobody, an alert that comes anew nobody has seen.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.scorer.errors import CallAttended
+from broker.scorer.times import Since
+from broker.scorer.view import AlertView, Attending
+from broker.store.journal import Journal
+
+GOES: Final = "goes/"
+SEEN: Final = "seen/"
+"""Under which keys the store keeps them: by table, and by `key_of` an alert."""
+
+NOBODY: Final = "null"
+
+
+T = TypeVar("T", bound=Struct)
+
+
+class Goes(Struct, frozen=True):
+    """That somebody goes to the call that a table opened at a moment (ms since 1970); None: that was not heard yet."""
+
+    by: Attending
+    call: int | None
+
+
+class Mark(Struct, frozen=True):
+    """That somebody has seen an alert of one kind, up to the one of a moment (ms since 1970)."""
+
+    by: Attending
+    upto: int
+
+
+def key_of(alert: AlertView) -> str:
+    """Name what an alert is of: one that comes anew has the same name."""
+    return "/".join((alert.code, *("" if one is None else str(one) for one in (alert.table, alert.about))))
+
+
+class Attended:
+    """On the scorer's thread alone. `clock` gives ms since 1970; `tell` is told the tables of which it is news."""
+
+    def __init__(self, journal: Journal, clock: Callable[[], int], tell: Callable[[set[int]], None]) -> None:
+        self._journal, self._clock, self._tell = journal, clock, tell
+        goes, seen = journal.remembered(GOES), journal.remembered(SEEN)
+        self._goes = {int(table): found for table, text in goes.items() if (found := _read(text, Goes))}
+        self._seen = {key: mark for key, text in seen.items() if (mark := _read(text, Mark))}
+        self._shown: tuple[tuple[AlertView, ...], tuple[AlertView, ...]] = ((), ())
+
+    # ---- calls ------------------------------------------------------------------------------
+
+    def call(self, table: int, since: int | None) -> Attending | None:
+        """Give who goes to a table's call; `since` when it was opened, None where that was not heard."""
+        found = self._goes.get(table)
+        if found is None or (since is not None and found.call not in (since, None)):
+            return None
+        return found.by if found.call is not None or since is None or since <= found.by.at else None
+
+    def comes(self, table: int, call: Since | None) -> bool:
+        """Say whether an arbiter is on the way to this call of a table, if there is one."""
+        return call is not None and self.call(table, call.at) is not None
+
+    def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> None:
+        """Let an arbiter go to a call. `seen`: the `at` of whom they saw go there, to take over; 0: nobody.
+
+        Raises CallAttended where another one goes by now.
+        """
+        before = self.call(table, since)
+        if before and before.account == account:
+            return
+        self._refuse_unless(before, seen, table)
+        now = max(self._clock(), before.at + 1 if before else 0)
+        self._keep(table, Goes(Attending(account, name, now), since))
+
+    def stay(self, table: int, since: int | None, seen: int, account: str) -> None:
+        """Let an arbiter who goes to a call not go. Raises CallAttended where another one goes by now."""
+        before = self.call(table, since)
+        if before is None:
+            return
+        self._refuse_unless(before, seen if before.account == account else 0, table)
+        self._keep(table, None)
+
+    def _refuse_unless(self, before: Attending | None, seen: int, table: int) -> None:
+        if (before.at if before else 0) != seen:
+            goes = before.name if before else "nobody"
+            raise CallAttended(f"table {table}: {goes} goes there by now")
+
+    def _keep(self, table: int, goes: Goes | None) -> None:
+        with self._journal.commit():
+            self._journal.remember(f"{GOES}{table}", msgspec.json.encode(goes).decode() if goes else NOBODY)
+        self._goes.pop(table, None)
+        if goes:
+            self._goes[table] = goes
+        self._tell({table})
+
+    # ---- alerts -----------------------------------------------------------------------------
+
+    def alerts(self, kept: tuple[AlertView, ...]) -> tuple[AlertView, ...]:
+        """Give alerts with who has seen each."""
+        if self._shown[0] is not kept:
+            self._shown = kept, tuple(self._with_who(alert) for alert in kept) if self._seen else kept
+        return self._shown[1]
+
+    def see(self, alert: AlertView, account: str, name: str) -> None:
+        """Note that somebody has seen an alert, and those of its kind before it; the first who has is named."""
+        had = self._seen.get(key_of(alert))
+        if had is None or had.upto < alert.at:
+            self._note(key_of(alert), Mark(Attending(account, name, self._clock()), alert.at))
+
+    def unsee(self, alert: AlertView) -> None:
+        """Take back that an alert was seen."""
+        if key_of(alert) in self._seen:
+            self._note(key_of(alert), None)
+
+    def _note(self, key: str, mark: Mark | None) -> None:
+        with self._journal.commit():
+            self._journal.remember(f"{SEEN}{key}", msgspec.json.encode(mark).decode() if mark else NOBODY)
+        self._seen.pop(key, None)
+        if mark:
+            self._seen[key] = mark
+        self._shown = ((), ())
+        self._tell(set())
+
+    def _with_who(self, alert: AlertView) -> AlertView:
+        mark = self._seen.get(key_of(alert))
+        return replace(alert, seen=mark.by) if mark and alert.at <= mark.upto else alert
+
+
+def _read(text: str, kind: type[T]) -> T | None:
+    """Read what was kept; what cannot be read is as if it were not there."""
+    try:
+        return msgspec.json.decode(text, type=kind | None)
+    except (msgspec.DecodeError, UnicodeError):
+        return None
