@@ -5,9 +5,11 @@ from itertools import chain
 
 from broker.contract.facts import Overridden, Restored, Result, RiichiHand, Ruled, Seated
 from broker.contract.messages import LogMessage
+from broker.contract.topics import Place
 from broker.scorer import seating
 from broker.scorer.alerts import Concern
 from broker.scorer.event import Event
+from broker.scorer.intake import Verdict
 from broker.scorer.room import Room
 from broker.scorer.rulings import at_table, settled
 
@@ -37,6 +39,14 @@ def of_itself(event: Event, room: Room, message: LogMessage, now: int) -> Iterab
         case RiichiHand():
             found = _of_session(event, room, message)
     return found
+
+
+def of_refused(topic: str, place: Place | None, verdict: Verdict) -> Concern:
+    """Name what was refused by the topic that it came on: a broker lets a table write on no other's."""
+    fact = verdict.message
+    # Each fact that two devices tell differently counts; of rubbish there may be any amount.
+    about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
+    return Concern(verdict.code or "", verdict.text, place.table if place else None, topic[:200], about)
 
 
 def gap_before(table: int, seq: int) -> Concern:

@@ -17,6 +17,10 @@ class Publication:
         """Deals that are public now."""
         self._unsaid = False
 
+    def note(self, room: Room, deals: Iterable[int]) -> None:
+        """Take note that these deals, as far as they are over, are public already, or will be told at once."""
+        self._told |= {deal for deal in deals if room.complete(deal)}
+
     def of(self, room: Room, deals: Iterable[int], seq: int) -> Iterator[Outgoing]:
         """Give what is to be said after plays of these deals have changed.
 

@@ -56,7 +56,8 @@ def _share(message: LogMessage, event: Event) -> None:
     if isinstance(fact, Result):
         if fact.profile == event.profile.id:
             force_setattr(fact, "profile", event.profile.id)
-        if [*fact.players.items()] == [*booking.players.items()]:  # in one order too: a message stays what it was
+        # In one order too: a message stays what it was.
+        if fact.players == booking.players and [*fact.players] == [*booking.players]:
             force_setattr(fact, "players", booking.players)
     elif isinstance(fact, Restored) and fact.form == event.form(fact.deal):
         force_setattr(fact, "form", event.form(fact.deal))

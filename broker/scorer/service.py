@@ -28,7 +28,7 @@ from broker.scorer.devices import Devices
 from broker.scorer.event import Event
 from broker.scorer.health import HealthWatch
 from broker.scorer.intake import Intake, Verdict
-from broker.scorer.noticing import concerns_of, gap_before
+from broker.scorer.noticing import concerns_of, gap_before, of_refused
 from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import Picture
 from broker.scorer.publication import Publication
@@ -53,6 +53,9 @@ TURNS: Final = (Result, Ruled, RiichiHand, RiichiTakenBack)
 
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
+
+SOME: Final = 50
+"""Deals that are said again at one time."""
 
 STANDINGS: Final = "standings.csv"
 
@@ -104,7 +107,7 @@ class Scorer:
         """Tables at which a device was refused just now."""
         self._places: dict[int, int] = {}
         """How many calls are before each table's own, as it was told."""
-        self._connected = False
+        self._connected, self._again = False, list[int]()
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self.attended = Attended(journal, clock, self._attend)
@@ -166,6 +169,7 @@ class Scorer:
             self._end_corrections()
             self._tell_standings()
             self._show_if_due()
+            self._say_again()
             return
         while len(batch) < MOST_AT_ONCE and not self._queue.empty():
             batch.append(self._queue.get())
@@ -183,6 +187,7 @@ class Scorer:
         self._tell_standings()
         self._alert(self._clock())
         self._show()
+        self._say_again()
 
     def _end_corrections(self) -> None:
         """Say what is final now that the correction period has ended: nothing else may happen to say it by."""
@@ -201,10 +206,18 @@ class Scorer:
                 self._say(self._speaker.receipt(table, book, self._height, self._clock()))
                 self._assign(table)
             self._tell_served(set(self._intake.books))
-            for deal in self._event.expected:
-                self._say(self._speaker.traveller(self._room, deal, self._height))
             self._say(self._speaker.standings(self._room, self._height, self._clock()))
-            self._say_all(self._publication.of(self._room, self._event.expected, self._height))
+            self._publication.note(self._room, self._event.expected)
+        self._again = [*self._event.expected] if change.up else []
+        self._say_again()
+
+    def _say_again(self) -> None:
+        """Say some of the deals again that were not since there is a connection; who waits for a receipt goes first."""
+        deals, self._again = self._again[:SOME], self._again[SOME:]
+        for deal in deals:
+            self._say(self._speaker.traveller(self._room, deal, self._height))
+        if deals:
+            self._say_all(self._publication.of(self._room, deals, self._height))
             self._say_all(self._publication.standings(self._room, self._height))
 
     def _take(self, batch: list[Incoming]) -> None:
@@ -228,7 +241,7 @@ class Scorer:
             place = topics.parse(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
             if self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about)):
-                self._concerned.append(_concern(one.topic, place, verdict))
+                self._concerned.append(of_refused(one.topic, place, verdict))
         elif fact and verdict.new:
             self._journal.append(fact, now)
             self._intake.take(fact)
@@ -387,11 +400,3 @@ class Scorer:
             connected=self._connected,
         )
         return replace(view, final=self._room.is_final(self._clock()))
-
-
-def _concern(topic: str, place: topics.Place | None, verdict: Verdict) -> Concern:
-    """Name what was refused by the topic that it came on: a broker lets a table write on no other's."""
-    fact = verdict.message
-    # Each fact that two devices tell differently counts; of rubbish there may be any amount.
-    about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
-    return Concern(verdict.code or "", verdict.text, place.table if place else None, topic[:200], about)

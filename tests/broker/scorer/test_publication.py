@@ -40,3 +40,16 @@ def test_a_deal_that_goes_back_under_the_embargo_is_taken_back_and_told_again_wh
     room.apply(fact(1, seq + 2, result(1, ROUND, OUTCOMES[2])))
     assert said([*publication.of(room, [DEAL], 4)]) == [(DEAL, True, tables)]
     assert said([*publication.standings(room, 4), *publication.standings(room, 4)]) == [plays]
+
+
+def test_what_a_scorer_before_this_one_has_told_is_taken_back_even_if_it_was_not_told_again() -> None:
+    facts = whole_event()
+    room = Room(event())
+    room.load(facts)
+    publication = Publication(Speaker(event(), "store"))
+    publication.note(room, [DEAL])
+    seq = sum(one.table == 1 for one in facts)
+    reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
+    room.apply(fact(1, seq + 1, reopen))
+    left = len(event().plan.plays) - event().expected[DEAL]
+    assert said([*publication.of(room, [DEAL], 1)]) == [(DEAL, False, 0), left]

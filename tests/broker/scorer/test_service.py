@@ -184,6 +184,26 @@ def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> N
     assert {retain for _, _, retain in hall.ear.said} == {True}
 
 
+def test_many_deals_are_said_again_little_by_little_and_only_while_there_is_a_connection(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.scorer.service.SOME", 1)
+
+    def deals() -> list[str]:
+        return [topic for topic in hall.ear.story if "/traveller/" in topic]
+
+    hall.connect(up=True)
+    begun = deals()
+    hall.connect(up=False)
+    hall.scorer.step(timeout=0)
+    assert deals() == begun != []
+    hall.ear.forget()
+    hall.connect(up=True)
+    for _ in range(5):
+        hall.scorer.step(timeout=0)
+    assert sorted(deals()) == [f"hm/cup/traveller/{deal}" for deal in range(1, 5)]
+
+
 def test_a_scorer_started_again_says_what_the_first_one_said(tmp_path: Path) -> None:
     heard: list[tuple[list[Message], View]] = []
     with open_journal(tmp_path) as journal:
