@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,13 +9,13 @@ import click
 import msgspec
 
 from broker.organiser.deals import options, revealed
-from broker.organiser.deals.committed import event_of, head_of, read_commitment, refuse_other_event
-from broker.organiser.deals.files import every, publish
-from broker.organiser.deals.layout import Layout, as_csv, as_json, layout_of
+from broker.organiser.deals.carriers import layouts_of
+from broker.organiser.deals.committed import read_commitment
+from broker.organiser.deals.files import publish
+from broker.organiser.deals.layout import Layout, as_csv, as_json
 from broker.organiser.deals.sheet import LANGUAGES, Language, sheet
 from broker.rules.commitment import Commitment
 from broker.rules.errors import RuleError
-from broker.scorer.folder import read_registry
 
 
 @click.command(short_help="Write the public file of deals that are played.")
@@ -123,12 +122,7 @@ def export(
     homologue deal export my-cup --language fr --output fiches
     homologue deal export my-cup --deal 3 --format pdf --format json --output sheet-3
     """  # noqa: D301 - click reads the \b
-    name = event_of(folder, event)
-    refuse_other_event(folder)
-    head = head_of(folder)
-    title = head.title if head else name
-    registry = read_registry(folder)
-    layouts = every(partial(layout_of, registry=registry, event=name, title=title), revealed.chosen(folder, numbers))
+    layouts = layouts_of(folder, numbers, event)
     output.mkdir(parents=True, exist_ok=True)
     with click.progressbar(layouts, label="Sheets", file=sys.stderr, hidden=not sys.stderr.isatty()) as progress:
         for layout in progress:

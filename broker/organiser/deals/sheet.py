@@ -2,7 +2,7 @@
 
 import io
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
@@ -43,17 +43,31 @@ FORM: Final = 12
 
 def sheet(layout: Layout, language: Language) -> bytes:
     """Give the sheet as PDF; the same layout gives the same bytes."""
-    page = io.BytesIO()
-    canvas = Canvas(page, pagesize=A4, invariant=1, lang=language)
     words = catalogue()[language]
-    canvas.setTitle(f"{layout.title}: {words['deal'].format(number=layout.deal)}")
+    return _pdf([layout], f"{layout.title}: {words['deal'].format(number=layout.deal)}", language)
+
+
+def sheets(layouts: Sequence[Layout], language: Language) -> bytes:
+    """Give the sheets of several deals of an event as one PDF, a page each. `layouts`: at least one."""
+    return _pdf(layouts, layouts[0].title, language)
+
+
+def _pdf(layouts: Iterable[Layout], title: str, language: Language) -> bytes:
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=A4, invariant=1, lang=language)
+    canvas.setTitle(title)
+    for layout in layouts:
+        _page(canvas, layout, catalogue()[language])
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def _page(canvas: Canvas, layout: Layout, words: Mapping[str, str]) -> None:
     _head(canvas, layout, words)
     for at, seat in enumerate(SEATS):
         _tray(canvas, layout, words, seat, FIRST_TRAY - at * TRAY)
     _foot(canvas, layout, words)
-    canvas.showPage()
-    canvas.save()
-    return page.getvalue()
 
 
 @cache

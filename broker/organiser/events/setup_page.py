@@ -14,9 +14,11 @@ from broker.desk.access import Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError, FormMalformed
 from broker.desk.forms import Form, read_form
-from broker.desk.forms_page import render
+from broker.desk.forms_page import language, render
+from broker.organiser.deals.carriers import layouts_of
 from broker.organiser.deals.committed import COMMITMENT, read_commitment
 from broker.organiser.deals.files import flat
+from broker.organiser.deals.sheet import sheets
 from broker.organiser.events import mixing, setting_up
 from broker.organiser.events.listed import Listed, read_players
 from broker.organiser.events.ready import notes, problems
@@ -29,6 +31,7 @@ from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import shipped
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Plan, Session
+from broker.scorer.folder import SETS
 from broker.scorer.origins import PLAYERS
 from broker.scorer.own_rules import PROFILE
 from broker.store.address import started
@@ -72,6 +75,7 @@ class SetupPage:
             self._access.route("/setup/movement.csv", self.movement, WHO),
             self._access.route("/setup/players.csv", self.players, WHO),
             self._access.route("/setup/commitment.json", self.commitment, WHO),
+            self._access.route("/setup/carriers.pdf", self.carriers, WHO),
         ]
 
     async def lead(self, _request: Request) -> Response:
@@ -107,6 +111,23 @@ class SetupPage:
     async def commitment(self, _request: Request) -> Response:
         """Give what is published before the event."""
         return _file(await run_in_threadpool(_text_of, self._folder / COMMITMENT), COMMITMENT, "application/json")
+
+    async def carriers(self, request: Request) -> Response:
+        """Give what lies in the carriers, to print: a page a deal, serials and no face."""
+        return await run_in_threadpool(self._carriers, request)
+
+    def _carriers(self, request: Request) -> Response:
+        try:
+            with self._turn:
+                if not (layouts := layouts_of(self._folder)):
+                    raise RuleError("no_deal", "there are no deals to print")
+                content = sheets(layouts, language(request).language)
+        except (RuleError, ScorerError) as error:
+            return self._page(request, {}, error)
+        except ExceptionGroup as several:
+            return self._page(request, {}, flat(several)[0], "", {"found": flat(several)})
+        attachment = {"Content-Disposition": 'inline; filename="carriers.pdf"'}
+        return Response(content, media_type="application/pdf", headers=attachment)
 
     def _act(self, request: Request, form: Form) -> tuple[str, Values]:
         """Do what a form asks for; give what was done, and what is to be shown of what was only checked."""
@@ -233,6 +254,7 @@ class SetupPage:
             "problems": problems(self._folder) if plan else [],
             "notes": notes(plan) if plan else [],
             "sets": mixing.sets_kept(self._folder),
+            "registry": str(self._folder / SETS),
         }
 
 

@@ -189,7 +189,7 @@ def _filled(
         canvas.setFillGray(GREY)
         whose = sheet.play.players[seat]
         if seat in sheet.replaced:
-            whose = f"{words['instead'].format(player=sheet.replaced[seat])} · {whose}"
+            whose = f"{whose} · {words['instead'].format(player=sheet.replaced[seat])}"
         text, size = fitted(whose, wide - 3 * mm, 7.5, 6)
         write(canvas, (x + 1.5 * mm, y + 1.8 * mm), text, size)
         canvas.setFillGray(0)

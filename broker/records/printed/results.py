@@ -11,8 +11,9 @@ from reportlab.lib.units import mm
 
 from broker.contract.messages import Standing
 from broker.contract.words import SEATS, Seat
+from broker.organiser.deals.lettering import width
 from broker.records.printed.grid import Block, Cell, Line, columns, rows
-from broker.records.printed.sheet import MARGIN, Heading, pdf
+from broker.records.printed.sheet import MARGIN, PAD, Heading, pdf
 from broker.records.printed.words import Words
 from broker.scorer import standings as ranked
 from broker.scorer.cells import decimal
@@ -25,16 +26,24 @@ Align = Literal["left", "right"]
 PLACE: Final = 16 * mm
 NUMBER: Final = 21 * mm
 NAMES: Final = A4[0] - 2 * MARGIN - PLACE - 3 * NUMBER
-COUNTRY: Final = 15 * mm
-CLUB: Final = 44 * mm
+COUNTRY: Final = 13 * mm
+CLUB: Final = 42 * mm
+NARROW: Final = 16 * mm
 _NUMBERS: Final[tuple[tuple[float, Align], ...]] = ((NUMBER, "right"),) * 3
 STANDINGS: Final = columns(MARGIN, ((PLACE, "right"), (NAMES, "left"), *_NUMBERS))
 WITH_ORIGINS: Final = columns(
-    MARGIN, ((PLACE, "right"), (NAMES - COUNTRY - CLUB, "left"), (COUNTRY, "left"), (CLUB, "left"), *_NUMBERS)
+    MARGIN,
+    (
+        *((PLACE, "right"), (NAMES + 3 * (NUMBER - NARROW) - COUNTRY - CLUB, "left")),
+        *((COUNTRY, "left"), (CLUB, "left"), *((NARROW, "right"),) * 3),
+    ),
 )
 
 MINUS: Final = "–"
 """As long as a minus, and in every letter of the page's font, bold too."""
+
+LEGIBLE: Final = 8
+"""Points that a name is not made smaller than for the sake of its country."""
 
 STAND_IN: Final = "*"
 """Beside the name of a player in whose seat a substitute sat."""
@@ -140,10 +149,12 @@ def _play(one: Compared, result: Laid | None, stored: Stored, words: Words) -> t
 
 
 def _name(stored: Stored, player: str, round_: int | None) -> str:
-    """Name a player with the country; marked where a substitute sat there."""
+    """Name a player, with the country where there is room for it; marked where a substitute sat there."""
     country = stored.event.origin_of(player).country
     mark = STAND_IN if round_ and stored.sat(player, round_) else ""
-    return f"{stored.event.players[player].name}{f' ({country})' if country else ''}{mark}"
+    name = f"{mark}{stored.event.players[player].name}"
+    whole = f"{name} ({country})" if country else name
+    return whole if width(whole, LEGIBLE, bold=True) <= PLAYER - 2 * PAD else name
 
 
 def _hu(result: Laid | None, words: Words) -> str:

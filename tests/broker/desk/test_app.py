@@ -52,10 +52,10 @@ def test_the_standings_come_as_a_named_file(still: DeskServer) -> None:
 def test_the_file_has_one_row_a_player_in_order_of_place(still: DeskServer) -> None:
     rows = list(csv.reader(io.StringIO(get(still, "standings.csv").content.decode("utf-8-sig"))))
     assert rows[:3] + rows[-1:] == [
-        ["place", "player", "name", "imp", "fines", "plays"],
-        ["1", "p02", "欧阳修竹", "17", "0", "2"],
-        ["2", "p11", "司马相如", "5", "0", "2"],
-        ["16", "p06", "Søren Kjær", "-10", "8", "2"],
+        ["place", "player", "name", "imp", "fines", "plays", "country", "club"],
+        ["1", "p02", "欧阳修竹", "17", "0", "2", "", ""],
+        ["2", "p11", "司马相如", "5", "0", "2", "", ""],
+        ["16", "p06", "Søren Kjær", "-10", "8", "2", "", ""],
     ]
 
 

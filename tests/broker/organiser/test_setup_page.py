@@ -1,12 +1,15 @@
 """An event is set up in a browser, checked as a whole, and not changed once it has begun."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import httpx
 import msgspec
+import pypdfium2
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +18,7 @@ from markupsafe import escape
 
 from broker.desk.server import DeskServer
 from broker.event_command import no_room
+from broker.organiser.deals.sheet import catalogue
 from broker.organiser.events import setting_up, setup_page
 from broker.organiser.events.command import event as event_command
 from broker.people.accounts import By
@@ -22,6 +26,7 @@ from broker.people.door import Door
 from broker.people.roles import ROLES
 from broker.rules.deal import new_deal, new_set
 from broker.scorer.event import open_event
+from broker.scorer.folder import read_deals
 from broker.store.address import STORE
 from tests.broker.desk.test_access import logged_in, token_of
 from tests.broker.people.conftest import PASSWORD, quick_hashes
@@ -182,6 +187,30 @@ def test_a_movement_is_checked_with_the_line_of_each_fault(client: httpx.Client,
 
 def open_plays(folder: Path) -> int:
     return (folder / "event.toml").read_text().count("[[plays]]")
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "zh"])
+def test_the_sheets_of_all_carriers_are_printed_where_deals_are_made_and_no_face_is_on_them(
+    client: httpx.Client, folder: Path, language: Literal["en", "fr", "zh"]
+) -> None:
+    page = made(client, 4).text
+    assert ('href="/setup/carriers.pdf?' in page, "homologue labels --set 1 --registry" in page) == (True, True)
+    printed = client.get(f"/setup/carriers.pdf?lang={language}")
+    pages = [one.get_textpage().get_text_bounded() for one in pypdfium2.PdfDocument(printed.content)]
+    deals = sorted(deal.number for deal in read_deals(folder))
+    told = catalogue()[language]["deal"].replace(" ", "")
+    assert [told.format(number=deal) in text.replace(" ", "") for deal, text in zip(deals, pages, strict=True)] == [
+        True
+    ] * len(deals)
+    assert [text for text in pages if re.search(r"\b[1-9][mps]\b|\b[1-7]z\b", text)] == []
+
+
+def test_sheets_of_carriers_that_there_are_not_are_refused_and_the_page_does_not_lead_there(
+    client: httpx.Client, folder: Path
+) -> None:
+    page, asked = made(client, 3).text, client.get("/setup/carriers.pdf")
+    assert not (folder / "deals.json").exists()
+    assert ("carriers.pdf" in page, asked.status_code, "file_missing" in asked.text) == (False, 400, True)
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step["action"])

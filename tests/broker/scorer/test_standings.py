@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from broker.contract.facts import Result
 from broker.contract.messages import Standing
 from broker.contract.plans import Player
+from broker.scorer.origins import Origin
 from broker.scorer.service import MANY, Scorer
 from broker.scorer.standings import as_csv, rows, write_csv
 from broker.scoring.ranking import Ranked
@@ -35,7 +36,12 @@ def name_in(text: str) -> str:
 
 
 def test_a_file_is_this_to_the_byte() -> None:
-    assert as_csv([row("Ana")]) == "place,player,name,imp,fines,plays\r\n1,p01,Ana,-3,4,2\r\n"
+    assert as_csv([row("Ana")]) == "place,player,name,imp,fines,plays,country,club\r\n1,p01,Ana,-3,4,2,,\r\n"
+
+
+def test_country_and_club_stand_behind_all_other_columns_and_are_no_formula_either() -> None:
+    written = as_csv([row("Ana")], {"p01": Origin("FR", "=Club")}.__getitem__)
+    assert written.splitlines()[1] == "1,p01,Ana,-3,4,2,FR,'=Club"
 
 
 def test_a_mean_of_imps_is_written_as_a_decimal_that_no_spreadsheet_takes_for_a_date() -> None:
@@ -44,7 +50,7 @@ def test_a_mean_of_imps_is_written_as_a_decimal_that_no_spreadsheet_takes_for_a_
 
 
 def test_nobody_leaves_the_header() -> None:
-    assert as_csv([]) == "place,player,name,imp,fines,plays\r\n"
+    assert as_csv([]) == "place,player,name,imp,fines,plays,country,club\r\n"
 
 
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", " =", "\u3000＝"])
@@ -53,7 +59,7 @@ def test_a_name_that_would_be_a_formula_is_made_text(first: str) -> None:
 
 
 def test_a_player_s_id_that_would_be_a_formula_is_made_text() -> None:
-    assert as_csv([row("Ana", player="-1")]).splitlines()[1] == "1,'-1,Ana,-3,4,2"
+    assert as_csv([row("Ana", player="-1")]).splitlines()[1] == "1,'-1,Ana,-3,4,2,,"
 
 
 def test_numbers_stay_numbers() -> None:

@@ -13,6 +13,7 @@ from kiosk.screens.layout import Hand
 from kiosk.screens.table import Look, TableScreen
 from kiosk.screens.words import Words
 from tests.kiosk.screens.scenes import LINK, LONG_LINK, SCENES
+from vision.geometry import Picture
 
 SMALLEST: Final = 480, 320
 """That the configuration takes."""
@@ -24,7 +25,13 @@ def codes_on(size: tuple[int, int], link: str, hand: Hand = "right") -> list[zxi
     """Give what a reader finds on the screen."""
     surface = pygame.Surface(size)
     TableScreen(Words("en"), size, Look(hand)).draw(surface, replace(SCENES[SCENE](), receipt_link=link))
-    return zxingcpp.read_barcodes(np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1)))
+    return zxingcpp.read_barcodes(pixels(surface))
+
+
+def pixels(surface: pygame.Surface) -> Picture:
+    """Give a surface as an array, (height, width, 3); pygame's own way is not there where its numpy is kept out."""
+    width, height = surface.get_size()
+    return np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8).reshape(height, width, 3)
 
 
 @pytest.mark.parametrize("hand", ["right", "left"])
@@ -52,7 +59,7 @@ def test_a_module_is_some_whole_pixels_never_fewer_than_three_and_white_is_aroun
     assert code is not None
     scale = code.get_width() // side
     assert code.get_size() == (side * scale,) * 2
-    shown = pygame.surfarray.array3d(code)[:, :, 0]
+    shown = pixels(code)[:, :, 0]
     modules = shown[::scale, ::scale]
     assert np.array_equal(np.kron(modules, np.ones((scale, scale))), shown)
     inside = slice(square.QUIET, -square.QUIET)

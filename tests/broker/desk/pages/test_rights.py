@@ -31,6 +31,7 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/rulings.json": ARBITERS,
     "/rulings/new": ARBITERS,
     "/setup": ORGANISERS,
+    "/setup/carriers.pdf": ORGANISERS,
     "/setup/commitment.json": ORGANISERS,
     "/setup/players.csv": ORGANISERS,
     "/setup/movement.csv": ORGANISERS,
