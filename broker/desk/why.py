@@ -34,8 +34,7 @@ def told(words: Catalogue, error: BaseException) -> Markup:
 def sentence(words: Catalogue, code: str, text: str, wait: int = 0) -> Markup:
     """Say a code; `text` is what was said of it in English, `wait` after how many seconds one may ask again."""
     key = f"{KNOWN}{code}"
-    detail = _detail(words, text[:LONGEST])
-    return words.say(key if key in words.sentences else OTHER, wait=wait, detail=detail)
+    return words.say(key if key in words.sentences else OTHER, wait=wait, detail=detail(words, text[:LONGEST]))
 
 
 class Detail(NamedTuple):
@@ -57,7 +56,7 @@ def _pattern(english: str) -> re.Pattern[str]:
     return re.compile("".join(f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)))
 
 
-def _detail(words: Catalogue, text: str) -> Markup:
+def detail(words: Catalogue, text: str) -> Markup:
     """Say what stands beside a sentence: in the reader's language where that is known, else in English."""
     found = next((one for one in details() if words.language != "en" and one.known_by.fullmatch(text)), None)
     if not text or (found and not found.said[words.language]):

@@ -48,6 +48,9 @@ SET_UP: Final = (
 )
 """And of a form of the set-up; and what keeps an event from starting."""
 
+TABLES: Final = "broker/scorer/intake.py"
+"""What refuses messages of tables: an alert tells it with the same details."""
+
 ROOM: Final = ("broker/desk/errors.py", "broker/people/errors.py", "broker/scorer/errors.py")
 
 STORE: Final = {one.code for one in (StoreError, StoreBroken, StoreInUse, StoreLost)}
@@ -131,7 +134,7 @@ def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_va
     assert said == {
         "en": ' class="detail" lang="en">(line 3: &lt;b&gt; is no country: two or three capital letters)</span>',
         "fr": ' class="detail">(ligne 3 : &lt;b&gt; n’est pas un pays : deux ou trois majuscules)</span>',
-        "zh": ' class="detail">(第 3 行：&lt;b&gt; 不是国家代码（两个或三个大写字母）)</span>',
+        "zh": ' class="detail">(第 3 行：&lt;b&gt; 不是国家代码，须为两个或三个大写字母)</span>',
     }
 
 
@@ -152,7 +155,7 @@ def shape(text: str) -> str:
 def in_english() -> set[str]:
     """Give all that the sources of refusals say, values alike."""
     said = set()
-    for file in (file for one in (*RULINGS, *PAPER, *SET_UP) for file in _files(ROOT / one)):
+    for file in (file for one in (*RULINGS, *PAPER, *SET_UP, TABLES) for file in _files(ROOT / one)):
         for node in ast.walk(ast.parse(file.read_text())):
             match node:
                 case ast.Constant(value=str(text)):
