@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from broker.desk.catalogue import Catalogue
+from broker.desk.catalogue import Catalogue, spaced
 
 KNOWN: Final = "problem_"
 """Keys of the catalogue that say a code in the reader's language."""
@@ -65,7 +65,9 @@ def detail(words: Catalogue, text: str) -> Markup:
         return Markup(' <span class="detail" lang="en">({})</span>').format(text)
     match = found.known_by.fullmatch(text)
     values = {name: _named(words, value) for name, value in match.groupdict().items()} if match else {}
-    return Markup(' <span class="detail">({})</span>').format(found.said[words.language].format(**values))
+    return Markup(' <span class="detail">({})</span>').format(
+        spaced(words.language, found.said[words.language]).format(**values)
+    )
 
 
 def _named(words: Catalogue, value: str) -> str:

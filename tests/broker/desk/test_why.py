@@ -123,7 +123,7 @@ def test_no_sentence_shows_its_code(language: Language) -> None:
 def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> None:
     said = told(catalogues()["fr"], Refused("tables_unreadable", "'<b>' is odd"))
     assert said == (
-        "Écrivez les groupes en tables : un groupe par ligne, 1 2 5-9. "
+        "Écrivez les groupes en tables\N{NO-BREAK SPACE}: un groupe par ligne, 1 2 5-9. "
         '<span class="detail" lang="en">(&#39;&lt;b&gt;&#39; is odd)</span>'
     )
 
@@ -131,7 +131,7 @@ def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> Non
 def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_values_escaped() -> None:
     wrong = RuleError("country_wrong", "line 3: <b> is no country: two or three capital letters")
     said = {language: told(words, wrong).partition("<span")[2] for language, words in catalogues().items()}
-    assert said == {
+    assert {language: text.replace("\N{NO-BREAK SPACE}", " ") for language, text in said.items()} == {
         "en": ' class="detail" lang="en">(line 3: &lt;b&gt; is no country: two or three capital letters)</span>',
         "fr": ' class="detail">(ligne 3 : &lt;b&gt; n’est pas un pays : deux ou trois majuscules)</span>',
         "zh": ' class="detail">(第 3 行：&lt;b&gt; 不是国家代码，须为两个或三个大写字母)</span>',
