@@ -1,5 +1,6 @@
 """The page's sentences in three languages, and which language a reader gets."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -30,6 +31,13 @@ class Catalogue(NamedTuple):
         return escape(self.sentences[key]).format(**values)
 
 
+def spaced(language: Language, text: str) -> str:
+    """Give a sentence as it is set: in French no line begins with a colon, nor ends with an opening quotation mark."""
+    if language != "fr":
+        return text
+    return re.sub(r" (?=[:;?!»])|(?<=«) ", "\N{NO-BREAK SPACE}", text)
+
+
 @cache
 def catalogues() -> dict[Language, Catalogue]:
     """Read `catalogue.toml`, and the words of single pages in `words/`. A key has one place (a test holds it)."""
@@ -37,7 +45,9 @@ def catalogues() -> dict[Language, Catalogue]:
     paths = [folder / "catalogue.toml", *sorted((folder / "words").iterdir(), key=lambda path: path.name)]
     tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in paths if path.name.endswith(".toml")]
     return {
-        language: Catalogue(language, {key: text for table in tables for key, text in table[language].items()})
+        language: Catalogue(
+            language, {key: spaced(language, text) for table in tables for key, text in table[language].items()}
+        )
         for language in LANGUAGES
     }
 

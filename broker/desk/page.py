@@ -18,6 +18,7 @@ from broker.desk.parts import Rendering, Renderings
 from broker.desk.public import Public
 from broker.desk.signs import LEGEND, SIGNS, STAGES, WANTS, shown
 from broker.desk.unwell import changed, faulty, in_spite_of
+from broker.desk.why import detail
 from broker.scorer.origins import Origin
 from broker.scorer.play_clock import stands_ms, up_at, whole_minutes
 from broker.scorer.standings import nowhere
@@ -65,7 +66,7 @@ def fault_text(context: Context, part: str, code: str) -> Markup:
 
 @pass_context
 def alert_text(context: Context, alert: AlertView) -> Markup:
-    """Say an alert in the reader's language. Of a message that was refused the scorer's own English has the details."""
+    """Say an alert in the reader's language. Of a message that was refused the scorer's own words have the details."""
     words: Catalogue = context["words"]
     key, table = f"alert_{alert.code}", alert.table or "?"
     kind = f"kind_{alert.values.get('kind', '')}"
@@ -75,7 +76,7 @@ def alert_text(context: Context, alert: AlertView) -> Markup:
         return words.say(key, **{**alert.values, "table": table, **named})
     why = words.sentences.get(f"refused_{alert.code}", alert.code)
     about = words.say("alert_refused" if alert.table else "alert_refused_of_nobody", table=table, why=why)
-    return Markup('{} <span class="small" lang="en">({})</span>').format(about, alert.text)
+    return about + detail(words, alert.text)
 
 
 def alert_value(alert: AlertView) -> str:

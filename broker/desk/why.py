@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from broker.desk.catalogue import Catalogue
+from broker.desk.catalogue import Catalogue, spaced
 
 KNOWN: Final = "problem_"
 """Keys of the catalogue that say a code in the reader's language."""
@@ -34,8 +34,7 @@ def told(words: Catalogue, error: BaseException) -> Markup:
 def sentence(words: Catalogue, code: str, text: str, wait: int = 0) -> Markup:
     """Say a code; `text` is what was said of it in English, `wait` after how many seconds one may ask again."""
     key = f"{KNOWN}{code}"
-    detail = _detail(words, text[:LONGEST])
-    return words.say(key if key in words.sentences else OTHER, wait=wait, detail=detail)
+    return words.say(key if key in words.sentences else OTHER, wait=wait, detail=detail(words, text[:LONGEST]))
 
 
 class Detail(NamedTuple):
@@ -57,7 +56,7 @@ def _pattern(english: str) -> re.Pattern[str]:
     return re.compile("".join(f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)))
 
 
-def _detail(words: Catalogue, text: str) -> Markup:
+def detail(words: Catalogue, text: str) -> Markup:
     """Say what stands beside a sentence: in the reader's language where that is known, else in English."""
     found = next((one for one in details() if words.language != "en" and one.known_by.fullmatch(text)), None)
     if not text or (found and not found.said[words.language]):
@@ -66,7 +65,9 @@ def _detail(words: Catalogue, text: str) -> Markup:
         return Markup(' <span class="detail" lang="en">({})</span>').format(text)
     match = found.known_by.fullmatch(text)
     values = {name: _named(words, value) for name, value in match.groupdict().items()} if match else {}
-    return Markup(' <span class="detail">({})</span>').format(found.said[words.language].format(**values))
+    return Markup(' <span class="detail">({})</span>').format(
+        spaced(words.language, found.said[words.language]).format(**values)
+    )
 
 
 def _named(words: Catalogue, value: str) -> str:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from broker.desk.catalogue import LANGUAGES, catalogues, choose
+from broker.desk.catalogue import LANGUAGES, catalogues, choose, spaced
 from broker.desk.signs import SIGNS
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -48,3 +48,9 @@ def test_the_wish_comes_before_the_browser_and_the_browser_before_english(
 
 def test_what_is_put_into_a_sentence_is_escaped() -> None:
     assert str(catalogues()["en"].say("deal", deal="<b>")) == "Deal &lt;b&gt;"
+
+
+def test_no_french_line_begins_with_a_colon_or_ends_with_an_opening_quotation_mark() -> None:
+    french = catalogues()["fr"].sentences.values()
+    assert [text for text in french if re.search(r" [:;?!»]|« ", text)] == []
+    assert spaced("fr", "« Oui » : non") == "«~Oui~»~: non".replace("~", "\N{NO-BREAK SPACE}")

@@ -81,7 +81,7 @@ def test_what_is_wrong_with_a_device_is_told_in_the_reader_s_language() -> None:
     view = sample.view()
     unwell = replace(view.tables[0], health={"camera": "camera_unplugged"})
     html = Pages().whole(replace(view, tables=(unwell, *view.tables[1:])), catalogues()["fr"], now=sample.NOON)
-    assert "<span>Caméra : débranchée <code>camera_unplugged</code></span>" in html
+    assert "<span>Caméra\N{NO-BREAK SPACE}: débranchée <code>camera_unplugged</code></span>" in html
 
 
 def test_the_read_model_has_no_place_for_a_press() -> None:

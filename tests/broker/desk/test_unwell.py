@@ -51,11 +51,13 @@ def test_whatever_can_stop_a_play_is_said_where_it_goes_on(language: Language) -
 
 def test_a_fault_is_said_of_its_part_with_the_code_beside_it() -> None:
     words = catalogues()["fr"]
-    said = "Bouton Est : reste enfoncé <code>button_stuck</code>"
+    said = "Bouton Est\N{NO-BREAK SPACE}: reste enfoncé <code>button_stuck</code>"
     assert faulty(words, "button-east", "button_stuck") == said
     template = environment().from_string("{{ 'button-east'|fault_text('button_stuck') }}")
     assert template.render(words=words) == said
-    assert faulty(words, "refused", "another_device") == ("Message de la table : refusé <code>another_device</code>")
+    assert faulty(words, "refused", "another_device") == (
+        "Message de la table\N{NO-BREAK SPACE}: refusé <code>another_device</code>"
+    )
 
 
 def test_what_has_no_word_is_shown_as_it_came_and_escaped() -> None:

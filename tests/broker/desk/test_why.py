@@ -48,6 +48,9 @@ SET_UP: Final = (
 )
 """And of a form of the set-up; and what keeps an event from starting."""
 
+TABLES: Final = "broker/scorer/intake.py"
+"""What refuses messages of tables: an alert tells it with the same details."""
+
 ROOM: Final = ("broker/desk/errors.py", "broker/people/errors.py", "broker/scorer/errors.py")
 
 STORE: Final = {one.code for one in (StoreError, StoreBroken, StoreInUse, StoreLost)}
@@ -120,7 +123,7 @@ def test_no_sentence_shows_its_code(language: Language) -> None:
 def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> None:
     said = told(catalogues()["fr"], Refused("tables_unreadable", "'<b>' is odd"))
     assert said == (
-        "Écrivez les groupes en tables : un groupe par ligne, 1 2 5-9. "
+        "Écrivez les groupes en tables\N{NO-BREAK SPACE}: un groupe par ligne, 1 2 5-9. "
         '<span class="detail" lang="en">(&#39;&lt;b&gt;&#39; is odd)</span>'
     )
 
@@ -128,10 +131,10 @@ def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> Non
 def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_values_escaped() -> None:
     wrong = RuleError("country_wrong", "line 3: <b> is no country: two or three capital letters")
     said = {language: told(words, wrong).partition("<span")[2] for language, words in catalogues().items()}
-    assert said == {
+    assert {language: text.replace("\N{NO-BREAK SPACE}", " ") for language, text in said.items()} == {
         "en": ' class="detail" lang="en">(line 3: &lt;b&gt; is no country: two or three capital letters)</span>',
         "fr": ' class="detail">(ligne 3 : &lt;b&gt; n’est pas un pays : deux ou trois majuscules)</span>',
-        "zh": ' class="detail">(第 3 行：&lt;b&gt; 不是国家代码（两个或三个大写字母）)</span>',
+        "zh": ' class="detail">(第 3 行：&lt;b&gt; 不是国家代码，须为两个或三个大写字母)</span>',
     }
 
 
@@ -152,7 +155,7 @@ def shape(text: str) -> str:
 def in_english() -> set[str]:
     """Give all that the sources of refusals say, values alike."""
     said = set()
-    for file in (file for one in (*RULINGS, *PAPER, *SET_UP) for file in _files(ROOT / one)):
+    for file in (file for one in (*RULINGS, *PAPER, *SET_UP, TABLES) for file in _files(ROOT / one)):
         for node in ast.walk(ast.parse(file.read_text())):
             match node:
                 case ast.Constant(value=str(text)):

@@ -53,6 +53,11 @@ def nothing_given(page: Page, value: str = "") -> None:
     submit(page, value)
 
 
+def unreasoned(page: Page) -> None:
+    """Look at a ruling for which nothing was filled in."""
+    nothing_given(page, "look")
+
+
 def nobody_added(page: Page) -> None:
     """Add an account that has no name."""
     nothing_given(page, "add")
@@ -153,6 +158,9 @@ PLACES: Final = (
     Place("ruling: seats", "busy", "/rulings/new?play=1-2&kind=seats_played"),
     Place("ruling: deal", "busy", "/rulings/new?play=1-2&kind=deal_played"),
     Place("ruling: fouled", "busy", "/rulings/new?deal=2"),
+    Place("ruling: substitute", "busy", "/rulings/new?kind=substitute"),
+    Place("ruling: substitute, refused", "busy", "/rulings/new?kind=substitute", HEAD, unreasoned),
+    Place("ruling: withdrawn", "busy", "/rulings/new?kind=withdrawn"),
     Place("ruling: end of corrections", "busy", "/rulings/new?kind=deadline"),
     Place("what if", "busy", "/what-if"),
     Place("what if: own score excluded", "teams", "/what-if?profile=mcr"),

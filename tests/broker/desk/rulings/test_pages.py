@@ -217,7 +217,7 @@ def test_a_refusal_is_told_in_the_reader_s_language_with_its_values_beside_it(lo
         answer = client.post("/rulings/new?lang=fr", data=fields)
     assert (
         "La valeur de la main est sous le minimum pour gagner. "
-        '<span class="detail">(Sud : 3, sous le minimum de 8)</span> <code>impossible_result</code>'
+        '<span class="detail">(Sud\N{NO-BREAK SPACE}: 3, sous le minimum de 8)</span> <code>impossible_result</code>'
     ) in answer.text
 
 
