@@ -1,6 +1,6 @@
 """`homologue score`: all plays of an event in, travellers and standings out."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from broker.scoring import individual, team
 from broker.scoring.bounds import Bounds, bounds
 from broker.scoring.compare import Compared, Group, groups
 from broker.scoring.ledger import Ledger
-from broker.scoring.lineups import Teams
+from broker.scoring.lineups import Teams, team_of_players
+from broker.scoring.plays import Adjustment, table_of
 from broker.scoring.ranking import Ranked
 from broker.scoring.written import written
 
@@ -38,11 +39,13 @@ def travellers(compared: Iterable[Group]) -> list[dict[str, Any]]:
 
 
 def _compared(one: Compared) -> dict[str, Any]:
-    return {
-        "table": one.play.table,
+    table = table_of(one.play)
+    row: dict[str, Any] = {
+        "table": table,
         "points": dict(one.play.points or {}),
         "imp": {seat: written(imp) for seat, imp in one.imp.items()},
     }
+    return row | {"out_of_place": True} if table != one.play.table else row
 
 
 def standing(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, Any]:
@@ -59,8 +62,8 @@ def standing(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, Any]:
 def _individual(
     plays: Plays, profile: Comparison, previous: Previous, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
-    ledger = Ledger.of(plays.done, profile, (name for play in plays.to_come for name in play.entries))
-    ledger = ledger.with_adjustments(previous.adjustments)
+    ledger = Ledger.of(plays.counted, profile, plays.waiting)
+    ledger = ledger.with_adjustments((*previous.adjustments, *plays.beside))
     reach = bounds(ledger, plays.to_come) if plays.to_come else {}
     _known(without_standing, ledger.entries.number)
     ranked = individual.standings(ledger, previous=previous.places, without_standing=without_standing)
@@ -86,11 +89,21 @@ def _teams(
         profile,
         provisional=bool(plays.to_come),
         previous=previous.places,
-        adjustments=previous.adjustments,
+        adjustments=(*previous.adjustments, *_of_teams(plays.beside, teams)),
         without_standing=without_standing,
     )
     rows = [standing(one, "team", None) for one in ranked]
     return {"travellers": travellers(groups(plays.done, profile)), "standings": rows}
+
+
+def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment]:
+    """Give to teams what their players were given and fined of no play; who has no team and got nothing is nobody's."""
+    team_of = team_of_players(teams)
+    for one in beside:
+        if one.name in team_of:
+            yield one._replace(name=team_of[one.name])
+        elif one.imp or one.fine:
+            raise RuleError("player_without_team", f"{one.name} is in no team")
 
 
 def _members(event: Event, teams: Path | None) -> Teams:
@@ -127,7 +140,8 @@ def score(
     `section` (its part of the field), `stands_for` (a substitute scores for {"east": "p07"}), `awards` (IMPs by seat).
     Instead of `points`: `unplayed`, by whose fault, {"east": "own", "south": "others", ...}, or "nobody" for all. With
     neither the play is still to come: then the standings of players tell what each can still reach. What the lines say
-    is believed: whether points can be those of a play is what `homologue points` tells. docs/score.md has more.
+    is believed: whether points can be those of a play is what `homologue points` tells. A line {"player": "p01",
+    "award": 3, "fine": 4} has IMPs that belong to no play. docs/score.md has more.
 
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},

@@ -1,6 +1,7 @@
 """A file cut into records: parted by blank lines, UTF-8, read line by line however large it is."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO, Final
 
 from msgspec import Struct
@@ -12,6 +13,9 @@ LONGEST_LINE: Final = 10_000
 
 MOST_LINES: Final = 200
 """Of one record, comments included."""
+
+COMMENT: Final = (b"%", b";")
+"""How a line begins that is for people, or for other programs."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
@@ -30,17 +34,17 @@ class Block(Struct, frozen=True):
 
 
 def blocks(file: BinaryIO) -> Iterator[Block]:
-    """Give the records of a file, whatever is in them. Raises OSError."""
-    first, lines = 1, list[bytes]()
-    for number, line in enumerate(_lines(file), 1):
+    """Give the records of a file, whatever is in them; comments alone are none. Raises OSError."""
+    first, lines, told = 1, list[bytes](), False
+    for number, line in enumerate(chain(_lines(file), (b"",)), 1):
         if line.strip():
             first = first if lines else number
             lines += [line][: MOST_LINES + 1 - len(lines)]
-        elif lines:
-            yield Block(first, tuple(lines))
-            lines = []
-    if lines:
-        yield Block(first, tuple(lines))
+            told = told or not line.lstrip().startswith(COMMENT)
+        else:
+            if told:
+                yield Block(first, tuple(lines))
+            lines, told = [], False
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

@@ -14,6 +14,7 @@ from broker.organiser.deals.files import flat
 from broker.records import as_lines, of_event, of_lines, results
 from broker.records import ema as european
 from broker.records.exports import BY_NAME, Source, archive
+from broker.records.notes import notes
 from broker.records.printed.words import LANGUAGES, Language, words
 from broker.records.whole.writing import document, encoded
 from broker.records.writing import write
@@ -157,7 +158,7 @@ def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool
 @EMBARGOED
 @click.option("--with-deals", is_flag=True, help="The deals' faces, although the event is not over. Keep it secret.")
 def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with_deals: bool) -> None:
-    """A record for each play, in Portable Majiang Notation.
+    """A record for each play that has points, in Portable Majiang Notation; other plays stand in comments.
 
     \b
     homologue export pmn my-event --output my-event.pmn
@@ -167,7 +168,8 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
         _say_what_is_left_out(stored, all_of_it=embargoed)
         listed = of_event.records(stored, with_deals=with_deals, embargoed=embargoed)
         secret = (with_deals or embargoed) and not stored.room.final
-        deliver(write(listed), output, source=folder, force=force, secret=secret)
+        text = write(listed, notes(stored, embargoed=embargoed))
+        deliver(text, output, source=folder, force=force, secret=secret)
 
 
 @export.command("pdf")

@@ -11,6 +11,7 @@ from typing import Final
 from broker.contract.messages import Standing
 from broker.records import as_lines, of_event, results
 from broker.records import ema as european
+from broker.records.notes import notes
 from broker.records.printed.results import standings_pdf, travellers_pdf
 from broker.records.printed.words import Words
 from broker.records.whole.writing import document, encoded
@@ -100,7 +101,7 @@ EXPORTS: Final = (
     Export(
         "plays.pmn",
         "text/plain; charset=utf-8",
-        lambda of: write(of_event.records(of.stored, embargoed=of.embargoed)),
+        lambda of: write(of_event.records(of.stored, embargoed=of.embargoed), notes(of.stored, embargoed=of.embargoed)),
         of_fan=True,
     ),
     Export("plays.jsonl", "application/jsonl", lambda of: as_lines.written(of.stored, embargoed=of.embargoed)),

@@ -1,6 +1,6 @@
 """An event's plays as records. What was done step by step is on no wire; of simulated plays it is known."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
 from broker.contract.words import SEATS
@@ -52,7 +52,13 @@ def _steps(stored: Stored, laid: Laid) -> tuple[Step, ...] | None:
     return seen.steps if seen and same else None
 
 
-def _name(stored: Stored, player: str, round_: int) -> str:
+def of_false_hu(stored: Stored) -> Collection[int]:
+    """Give what a false hu may cost: Penalty is of nothing else."""
+    rules = stored.event.profile
+    return rules.false_hu.fines.value if isinstance(rules, Profile) else ()
+
+
+def name_of(stored: Stored, player: str, round_: int) -> str:
     """Name who sat there, and for whom where it was a substitute."""
     name, sat = stored.event.players[player].name, stored.sat(player, round_)
     return f"{sat} (for {name})" if sat else name
@@ -60,8 +66,9 @@ def _name(stored: Stored, player: str, round_: int) -> str:
 
 def _record(stored: Stored, at: int, laid: Laid, *, faces: bool) -> Record:
     deal = stored.deals[laid.deal]
-    names = {seat: _name(stored, player, laid.round) for seat, player in laid.players.items()}
+    names = {seat: name_of(stored, player, laid.round) for seat, player in laid.players.items()}
     fines = {seat: laid.fines[player] for seat, player in laid.players.items() if laid.fines.get(player)}
+    known = of_false_hu(stored)
     return Record(
         board=laid.deal,
         prevalent_wind=deal.prevalent_wind,
@@ -70,7 +77,7 @@ def _record(stored: Stored, at: int, laid: Laid, *, faces: bool) -> Record:
         walls=walls_of(deal.faces, deal.dealer) if faces else None,
         steps=_steps(stored, laid) if faces else None,
         fans=by_wind({seat: told(value) for seat, value in laid.winners.items()}, deal.dealer),
-        fines=by_wind(fines, deal.dealer),
+        fines=by_wind({seat: imp for seat, imp in fines.items() if imp in known}, deal.dealer),
         event=stored.event.plan.title,
         date=datetime.fromtimestamp(at / 1000, UTC).strftime("%Y.%m.%d"),
         players=by_wind({seat: names[seat] for seat in SEATS}, deal.dealer),

@@ -6,7 +6,7 @@ from pathlib import Path
 from broker.calculators.plays import Plays, read_plays
 from broker.calculators.stream import lines, lines_of
 from broker.contract.messages import Standing
-from broker.records.results import Row, rows
+from broker.records.results import OfNoPlay, Row, of_no_play, rows
 from broker.rules.errors import RuleError
 from broker.rules.profile import Profile
 from broker.scorer import standings
@@ -36,13 +36,13 @@ def _of_file(source: Path) -> Iterator[tuple[int, str]]:
         raise RuleError("unreadable", f"{source}: {error.strerror}") from None
 
 
-def rows_of(plays: Plays, profile: Profile) -> list[Row]:
-    """Give a row for each seat of each play that has a result or a ruling."""
-    ledger = Ledger.of(plays.done, profile)
-    return list(rows(ledger.groups, ledger.unplayed.values()))
+def rows_of(plays: Plays, profile: Profile) -> list[Row | OfNoPlay]:
+    """Give a row for each seat of each play that has a result or a ruling, then one for each player's IMPs of none."""
+    ledger = Ledger.of(plays.counted, profile)
+    return [*rows(ledger.groups, ledger.unplayed.values()), *of_no_play(plays.beside)]
 
 
 def standings_of(plays: Plays, profile: Profile) -> tuple[Standing, ...]:
     """Rank the players of all plays, those to come too."""
-    to_come = (play.entry(seat) for play in plays.to_come for seat in play.players)
-    return standings.rows(individual.standings(Ledger.of(plays.done, profile, to_come)), {})
+    ledger = Ledger.of(plays.counted, profile, plays.waiting).with_adjustments(plays.beside)
+    return standings.rows(individual.standings(ledger), {})

@@ -11,9 +11,14 @@ from broker.records.tags import UNKNOWN, plain, write_tags
 from broker.records.tiles import write_hand, write_wall
 
 
-def write(records: Iterable[Record]) -> str:
-    """Write records, a blank line between them."""
-    return "\n".join(map(write_one, records))
+def write(records: Iterable[Record], notes: Iterable[str] = ()) -> str:
+    """Write records, a blank line between them; then as comments what PMN has no record for."""
+    return "\n".join((*map(write_one, records), *map(write_note, notes)))
+
+
+def write_note(note: str) -> str:
+    """Write a text as a comment, line by line."""
+    return "".join(f"% {plain(line)}\n" for line in note.splitlines())
 
 
 def write_one(record: Record) -> str:

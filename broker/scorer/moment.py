@@ -16,11 +16,11 @@ from broker.contract.messages import LogMessage, Standing, TeamStanding
 from broker.scorer import standings
 from broker.scorer.event import Event
 from broker.scorer.rulings.absences import StandIn, sat
-from broker.scorer.rulings.laying import APART, Laid, table_of
+from broker.scorer.rulings.laying import Laid
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
 from broker.scoring.lineups import Lineup
-from broker.scoring.plays import Adjustment, ScoredPlay
+from broker.scoring.plays import APART, Adjustment, ScoredPlay, table_of
 from broker.scoring.ranking import Ranking
 from broker.scoring.rows import Row
 from broker.scoring.totals import Totals

@@ -21,7 +21,7 @@ from broker.scorer.riichi import Sessions
 from broker.scorer.rulings import absences
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import WHO_PLAYS, Entry, PlayKey, Subject, entry_of
-from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, of_its_deal, plain, result_of, table_of
+from broker.scorer.rulings.laying import Laid, adjustments, form_of, lay, of_its_deal, plain, result_of
 from broker.scorer.seating import Seatings
 from broker.scorer.standings import team_rows
 from broker.scorer.teams import TeamRoom
@@ -29,7 +29,7 @@ from broker.scorer.visits import Visits
 from broker.scoring.bounds import reach_of_teams
 from broker.scoring.compare import Group
 from broker.scoring.ledger import Ledger
-from broker.scoring.plays import Adjustment, ScoredPlay
+from broker.scoring.plays import APART, Adjustment, ScoredPlay, table_of
 from broker.scoring.ranking import Ranking
 from broker.store.journal import Kept
 

@@ -13,6 +13,7 @@ from broker.scorer.event import Event, open_event
 from broker.scorer.folder import DealRecord, HandRecord, read_deals, read_hands
 from broker.scorer.room import Room
 from broker.scorer.rulings.laying import Laid
+from broker.scoring.plays import Adjustment, ScoredPlay
 from broker.store.journal import decoded
 from broker.store.opened import open_reader
 
@@ -43,6 +44,32 @@ class Stored(Struct, frozen=True):
             if laid.points is not None and laid.win is not None:
                 entries = self.room.book.of(key)
                 yield (result.at if result else entries[-1].at if entries else 0), laid
+
+    def counted(self, *, embargoed: bool) -> Iterator[tuple[Laid, ScoredPlay]]:
+        """Give all plays of which something counts, by round and table: void and adjusted ones too.
+
+        A play that is still to come is among them if somebody was given or fined something for it already. Without
+        `embargoed` those of deals that a table has still to play are left out.
+        """
+        for key in sorted(self.room.known(), key=lambda key: (key[1], key[0])):
+            laid = self.room.play(key)
+            play = laid.scored()
+            if play is not None and (embargoed or not self.embargoed(laid.deal)):
+                yield laid, play
+
+    def beside(self) -> tuple[Adjustment, ...]:
+        """Give what each player was given and fined of no play, by player. It is under no embargo."""
+        total: dict[str, Adjustment] = {}
+        for one in self.room.adjustments():
+            had = total.get(one.name, Adjustment(one.name))
+            total[one.name] = Adjustment(one.name, had.imp + one.imp, had.fine + one.fine)
+        return tuple(total[name] for name in sorted(total))
+
+    def instead(self, laid: Laid) -> str:
+        """Give the word for what was ruled in the place of a result; nothing where none was."""
+        if not laid.settled or laid.points is not None or laid.source is None:
+            return ""
+        return self.room.book.entries[laid.source].kind
 
     def sat(self, player: str, round_: int) -> str | None:
         """Give the substitute who sat in a player's seat in a round; None where the player did."""

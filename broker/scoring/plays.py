@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from broker.contract.words import SEATS, Seat
+from broker.contract.words import LAST_TABLE, SEATS, Seat
 
 by_seat: Final[Callable[[Any], tuple[Any, ...]]] = itemgetter(*SEATS)
 """Takes the four values of a mapping, in turn order."""
@@ -18,6 +18,14 @@ PlayKey = tuple[int, str, int]
 
 GroupKey = tuple[int, str, str]
 """Deal, section, form: plays of one key are compared with each other."""
+
+
+APART: Final = LAST_TABLE + 1
+"""More than any table has.
+
+A table plays a deal once. A play out of place may be a second one of it, and so has a number apart: the table's, and
+some multiple of this.
+"""
 
 
 NOTHING: Final[Mapping[Seat, Any]] = MappingProxyType({})
@@ -60,6 +68,11 @@ class ScoredPlay(Struct, frozen=True, gc=False):
     def entry(self, seat: Seat) -> str:
         """Give in whose name this seat scores."""
         return self.stands_for.get(seat) or self.players[seat]
+
+
+def table_of(play: ScoredPlay) -> int:
+    """Give the table at which a play was played, out of place or not."""
+    return play.table % APART
 
 
 class Adjustment(NamedTuple):

@@ -17,9 +17,10 @@ from broker.records.printed.sheet import MARGIN, PAD, Heading, pdf
 from broker.records.printed.words import Words
 from broker.scorer import standings as ranked
 from broker.scorer.cells import decimal
-from broker.scorer.rulings.laying import Laid, table_of
+from broker.scorer.rulings.laying import Laid
 from broker.scorer.stored import Stored
 from broker.scoring.compare import Compared, Exact, Group
+from broker.scoring.plays import table_of
 
 Align = Literal["left", "right"]
 

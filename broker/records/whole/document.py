@@ -1,6 +1,6 @@
 """The document itself: its form is docs/event-document.json (JSON Schema), made from here.
 
-A new field is a new version: readers refuse what they do not know.
+A new field is a new version: readers refuse what they do not know. What version 1 does not have is empty in it.
 """
 
 import sys
@@ -15,6 +15,8 @@ from broker.scorer.event import Plan
 from broker.scorer.folder import DealRecord, HandRecord, Registry
 
 FORMAT: Final = "homologue-event"
+
+Instead = Literal["void", "adjusted", "withdrawn"] | None
 
 Text = Annotated[str, Meta(max_length=100)]
 
@@ -55,6 +57,34 @@ class TravellerPlay(Struct, frozen=True, forbid_unknown_fields=True):
     seats: dict[Seat, ScoredSeat]
 
 
+class RuledSeat(Struct, frozen=True, forbid_unknown_fields=True):
+    """One seat of a play without points. What the player has of it is `award - fine`."""
+
+    player: PlayerId
+    fine: int = 0
+    award: int = 0
+
+
+class UnplayedPlay(Struct, frozen=True, forbid_unknown_fields=True):
+    """A play that is in no datum, and of which something counts."""
+
+    deal: DealNo
+    table: TableNo
+    round: RoundNo
+    seats: dict[Seat, RuledSeat]
+    instead: Annotated[
+        Instead, Meta(description="what was ruled in the place of a result; null: one is still to come")
+    ] = None
+
+
+class OfNoPlay(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a player was given and fined of no play: `award - fine`."""
+
+    player: PlayerId
+    fine: int = 0
+    award: int = 0
+
+
 class ComparedGroup(Struct, frozen=True, forbid_unknown_fields=True):
     """The plays of a deal that are compared with each other; a datum is an exact fraction, such as "169/5"."""
 
@@ -68,7 +98,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole event, or as much of it as may be known."""
 
     format: Literal["homologue-event"] = FORMAT
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
     whole: Annotated[bool, Meta(description="nothing is left out: an event's folder can be made from it")]
     final: Annotated[bool, Meta(description="every play has its result")]
     plan: Plan
@@ -83,6 +113,8 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     hands: Annotated[tuple[HandRecord, ...], Meta(description="of simulated plays: what was done")] = ()
     journal: tuple[Entry, ...] = ()
     groups: tuple[ComparedGroup, ...] = ()
+    unplayed: Annotated[tuple[UnplayedPlay, ...], Meta(description="by round and table")] = ()
+    beside: Annotated[tuple[OfNoPlay, ...], Meta(description="by player")] = ()
     standings: tuple[Standing, ...] = ()
 
 

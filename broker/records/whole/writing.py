@@ -11,7 +11,18 @@ from broker.contract.messages import LogMessage, Ruling
 from broker.organiser.deals.committed import COMMITMENT
 from broker.organiser.deals.files import read_json
 from broker.organiser.events.listed import FURTHER, read_players
-from broker.records.whole.document import ComparedGroup, Document, Entry, Person, ScoredSeat, TravellerPlay
+from broker.records.whole.document import (
+    ComparedGroup,
+    Document,
+    Entry,
+    Instead,
+    OfNoPlay,
+    Person,
+    RuledSeat,
+    ScoredSeat,
+    TravellerPlay,
+    UnplayedPlay,
+)
 from broker.scorer import standings
 from broker.scorer.folder import read_registry
 from broker.scorer.origins import PLAYERS
@@ -48,6 +59,8 @@ def document(folder: Path, stored: Stored, *, whole: bool = False, embargoed: bo
         hands=tuple(stored.hands[key] for key in sorted(stored.hands)) if told else (),
         journal=tuple(_journal(folder, stored, everything=whole or embargoed)),
         groups=tuple(_groups(stored, everything=whole or embargoed)),
+        unplayed=tuple(_unplayed(stored, everything=whole or embargoed)),
+        beside=tuple(_beside(stored)),
         standings=standings.rows(stored.room.standings(), stored.event.players) if told or embargoed else (),
     )
 
@@ -98,6 +111,21 @@ def _groups(stored: Stored, *, everything: bool) -> Iterator[ComparedGroup]:
     for group in stored.room.groups():
         if everything or not stored.embargoed(group.deal):
             yield _group(group, stored.room)
+
+
+def _unplayed(stored: Stored, *, everything: bool) -> Iterator[UnplayedPlay]:
+    for laid, play in stored.counted(embargoed=everything):
+        if play.points is None:
+            seats = {
+                seat: RuledSeat(player, play.fines.get(seat, 0), play.awards.get(seat, 0))
+                for seat, player in play.players.items()
+            }
+            instead = msgspec.convert(stored.instead(laid) or None, Instead)
+            yield UnplayedPlay(laid.deal, laid.table, laid.round, seats, instead)
+
+
+def _beside(stored: Stored) -> Iterator[OfNoPlay]:
+    return (OfNoPlay(one.name, one.fine, int(one.imp)) for one in stored.beside() if one.imp or one.fine)
 
 
 def _group(group: Group, room: Room) -> ComparedGroup:

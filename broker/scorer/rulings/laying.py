@@ -21,17 +21,14 @@ from broker.contract.rulings import (
     SeatsPlayed,
     Void,
 )
-from broker.contract.words import LAST_TABLE, Seat, WinKind
+from broker.contract.words import Seat, WinKind
 from broker.rules.errors import RuleError
 from broker.rules.profile import Awards
 from broker.rules.riichi.duplicate import scored
 from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
 from broker.scorer.rulings.entry import Entry
-from broker.scoring.plays import NOTHING, Adjustment, ScoredPlay
-
-APART = LAST_TABLE + 1
-"""More than any table has: see `Laid.line`."""
+from broker.scoring.plays import APART, NOTHING, Adjustment, ScoredPlay
 
 
 class Laid(Struct, frozen=True, kw_only=True):
@@ -113,11 +110,6 @@ def result_of(message: LogMessage) -> Result:
 def worth(winners: Container[Seat], hand: RiichiEvent | None, seat: Seat) -> RiichiWin | None:
     """Give what a winner's hand of riichi is worth; None for anybody else, and at other tables."""
     return hand.wins.get(seat) if hand is not None and seat in winners else None
-
-
-def table_of(play: ScoredPlay) -> int:
-    """Give the table at which a scored play was played (`Laid.line`)."""
-    return play.table % APART
 
 
 def lay(begun: Laid, result: LogMessage | None, entries: Iterable[Entry], awards: Awards) -> Laid:

@@ -27,6 +27,8 @@ LINES = """\
 {"deal": 1, "table": 3, "players": {"east": "a", "south": "b", "west": "c", "north": "d"}, "points": {"east": 42, "south": -8, "west": -8, "north": -26}, "fines": {"south": 4}}
 {"deal": 1, "table": 4, "players": {"east": "e", "south": "f", "west": "g", "north": "h"}, "points": {"east": 0, "south": 0, "west": 0, "north": 0}}
 {"deal": 2, "table": 3, "players": {"east": "a", "south": "b", "west": "c", "north": "d"}, "unplayed": {"east": "nobody", "south": "nobody", "west": "nobody", "north": "nobody"}}
+{"player": "h", "award": 20, "fine": 4}
+{"player": "i"}
 """  # noqa: E501 - a play is a line
 
 
@@ -44,10 +46,10 @@ def test_a_row_is_this() -> None:
     told = {(1, 1): results.Told(2, "discard", {"east": 18}, "north")}
     rows = list(results.rows(groups(plays, load()), event="cup", name_of=str.upper, told=told))
     assert results.written(rows).splitlines()[:4] == [
-        "event,round,table,deal,form,seat,player,name,points,hand_value,win,discarder,datum,imp,fine,award,sat,country,club",
-        "cup,2,1,1,a,east,p1,P1,42,18,discard,north,14,7,0,0,,,",
-        "cup,2,1,1,a,south,p2,P2,-8,,discard,north,-2.667,-2,0,0,,,",
-        "cup,2,1,1,a,west,p3,P3,-8,,discard,north,-2.667,-2,4,0,,,",
+        "event,round,table,deal,form,seat,player,name,points,hand_value,win,discarder,datum,imp,fine,award,sat,country,club,instead",
+        "cup,2,1,1,a,east,p1,P1,42,18,discard,north,14,7,0,0,,,,",
+        "cup,2,1,1,a,south,p2,P2,-8,,discard,north,-2.667,-2,0,0,,,,",
+        "cup,2,1,1,a,west,p3,P3,-8,,discard,north,-2.667,-2,4,0,,,,",
     ]
 
 
@@ -92,17 +94,19 @@ def test_plays_in_json_have_a_row_a_seat_with_rulings_last() -> None:
         ("3", "1", "east", "21", "5", "0"),
         ("3", "1", "south", "-4", "-1", "4"),
     ]
-    assert [(row["deal"], row["points"], row["imp"], row["award"], row["round"]) for row in rows[8:]] == [
+    assert [(row["deal"], row["points"], row["imp"], row["award"], row["round"]) for row in rows[8:12]] == [
         ("2", "", "", "0", "")
     ] * 4
+    told = [{column: text for column, text in row.items() if text} for row in rows[12:]]
+    assert told == [{"player": "h", "name": "h", "fine": "4", "award": "20"}]
 
 
 def test_the_standings_of_plays_in_json_are_those_of_their_rows() -> None:
     plays = read_plays(enumerate(LINES.splitlines(), 1), load())
     totals: Counter[str] = Counter()
-    for row in of_lines.rows_of(plays, load()):
-        totals[row.play.players[row.seat]] += int(row.imp or 0) - row.play.fines.get(row.seat, 0)
-    assert totals == {line.player: line.imp for line in of_lines.standings_of(plays, load())}
+    for row in table(results.written(of_lines.rows_of(plays, load()))):
+        totals[row["player"]] += int(row["imp"] or 0) - int(row["fine"]) + int(row["award"])
+    assert {**totals, "i": 0} == {line.player: line.imp for line in of_lines.standings_of(plays, load())}
 
 
 def test_a_refused_line_ends_it(tmp_path: Path) -> None:

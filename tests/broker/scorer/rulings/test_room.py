@@ -10,28 +10,26 @@ from msgspec.structs import replace
 from broker.contract.facts import Ruled
 from broker.contract.messages import Ruling
 from broker.contract.rulings import (
-    OF_WHO_PLAYS,
     Adjusted,
-    AnyDecision,
     Award,
     DealPlayed,
     FineRuled,
     Fouled,
     Reopen,
     SeatsPlayed,
-    Substitute,
     Undo,
     Void,
-    Withdrawn,
 )
 from broker.contract.words import LAST_TABLE
 from broker.rules.points import Outcome
 from broker.scorer.room import Room
-from broker.scorer.rulings.laying import Laid, result_of, table_of
+from broker.scorer.rulings.laying import Laid, result_of
 from broker.scorer.sheets.ladder import KEY, ladder
 from broker.scorer.teams import TeamRoom
 from broker.scoring.ledger import Ledger
+from broker.scoring.plays import table_of
 from tests.broker.contract.laws import LAW
+from tests.broker.scorer.rulings.drawn import Said, sequences
 from tests.broker.scorer.rulings.ruled import correct, room_of, ruling, told
 from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event, whole_log
 from tests.broker.scoring.events import four_teams
@@ -53,41 +51,9 @@ def imp(room: Room, play: tuple[int, int], seat: str) -> Fraction:
     return next(Fraction(one.imp[seat]) for one in plays if room.key_of(one.play) == play)  # type: ignore[index]  # compared, so it has IMPs
 
 
-@st.composite
-def sequences(draw: st.DrawFn) -> list[tuple[AnyDecision, tuple[int, int] | None, int | None]]:
-    """Give any rulings on any plays, in any order, some of them taking others back."""
-    found: list[tuple[AnyDecision, tuple[int, int] | None, int | None]] = []
-    for number in range(1, draw(st.integers(1, 8)) + 1):
-        play = draw(st.sampled_from(sorted(event().bookings)))
-        players = event().bookings[play].players
-        kind = draw(st.integers(0, 10 if number > 1 else 9))
-        swapped = {**players, "east": players["west"], "west": players["east"]}
-        tables = draw(st.permutations(event().tables))
-        of_play: list[AnyDecision] = [
-            correct(draw(st.sampled_from(OUTCOMES)), None),
-            Void(),
-            Adjusted(gives=dict.fromkeys(players.values(), draw(st.sampled_from(["own", "others", 7])))),
-            Award(gives={players["south"]: draw(st.integers(-9, 9))}),
-            FineRuled(takes={players["north"]: draw(st.integers(1, 9))}),
-            SeatsPlayed(players=swapped),
-            DealPlayed(played=draw(st.integers(1, 4)), result=f"t{play[0]}-fact-{draw(st.integers(1, 20))}"),
-            Substitute(player=players["west"], name="Ada Reserve", first_round=draw(st.integers(1, 4))),
-            Withdrawn(player=players["north"], first_round=draw(st.integers(1, 4))),
-        ]
-        if kind < len(of_play):
-            of_event = isinstance(of_play[kind], OF_WHO_PLAYS)
-            found.append((of_play[kind], None if of_event else play, None))
-        elif kind == len(of_play):
-            cut = draw(st.integers(1, 3))
-            found.append((Fouled(groups=(tuple(tables[:cut]), tuple(tables[cut:]))), None, draw(st.integers(1, 4))))
-        else:
-            found.append((Undo(ruling=f"ruling-{draw(st.integers(1, number - 1)):04}"), None, None))
-    return found
-
-
 @given(sequences())
 @FEWER
-def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[tuple[AnyDecision, None, None]]) -> None:
+def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[Said]) -> None:
     room, stored = room_of(), []
     for one in said:
         stored.append(ruling(room, *one))
@@ -102,7 +68,7 @@ def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[tuple
 @given(table=st.integers(1, 4), played=st.integers(1, 4), undone=st.booleans(), said=sequences())
 @FEWER
 def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_play(
-    *, table: int, played: int, undone: bool, said: list[tuple[AnyDecision, None, None]]
+    *, table: int, played: int, undone: bool, said: list[Said]
 ) -> None:
     last = whole_log(table)[-1]
     fact_ = replace(result_of(last), deal=played)
@@ -130,7 +96,7 @@ def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_pl
 
 @given(sequences())
 @FEWER
-def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[tuple[AnyDecision, None, None]]) -> None:
+def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[Said]) -> None:
     room = room_of()
     for one in said:
         room.apply(ruling(room, *one))
@@ -142,7 +108,7 @@ def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[tuple[AnyDecis
 
 @given(sequences())
 @FEWER
-def test_what_is_tried_in_a_fork_changes_nothing(said: list[tuple[AnyDecision, None, None]]) -> None:
+def test_what_is_tried_in_a_fork_changes_nothing(said: list[Said]) -> None:
     room = room_of()
     for one in said:
         fork = room.fork()
