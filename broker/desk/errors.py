@@ -1,12 +1,15 @@
 """What can go wrong with the desk's server. `code` is stable, texts are not."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 
 class DeskError(Exception):
-    """Base of the desk's errors."""
+    """Base of the desk's errors. `typed`: what could be read of a form that was refused as a whole."""
 
     code: ClassVar[str] = "desk_error"
+    typed: Mapping[str, str] = MappingProxyType({})
 
 
 class PortTaken(DeskError, OSError):
@@ -101,6 +104,12 @@ class FormTooLarge(DeskError, ValueError):
 
     code = "form_too_large"
     status = 413
+
+
+class TablesUnreadable(DeskError, ValueError):
+    """Tables that are not written as numbers and ranges."""
+
+    code = "tables_unreadable"
 
 
 class PairingUnknown(DeskError, LookupError):

@@ -7,10 +7,18 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.requests import ClientDisconnect, Request
 
 from broker.desk.access import Visitor
-from broker.desk.errors import FormForeign, FormMalformed, FormTooLarge
+from broker.desk.errors import DeskError, FormForeign, FormMalformed, FormTooLarge
 
 LARGEST: Final = 16 * 1024
-MOST_FIELDS: Final = 64
+MOST_FIELDS: Final = 256
+"""The form of the most fields has one for each of sixty tables: in a larger hall tables are written in one field."""
+
+LOOKED_BEYOND: Final = 64 * 1024
+"""Bytes that are still looked at of a form that is too large: who typed it is shown it again, and can shorten it."""
+
+LONGEST_KEPT: Final = 4000
+"""Characters of a field that is shown again. A longer one is a file's, of which a part must not pass for all of it."""
+
 KIND: Final = "application/x-www-form-urlencoded"
 TOKEN: Final = "form"  # noqa: S105 - a field's name
 
@@ -20,13 +28,36 @@ Form = dict[str, str]
 async def read_form(request: Request, visitor: Visitor | None, *, largest: int = LARGEST) -> Form:
     """Read a form that one of our own pages has sent; with a visitor it must carry their session's token.
 
-    Raises FormForeign, FormTooLarge, FormMalformed.
+    Raises FormForeign, FormTooLarge, FormMalformed; but for another site's form they have what was typed.
     """
     refuse_foreign(request)
-    form = parse(await _body(request, largest), request.headers.get("content-type", ""))
-    if visitor is not None and not (visitor.form and hmac.compare_digest(form.get(TOKEN, ""), visitor.form)):
+    body = await _body(request, largest + LOOKED_BEYOND)
+    try:
+        return _checked(body, request.headers.get("content-type", ""), visitor, largest)
+    except (FormForeign, FormTooLarge, FormMalformed) as error:
+        error.typed = _typed(body if len(body) <= largest + LOOKED_BEYOND else body.rpartition(b"&")[0])
+        raise
+
+
+def typed(form: Form, error: Exception) -> Form:
+    """Give what somebody has typed in a form that was refused, be it as a whole."""
+    return form or (dict(error.typed) if isinstance(error, DeskError) else {})
+
+
+def _checked(body: bytes, kind: str, visitor: Visitor | None, largest: int) -> Form:
+    if len(body) > largest:
+        raise FormTooLarge(f"a form has at most {largest} bytes")
+    form = parse(body, kind)
+    token = form.get(TOKEN, "").encode()  # a token is ASCII; what was sent may not be
+    if visitor is not None and not (visitor.form and hmac.compare_digest(token, visitor.form.encode())):
         raise FormForeign("this form is not of your session: load its page again")
     return form
+
+
+def _typed(body: bytes) -> Form:
+    """Give the fields that can be read of a form that is none, so that nobody has to type them again."""
+    pairs = parse_qsl(body.decode("ascii", "replace"), errors="replace")
+    return {name: value for name, value in pairs if len(value) <= LONGEST_KEPT and "\0" not in name + value}
 
 
 def refuse_foreign(request: Request) -> None:
@@ -63,13 +94,14 @@ def parse(body: bytes, kind: str) -> Form:
     return form
 
 
-async def _body(request: Request, largest: int) -> bytes:
+async def _body(request: Request, most: int) -> bytes:
+    """Read a form; of one that is longer no more than so many bytes and one."""
     body = bytearray()
     try:
         async for chunk in request.stream():
             body += chunk
-            if len(body) > largest:
-                raise FormTooLarge(f"a form has at most {largest} bytes")
+            if len(body) > most:
+                return bytes(body[: most + 1])
     except ClientDisconnect:
         raise FormMalformed("the form was cut short") from None
     return bytes(body)

@@ -10,6 +10,7 @@ from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import Order
 from broker.contract.wire import encode
 from broker.desk.event_pin import EventPin, PinTeller
+from broker.desk.ranges import as_ranges
 from broker.people.accounts import Account
 from broker.people.door import Door
 from broker.people.errors import OrderUnsent, TablesUnheard
@@ -43,10 +44,13 @@ class OrderDesk:
         """Whether an order can be given now."""
         return self._sender.up
 
-    def give(self, given: Given, account: Account, address: str, room: Iterable[TableView]) -> KeptOrder:
-        """Keep an order and send it. `room`: all tables, as they last said of themselves.
+    def give(
+        self, given: Given, account: Account, address: str, room: Iterable[TableView], id_: str | None = None
+    ) -> KeptOrder:
+        """Keep an order and send it. `room`: all tables, as they last said of themselves; `id_`: its form's.
 
-        Raises OrderUnsent and TablesUnheard, and then it is neither: no table carries out an old order.
+        Raises OrderUnsent and TablesUnheard, and then it is neither: no table carries out an old order. Raises
+        OrderGivenBefore where the form was sent before.
         """
         if not self._sender.up:
             raise OrderUnsent("the desk is not connected with the broker")
@@ -55,8 +59,8 @@ class OrderDesk:
             raise TablesUnheard("none of these tables has said anything yet")
         now = self._door.clock()
         with self._door.store.commit():
-            kept = self.book.keep(uuid.uuid4().hex, given, account.name, now, above=max(heard.values()))
-            about = f"{given.command} {','.join(map(str, given.tables))}"
+            kept = self.book.keep(id_ or uuid.uuid4().hex, given, account.name, now, above=max(heard.values()))
+            about = f"{given.command} {as_ranges(given.tables, ',')}"
             detail = f"{given.minutes} min; {given.reason}" if given.minutes else given.reason
             self._door.audit.note(now, account.name, "order_given", about, detail, address=address)
         self._send(kept)

@@ -40,11 +40,12 @@ from broker.desk.errors import (
     TableHasDevice,
 )
 from broker.desk.event_pin import EventPin, Pins
-from broker.desk.forms import Form, read_form
+from broker.desk.forms import Form, read_form, typed
 from broker.desk.forms_page import language, render
 from broker.desk.login import LOOPBACK_NAMES
 from broker.desk.pairings import LASTS_MS, Pairings, Pending
 from broker.desk.qr import qr
+from broker.desk.ranges import TICKED, TICKED_ALONE, as_ranges, tables_among
 from broker.desk.tally import EACH, Tally
 from broker.errors import BrokerError
 from broker.people.door import Door
@@ -53,6 +54,9 @@ from broker.scorer.view import TableView, ViewFeed
 
 WHO: Final = "set_up"
 MOST_AT_ONCE: Final = 24
+LONGEST_TABLES: Final = 200
+"""Characters: so many tables and no more are written in it."""
+
 LARGEST: Final = 1024
 GONE: Final = (None, "lost", "disconnected")
 MINUTE: Final = 60_000
@@ -155,7 +159,7 @@ class PairingPage:
             form = await read_form(request, visitor_of(request))
             await run_in_threadpool(do, request, form)
         except (PeopleError, DeskError) as error:
-            return self._page(request, form, error)
+            return self._page(request, typed(form, error), error)
         root = request.scope.get("root_path", "")
         return RedirectResponse(f"{root}/pairing?lang={language(request).language}", status_code=303)
 
@@ -188,7 +192,7 @@ class PairingPage:
     def _chosen(self, form: Form) -> list[int]:
         """Give the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
         known = {table.table: table for table in self._feed.current.tables}
-        asked = {_number(name.removeprefix("table-")) for name in form if name.startswith("table-")}
+        asked = {*_ticked(form), *tables_among(known, form.get("tables", ""))}
         free = [table.table for table in known.values() if not _has_device(table) and table.table not in asked]
         chosen = sorted(asked | set(self._without_code(free)[: _number(form.get("next", ""))]))
         if not chosen or len(chosen) > MOST_AT_ONCE or not set(chosen) <= known.keys():
@@ -206,9 +210,17 @@ class PairingPage:
         now, host = self._clock(), self._host(request)
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
         pending = self._pairings.newest(now)
+        tables = self._feed.current.tables
         values: dict[str, object] = {
-            "tables": [(table, _has_device(table)) for table in self._feed.current.tables],
-            "chosen": {_number(name.removeprefix("table-")) for name in form if name.startswith("table-")},
+            "all": len(tables),
+            "tables": [(table, _has_device(table)) for table in tables] if len(tables) <= TICKED else (),
+            "served": as_ranges(table.table for table in tables if _has_device(table)),
+            "chosen": _ticked(form),
+            "next_ones": form.get("next", "")[:4],
+            "writes": len(tables) > TICKED_ALONE,
+            "written": form.get("tables", "")[:LONGEST_TABLES],
+            "longest_tables": LONGEST_TABLES,
+            "as_ranges": as_ranges,
             "asking": error is not None or not pending or "new" in request.query_params,
             "asks_again": isinstance(error, TableHasDevice),
             "most": MOST_AT_ONCE,
@@ -279,6 +291,10 @@ async def _asked(request: Request) -> PairingRequest:
         return msgspec.json.decode(bytes(body), type=PairingRequest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ClientDisconnect):
         raise FormMalformed("this is no device that wants to be paired") from None
+
+
+def _ticked(form: Form) -> set[int]:
+    return {_number(name.removeprefix("table-")) for name in form if name.startswith("table-")}
 
 
 def _has_device(table: TableView) -> bool:

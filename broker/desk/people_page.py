@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from broker.desk.access import Access, Visitor, address, visitor_of
 from broker.desk.errors import DeskError, FormMalformed
-from broker.desk.forms import Form, read_form
+from broker.desk.forms import Form, read_form, typed
 from broker.desk.forms_page import render
 from broker.people.accounts import By
 from broker.people.audit import Entry
@@ -44,12 +44,12 @@ class PeoplePage:
 
     async def change(self, request: Request) -> Response:
         """Do what a form asks for."""
-        visitor, form = visitor_of(request), {}
+        visitor, form = visitor_of(request), Form()
         try:
             form = await read_form(request, visitor)
             await run_in_threadpool(self._act, visitor, form, By(_name(visitor), address(request)))
         except (PeopleError, DeskError) as error:
-            return await run_in_threadpool(self._page, request, form, error)
+            return await run_in_threadpool(self._page, request, typed(form, error), error)
         return await run_in_threadpool(self._page, request, None, None, "saved")
 
     async def audit(self, _request: Request) -> Response:

@@ -69,6 +69,17 @@ class BadOrder(PeopleError, ValueError):
     code = "bad_order"
 
 
+class OrderGivenBefore(PeopleError, ValueError):
+    """The form of an order was sent before. `same`: with the same order in it."""
+
+    code = "order_given_before"
+    status = 409
+
+    def __init__(self, *, same: bool) -> None:
+        super().__init__("this form has given its order already; nothing was given again")
+        self.same = same
+
+
 class OrderUnsent(PeopleError, ConnectionError):
     """The desk is not connected with the broker: no table can hear the order, and none will later."""
 

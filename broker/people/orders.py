@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from broker.contract.messages import Command
 from broker.contract.words import LAST_TABLE, Count, Name, TableNo
-from broker.people.errors import BadOrder, PeopleStoreBroken
+from broker.people.errors import BadOrder, OrderGivenBefore, PeopleStoreBroken
 from broker.people.store import Store
 
 COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
@@ -83,8 +83,12 @@ class Orders:
         Tables obey nothing that is not newer than what they obeyed. This store may be another than the one that
         counted up to there (a copy, another machine whose clock is behind), so its own last number is not enough.
         Seconds of the wall clock are, for what a table that was never heard has obeyed, the best guess.
+
+        Raises OrderGivenBefore where there is one of this id: a form that is sent twice gives one order.
         """
         with self._store.commit() as sql:
+            if (before := sql.execute("SELECT body FROM orders WHERE id = ?", (id_,)).fetchone()) is not None:
+                raise OrderGivenBefore(same=bytes(before[0]) == msgspec.json.encode(given))
             (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM orders").fetchone()
             seq = max(last + 1, above + 1, now // 1000)
             row = (seq, id_, now, ",".join(map(str, given.tables)), who, msgspec.json.encode(given))

@@ -120,15 +120,16 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
         ):
             welcome = {"token": token, "name": "anne", "full": "Anne", "password": "four winds and a dragon"}
             assert client.post("/welcome", data=welcome).status_code == 303
-            form = client.get("/orders").text.partition('name="form" value="')[2].partition('"')[0]
+            page = client.get("/orders").text
+            form, id_ = (page.partition(f'name="{name}" value="')[2].partition('"')[0] for name in ("form", "id"))
             assert table.connect()
             table.subscribe(topics.ORDER.at(NAME, table=1))
             table.say(*sent(replace(state(1), event=NAME)), retain=True)
-            order = {"form": form, "command": "pause", "table-1": "on", "reason": "fire alarm", "minutes": ""}
+            order = {"form": form, "id": id_, "command": "pause", "table-1": "on", "reason": "fire alarm"}
             answers = (client.post("/orders", data=order) for _ in range(500))
             answer = next(one for one in answers if one.status_code != HTTPStatus.SERVICE_UNAVAILABLE)
             assert b"pause" in table.hear().payload
-    assert (answer.status_code, "fire alarm" in answer.text) == (200, True)
+            assert (answer.status_code, "fire alarm" in client.get("/orders").text) == (303, True)
     assert (folder / LINK).exists() is False
 
 

@@ -26,6 +26,8 @@ from broker.contract.rulings import (
 )
 from broker.contract.wire import Refused
 from broker.contract.words import LONGEST_REASON, SEATS, Seat
+from broker.desk.errors import TablesUnreadable
+from broker.desk.ranges import tables_of
 from broker.desk.rulings.mistakes import refusal
 from broker.desk.rulings.riichi_hand import hand_of
 from broker.rules.errors import RuleError
@@ -39,7 +41,6 @@ from broker.scorer.rulings.laying import Laid
 Form = Mapping[str, str]
 
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
-RANGE: Final = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3}))?")
 MINUTE_MS: Final = 60_000
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
@@ -169,15 +170,7 @@ def _fines(form: Form, laid: Laid | None) -> dict[str, int]:
 
 def groups(text: str) -> tuple[tuple[int, ...], ...]:
     """Read groups of tables: a line a group, `1 2 5-9`. Raises Refused `tables_unreadable`."""
-    return tuple(_group(line) for line in text.splitlines() if line.strip())
-
-
-def _group(line: str) -> tuple[int, ...]:
-    tables: list[int] = []
-    for word in re.split(r"[\s,;、]+", line.strip()):
-        found = RANGE.fullmatch(word)
-        if not found:
-            raise Refused("tables_unreadable", f"{word[:20]!r} is no table, nor a range of tables as 5-9")
-        first = int(found[1])
-        tables.extend(range(first, int(found[2] or first) + 1))
-    return tuple(tables)
+    try:
+        return tuple(tuple(tables_of(line)) for line in text.splitlines() if line.strip())
+    except TablesUnreadable as error:
+        raise Refused(error.code, str(error)) from None

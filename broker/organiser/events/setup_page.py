@@ -13,7 +13,7 @@ from starlette.routing import Route
 from broker.desk.access import Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError, FormMalformed
-from broker.desk.forms import Form, read_form
+from broker.desk.forms import Form, read_form, typed
 from broker.desk.forms_page import language, render
 from broker.organiser.deals.carriers import layouts_of
 from broker.organiser.deals.committed import COMMITMENT, read_commitment
@@ -93,7 +93,7 @@ class SetupPage:
             form = await read_form(request, visitor_of(request), largest=LARGEST)
             done, values = await run_in_threadpool(self._act, request, form)
         except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
-            return await run_in_threadpool(self._page, request, form, error)
+            return await run_in_threadpool(self._page, request, typed(form, error), error)
         except ExceptionGroup as several:
             return await run_in_threadpool(self._page, request, form, flat(several)[0], "", {"found": flat(several)})
         return await run_in_threadpool(self._page, request, {} if done else form, None, done, values)

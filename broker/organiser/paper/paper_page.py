@@ -19,7 +19,7 @@ from broker.contract.words import SEATS
 from broker.desk.access import Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError, FormMalformed
-from broker.desk.forms import Form, read_form
+from broker.desk.forms import Form, read_form, typed
 from broker.desk.forms_page import language, render
 from broker.desk.rulings.bench import NOTED
 from broker.organiser.deals.files import flat
@@ -93,6 +93,7 @@ class PaperPage:
                 return await run_in_threadpool(self._page, request, form, {"looked": read, "csv": form.get("csv", "")})
             told = await run_in_threadpool(self._take, request, read)
         except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
+            form = typed(form, error)
             return await run_in_threadpool(self._page, request, form, {"csv": form.get("csv", "")}, error)
         except ExceptionGroup as several:
             more: dict[str, object] = {"found": flat(several), "csv": form.get("csv", "")}
@@ -206,4 +207,4 @@ def _number(text: str) -> int:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return (int(text),) if text.isascii() and text.isdigit() and len(text) <= 3 else ()  # noqa: PLR2004 - digits
+    return (int(text),) if text.isascii() and text.isdigit() and len(text) <= 4 else ()  # noqa: PLR2004 - digits

@@ -1,6 +1,7 @@
 """Orders from the desk: who may give them, what is kept, and what a table hears over a real broker."""
 
 import queue
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -32,6 +33,7 @@ from tests.broker.desk.test_access import HOSTILE, logged_in, token_of
 from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
 
 EVENT: Final = "cup"
+ID: Final = re.compile(r'name="id" value="([0-9a-f]{32})"')
 Heard = queue.Queue[Incoming | LinkChanged]
 PAUSE: Final = Given((1, 3), "pause", 0, "fire alarm", "A head_arbiter")
 
@@ -80,21 +82,28 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     made.door.close()
 
 
-def give(client: httpx.Client, **fields: str) -> httpx.Response:
+def filled(client: httpx.Client, **fields: str) -> dict[str, str]:
+    """Open the form and fill it in."""
+    page = client.get("/orders").text
     form = {
         "form": token_of(client, "/orders"),
+        "id": ID.findall(page)[0] if ID.search(page) else "0" * 32,
         "command": "pause",
         "reason": "fire alarm",
         "table-3": "on",
         "minutes": "",
     }
-    return client.post("/orders", data=form | fields)
+    return form | fields
+
+
+def give(client: httpx.Client, **fields: str) -> httpx.Response:
+    return client.post("/orders", data=filled(client, **fields))
 
 
 def test_an_order_goes_to_each_table_and_is_kept_with_author_time_and_reason(bench: Bench) -> None:
     with logged_in(bench.server, "table_arbiter") as client:
         answer = give(client, **{"table-1": "on"})
-    assert answer.status_code == 200
+    assert answer.status_code == 303
     assert [(o.table, o.command, o.author, o.seq) for o in bench.ear.sent] == [
         (1, "pause", "A table_arbiter", NOON // 1000),
         (3, "pause", "A table_arbiter", NOON // 1000),
@@ -107,6 +116,62 @@ def test_an_order_goes_to_each_table_and_is_kept_with_author_time_and_reason(ben
         "order_given",
         "pause 1,3",
         "fire alarm",
+    )
+
+
+def test_a_form_that_is_sent_twice_gives_one_order_and_the_page_says_so(bench: Bench) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        form = filled(client, command="extra_time", minutes="5")
+        first, second = (client.post("/orders", data=form) for _ in range(2))
+        said = [client.get(answer.headers["location"]).text for answer in (first, second)]
+    assert [answer.status_code for answer in (first, second)] == [303, 303]
+    assert ["It is shown as done" in said[0], "not given a second time" in said[1]] == [True, True]
+    assert ([order.minutes for order in bench.ear.sent], len(bench.orders.book.newest(5))) == ([5], 1)
+    assert [one.action for one in bench.door.audit.newest(3)].count("order_given") == 1
+
+
+def test_a_form_that_is_sent_again_with_another_order_gives_nothing_and_comes_back_to_be_given(bench: Bench) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        form = filled(client)
+        client.post("/orders", data=form)
+        changed = client.post("/orders", data=form | {"reason": "the alarm again"})
+        fresh = ID.findall(changed.text)
+    assert (changed.status_code, "order_given_before" in changed.text) == (409, True)
+    assert "the alarm again" in changed.text
+    assert fresh != [form["id"]]
+    assert len(bench.ear.sent) == 1
+
+
+def test_in_a_hall_tables_are_written_and_an_order_goes_to_any_part_of_it(bench: Bench) -> None:
+    one = bench.feed.current.tables[0]
+    hall = tuple(replace(one, table=table, paused=table > 990) for table in range(1, 1001))
+    bench.feed.publish(sample.newer(bench.feed.current, tables=hall))
+    with logged_in(bench.server, "head_arbiter") as client:
+        form = filled(client, tables="1 2, 5-72、1000")
+        del form["table-3"]
+        wrong = [client.post("/orders", data=form | {"tables": text}) for text in ("1 2 5-70 x", "5-2", "7 1001")]
+        given = client.post("/orders", data=form)
+        page = client.get(given.headers["location"]).text
+    assert [(answer.status_code, "tables_unreadable" in answer.text) for answer in wrong] == [(400, True)] * 3
+    assert ['value="1 2 5-70 x"' in wrong[0].text, "fire alarm" in wrong[0].text] == [True, True]
+    assert [order.table for order in bench.ear.sent] == [1, 2, *range(5, 73), 1000]
+    assert ("Table 1, 2, 5-72, 1000" in page, "991-1000</a>" in page) == (True, True)
+    assert page.count('"checkbox"') == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "code"),
+    [("more", "x" * 20_000, "form_too_large"), ("form", "é", "form_foreign"), ("id", "none", "form_malformed")],
+)
+def test_a_form_that_is_refused_as_a_whole_shows_what_was_typed(
+    bench: Bench, field: str, value: str, code: str
+) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        answer = client.post("/orders", data=filled(client, reason="tables 1 to 3 stand") | {field: value})
+    assert (answer.status_code >= 400, code in answer.text, bench.ear.sent) == (True, True, [])
+    assert ("tables 1 to 3 stand" in answer.text, re.search(r'name="table-3" checked', answer.text) is not None) == (
+        True,
+        True,
     )
 
 
@@ -209,7 +274,7 @@ def test_whatever_is_in_the_form_it_is_an_order_or_is_refused(bench: Bench, fiel
     with logged_in(bench.server, "head_arbiter") as client:
         safe = {name: value.encode("utf-8", "replace").decode() for name, value in fields.items()}
         answer = give(client, **safe)
-    assert answer.status_code in {200, 400}
+    assert answer.status_code in {303, 400}
     assert "<script>alert" not in answer.text
 
 

@@ -16,6 +16,7 @@ from broker.store.errors import StoreBroken, StoreError, StoreInUse, StoreLost
 from tests.broker.contract.test_codes import RAISED_WITH, ROOT, in_source
 
 RULINGS: Final = (
+    "broker/desk/ranges.py",
     "broker/desk/rulings",
     "broker/scorer/rulings/judging.py",
     "broker/scorer/rulings/rulings.py",
@@ -123,7 +124,7 @@ def test_no_sentence_shows_its_code(language: Language) -> None:
 def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> None:
     said = told(catalogues()["fr"], Refused("tables_unreadable", "'<b>' is odd"))
     assert said == (
-        "Écrivez les groupes en tables\N{NO-BREAK SPACE}: un groupe par ligne, 1 2 5-9. "
+        "Écrivez les tables par numéro, et de – à avec un trait d’union\N{NO-BREAK SPACE}: 1 2 5-9. Pour des groupes, une ligne chacun. "
         '<span class="detail" lang="en">(&#39;&lt;b&gt;&#39; is odd)</span>'
     )
 
