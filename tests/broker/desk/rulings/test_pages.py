@@ -252,7 +252,8 @@ def test_a_stolen_session_and_a_foreign_form_rule_nothing(looked_at: Ruled) -> N
         ({"kind": "void", "id": "<script>"}, "bad_ruling"),
         ({"kind": "void", "play": "9-9"}, "unknown_play"),
         ({"kind": "conquest"}, "ruling_kind_missing"),
-        ({"kind": "deadline", "minutes": "-99999999"}, "deadline_out_of_range"),
+        ({"kind": "deadline", "minutes": "-5"}, "deadline_out_of_range"),
+        ({"kind": "deadline", "minutes": " "}, "deadline_out_of_range"),
     ],
 )
 def test_what_is_filled_in_wrongly_is_refused_by_code_and_the_form_stays(
