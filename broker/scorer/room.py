@@ -20,6 +20,7 @@ from broker.scorer.moment import Moment
 from broker.scorer.riichi import Sessions
 from broker.scorer.rulings import absences
 from broker.scorer.rulings.book import Book
+from broker.scorer.rulings.doubles import out_of_place
 from broker.scorer.rulings.entry import WHO_PLAYS, Entry, PlayKey, Subject, entry_of
 from broker.scorer.rulings.laying import APART, Laid, adjustments, form_of, lay, of_its_deal, plain, result_of, table_of
 from broker.scorer.seating import Seatings
@@ -261,8 +262,9 @@ class Room:
         return self.plays_in == len(self._event.plan.plays)
 
     def is_final(self, now: int) -> bool:
-        """Whether the standings are final: every play is settled, and the correction period, if there is one, over."""
-        return self.final and (self.book.deadline is None or now > self.book.deadline)
+        """Whether the standings are final: no play is missing or counts twice, and the correction period is over."""
+        over = self.book.deadline is None or now > self.book.deadline
+        return self.final and over and not self.moment().doubles
 
     def last_word(self, subject: Subject) -> str | None:
         """Give the id of what was said last on something: a ruling or, of a play, its result."""
@@ -338,9 +340,7 @@ class Room:
 
     def out_of_place(self) -> list[Laid]:
         """Give the plays in which another deal was played than planned, or by other players."""
-        ruled = self._ruled.items()
-        planned = {key: set(self._event.bookings[key].players.values()) for key, _ in ruled}
-        return [laid for key, laid in ruled if laid.deal != laid.planned or set(laid.players.values()) != planned[key]]
+        return [laid for key, laid in self._ruled.items() if out_of_place(self._event, key, laid)]
 
     def instead(self) -> dict[PlayKey, int]:
         """Give the plays that have a ruling in the place of a result, by when it came, with its time."""

@@ -341,9 +341,25 @@ def test_another_deal_played_brings_proposals_for_later_rounds_a_click_each(tmp_
         address = page[: page.index("kind=adjusted")].rpartition('href="')[2] + adjusted[: adjusted.index('"')]
         proposed = opened(client, address.replace("&amp;", "&"))
         form = client.get(address.replace("&amp;", "&")).text
+        first = client.get("/?lang=en").text
     assert f"deal {later.deal} is known to" in page
+    assert re.search(r"meets a deal again: [1-4]\.", first)
     assert proposed["kind"] == "adjusted"
     assert 'value="own" selected' in form
+
+
+def test_a_deal_that_was_played_twice_may_stand_with_one_click(desk: Ruled) -> None:
+    before = set(event().bookings[1, 1].players.values())
+    late = next(play for play in event().plan.plays if play.round > 1 and before & set(play.players.values()))
+    with logged_in(desk.server, "head_arbiter") as client:
+        publish(client, opened(client, "/rulings/new?play=1-1&kind=deal_played") | {"played": str(late.deal)})
+        page = client.get("/rulings?lang=en").text
+        links = re.findall(rf'href="(/rulings/new\?play={late.table}-{late.round}&amp;kind=award[^"]*)"', page)
+        zeros = {f"imp-{seat}": "0" for seat in late.players}
+        assert publish(client, opened(client, html.unescape(links[0])) | zeros).status_code == 303
+        after = client.get("/rulings?lang=en").text
+    asked = f"Table {late.table}, round {late.round}: deal {late.deal} counts, and was played again by"
+    assert (asked in page, asked in after, "Nothing is final before it is ruled." in page) == (True, False, True)
 
 
 def test_what_if_tells_who_would_change_place_and_publishes_nothing(looked_at: Ruled) -> None:
