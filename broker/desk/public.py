@@ -44,6 +44,7 @@ class Public:
             plays=plays,
             standings=view.standings if view.plays_in == view.plays_expected else standings,
             alerts=(),
+            follow_ups=0,
             tables=tuple(self._table(table) for table in view.tables),
         )
 

@@ -16,7 +16,8 @@ from broker.contract.messages import LogMessage, Standing, TeamStanding
 from broker.scorer import standings
 from broker.scorer.event import Event
 from broker.scorer.rulings.absences import StandIn, sat
-from broker.scorer.rulings.laying import Laid
+from broker.scorer.rulings.doubles import Double, doubles
+from broker.scorer.rulings.laying import APART, Laid, table_of
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
 from broker.scoring.lineups import Lineup
@@ -84,8 +85,13 @@ class Moment:
 
     @property
     def final(self) -> bool:
-        """Whether no play is missing."""
-        return len(self.complete) == len(self.event.expected)
+        """Whether no play is missing, and none counts that its players had played before."""
+        return len(self.complete) == len(self.event.expected) and not self.doubles
+
+    @cached_property
+    def doubles(self) -> tuple[Double, ...]:
+        """Plays that count although some of their players had played the deal before: an arbiter is to rule on them."""
+        return doubles(self.event, self.results, {key: laid for key, (laid, _) in self.ruled.items()})
 
     def plays_of(self, name: str) -> Iterator[ScoredPlay]:
         """Give the plays in which somebody scored, planned or not."""

@@ -14,6 +14,7 @@ from broker.scorer.intake import Intake
 from broker.scorer.moment import Moment
 from broker.scorer.room import Room
 from broker.scorer.rulings.absences import sitting
+from broker.scorer.rulings.follow_ups import follow_ups
 from broker.scorer.times import Since, TableTimes
 from broker.scorer.view import Attending, BesideView, TableView, View, Walls
 
@@ -42,6 +43,7 @@ class Picture:
         self._stale = set(event.tables)
         self._tables: tuple[TableView, ...] = ()
         self._arrivals: tuple[Moment, Arrivals] | None = None
+        self._following: tuple[object, int] = (None, 0)
 
     def changed(self, tables: Iterable[int] | None = None) -> None:
         """Look at these tables again for the next view: something was heard of them. None: at all."""
@@ -74,6 +76,7 @@ class Picture:
             standings=moment.standings,
             teams=moment.teams,
             deals_left_out=moment.left_out,
+            follow_ups=self._follow_ups(room),
             beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in moment.adjustments),
             alerts=self._attended.alerts(alerts.newest_first()),
         )
@@ -85,6 +88,14 @@ class Picture:
             self._stale.clear()
             self._tables = tuple(self._cards[table][1] for table in self._event.tables)
         return self._tables
+
+    def _follow_ups(self, room: Room) -> int:
+        """Count what follows from rulings: anew only after a ruling, or after a result of a deal out of place."""
+        deals = {laid.deal for laid in room.out_of_place()}
+        known = len(room.book.entries), {deal: room.plays_of(deal) for deal in deals}
+        if self._following[0] != known:
+            self._following = known, len(follow_ups(self._event, room)) if deals else 0
+        return self._following[1]
 
     def _plays(self, moment: Moment) -> Arrivals:
         if self._arrivals is None or self._arrivals[0] is not moment:

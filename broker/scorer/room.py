@@ -20,6 +20,7 @@ from broker.scorer.moment import Moment
 from broker.scorer.riichi import Sessions
 from broker.scorer.rulings import absences
 from broker.scorer.rulings.book import Book
+from broker.scorer.rulings.doubles import out_of_place
 from broker.scorer.rulings.entry import WHO_PLAYS, Entry, PlayKey, Subject, entry_of
 from broker.scorer.rulings.laying import Laid, adjustments, form_of, lay, of_its_deal, plain, result_of
 from broker.scorer.seating import Seatings
@@ -42,6 +43,8 @@ class Room:
         self.results: dict[PlayKey, LogMessage] = {}
         """What the tables have entered; what counts of it is `play`."""
         self.book = Book()
+        self.early: set[str] = set()
+        """Ids of the desk's rulings that were taken before their play had a result."""
         self._ruled: dict[PlayKey, Laid] = {}
         """Plays on which, or on whose deal, something was ruled."""
         self._expected = Counter(event.expected)
@@ -98,6 +101,7 @@ class Room:
         """Give a room that goes on from here by itself, to try a ruling in."""
         new = Room(self._event)
         new.results, new.book, new._ruled = dict(self.results), self.book.copy(), dict(self._ruled)
+        new.early = set(self.early)
         new._expected, new._of_deal, new._at_table = map(Counter, (self._expected, self._of_deal, self._at_table))
         new._forms, new._later = dict(self._forms), dict(self._later)
         new.seatings = self.seatings  # rulings change nothing of what was told
@@ -115,7 +119,10 @@ class Room:
 
     def _remember(self, message: Kept) -> None:
         if not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
-            self.book.add(entry_of(message))
+            self.book.add(entry := entry_of(message))
+            about = self.book.root(entry).play
+            if about is not None and about not in self.results and not entry.at_table:
+                self.early.add(entry.id)
             if isinstance(message, LogMessage):
                 key = message.table, message.fact.round
                 for later in self._later.pop(key, []):
@@ -167,15 +174,19 @@ class Room:
         return adjustments(self.book.of_the_event(), self._event.profile.awards)
 
     def _lay(self, key: PlayKey, *, ruled: bool = True) -> Laid:
-        result, booking = self.results.get(key), self._event.bookings[key]
+        return self.laid_by(key, self.book if ruled else None)
+
+    def laid_by(self, key: PlayKey, book: Book | None, *, entered: bool = True) -> Laid:
+        """Give a play as it would count with other rulings, or without any. Not `entered`: had it no result yet."""
+        result, booking = self.results.get(key) if entered else None, self._event.bookings[key]
         planned = Laid(table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players)
         awards = self._event.profile.awards
-        if ruled and result is None:
-            planned = absences.without_gone(planned, self.book.of(WHO_PLAYS), awards)
-        laid = lay(planned, result, self.book.of(key) if ruled else (), awards)
+        if book and result is None:
+            planned = absences.without_gone(planned, book.of(WHO_PLAYS), awards)
+        laid = lay(planned, result, book.of(key) if book else (), awards)
         laid = of_its_deal(laid, self.dealer(laid.deal), self._event.profile)
         restored = self._restored(key, result, laid.deal)
-        return replace(laid, form=form_of(key[0], restored, self.book.of(laid.deal)) if ruled else restored)
+        return replace(laid, form=form_of(key[0], restored, book.of(laid.deal)) if book else restored)
 
     def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
         """Give the table's last word on how the tiles lay, before the result: what is said after it changes no IMP.
@@ -251,8 +262,9 @@ class Room:
         return self.plays_in == len(self._event.plan.plays)
 
     def is_final(self, now: int) -> bool:
-        """Whether the standings are final: every play is settled, and the correction period, if there is one, over."""
-        return self.final and (self.book.deadline is None or now > self.book.deadline)
+        """Whether the standings are final: no play is missing or counts twice, and the correction period is over."""
+        over = self.book.deadline is None or now > self.book.deadline
+        return self.final and over and not self.moment().doubles
 
     def last_word(self, subject: Subject) -> str | None:
         """Give the id of what was said last on something: a ruling or, of a play, its result."""
@@ -328,9 +340,7 @@ class Room:
 
     def out_of_place(self) -> list[Laid]:
         """Give the plays in which another deal was played than planned, or by other players."""
-        ruled = self._ruled.items()
-        planned = {key: set(self._event.bookings[key].players.values()) for key, _ in ruled}
-        return [laid for key, laid in ruled if laid.deal != laid.planned or set(laid.players.values()) != planned[key]]
+        return [laid for key, laid in self._ruled.items() if out_of_place(self._event, key, laid)]
 
     def instead(self) -> dict[PlayKey, int]:
         """Give the plays that have a ruling in the place of a result, by when it came, with its time."""

@@ -152,6 +152,8 @@ class View(Struct, frozen=True):
     """In a team event, by the deals that all teams have played."""
     deals_left_out: tuple[int, ...] = ()
     """Deals that count for no team until an arbiter has ruled who sat where."""
+    follow_ups: int = 0
+    """Plays in which somebody meets a deal again: an arbiter is to rule on each. Not told to others."""
     corrections_until: int | None = None
     """When the correction period ends (ms since 1970), if that was said; until then nothing is final."""
 

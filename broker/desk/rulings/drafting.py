@@ -57,6 +57,13 @@ def number(form: Form, field: str) -> int | None:
     return int(text)
 
 
+def _minutes(form: Form) -> int:
+    minutes = number(form, "minutes")
+    if minutes is None or minutes < 0:
+        raise Refused("deadline_out_of_range", "minutes from now are 0 or more: corrections cannot end in the past")
+    return minutes
+
+
 @dataclass(frozen=True, slots=True)
 class By:
     """What the outcome of a play pays by: the event's rules, and who dealt."""
@@ -73,7 +80,7 @@ def draft_of(form: Form, laid: Laid | None, by: By, now: int) -> Draft:
         "award": lambda: Award(gives=_gifts(form, laid)),
         "fine": lambda: FineRuled(takes=_fines(form, laid)),
         "fouled": lambda: Fouled(groups=groups(form.get("groups", ""))),
-        "deadline": lambda: Deadline(at=now + (number(form, "minutes") or 0) * MINUTE_MS),
+        "deadline": lambda: Deadline(at=now + _minutes(form) * MINUTE_MS),
         "substitute": lambda: Substitute(**_absent(form), name=" ".join(form.get("name", "").split())),
         "withdrawn": lambda: Withdrawn(**_absent(form), fault=form.get("fault", "own")),  # type: ignore[arg-type]  # looked at below
         "undo": lambda: Undo(ruling=form.get("undo", "")),

@@ -24,7 +24,7 @@ PROBLEMS: Final = (
     ),
     Problem("imp_out_of_range", r"`\$\.decision\.gives\[", f"IMP are {-AWARD_IMP} to {AWARD_IMP}"),
     Problem("imp_out_of_range", r"`\$\.decision\.takes\[", f"a fine is 1 to {FINE_IMP} IMP"),
-    Problem("deadline_out_of_range", r"`\$\.decision\.at`", "the minutes are too many, or too far back"),
+    Problem("deadline_out_of_range", r"`\$\.decision\.at`", "the minutes are too many"),
     Problem("substitute_unnamed", r"`\$\.decision\.name`", "a name has 1 to 100 characters"),
     Problem("round_missing", r"`\$\.decision\.first_round`", "it is not said from which round on"),
     Problem("unknown_deal", r"`\$\.decision\.played`", "it is not said which deal was played"),

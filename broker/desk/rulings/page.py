@@ -16,10 +16,11 @@ from broker.desk.access import RULINGS, Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.forms import Form, read_form
-from broker.desk.forms_page import render
+from broker.desk.forms_page import language, render
 from broker.desk.rulings import listed
 from broker.desk.rulings.bench import Bench
 from broker.desk.rulings.drafting import OF_EVENT, OF_PLAY, By, draft_of, number
+from broker.desk.rulings.telling import Telling
 from broker.desk.rulings.what_if_page import WhatIfPage
 from broker.people.accounts import Account
 from broker.people.errors import PeopleError
@@ -27,6 +28,7 @@ from broker.rules.riichi.profile import RiichiProfile
 from broker.rules.rule_books import Rules
 from broker.scorer.errors import ScorerError
 from broker.scorer.rulings import absences
+from broker.scorer.rulings.changes import Changes
 from broker.scorer.rulings.entry import DEADLINE, WHO_PLAYS, Author, Draft, Subject
 from broker.scorer.rulings.follow_ups import follow_ups, missed
 from broker.scorer.rulings.rulings import Rulings
@@ -77,10 +79,12 @@ class RulingsPage:
         wishes = dict.fromkeys(listed.TESTS, "") | dict(request.query_params)
         event = self._bench.event
 
-        def look(rulings: Rulings) -> dict[str, object]:
-            room = rulings.room
+        def look(rulings: Rulings) -> dict[str, Any]:
+            room, changes = rulings.room, Changes(event, rulings.room)
+            lines = listed.filtered(listed.lines(room.book), wishes)
             return {
-                "lines": listed.filtered(listed.lines(room.book), wishes),
+                "lines": lines,
+                "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
                 "visits": listed.around(room.visits.oldest_first(), wishes)[::-1],
                 "deadline": room.book.deadline,
                 "missed": missed(room),
@@ -89,6 +93,7 @@ class RulingsPage:
             }
 
         values = self._bench.look(look) | {"wishes": wishes, "players": event.players, "most": SHOWN}
+        values["told"] = {one.entry.id: self._telling(request).of(one) for one in values.pop("changes")}
         values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", "undo")
         values["at_tables"] = KINDS
         done = "ruling_published" if "done" in wishes else ""
@@ -158,7 +163,8 @@ class RulingsPage:
         effects = self._bench.look(lambda rulings: rulings.effects(draft, author))
         kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
         event = self._bench.event
-        values = {"kept": kept, "draft": draft, "effects": effects, "players": event.players}
+        told = self._telling(request).of(effects.change)
+        values = {"kept": kept, "draft": draft, "effects": effects, "told": told, "players": event.players}
         values["coming"] = self._bench.look(
             lambda rulings: absences.to_come(event, rulings.room.results, draft.decision)
         )
@@ -178,8 +184,9 @@ class RulingsPage:
             subject: Subject | None = key if laid else deal or SUBJECTS.get(kind)
             if undo is not None:
                 subject = book.subject(undo)
-            entries = book.all_of(subject) if subject is not None else []
+            entries, changes = book.all_of(subject) if subject is not None else [], Changes(event, room)
             return {
+                "changes": [changes.of(entry) for entry in (*entries, *((undo,) if undo else ()))],
                 "laid": laid,
                 "undo": undo,
                 "deal": deal,
@@ -191,6 +198,7 @@ class RulingsPage:
             }
 
         values = self._bench.look(look)
+        values["told"] = {one.entry.id: self._telling(request).of(one) for one in values.pop("changes")}
         kinds = OF_PLAY if values["laid"] else ("fouled",) if values["deal"] else OF_EVENT
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
         values |= {
@@ -206,6 +214,10 @@ class RulingsPage:
             "fines": event.profile.false_hu.fines.value,
         } | _riichi(event.profile)
         return render(request, "ruling_new.html", "ruling_new", visitor_of(request), error=error, values=values)
+
+    def _telling(self, request: Request) -> Telling:
+        event = self._bench.event
+        return Telling(language(request), event.players, event.profile.awards)
 
 
 def _riichi(rules: Rules) -> dict[str, object]:

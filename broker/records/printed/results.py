@@ -92,7 +92,13 @@ def travellers_pdf(stored: Stored, words: Words, at: datetime, *, embargoed: boo
 def _heading(stored: Stored, words: Words, at: datetime, kind: str) -> Heading:
     progress = words.say("progress", count=stored.room.plays_in, expected=len(stored.event.plan.plays))
     return Heading(
-        stored.event.plan.title, words.say(kind), stored.room.final, stored.event.profile.id, progress, at, words
+        stored.event.plan.title,
+        words.say(kind),
+        stored.room.moment().final,
+        stored.event.profile.id,
+        progress,
+        at,
+        words,
     )
 
 

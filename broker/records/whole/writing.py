@@ -48,7 +48,7 @@ def document(folder: Path, stored: Stored, *, whole: bool = False, embargoed: bo
     people = _people(folder)
     return Document(
         whole=whole,
-        final=stored.room.final,
+        final=stored.room.moment().final,
         plan=stored.event.plan,
         rules=stored.event.own_rules.plays,
         session_rules=dict(stored.event.own_rules.sessions),

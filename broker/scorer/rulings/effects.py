@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from broker.contract.words import Imp, Seat
+from broker.scorer.rulings.changes import Change
 from broker.scorer.rulings.entry import PlayKey
 from broker.scoring.compare import Exact, Group
 from broker.scoring.plays import ScoredPlay
@@ -43,6 +44,8 @@ class Effects(Struct, frozen=True):
     players: tuple[Moved, ...]
     teams: tuple[Moved, ...]
     plays: tuple[PlayMoved, ...]
+    change: Change
+    """What the ruling itself says, before and after."""
 
     @property
     def mark(self) -> str:

@@ -1,7 +1,8 @@
 """What follows in later rounds when another deal was played than planned, or by others: never done by themselves.
 
 Who has played a deal knows it. So a play to come in which somebody would meet a deal again is named, with what an
-arbiter may do: let the table play a deal that nobody there knows, give something in its place, or leave it out.
+arbiter may do: let the table play a deal that nobody there knows, give something in its place, or leave it out. Where
+it was played nevertheless it counts, and stays named until an arbiter has ruled whether it is to.
 """
 
 from collections import defaultdict
@@ -9,17 +10,18 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from broker.contract.rulings import Adjusted, DealPlayed, Void
+from broker.contract.rulings import Adjusted, Award, DealPlayed, Void
 from broker.contract.words import Fault, Seat
 from broker.scorer.event import Event
 from broker.scorer.room import Room
+from broker.scorer.rulings.doubles import Double
 from broker.scorer.rulings.laying import Laid
 
-Proposal = DealPlayed | Adjusted | Void
+Proposal = DealPlayed | Adjusted | Award | Void
 
 
 class FollowUp(Struct, frozen=True):
-    """A play to come that cannot be played as it is planned."""
+    """A play in which somebody meets a deal again: it is to come and cannot be played so, or it was played."""
 
     table: int
     round: int
@@ -29,6 +31,7 @@ class FollowUp(Struct, frozen=True):
     """Players who have played this deal before."""
     proposals: tuple[Proposal, ...]
     """The best first."""
+    played: bool = False
 
 
 class Missed(Struct, frozen=True):
@@ -50,11 +53,11 @@ def missed(room: Room) -> tuple[Missed, ...]:
 
 
 def follow_ups(event: Event, room: Room) -> tuple[FollowUp, ...]:
-    """Name every play to come in which somebody would meet a deal again, by rounds."""
+    """Name every play in which somebody meets a deal again, by rounds: until it is ruled on."""
     wrong = room.out_of_place()
     spare = sorted({laid.planned for laid in wrong if laid.deal != laid.planned})
     known = _players_of(room, {laid.deal for laid in wrong} | set(spare))
-    found = []
+    found = [_played_again(one) for one in room.moment().doubles]
     for deal in sorted({laid.deal for laid in wrong}):
         for key in room.plays_with(deal):
             laid = room.play(key)
@@ -85,6 +88,17 @@ class _Known:
 
 def _players_of(room: Room, deals: Iterable[int]) -> dict[int, _Known]:
     return {deal: _Known(room.play(key) for key in room.plays_with(deal)) for deal in deals}
+
+
+def _played_again(one: Double) -> FollowUp:
+    faults: dict[str, Fault] = {player: "own" if player in one.again else "others" for player in one.seats.values()}
+    proposals: tuple[Proposal, ...] = (
+        Adjusted(gives=dict(faults)),
+        Adjusted(gives=dict.fromkeys(faults, "nobody")),
+        Void(),
+        Award(gives=dict.fromkeys(faults, 0)),
+    )
+    return FollowUp(one.table, one.round, one.deal, one.seats, one.again, proposals, played=True)
 
 
 def _follow_up(event: Event, laid: Laid, again: list[str], spare: list[int]) -> FollowUp:

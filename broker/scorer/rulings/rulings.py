@@ -7,6 +7,7 @@ from broker.contract.messages import Ruling
 from broker.contract.wire import Refused
 from broker.scorer.event import Event
 from broker.scorer.room import Room
+from broker.scorer.rulings.changes import Changes
 from broker.scorer.rulings.effects import Compared, Effects, moved, of_groups, plays_moved
 from broker.scorer.rulings.entry import Author, Draft, Entry
 from broker.scorer.rulings.judging import check
@@ -57,6 +58,7 @@ class Rulings:
             players=moved(self.room.standings(), after.standings()),
             teams=moved(self.room.team_standings(), after.team_standings()),
             plays=plays_moved(_compared(self.room, deals), _compared(after, deals)),
+            change=Changes(self._event, after).of(after.book.entries[ruling.id]),
         )
 
     def give(self, draft: Draft, author: Author, looked_at: str | None = None) -> Entry:

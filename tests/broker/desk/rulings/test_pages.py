@@ -1,6 +1,7 @@
 """Rulings at the desk over plain HTTP: every kind, every right, every refusal, and both ways out of the history."""
 
 import csv
+import html
 import io
 import re
 from collections.abc import Iterator
@@ -54,6 +55,45 @@ KINDS = {
 }
 
 
+WHO = [event().players[HERE.players[seat]].name for seat in ("east", "south", "west", "north")]
+E, S, W, N = (f"{seat}: {name}" for seat, name in zip(("East", "South", "West", "North"), WHO, strict=True))
+WAS = f"Won on a discard · {E} −32 (discarded) · {S} +36 (won, HV 12) · {W} −8 · {N} +36 (won, HV 12)"
+NOWHERE = f"Its points do not count. · {E} · {S} · {W} · {N}"
+GIVEN = ("−3 IMP (own fault)", "+3 IMP (others’ fault)", "0 IMP (nobody’s fault)", "−5 IMP")
+SWAPPED = f"East: {WHO[2]} −32 (discarded) · {S} +36 (won, HV 12) · West: {WHO[0]} −8 · {N} +36 (won, HV 12)"
+SAID = {
+    "correct": ("", WAS, f"Self-drawn · {E} −18 · {S} −18 · {W} −18 · {N} +54 (won, HV 30)"),
+    "void": ("", WAS, NOWHERE),
+    "adjusted": (
+        " · ".join(f"{who} {imp}" for who, imp in zip(WHO, GIVEN, strict=True)),
+        f"{WAS} · No awards",
+        f"{NOWHERE} · Awards: {WHO[0]} −3 IMP · {WHO[1]} +3 IMP · {WHO[3]} −5 IMP",
+    ),
+    "award": (f"{WHO[0]} +3 IMP", "No awards", f"Awards: {WHO[0]} +3 IMP"),
+    "fine": (f"{WHO[2]} −8 IMP", "No fines", f"Fines: {WHO[2]} −8 IMP"),
+    "seats_played": (
+        "",
+        WAS,
+        f"Won on a discard · {SWAPPED}",
+    ),
+    "deal_played": ("", f"Deal {HERE.deal}", f"Deal {HERE.deal % 4 + 1}"),
+}
+
+
+def said(page: str) -> list[tuple[str, str, str]]:
+    """Give every ruling that a page tells: what was decided, how it was, how it is now."""
+    parts = re.split(r'(?=<p class="what">)|(?=<dl class="told">)', page)
+    what, found = "", []
+    for part in parts:
+        if part.startswith("<p"):
+            what = html.unescape(part[len('<p class="what">') : part.index("</p>")])
+        elif part.startswith("<dl"):
+            was, now = (html.unescape(one) for one in re.findall(r"<dd>(.*?)</dd>", part)[:2])
+            found.append((what, was, now))
+            what = ""
+    return found
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_is_looked_at_before_anything_happens_then_published_and_taken_back(busy: Ruled, kind: str) -> None:
     count = len(busy.kinds)
@@ -63,16 +103,29 @@ def test_each_kind_is_looked_at_before_anything_happens_then_published_and_taken
         looked = client.post("/rulings/new", data=fields | {"action": "look"})
         assert (looked.status_code, busy.kinds[count:], client.get("/standings.csv").text) == (200, [], before)
         assert 'value="publish"' in looked.text
+        assert said(looked.text) == [SAID[kind]]
         assert publish(client, fields).status_code == 303
         assert busy.kinds[count:] == [(kind, True)]
         moved = client.get("/standings.csv").text != before
+        assert said(client.get("/rulings").text)[0] == SAID[kind]
         undo = opened(client, f"/rulings/new?undo={fields['id']}")
         assert publish(client, undo).status_code == 303
         assert (client.get("/standings.csv").text, busy.kinds[count:]) == (before, [(kind, False), ("undo", True)])
-        assert client.get("/rulings").status_code == 200
+        (what, was, now), done = said(client.get("/rulings").text)[:2]
+        assert (was, now, done) == (*SAID[kind][:0:-1], SAID[kind])
+        assert what.endswith("seen by the arbiter")
     assert moved
 
 
+GONE = "from round 3 on, and nobody comes instead: gets 0 IMP (nobody’s fault) each play, the other three +3 IMP each"
+OF_WHO_PLAYS_SAID = {
+    "substitute": ("Ada Reserve plays for Player 7, from round 3 on", "Player 7 plays", "Ada Reserve plays"),
+    "withdrawn": (
+        f"Player 7 leaves, {GONE}",
+        "Player 7 plays",
+        "Nobody plays",
+    ),
+}
 OF_WHO_PLAYS = {
     "substitute": {"player": "p07", "first_round": "3", "name": " Ada   Reserve "},
     "withdrawn": {"player": "p07", "first_round": "3", "fault": "nobody"},
@@ -87,7 +140,8 @@ def test_who_has_left_is_ruled_after_a_look_at_the_plays_meant_and_taken_back(tm
         coming = re.findall(r"<li>Round (\d) ", looked.split('id="coming"')[1])
         assert (coming, half.kinds) == (["3", "4"], [])
         assert publish(client, fields).status_code == 303
-        assert "Player 7, from round 3" in client.get("/rulings").text
+        assert said(looked)[0] in said(client.get("/rulings").text)
+        assert said(looked)[0] == OF_WHO_PLAYS_SAID[kind]
         assert publish(client, opened(client, f"/rulings/new?undo={fields['id']}")).status_code == 303
         assert half.kinds == [(kind, False), ("undo", True)]
 
@@ -198,7 +252,8 @@ def test_a_stolen_session_and_a_foreign_form_rule_nothing(looked_at: Ruled) -> N
         ({"kind": "void", "id": "<script>"}, "bad_ruling"),
         ({"kind": "void", "play": "9-9"}, "unknown_play"),
         ({"kind": "conquest"}, "ruling_kind_missing"),
-        ({"kind": "deadline", "minutes": "-99999999"}, "deadline_out_of_range"),
+        ({"kind": "deadline", "minutes": "-5"}, "deadline_out_of_range"),
+        ({"kind": "deadline", "minutes": " "}, "deadline_out_of_range"),
     ],
 )
 def test_what_is_filled_in_wrongly_is_refused_by_code_and_the_form_stays(
@@ -285,10 +340,26 @@ def test_another_deal_played_brings_proposals_for_later_rounds_a_click_each(tmp_
         adjusted = page[page.index("kind=adjusted") :]
         address = page[: page.index("kind=adjusted")].rpartition('href="')[2] + adjusted[: adjusted.index('"')]
         proposed = opened(client, address.replace("&amp;", "&"))
-        html = client.get(address.replace("&amp;", "&")).text
+        form = client.get(address.replace("&amp;", "&")).text
+        first = client.get("/?lang=en").text
     assert f"deal {later.deal} is known to" in page
+    assert re.search(r"meets a deal again: [1-4]\.", first)
     assert proposed["kind"] == "adjusted"
-    assert 'value="own" selected' in html
+    assert 'value="own" selected' in form
+
+
+def test_a_deal_that_was_played_twice_may_stand_with_one_click(desk: Ruled) -> None:
+    before = set(event().bookings[1, 1].players.values())
+    late = next(play for play in event().plan.plays if play.round > 1 and before & set(play.players.values()))
+    with logged_in(desk.server, "head_arbiter") as client:
+        publish(client, opened(client, "/rulings/new?play=1-1&kind=deal_played") | {"played": str(late.deal)})
+        page = client.get("/rulings?lang=en").text
+        links = re.findall(rf'href="(/rulings/new\?play={late.table}-{late.round}&amp;kind=award[^"]*)"', page)
+        zeros = {f"imp-{seat}": "0" for seat in late.players}
+        assert publish(client, opened(client, html.unescape(links[0])) | zeros).status_code == 303
+        after = client.get("/rulings?lang=en").text
+    asked = f"Table {late.table}, round {late.round}: deal {late.deal} counts, and was played again by"
+    assert (asked in page, asked in after, "Nothing is final before it is ruled." in page) == (True, False, True)
 
 
 def test_what_if_tells_who_would_change_place_and_publishes_nothing(looked_at: Ruled) -> None:

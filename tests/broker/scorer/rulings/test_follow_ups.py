@@ -1,0 +1,48 @@
+"""A deal that counts twice for a player is named until an arbiter has ruled on it, and nothing is final before."""
+
+import pytest
+
+from broker.contract.rulings import Award, DealPlayed, Undo, Void
+from broker.contract.words import SEATS
+from broker.scorer.moment import open_part
+from broker.scorer.room import Room
+from broker.scorer.rulings.follow_ups import follow_ups
+from tests.broker.scorer.rulings.ruled import AT, room_of, ruling
+from tests.broker.scorer.small import event, whole_event
+
+EARLY = (1, 1)
+HERE = set(event().bookings[EARLY].players.values())
+DEAL = event().bookings[1, 2].deal
+AGAIN = {key: HERE & set(event().bookings[key].players.values()) for key in event().plays_with(DEAL)}
+LATER = sorted((key for key, players in AGAIN.items() if players), key=lambda key: (key[1], key[0]))
+
+
+def played(*, until: int) -> Room:
+    """Give a room in which a table has played in round 1 a deal that its players meet later."""
+    room = room_of([one for one in whole_event() if one.fact.round <= until])
+    room.apply(ruling(room, DealPlayed(played=DEAL, result=room.results[EARLY].id), EARLY))
+    return room
+
+
+def named(room: Room) -> list[tuple[tuple[int, int], int, bool]]:
+    return [((one.table, one.round), one.deal, one.played) for one in follow_ups(event(), room)]
+
+
+def test_what_follows_stays_named_when_the_deal_is_played_nevertheless_and_nothing_is_final() -> None:
+    assert named(played(until=1)) == [(key, DEAL, False) for key in LATER]
+    room = played(until=4)
+    assert named(room) == [(key, DEAL, True) for key in LATER]
+    assert [set(one.again) for one in follow_ups(event(), room)] == [AGAIN[key] for key in LATER]
+    assert (room.final, room.is_final(AT), room.moment().final, open_part(room.moment()).final) == (True, *[False] * 3)
+
+
+@pytest.mark.parametrize("stands", [False, True])
+def test_once_it_is_ruled_it_is_named_no_longer_and_taken_back_it_is_named_again(*, stands: bool) -> None:
+    room = played(until=4)
+    for key in LATER:
+        players = event().bookings[key].players
+        decision = Award(gives={players[seat]: 0 for seat in SEATS}) if stands else Void()
+        room.apply(ruling(room, decision, key))
+    assert (named(room), room.is_final(AT), open_part(room.moment()).final) == ([], True, True)
+    room.apply(ruling(room, Undo(ruling=list(room.book.entries)[-1])))
+    assert (named(room), room.is_final(AT)) == ([(LATER[-1], DEAL, True)], False)
