@@ -96,6 +96,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     riichi: tuple[RiichiBooking, ...] = ()
     keying: Keying = "single"
     public_address: PublicAddress = ""
+    uncompared: Annotated[bool, Meta(description="it is meant that every deal is played at one table only")] = False
 
 
 class Columns(NamedTuple):

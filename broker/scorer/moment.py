@@ -17,7 +17,7 @@ from broker.scorer import standings
 from broker.scorer.event import Event
 from broker.scorer.rulings.absences import StandIn, sat
 from broker.scorer.rulings.doubles import Double, doubles
-from broker.scorer.rulings.laying import APART, Laid, table_of
+from broker.scorer.rulings.laying import Laid
 from broker.scoring import individual
 from broker.scoring.ledger import Ledger
 from broker.scoring.lineups import Lineup

@@ -4,11 +4,12 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final, get_args
+from typing import get_args
 
 import click
 import msgspec
 import tomli_w
+from click.core import ParameterSource
 from msgspec.structs import replace
 
 from broker.contract.words import SEATS
@@ -18,16 +19,17 @@ from broker.organiser.deals.command import new as new_deals
 from broker.organiser.deals.made import BY_ROUNDS
 from broker.organiser.events.listed import Listed, players_csv, read_players, teams_of
 from broker.organiser.events.ready import Problem, notes, problems
-from broker.organiser.events.setting_up import plan_of, read_public
+from broker.organiser.events.setting_up import MOST_ROUNDS, plan_of, read_public
+from broker.organiser.movements import coming
 from broker.organiser.movements.command import new as new_movement
+from broker.organiser.movements.command import usual_order
+from broker.organiser.movements.players import fours, team_by_team
 from broker.organiser.paper.command import sheets
 from broker.rules.errors import RuleError
 from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import counts_red, load
 from broker.scorer.event import EVENT, Keying, Plan, read_plan
 from broker.scorer.origins import PLAYERS
-
-MOST_ROUNDS: Final = 100
 
 
 @click.group(cls=options.Refusing, short_help="Set an event up in one folder; check whether it may start.")
@@ -53,8 +55,12 @@ def event() -> None:
     help="Columns name, team ...; docs/organiser.md.",
 )
 @click.option(
-    "--rounds", type=click.IntRange(1, MOST_ROUNDS), prompt="Rounds", help="A player stays at a table for a round."
+    "--rounds",
+    type=click.IntRange(1, MOST_ROUNDS),
+    prompt="Rounds",
+    help="A player stays at a table for a round, which is of one deal; of four with 16 players and 5 rounds.",
 )
+@click.option("--uncompared", is_flag=True, help="It is meant that each deal is played at one table only.")
 @click.option(
     "--keying",
     type=click.Choice(get_args(get_args(Keying)[0])),
@@ -78,10 +84,14 @@ def new(  # noqa: PLR0913 - one parameter an option
     profile: str,
     listed: Path,
     rounds: int,
+    uncompared: bool,
     keying: Keying,
     public_address: str,
 ) -> None:
     """Make players, movement, deals, commitment and tile sets, and check them as a whole.
+
+    What comes of the rounds is said before anything is kept: plays, deals, tables that compare each deal, hours. Who
+    was asked for the rounds is asked whether to keep that. Where no deal is played at two tables nothing is kept.
 
     Nothing is written over: FOLDER is new or empty. Where a step is refused, what was made before it stays, and the
     commands `movement` and `deal` go on from there.
@@ -94,7 +104,14 @@ def new(  # noqa: PLR0913 - one parameter an option
         raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
     rules = load(profile)
     players = read_players(listed)
-    plan = replace(_plan(name, title, profile, players), keying=keying, public_address=read_public(public_address))
+    plan = replace(
+        _plan(name, title, profile, players),
+        keying=keying,
+        public_address=read_public(public_address),
+        uncompared=uncompared,
+    )
+    rounds, alone = _agreed(ctx, plan, rounds)
+    plan = replace(plan, uncompared=alone)
     folder.mkdir(parents=True, exist_ok=True)
     write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
     write_private(folder / PLAYERS, players_csv(players).encode())
@@ -112,6 +129,26 @@ def new(  # noqa: PLR0913 - one parameter an option
         red=counts_red(rules),
     )
     _tell(ctx, folder, as_json=False)
+
+
+def _agreed(ctx: click.Context, plan: Plan, rounds: int) -> tuple[int, bool]:
+    """Say what comes of so many rounds; who was asked for them may name others. Give them, and if nobody is compared.
+
+    Raises RuleError `nobody_compared` where that was neither asked about nor said.
+    """
+    asked, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, coming.minutes_a_play(plan)
+    while True:
+        count = len(team_by_team(fours(plan.teams))) or len(plan.players)
+        found = coming.of_order(usual_order(count, None, rounds, None, None), minutes)
+        click.echo(f"{rounds} rounds: {coming.told(found, minutes)}")
+        if found.nobody_compared and not plan.uncompared:
+            text = "each deal would be played at one table only, and nobody compared: take more rounds, or --uncompared"
+            if not asked:
+                raise RuleError("nobody_compared", text)
+            click.echo("Each deal would be played at one table only: nobody is compared.")
+        if not asked or click.confirm("Keep this?", default=not found.nobody_compared):
+            return rounds, found.nobody_compared
+        rounds = click.prompt("Rounds", type=click.IntRange(1, MOST_ROUNDS))
 
 
 def _plan(name: str, title: str, profile: str, players: Sequence[Listed]) -> Plan:

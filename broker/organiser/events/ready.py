@@ -1,6 +1,8 @@
 """Whether an event may start: everything is looked at, every problem is named, and what is odd is noted."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 from broker.organiser.deals import sets
@@ -9,7 +11,7 @@ from broker.organiser.deals.files import flat
 from broker.organiser.events.listed import read_players
 from broker.rules.errors import RuleError
 from broker.scorer.errors import BadEvent, ScorerError
-from broker.scorer.event import Plan, open_event
+from broker.scorer.event import Plan, open_event, read_plan
 from broker.scorer.folder import DEALS, SETS
 from broker.scorer.origins import PLAYERS
 
@@ -19,7 +21,7 @@ Problem = tuple[str, str]
 
 def problems(folder: Path) -> list[Problem]:
     """Give everything that keeps an event from starting; nothing: it may."""
-    found = [*_of(lambda: open_event(folder))]
+    found = [*_of(lambda: open_event(folder)), *_of(lambda: _refuse_alone(read_plan(folder)))]
     if (folder / SETS).exists():
         found += _of(lambda: sets.check(folder))
     if (folder / PLAYERS).exists():
@@ -31,12 +33,38 @@ def problems(folder: Path) -> list[Problem]:
 
 
 def notes(plan: Plan) -> list[Problem]:
-    """Give what keeps an event from nothing, and is likely not meant."""
+    """Give what keeps an event from nothing, and may not be meant."""
     seated = (*(play.players for play in plan.plays), *(session.players for session in plan.riichi))
     playing = {id_ for players in seated for id_ in players.values()}
     idle = [player for player in plan.players if player.id not in playing] if playing else []
     odd = [RuleError("player_without_play", f"{player.id} ({player.name}) has nothing to play") for player in idle]
-    return [(one.code, one.text) for one in odd]
+    return [(one.code, one.text) for one in (*odd, *_few_tables(plan))]
+
+
+def _refuse_alone(plan: Plan) -> None:
+    """Raise RuleError `nobody_compared` where no deal is played twice, and nobody has said that this is meant."""
+    at = Counter(play.deal for play in plan.plays)
+    if at and max(at.values()) == 1 and not plan.uncompared:
+        raise RuleError(
+            "nobody_compared", "every deal is played at one table only: nobody is compared, and every IMP is 0"
+        )
+
+
+def _few_tables(plan: Plan) -> Iterator[RuleError]:
+    """Name the deals that not all tables play."""
+    tables, at = len({play.table for play in plan.plays}), Counter(play.deal for play in plan.plays)
+    for count in sorted(set(at.values()) - {tables}):
+        deals = _ranges(sorted(deal for deal, plays in at.items() if plays == count))
+        if count == 1:
+            yield RuleError("deal_not_compared", f"played at one table only, nobody is compared: deals {deals}")
+        else:
+            yield RuleError("deal_at_few_tables", f"compared at {count} of {tables} tables: deals {deals}")
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Write numbers in order as `1-4 7`."""
+    runs = [[one for _, one in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def _of(look: Callable[[], object]) -> Iterator[Problem]:

@@ -21,6 +21,7 @@ from broker.credentials import write_private
 from broker.organiser.deals.committed import COMMITMENT, event_of
 from broker.organiser.events.listed import Listed, players_csv, read_players, teams_of
 from broker.organiser.movements import file as files
+from broker.organiser.movements.coming import Coming, minutes_a_play, of_order
 from broker.organiser.movements.command import usual_order
 from broker.organiser.movements.players import fours, team_by_team
 from broker.rules.errors import RuleError
@@ -35,6 +36,10 @@ T = TypeVar("T")
 
 SEARCH_S: Final = 8.0
 """How long a page waits for a movement; the command searches as long as it is told."""
+
+MOST_ROUNDS: Final = 100
+NEAR: Final = 2
+"""Rounds fewer and more, of which an organiser sees what comes beside what was asked for."""
 
 NOBODY: Final = Plan(name="new", title="?", profile="oedmc-2020", players=())
 
@@ -141,12 +146,33 @@ def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> Movem
     Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`.
     """
     plan = settled(folder)
-    teams = fours(plan.teams)
-    names = team_by_team(teams) or [player.id for player in plan.players]
+    teams, names = _who_plays(plan)
     order = usual_order(len(names), None, rounds, None, None)
     end = time.monotonic() + seconds
     plays = named(make(order, Random(0), lambda: time.monotonic() < end, in_teams=bool(teams)), names)  # noqa: S311 - no secret
     return Movement(plays)
+
+
+def looked_ahead(folder: Path, rounds: int) -> dict[int, Coming]:
+    """Give what would come of so many rounds, and of one and two fewer and more: nothing is made, nothing kept.
+
+    Raises as `made_movement`.
+    """
+    plan = settled(folder)
+    count, minutes = len(_who_plays(plan)[1]), minutes_a_play(plan)
+    near = range(max(1, rounds - NEAR), min(MOST_ROUNDS, rounds + NEAR) + 1)
+    return {one: of_order(usual_order(count, None, one, None, None), minutes) for one in near}
+
+
+def _who_plays(plan: Plan) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Give the teams, and all players in the order in which a movement takes them."""
+    teams = fours(plan.teams)
+    return teams, team_by_team(teams) or [player.id for player in plan.players]
+
+
+def take_uncompared(folder: Path) -> None:
+    """Keep that it is meant that nobody is compared. Raises RuleError `event_started`, `head_missing`."""
+    _write(folder, replace(settled(folder), uncompared=True))
 
 
 def take_movement(folder: Path, movement: Movement) -> int:

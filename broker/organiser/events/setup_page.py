@@ -24,6 +24,7 @@ from broker.organiser.events.listed import Listed, read_players
 from broker.organiser.events.ready import notes, problems
 from broker.organiser.movements import file as files
 from broker.organiser.movements import text
+from broker.organiser.movements.coming import minutes_a_play, of_plan
 from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, is_measurable, quality
@@ -40,7 +41,6 @@ from broker.store.errors import StoreError
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
 
-MOST_ROUNDS: Final = 100
 SESSIONS: Final = 8
 SESSION_FIELDS: Final = ("name", "first_round", "last_round", "starts", "play_minutes")
 TYPED: Final = frozenset({"name", "title", "public_address"})
@@ -135,7 +135,9 @@ class SetupPage:
             "head": self._head,
             "check_players": self._check_players,
             "players": self._keep_players,
+            "look_movement": self._look_movement,
             "make_movement": self._make_movement,
+            "uncompared": self._keep_uncompared,
             "check_movement": self._check_movement,
             "movement": self._keep_movement,
             "deals": self._make_deals,
@@ -180,11 +182,16 @@ class SetupPage:
         setting_up.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
         return "saved", {}
 
+    def _look_movement(self, form: Form) -> tuple[str, Values]:
+        rounds = _rounds(form)
+        return "", {"ahead": setting_up.looked_ahead(self._folder, rounds), "asked": rounds}
+
+    def _keep_uncompared(self, _form: Form) -> tuple[str, Values]:
+        setting_up.take_uncompared(self._folder)
+        return "saved", {}
+
     def _make_movement(self, form: Form) -> tuple[str, Values]:
-        rounds = form.get("rounds", "")
-        if not (rounds.isascii() and rounds.isdigit() and len(rounds) <= 3 and 1 <= int(rounds) <= MOST_ROUNDS):  # noqa: PLR2004 - digits
-            raise RuleError("malformed", f"rounds are 1 to {MOST_ROUNDS}")
-        made = setting_up.made_movement(self._folder, int(rounds))
+        made = setting_up.made_movement(self._folder, _rounds(form))
         setting_up.take_movement(self._folder, made)
         return "saved", {}
 
@@ -227,6 +234,7 @@ class SetupPage:
         self, request: Request, form: Form, error: Exception | None = None, done: str = "", more: Values | None = None
     ) -> Response:
         values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
+        values |= {"ahead": {}, "asked": 0}
         values |= more or {}
         return render(request, "setup.html", "setup", visitor_of(request), error=error, done=done, values=values)
 
@@ -235,7 +243,7 @@ class SetupPage:
             plan = setting_up.plan_of(self._folder)
         except ScorerError:
             plan = None  # the list of problems names what is wrong with the file
-        plays = plan.plays if plan else ()
+        plays, minutes = plan.plays if plan else (), minutes_a_play(plan) if plan else 0
         return {
             "plan": plan,
             "started": started(self._folder),
@@ -248,6 +256,8 @@ class SetupPage:
             "plays": plays,
             "shown": SHOWN,
             "rounds": max((play.round for play in plays), default=0),
+            "coming": of_plan(plan) if plan else None,
+            "minutes": minutes,
             "deals": mixing.deals_made(self._folder),
             "root": _root(self._folder),
             "sessions": _session_rows(plan.sessions if plan else ()),
@@ -256,6 +266,13 @@ class SetupPage:
             "sets": mixing.sets_kept(self._folder),
             "registry": str(self._folder / SETS),
         }
+
+
+def _rounds(form: Form) -> int:
+    rounds, most = form.get("rounds", ""), setting_up.MOST_ROUNDS
+    if not (rounds.isascii() and rounds.isdigit() and len(rounds) <= 3 and 1 <= int(rounds) <= most):  # noqa: PLR2004 - digits
+        raise RuleError("malformed", f"rounds are 1 to {most}")
+    return int(rounds)
 
 
 def _head_of(plan: Plan | None) -> dict[str, str]:

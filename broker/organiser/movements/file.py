@@ -240,11 +240,11 @@ def write_event(folder: Path, plays: Sequence[Play], *, force: bool) -> int:
     no `force`, `deal_unknown` where the folder has deals and not all of these, `unwritable`.
     """
     plan = may_take(folder, force=force)
-    booked = _booked(plays)
-    _refuse_missing_deals(folder, {play.deal for play in booked})
-    new = msgspec.structs.replace(plan, plays=booked)
+    found = booked(plays)
+    _refuse_missing_deals(folder, {play.deal for play in found})
+    new = msgspec.structs.replace(plan, plays=found)
     replace_text(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(new)))
-    return len(booked)
+    return len(found)
 
 
 def may_take(folder: Path, *, force: bool) -> Plan:
@@ -268,11 +268,12 @@ def _refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
         raise RuleError("deal_unknown", f"{DEALS} has not all deals of this movement: {', '.join(map(str, missing))}")
 
 
-def _booked(plays: Sequence[Play]) -> tuple[Booking, ...]:
+def booked(plays: Sequence[Play]) -> tuple[Booking, ...]:
+    """Give a movement as a plan has it: a round of several deals becomes as many rounds."""
     when = moments(plays)
     number = {moment: at for at, moment in enumerate(sorted(set(when)), 1)}
-    booked = (
+    made = (
         Booking(number[at], p.table, p.deal, {s: str(who) for s, who in p.players.items()})
         for at, p in zip(when, plays, strict=True)
     )
-    return tuple(sorted(booked, key=lambda play: (play.round, play.table)))
+    return tuple(sorted(made, key=lambda play: (play.round, play.table)))

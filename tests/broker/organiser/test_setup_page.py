@@ -113,6 +113,25 @@ def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder
     assert '"faces"' not in page
 
 
+def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(client: httpx.Client, folder: Path) -> None:
+    made(client, upto=2)
+    before = (folder / "event.toml").read_bytes()
+    page = send(client, {"action": "look_movement", "rounds": "5"}).text
+    assert "20 plays for everybody, 20 deals, each at 4 of 4 tables; about 8:20 h at 25 minutes" in page
+    assert '<input type="hidden" name="rounds" value="5">' in page
+    assert (folder / "event.toml").read_bytes() == before
+    alone = send(client, {"action": "look_movement", "rounds": "1"}).text
+    assert "nobody is compared, every IMP is 0" in alone
+
+
+@pytest.mark.usefixtures("folder")
+def test_that_nobody_is_compared_is_a_problem_until_it_is_said_to_be_meant(client: httpx.Client) -> None:
+    made(client, upto=2)
+    page = send(client, {"action": "make_movement", "rounds": "1"}).text
+    assert ("<code>nobody_compared</code>" in page, 'value="uncompared"' in page) == (True, True)
+    assert "<code>nobody_compared</code>" not in send(client, {"action": "uncompared"}).text
+
+
 @pytest.mark.parametrize(
     ("typed", "kept"),
     [
