@@ -33,7 +33,7 @@ def made(folder: Path, tables: int, rounds: int) -> None:
     save(folder, *large_folder(tables, rounds))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal, journal.commit():
         for message in plays(large_event(tables, rounds)):
-            journal.append(message, 0)
+            journal.append(message, message.at)  # tables whose clocks are right
 
 
 def started(folder: Path, kind: str) -> None:
