@@ -72,6 +72,13 @@ def test_a_pause_and_extra_time_given_at_the_table_are_those_of_the_desk_and_are
     ]
 
 
+def test_what_a_journal_from_before_keeps_of_pauses_and_time_is_read_as_it_was() -> None:
+    sitting = with_arbiter(Phase.PLAYING)
+    for line in (b'{"type":"pause_ruled","at":%d,"begin":true}', b'{"type":"extra_time_given","at":%d,"minutes":5}'):
+        sitting.take(msgspec.json.decode(line % sitting.wait(), type=Event))
+    assert (sitting.table.paused, sitting.table.extra_min) == (True, 5)
+
+
 def test_what_the_desk_orders_of_time_is_told_in_its_name_once_it_is_carried_out() -> None:
     sitting, why = sitting_in(Phase.PLAYING), "ordered by the desk"
     assert sitting.order("pause") == (Paused(round=1, deal=1, begin=True, author="desk", reason=why),)
