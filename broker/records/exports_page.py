@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from broker.desk.access import Access, Visitor, Way, visitor_of
 from broker.desk.annex import Annex
-from broker.desk.errors import ExportsBusy, NotAllowed
+from broker.desk.errors import ExportsBusy, NotAllowed, PageUnknown
 from broker.desk.forms_page import language, render
 from broker.desk.public import public
 from broker.records.exports import BY_NAME, CSV, EXPORTS, Export, Source, archive
@@ -88,8 +88,10 @@ class ExportsPage:
         embargoed = request.query_params.get("embargoed") == "1"
         if embargoed and not visitor.may("see_room"):
             raise NotAllowed("results under embargo are for arbiters")
-        if name != ZIP and BY_NAME.get(name) not in self._may_take(visitor):
-            raise NotAllowed("there is no such export for your role")
+        if name != ZIP and name not in BY_NAME:
+            raise PageUnknown("there is no such export")
+        if name != ZIP and BY_NAME[name] not in self._may_take(visitor):
+            raise NotAllowed("this export is not for your role")
         turn = self._turns[visitor.session is not None]
         # Taken before there is a thread and never waited for: everybody is answered in these few threads.
         if not turn.acquire(blocking=False):

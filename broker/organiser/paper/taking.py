@@ -11,10 +11,12 @@ from typing import Final, Literal
 
 import msgspec
 
+from broker.contract.rulings import Correct
 from broker.contract.wire import Refused
 from broker.organiser.paper.keyed import Sheet, same_outcome
 from broker.rules.errors import RuleError
-from broker.scorer.rulings.entry import Author, Draft
+from broker.scorer.rulings.entry import Author, Draft, Entry
+from broker.scorer.rulings.laying import Laid
 from broker.scorer.rulings.rulings import Rulings
 
 REASON: Final = "paper sheet"
@@ -44,19 +46,30 @@ def take_all(rulings: Rulings, sheets: Iterable[Sheet], author: Author, reason: 
 
 
 def take(rulings: Rulings, sheet: Sheet, author: Author, reason: str = REASON) -> Taken:
-    """Take one sheet. On the scorer's thread. Raises RuleError `paper_differs`, or as a ruling; StoreError."""
+    """Take one sheet. On the scorer's thread.
+
+    Raises RuleError `paper_differs`, `sheets_differ`, `sheet_ruled_out`, or as a ruling; StoreError.
+    """
     laid = rulings.room.play(sheet.keyed.key)
     if laid.settled:
         same = same_outcome(sheet.decision, laid.win, laid.winners, laid.discarder)
         # An arbiter may have fined more; what the sheet fines must be among it.
         if not same or any(laid.fines.get(player, 0) < imp for player, imp in sheet.decision.fines.items()):
-            raise RuleError(
-                "paper_differs",
-                f"table {laid.table}, round {laid.round} has another result than this sheet: an arbiter rules",
-            )
+            raise _other(rulings.room.book.entries.get(laid.source or ""), laid)
         return "there_already"
     _give(rulings, sheet, author, reason)
     return "taken"
+
+
+def _other(entry: Entry | None, laid: Laid) -> RuleError:
+    """Say what a sheet differs from: the table's result, another sheet, or what an arbiter ruled (`entry`)."""
+    play = f"table {laid.table}, round {laid.round}"
+    if entry is None:
+        return RuleError("paper_differs", f"{play} has another result than this sheet: an arbiter rules")
+    if isinstance(entry.decision, Correct) and entry.decision.source == "paper":
+        text = f"{play} was keyed from a sheet by {entry.author} already, with another result: an arbiter rules"
+        return RuleError("sheets_differ", text)
+    return RuleError("sheet_ruled_out", f"{play}: {entry.author} has ruled on it ({entry.kind}): what was ruled counts")
 
 
 def _give(rulings: Rulings, sheet: Sheet, author: Author, reason: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from broker.contract.facts import Fine
 from broker.contract.messages import LogMessage
-from broker.contract.rulings import Correct
+from broker.contract.rulings import AnyDecision, Correct, Void, Withdrawn
 from broker.desk.server import DeskServer
 from broker.organiser.deals.files import flat
 from broker.organiser.paper.keyed import NEEDED, Sheet, keyed_of, read_sheets, sheet_of
@@ -31,6 +31,7 @@ from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
+from tests.broker.scorer.rulings.ruled import HEAD, draft
 from tests.broker.scorer.small import OUTCOMES, event, fact, result
 
 TAO = Author("Tao Lin", "tao", "table_arbiter")
@@ -119,7 +120,16 @@ def test_a_sheet_that_fines_more_than_what_is_there_is_left_to_an_arbiter(hall: 
     take(hall.scorer.rulings, sheet(), TAO)
     with pytest.raises(RuleError, match="another result") as refused:
         take(hall.scorer.rulings, sheet(fine_north="4"), TAO)
-    assert refused.value.code == "paper_differs"
+    assert refused.value.code == "sheets_differ"
+
+
+@pytest.mark.parametrize("decision", [Void(), Withdrawn(player=event().bookings[3, 1].players["east"], first_round=1)])
+def test_a_sheet_of_a_play_that_was_ruled_on_is_refused_with_who_ruled(hall: Hall, decision: AnyDecision) -> None:
+    play = (3, 1) if isinstance(decision, Void) else None
+    hall.scorer.rulings.give(draft(hall.scorer.rulings.room, decision, play), HEAD)
+    with pytest.raises(RuleError, match=HEAD.name) as refused:
+        take(hall.scorer.rulings, sheet(), TAO)
+    assert refused.value.code == "sheet_ruled_out"
 
 
 def test_a_sheet_never_takes_the_place_of_what_the_table_has_entered(hall: Hall) -> None:
