@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from broker.contract.facts import Fact, Left, LetIn, Paused, PinWrong, TimeAdded
+from broker.contract.rulings import named as named_by
 from broker.desk.rulings.bench import NOTED
 from broker.desk.rulings.drafting import groups
 from tests.broker.desk.rulings.benches import NOW, Ruled, looked, opened, publish, ruling_desk, send
@@ -140,7 +141,7 @@ def test_a_player_is_named_by_id_or_name_in_a_ruling_and_where_rulings_are_looke
         several = send(client, wrong).text
         nobody = send(client, wrong | {"player": "Nobody <b>"}).text
         history = client.get("/rulings?player=Player+7").text
-    assert [[*entry.decision.gives] for entry in desk.scorer.rulings.history()] == [["p07"]] * 3
+    assert [[*named_by(entry.decision)] for entry in desk.scorer.rulings.history()] == [["p07"]] * 3
     assert ("player_ambiguous" in several, "Player 1 (p01), Player 2 (p02)" in several) == (True, True)
     assert ("nobody_of_event" in nobody, 'value="Nobody &lt;b&gt;"' in nobody) == (True, True)
     assert history.count("<strong>Award</strong>") == 3
