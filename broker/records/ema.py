@@ -57,7 +57,7 @@ def read_entrants(path: Path) -> dict[str, Entrant]:
 
 
 def entrants_of(folder: Path) -> dict[str, Entrant]:
-    """Give what `players.csv` of an event's folder says; the whole name is the last, as it is not cut up.
+    """Give what `players.csv` of an event's folder says; where a name has no parts the whole of it is the last.
 
     Raises RuleError `bad_players`.
     """
@@ -75,7 +75,8 @@ def _first(problem: Exception) -> str:
 
 def _of_list(one: Listed) -> Entrant:
     of = dict(zip(FURTHER, one.further, strict=True))
-    return _entrant(of["ema"], one.player.name, "", of["country"])
+    named = bool(one.first_name or one.last_name)
+    return _entrant(of["ema"], one.last_name if named else one.player.name, one.first_name, of["country"])
 
 
 def _entrants(reader: "csv.DictReader[str]", name: str) -> dict[str, Entrant]:

@@ -1,7 +1,7 @@
 """Players from a CSV list: their teams, and what is kept beside the plan: country, club, national and EMA numbers."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,12 +14,13 @@ from broker.organiser.deals.table import Row, read_table
 from broker.rules.errors import RuleError
 from broker.rules.movement.check import SEATED
 from broker.scorer.cells import as_csv
-from broker.scorer.event import LARGEST_TEAM
-from broker.scorer.origins import COUNTRY, LONGEST
+from broker.scorer.event import LARGEST_TEAM, Plan
+from broker.scorer.origins import COUNTRY, LONGEST, PLAYERS
 
 FURTHER: Final = ("country", "club", "national", "ema")
+PARTS: Final = ("first_name", "last_name")
 TEAM: Final = "team"
-COLUMNS: Final = ("id", "name", *FURTHER, TEAM)
+COLUMNS: Final = ("id", "name", *FURTHER, *PARTS, TEAM)
 MOST: Final = 4000
 
 
@@ -31,6 +32,22 @@ class Listed:
     further: tuple[str, ...]
     """In the order of FURTHER."""
     team: str = ""
+    first_name: str = ""
+    """As federations list it; which part of a whole name is the family's is not guessed."""
+    last_name: str = ""
+
+    @property
+    def country(self) -> str:
+        """The code of a country; empty: not said."""
+        return self.further[FURTHER.index("country")]
+
+
+def read_kept(folder: Path, plan: Plan | None) -> Sequence[Listed]:
+    """Give the players with what is kept beside the plan; where that cannot be read, as the plan has them."""
+    try:
+        return read_players(folder / PLAYERS)
+    except (RuleError, ExceptionGroup, OSError):
+        return [Listed(player, ("",) * len(FURTHER)) for player in plan.players] if plan else ()
 
 
 def read_players(path: Path) -> tuple[Listed, ...]:
@@ -40,7 +57,9 @@ def read_players(path: Path) -> tuple[Listed, ...]:
     `player_detail_wrong`, `country_wrong`, `player_listed_twice`, `line_incomplete`, `teams_do_not_fit`; RuleError as
     `read_table`, `no_players`, `too_large`; OSError.
     """
-    rows, fields = read_table(path, ("name",), ("id", *FURTHER, TEAM))
+    rows, fields = read_table(path, (), COLUMNS)
+    if rows and not {"name", *PARTS} & rows[0].cells.keys():
+        raise RuleError("heading_wrong", f"{path.name}, line 1: there is no column name")
     if not rows:
         raise RuleError("no_players", f"{path.name} has a heading and no players")
     if len(rows) > MOST:
@@ -58,11 +77,14 @@ def read_players(path: Path) -> tuple[Listed, ...]:
 
 
 def _listed(row: Row, made: str) -> Listed:
-    if not row.cells["name"].strip():
+    # The apostrophe is what `players_csv` puts before what a spreadsheet would take for a formula.
+    of = {column: row.cells.get(column, "").removeprefix("'") for column in COLUMNS}
+    parts = [" ".join(of[column].split()) for column in PARTS]
+    name = of["name"] or " ".join(filter(None, parts))
+    if not name.strip():
         raise RuleError("name_missing", f"line {row.line}: there is no name")
     try:
-        # The apostrophe is what `players_csv` puts before what a spreadsheet would take for a formula.
-        said = {"id": row.cells.get("id", "").removeprefix("'") or made, "name": row.cells["name"].removeprefix("'")}
+        said = {"id": of["id"] or made, "name": name}
         player = msgspec.convert(said, Player)
     except msgspec.ValidationError as error:
         if "`$.id`" in str(error):
@@ -70,16 +92,15 @@ def _listed(row: Row, made: str) -> Listed:
         raise RuleError("player_name_wrong", f"line {row.line}: {error}") from None
     if not player.name.isprintable():
         raise RuleError("player_name_wrong", f"line {row.line}: the name has characters that no screen shows")
-    further = tuple(row.cells.get(column, "").removeprefix("'") for column in FURTHER)
-    team = " ".join(row.cells.get(TEAM, "").removeprefix("'").split())
-    for column, text in zip((*FURTHER, TEAM), (*further, team), strict=True):
+    further, team = tuple(of[column] for column in FURTHER), " ".join(of[TEAM].split())
+    for column, text in zip((*FURTHER, *PARTS, TEAM), (*further, *parts, team), strict=True):
         if len(text) > LONGEST or not text.isprintable():
             raise RuleError(
                 "player_detail_wrong", f"line {row.line}: {column} has at most {LONGEST} printable characters"
             )
     if further[0] and not COUNTRY.fullmatch(further[0]):
         raise RuleError("country_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
-    return Listed(player, further, team)
+    return Listed(player, further, team, *parts)
 
 
 def _twice(found: Iterable[tuple[int, Listed]]) -> Iterable[RuleError]:
@@ -119,4 +140,8 @@ def teams_of(players: Iterable[Listed]) -> dict[str, tuple[str, ...]]:
 
 def players_csv(players: Iterable[Listed]) -> str:
     """Write the list as it is kept in the event's folder; it reads as it was."""
-    return as_csv(COLUMNS, ((one.player.id, one.player.name, *one.further, one.team) for one in players))
+    return as_csv(COLUMNS, map(_cells, players))
+
+
+def _cells(one: Listed) -> tuple[str, ...]:
+    return (one.player.id, one.player.name, *one.further, one.first_name, one.last_name, one.team)

@@ -8,7 +8,8 @@ from pathlib import Path
 from broker.organiser.deals import sets
 from broker.organiser.deals.committed import COMMITMENT, refuse_other_event
 from broker.organiser.deals.files import flat
-from broker.organiser.events.listed import read_players
+from broker.organiser.events.countries import CODES
+from broker.organiser.events.listed import Listed, read_players
 from broker.rules.errors import RuleError
 from broker.scorer.errors import BadEvent, ScorerError
 from broker.scorer.event import Plan, open_event, read_plan
@@ -32,13 +33,38 @@ def problems(folder: Path) -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
-def notes(plan: Plan) -> list[Problem]:
-    """Give what keeps an event from nothing, and may not be meant."""
+def notes(plan: Plan, listed: Iterable[Listed] = ()) -> list[Problem]:
+    """Give what keeps an event from nothing, and may not be meant. `listed`: its players as `players.csv` has them."""
     seated = (*(play.players for play in plan.plays), *(session.players for session in plan.riichi))
     playing = {id_ for players in seated for id_ in players.values()}
     idle = [player for player in plan.players if player.id not in playing] if playing else []
     odd = [RuleError("player_without_play", f"{player.id} ({player.name}) has nothing to play") for player in idle]
-    return [(one.code, one.text) for one in (*odd, *_few_tables(plan))]
+    return [(one.code, one.text) for one in (*odd, *_few_tables(plan))] + notes_of_list(listed)
+
+
+def notes_of_list(listed: Iterable[Listed]) -> list[Problem]:
+    """Give what is likely a slip in a list of players: somebody twice, a country that there is not."""
+    known = tuple(listed)
+    return [(one.code, one.text) for one in (*_named_alike(known), *_of_no_country(known))]
+
+
+def _named_alike(listed: Iterable[Listed]) -> Iterator[RuleError]:
+    """Two people may well share a name; more often a line is there twice, and makes a player who never comes."""
+    of_name: dict[str, list[Listed]] = {}
+    for one in listed:
+        of_name.setdefault(" ".join(one.player.name.casefold().split()), []).append(one)
+    for several in of_name.values():
+        if len(several) > 1:
+            ids = ", ".join(one.player.id for one in several)
+            yield RuleError("named_alike", f"{several[0].player.name}: {ids}")
+
+
+def _of_no_country(listed: Iterable[Listed]) -> Iterator[RuleError]:
+    of_code: dict[str, list[str]] = {}
+    for one in listed:
+        of_code.setdefault(one.country, []).append(one.player.id)
+    for code in sorted(of_code.keys() - CODES - {""}):
+        yield RuleError("country_unknown", f"{code}: {', '.join(of_code[code])}")
 
 
 def _refuse_alone(plan: Plan) -> None:

@@ -20,8 +20,8 @@ from broker.organiser.deals.committed import COMMITMENT, read_commitment
 from broker.organiser.deals.files import flat
 from broker.organiser.deals.sheet import sheets
 from broker.organiser.events import mixing, setting_up
-from broker.organiser.events.listed import Listed, read_players
-from broker.organiser.events.ready import notes, problems
+from broker.organiser.events.listed import read_kept
+from broker.organiser.events.ready import notes, notes_of_list, problems
 from broker.organiser.movements import file as files
 from broker.organiser.movements import text
 from broker.organiser.movements.coming import minutes_a_play, of_plan
@@ -176,7 +176,8 @@ class SetupPage:
 
     def _check_players(self, form: Form) -> tuple[str, Values]:
         setting_up.may_change(self._folder)
-        return "", {"checked_players": setting_up.listed(form.get("csv", ""))}
+        listed = setting_up.listed(form.get("csv", ""))
+        return "", {"checked_players": listed, "checked_notes": notes_of_list(listed)}
 
     def _keep_players(self, form: Form) -> tuple[str, Values]:
         setting_up.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
@@ -234,7 +235,7 @@ class SetupPage:
         self, request: Request, form: Form, error: Exception | None = None, done: str = "", more: Values | None = None
     ) -> Response:
         values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
-        values |= {"ahead": {}, "asked": 0}
+        values |= {"ahead": {}, "asked": 0, "checked_notes": ()}
         values |= more or {}
         return render(request, "setup.html", "setup", visitor_of(request), error=error, done=done, values=values)
 
@@ -244,6 +245,7 @@ class SetupPage:
         except ScorerError:
             plan = None  # the list of problems names what is wrong with the file
         plays, minutes = plan.plays if plan else (), minutes_a_play(plan) if plan else 0
+        kept = read_kept(self._folder, plan)
         return {
             "plan": plan,
             "started": started(self._folder),
@@ -252,7 +254,7 @@ class SetupPage:
             "own_rules": _text_of(self._folder / PROFILE),
             "filled": {**_head_of(plan), **{key: value for key, value in form.items() if key in TYPED}},
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
-            "players": _players(self._folder, plan),
+            "players": kept if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
             "shown": SHOWN,
             "rounds": max((play.round for play in plays), default=0),
@@ -262,7 +264,7 @@ class SetupPage:
             "root": _root(self._folder),
             "sessions": _session_rows(plan.sessions if plan else ()),
             "problems": problems(self._folder) if plan else [],
-            "notes": notes(plan) if plan else [],
+            "notes": notes(plan, kept) if plan else [],
             "sets": mixing.sets_kept(self._folder),
             "registry": str(self._folder / SETS),
         }
@@ -283,14 +285,6 @@ def _head_of(plan: Plan | None) -> dict[str, str]:
         "keying": plan.keying if plan else "single",
         "public_address": plan.public_address if plan else "",
     }
-
-
-def _players(folder: Path, plan: Plan | None) -> Sequence[Listed]:
-    """Give the players with what is kept beside the plan; where that cannot be read, as the plan has them."""
-    try:
-        return read_players(folder / PLAYERS) if (folder / PLAYERS).exists() else ()
-    except (RuleError, ExceptionGroup, OSError):
-        return [Listed(player, ("",) * 4) for player in plan.players] if plan else ()
 
 
 def _measures(plays: Sequence[NamedPlay]) -> str:

@@ -30,6 +30,8 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True):
     club: Text = ""
     national: Text = ""
     ema: Text = ""
+    first_name: Text = ""
+    last_name: Text = ""
 
 
 class Entry(Struct, frozen=True, forbid_unknown_fields=True):

@@ -119,4 +119,5 @@ def _listed(made: Document) -> Iterable[Listed]:
     team_of = team_of_players(made.plan.teams)
     for person in made.people:
         further = tuple(getattr(person, column) for column in FURTHER)
-        yield Listed(Player(id=person.id, name=person.name), further, team_of.get(person.id, ""))
+        player, team = Player(id=person.id, name=person.name), team_of.get(person.id, "")
+        yield Listed(player, further, team, person.first_name, person.last_name)

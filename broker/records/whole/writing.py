@@ -74,7 +74,14 @@ def _people(folder: Path) -> tuple[Person, ...]:
     path = folder / PLAYERS
     listed = read_players(path) if path.exists() else ()
     return tuple(
-        Person(one.player.id, one.player.name, **dict(zip(FURTHER, one.further, strict=True))) for one in listed
+        Person(
+            one.player.id,
+            one.player.name,
+            **dict(zip(FURTHER, one.further, strict=True)),
+            first_name=one.first_name,
+            last_name=one.last_name,
+        )
+        for one in listed
     )
 
 

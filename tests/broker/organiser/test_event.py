@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from broker.command import homologue
 from broker.organiser.deals.files import flat
+from broker.organiser.events.countries import CODES, IOC, ISO_2, ISO_3
 from broker.organiser.events.listed import Listed, players_csv, read_players
+from broker.organiser.events.ready import notes_of_list
 from broker.organiser.movements.command import new as new_movement
 from broker.rules.errors import RuleError
 from broker.scorer.event import open_event
@@ -116,6 +118,35 @@ def test_an_id_a_name_and_another_column_that_cannot_be_are_told_apart(tmp_path:
         ["player_detail_wrong", "line 6"],
     ]
     assert "club has at most 60" in wrong
+
+
+def test_a_list_may_have_names_in_parts_and_then_needs_no_whole_ones(tmp_path: Path) -> None:
+    rows = [["Anne", "Le  Fèvre", ""], ["", "Li", "Li Wei"], ["Bo", "", ""]]
+    first = read_players(sheet(tmp_path, rows, ["first_name", "last_name", "name"]))
+    assert [(one.player.name, one.first_name, one.last_name) for one in first] == [
+        ("Anne Le Fèvre", "Anne", "Le Fèvre"),
+        ("Li Wei", "", "Li"),
+        ("Bo", "Bo", ""),
+    ]
+    (tmp_path / PLAYERS).write_text(players_csv(first), encoding="utf-8")
+    assert read_players(tmp_path / PLAYERS) == first
+    parts = read_players(sheet(tmp_path, [row[:2] for row in rows], ["first_name", "last_name"]))
+    assert [one.player.name for one in parts] == ["Anne Le Fèvre", "Li", "Bo"]
+    with pytest.raises(RuleError, match="no column name"):
+        read_players(sheet(tmp_path, [["FR"]], ["country"]))
+
+
+def test_players_of_one_name_and_countries_that_there_are_not_are_noted(tmp_path: Path) -> None:
+    rows = [["Anna", "FR"], ["ANNA ", "XX"], ["Bo", "GER"], ["Cy", "DEU"], ["Di", "XK"], ["Ed", "FRA"], ["Fu", "XX"]]
+    assert notes_of_list(read_players(sheet(tmp_path, rows, ["name", "country"]))) == [
+        ("named_alike", "Anna: p01, p02"),
+        ("country_unknown", "XX: p02, p07"),
+    ]
+
+
+def test_the_codes_of_countries_are_as_many_as_there_are() -> None:
+    assert [len(codes.split()) for codes in (ISO_2, ISO_3, IOC)] == [250, 249, 206]
+    assert len(CODES) == 250 + len({*ISO_3.split(), *IOC.split()})
 
 
 def test_a_number_that_two_players_have_is_named(tmp_path: Path) -> None:

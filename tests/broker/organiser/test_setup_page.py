@@ -314,6 +314,17 @@ def test_who_has_plays_leaves_the_list_only_together_with_the_movement(client: h
     assert (open_plays(folder), len(setting_up.plan_of(folder).players)) == (0, 12)  # type: ignore[union-attr]  # it has one
 
 
+def test_what_is_likely_a_slip_in_a_list_is_noted_before_it_is_kept_and_after(client: httpx.Client) -> None:
+    made(client)
+    listed = {"csv": f"{PLAYERS}Odd One,FRA,Club\nodd one,XX,Club\n"}
+    for page in (
+        send(client, listed | {"action": "check_players"}).text,
+        send(client, listed | {"action": "players"}).text,
+    ):
+        told = ("Odd One: p17, p18", "named_alike", "XX: p18", "country_unknown", "Nothing is wrong")
+        assert [text in page for text in told] == [True, True, True, True, False]
+
+
 def test_a_list_with_nobody_in_it_takes_nobodys_place(client: httpx.Client, folder: Path) -> None:
     made(client, 2)
     before = (folder / "players.csv").read_bytes()

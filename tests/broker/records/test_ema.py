@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from broker.records.ema import Entrant, read_entrants, report
+from broker.records.ema import Entrant, entrants_of, read_entrants, report
 from broker.rules.errors import RuleError
+from broker.scorer.origins import PLAYERS
 from broker.scorer.stored import open_stored
 from tests.broker.records.test_results import table
 from tests.broker.scorer.folders import event_folder, until_round
@@ -44,6 +45,13 @@ def test_a_missing_number_is_empty_and_told_and_no_name_is_cut_up(over: Path) ->
     assert len(made.without_number) == 16
     assert [rows["Li"][column] for column in ("ema_number", "ema_member", "first_name")] == ["", "0", "Wei"]
     assert (rows["Player 1"]["first_name"], rows["Player 1"]["country"]) == ("", "")
+
+
+def test_first_and_last_names_of_the_event_s_own_list_are_in_their_columns(over: Path) -> None:
+    (over / PLAYERS).write_text("id,name,ema,first_name,last_name\np01,Anne L.,4010023,Anne,Lefèvre\np02,Li Wei,,,\n")
+    rows = table(report(open_stored(over), entrants_of(over)).text)
+    named = {(row["first_name"], row["last_name"], row["ema_number"]) for row in rows}
+    assert {("Anne", "Lefèvre", "04010023"), ("", "Li Wei", ""), ("", "Player 3", "")} <= named
 
 
 def test_who_has_not_played_is_not_in_it(tmp_path: Path) -> None:

@@ -48,8 +48,19 @@ def again(folder: Path, name: str = "again") -> Path:
 @pytest.mark.parametrize("rounds", [0, 3, 4])
 def test_an_event_made_from_its_document_gives_the_same_document(tmp_path: Path, rounds: int) -> None:
     folder = event_folder(tmp_path / "cup", until_round(rounds))
-    (folder / PLAYERS).write_text("id,name,country,club,national,ema\np01,Player 1,FRA,=x,N1,04010023\n")
+    (folder / PLAYERS).write_text("id,name,country,club,ema,first_name,last_name\np01,Player 1,FRA,=x,04010023,A,B\n")
     assert written(again(folder)) == written(folder)
+
+
+def test_a_document_of_the_first_version_is_read_as_before(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup")
+    made = json.loads(written(folder))
+    path = tmp_path / "first.json"
+    path.write_text(
+        json.dumps({name: made[name] for name in made if name not in {"unplayed", "beside"}} | {"version": 1})
+    )
+    restore(read(path), tmp_path / "again")
+    assert written(tmp_path / "again") == written(folder)
 
 
 def test_rulings_come_back_and_count_as_they_did(tmp_path: Path) -> None:
