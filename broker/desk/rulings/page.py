@@ -16,7 +16,7 @@ from broker.desk.access import RULINGS, Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
 from broker.desk.forms import Form, read_form, typed
-from broker.desk.forms_page import lead, render
+from broker.desk.forms_page import language, lead, render
 from broker.desk.ranges import as_ranges
 from broker.desk.rulings import listed
 from broker.desk.rulings.bench import Bench

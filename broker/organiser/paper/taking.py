@@ -63,9 +63,11 @@ def take(rulings: Rulings, sheet: Sheet, author: Author, reason: str = REASON) -
 
 def _other(entry: Entry | None, laid: Laid) -> RuleError:
     """Say what a sheet differs from: the table's result, another sheet, or what an arbiter ruled (`entry`)."""
-    play = f"table {laid.table}, round {laid.round}"
+    table, round_ = laid.table, laid.round
     if entry is None:
-        return RuleError("paper_differs", f"{play} has another result than this sheet: an arbiter rules")
+        text = f"table {table}, round {round_} has another result than this sheet: an arbiter rules"
+        return RuleError("paper_differs", text)
+    play = f"table {table}, round {round_}"
     if isinstance(entry.decision, Correct) and entry.decision.source == "paper":
         text = f"{play} was keyed from a sheet by {entry.author} already, with another result: an arbiter rules"
         return RuleError("sheets_differ", text)
