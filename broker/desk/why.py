@@ -62,12 +62,20 @@ def detail(words: Catalogue, text: str) -> Markup:
     if not text or (found and not found.said[words.language]):
         return Markup()
     if found is None:
-        return Markup(' <span class="detail" lang="en">({})</span>').format(text)
+        return Markup('{}<span class="detail" lang="en">{}</span>').format(_gap(words), _bracketed(words, text))
     match = found.known_by.fullmatch(text)
     values = {name: _named(words, value) for name, value in match.groupdict().items()} if match else {}
-    return Markup(' <span class="detail">({})</span>').format(
-        spaced(words.language, found.said[words.language]).format(**values)
-    )
+    said = spaced(words.language, found.said[words.language]).format(**values)
+    return Markup('{}<span class="detail">{}</span>').format(_gap(words), _bracketed(words, said))
+
+
+def _gap(words: Catalogue) -> str:
+    """Give what stands between two sentences: Chinese has nothing there."""
+    return "" if words.language == "zh" else " "
+
+
+def _bracketed(words: Catalogue, text: str) -> Markup:
+    return words.say("in_brackets", text=text)
 
 
 def _named(words: Catalogue, value: str) -> str:

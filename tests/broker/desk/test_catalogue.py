@@ -1,6 +1,7 @@
 """Three languages, the same sentences in each."""
 
 import re
+from importlib.resources import files
 
 import pytest
 
@@ -48,6 +49,20 @@ def test_the_wish_comes_before_the_browser_and_the_browser_before_english(
 
 def test_what_is_put_into_a_sentence_is_escaped() -> None:
     assert str(catalogues()["en"].say("deal", deal="<b>")) == "Deal &lt;b&gt;"
+
+
+PUNCTUATION = re.compile(r"\}\}[,:;] |\{% endif %\}[,:;] |loop\.last %\}[,:;]|join\(['\"][,;:]")
+
+
+def test_punctuation_between_words_is_the_catalogues_and_no_page_has_its_own() -> None:
+    pages = (files("broker.desk") / "templates").iterdir()
+    found = [(page.name, one[0]) for page in pages for one in PUNCTUATION.finditer(page.read_text(encoding="utf-8"))]
+    assert [one for one in found if one[0] != "display.html"] == []  # how a refresh is written
+
+
+def test_chinese_has_punctuation_of_its_own() -> None:
+    half = re.compile(r"[\u4e00-\u9fff][,:;!?()]|[,:;!?()][\u4e00-\u9fff]")
+    assert [key for key, text in catalogues()["zh"].sentences.items() if half.search(text)] == []
 
 
 def test_no_french_line_begins_with_a_colon_or_ends_with_an_opening_quotation_mark() -> None:

@@ -136,7 +136,7 @@ def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_va
     assert {language: text.replace("\N{NO-BREAK SPACE}", " ") for language, text in said.items()} == {
         "en": ' class="detail" lang="en">(line 3: &lt;b&gt; is no country: two or three capital letters)</span>',
         "fr": ' class="detail">(ligne 3 : &lt;b&gt; n’est pas un pays : deux ou trois majuscules)</span>',
-        "zh": ' class="detail">(第 3 行：&lt;b&gt; 不是国家代码，须为两个或三个大写字母)</span>',
+        "zh": ' class="detail">（第 3 行：&lt;b&gt; 不是国家代码，须为两个或三个大写字母）</span>',
     }
 
 
@@ -187,11 +187,11 @@ def test_a_cause_that_has_a_sentence_is_told_in_the_place_of_what_it_caused() ->
     odd = Refused("impossible_result", "a text")
     odd.__cause__ = RuleError("as_yet_unheard_of", "a text")
     words = catalogues()["zh"]
-    assert re.sub("<[^>]*>", "", told(words, low)) == "番数低于和牌的最低要求。 (南：3，低于最低的 8)"
+    assert re.sub("<[^>]*>", "", told(words, low)) == "番数低于和牌的最低要求。（南：3，低于最低的 8）"
     assert told(words, odd) == sentence(words, "impossible_result", "a text")
 
 
 def test_what_has_no_sentence_is_told_in_english_but_never_alone() -> None:
     words = catalogues()["zh"]
-    assert re.sub("<[^>]*>", "", sentence(words, "as_yet_unheard_of", "rain")) == "目前无法这样做。 (rain)"
+    assert re.sub("<[^>]*>", "", sentence(words, "as_yet_unheard_of", "rain")) == "目前无法这样做。（rain）"
     assert sentence(words, "", "") == "目前无法这样做。"
