@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
+from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from broker.desk.access import Visitor
 from broker.desk.catalogue import LANGUAGES, Catalogue, catalogues, choose
@@ -51,6 +52,12 @@ def render(
     if wait := getattr(error, "wait_s", 0):
         headers["Retry-After"] = str(wait)
     return HTMLResponse(html, getattr(error, "status", 400) if error else 200, headers)
+
+
+def lead(request: Request, path: str, **asked: str) -> RedirectResponse:
+    """Lead to a page of this desk in the reader's language, after a form: who loads it again sends nothing again."""
+    query = urlencode({**asked, "lang": language(request).language})
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{path}?{query}", status_code=303)
 
 
 def _kept(request: Request) -> str:

@@ -1,17 +1,16 @@
 """In and out: the form to log in, the way out, and the link of the first start."""
 
 from collections.abc import Sequence
-from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.desk.access import COOKIE, Access, address, agent, cookie_name, give_cookie, take_cookie
 from broker.desk.errors import DeskError
 from broker.desk.forms import Form, read_form
-from broker.desk.forms_page import language, render
+from broker.desk.forms_page import lead, render
 from broker.people.accounts import Account
 from broker.people.door import Door
 from broker.people.errors import LinkSpent, PeopleError
@@ -57,7 +56,7 @@ class Login:
     async def log_out(self, request: Request) -> Response:
         """End this browser's session."""
         visitor = await run_in_threadpool(self._access.visitor, request)
-        answer = RedirectResponse(f"/login?{_lang(request)}", status_code=303)
+        answer = lead(request, "/login")
         if visitor.session:
             await read_form(request, visitor)
             await run_in_threadpool(self._door.log_out, visitor.session, address(request))
@@ -95,7 +94,7 @@ class Login:
         return self._door.log_in(name, password, agent=agent(request), address=address(request))
 
     def _inside(self, request: Request, token: str) -> Response:
-        answer = RedirectResponse(f"/?{_lang(request)}", status_code=303)
+        answer = lead(request, "/")
         give_cookie(request, answer, token)
         return answer
 
@@ -115,7 +114,3 @@ class Login:
 def is_plain(request: Request) -> bool:
     """Say whether a password would cross a network as it is typed."""
     return cookie_name(request) == COOKIE and address(request) not in LOOPBACK_NAMES
-
-
-def _lang(request: Request) -> str:
-    return urlencode({"lang": language(request).language})

@@ -7,13 +7,13 @@ from typing import Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.desk.access import Access, address, visitor_of
 from broker.desk.errors import DeskError, FormMalformed, TablesUnreadable
 from broker.desk.forms import Form, read_form, typed
-from broker.desk.forms_page import language, render
+from broker.desk.forms_page import lead, render
 from broker.desk.obeyed import fates
 from broker.desk.orders import OrderDesk
 from broker.desk.ranges import TICKED, TICKED_ALONE, as_ranges, tables_among, tables_of
@@ -58,8 +58,7 @@ class OrdersPage:
             done = await run_in_threadpool(self._give, request, form)
         except (PeopleError, DeskError) as error:
             return await run_in_threadpool(self._page, request, typed(form, error), error)
-        root = request.scope.get("root_path", "")
-        return RedirectResponse(f"{root}/orders?done={done}&lang={language(request).language}", status_code=303)
+        return lead(request, "/orders", done=done)
 
     def _give(self, request: Request, form: Form) -> str:
         session = visitor_of(request).session

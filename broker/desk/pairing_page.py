@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from broker.contract.pairing import (
@@ -41,7 +41,7 @@ from broker.desk.errors import (
 )
 from broker.desk.event_pin import EventPin, Pins
 from broker.desk.forms import Form, read_form, typed
-from broker.desk.forms_page import language, render
+from broker.desk.forms_page import lead, render
 from broker.desk.login import LOOPBACK_NAMES
 from broker.desk.pairings import LASTS_MS, Pairings, Pending
 from broker.desk.qr import qr
@@ -160,8 +160,7 @@ class PairingPage:
             await run_in_threadpool(do, request, form)
         except (PeopleError, DeskError) as error:
             return self._page(request, typed(form, error), error)
-        root = request.scope.get("root_path", "")
-        return RedirectResponse(f"{root}/pairing?lang={language(request).language}", status_code=303)
+        return lead(request, "/pairing")
 
     def _set_pin(self, request: Request, form: Form) -> None:
         self._broker.pin.set(form.get("pin", ""), form.get("pin_again", ""), self._door.clock())

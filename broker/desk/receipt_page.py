@@ -2,17 +2,17 @@
 
 import time
 from collections.abc import Sequence
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.contract.public_address import receipt_link
 from broker.contract.receipt_code import read_code
 from broker.desk.access import Visitor, address
 from broker.desk.errors import DeskError, SheetUnknown, TooManyMisses
-from broker.desk.forms_page import language, render
+from broker.desk.forms_page import lead, render
 from broker.desk.misses import Misses
 from broker.desk.qr import qr
 from broker.desk.sheets import Sheets
@@ -34,9 +34,7 @@ class ReceiptPage:
         typed = request.query_params.get("code", "").strip()
         if typed:
             code = read_code(typed) or typed[:64]
-            query = urlencode({"lang": language(request).language})
-            root = request.scope.get("root_path", "")
-            return RedirectResponse(f"{root}/receipt/{quote(code, safe='')}?{query}", status_code=303)
+            return lead(request, f"/receipt/{quote(code, safe='')}")
         return render(request, "receipt_ask.html", "receipt", values={"typed": ""})
 
     async def show(self, request: Request) -> Response:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.contract.wire import Refused
@@ -15,11 +15,13 @@ from broker.contract.words import SEATS
 from broker.desk.access import RULINGS, Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError
-from broker.desk.forms import Form, read_form
-from broker.desk.forms_page import language, render
+from broker.desk.forms import Form, read_form, typed
+from broker.desk.forms_page import language, lead, render
+from broker.desk.ranges import as_ranges
 from broker.desk.rulings import listed
 from broker.desk.rulings.bench import Bench
 from broker.desk.rulings.drafting import OF_EVENT, OF_PLAY, By, draft_of, number
+from broker.desk.rulings.naming import identified
 from broker.desk.rulings.telling import Telling
 from broker.desk.rulings.what_if_page import WhatIfPage
 from broker.people.accounts import Account
@@ -36,7 +38,10 @@ from broker.scorer.visits import KINDS, Visit
 
 SHOWN: Final = 200
 LONGEST: Final = 2000
-PLAY: Final = re.compile(r"([1-9][0-9]{0,2})-([1-9][0-9]{0,2})")
+PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
+LISTED: Final = 100
+"""Of so many players each is offered where one is to be named; in a larger event they are written."""
+
 SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": WHO_PLAYS}
 """What rulings of the event are about, where two arbiters may not rule on it at once."""
 REFUSALS: Final = (Refused, ScorerError, PeopleError, DeskError)
@@ -76,19 +81,19 @@ class RulingsPage:
         return await run_in_threadpool(self._history, request)
 
     def _history(self, request: Request) -> Response:
-        wishes = dict.fromkeys(listed.TESTS, "") | dict(request.query_params)
-        event = self._bench.event
+        event, wishes = self._bench.event, dict.fromkeys(listed.TESTS, "") | dict(request.query_params)
+        meant = self._meant(wishes)
 
         def look(rulings: Rulings) -> dict[str, Any]:
             room, changes = rulings.room, Changes(event, rulings.room)
-            lines = listed.filtered(listed.lines(room.book), wishes)
+            lines = listed.filtered(listed.lines(room.book), meant)
             return {
                 "lines": lines,
                 "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
-                "visits": listed.around(room.visits.oldest_first(), wishes)[::-1],
+                "visits": listed.around(room.visits.oldest_first(), meant)[::-1],
                 "deadline": room.book.deadline,
-                "missed": missed(room),
-                "follow": follow_ups(event, room),
+                "missed": missed(room)[:SHOWN],
+                "follow": follow_ups(event, room)[:SHOWN],
                 "left_out": sorted(room.teams.left_out),
             }
 
@@ -110,7 +115,7 @@ class RulingsPage:
         return _file(listed.json(*found).decode(), "application/json", "rulings.json")
 
     def _filtered(self, request: Request) -> tuple[list[listed.Line], list[Visit]]:
-        wishes = dict(request.query_params)
+        wishes = self._meant(dict(request.query_params))
 
         def look(rulings: Rulings) -> tuple[list[listed.Line], list[Visit]]:
             room = rulings.room
@@ -119,11 +124,29 @@ class RulingsPage:
 
         return self._bench.look(look)
 
+    def _meant(self, wishes: dict[str, str]) -> dict[str, str]:
+        """Give what is looked for, a player who is named by name by the id; who is nobody's is found nowhere."""
+        try:
+            return identified(wishes, self._bench.event.players)
+        except Refused:
+            return wishes
+
     # ---- a new ruling -----------------------------------------------------------------------
 
     async def new(self, request: Request) -> Response:
-        """Show the form: of a play, of a deal, of an undo, or where one chooses among them."""
-        return await run_in_threadpool(self._form, request, dict(request.query_params))
+        """Show the form: of a play, of a deal, of an undo, or where one says of which."""
+        asked = dict(request.query_params)
+        return await run_in_threadpool(self._form, request, asked, self._missing(asked))
+
+    def _missing(self, asked: Mapping[str, str]) -> Refused | None:
+        """Say of a play or a deal that was asked for that there is none."""
+        key, deal = play_of(asked), asked.get("deal", "").strip()
+        if asked.get("table", asked.get("round", asked.get("play", ""))) and key not in self._bench.event.bookings:
+            table, round_ = key or (asked.get("table", "")[:4], asked.get("round", "")[:4])
+            return Refused("unknown_play", f"table {table} has no such play in round {round_}")
+        if deal and _number_or_none(asked, "deal") not in self._bench.event.expected:
+            return Refused("unknown_deal", f"there is no deal {deal[:4]} in this event")
+        return None
 
     async def rule(self, request: Request) -> Response:
         """Show whom a ruling would move, or publish it."""
@@ -132,9 +155,10 @@ class RulingsPage:
             form = await read_form(request, visitor_of(request))
             return await run_in_threadpool(self._ruled, request, form)
         except REFUSALS as error:
-            return await run_in_threadpool(self._form, request, form, error)
+            return await run_in_threadpool(self._form, request, typed(form, error), error)
 
     def _ruled(self, request: Request, form: Form) -> Response:
+        form = identified(form, self._bench.event.players)
         draft, account = self._draft(form), _account(request)
         if form.get("action") != "publish":
             return self._preview(request, form, draft)
@@ -144,8 +168,7 @@ class RulingsPage:
             if error.code != "effects_changed":
                 raise
             return self._preview(request, form, draft, error)
-        language = request.query_params.get("lang", "")
-        return RedirectResponse(f"/rulings?done={draft.id}&lang={language[:5]}", status_code=303)
+        return lead(request, "/rulings", done=draft.id)
 
     def _draft(self, form: Form) -> Draft:
         event = self._bench.event
@@ -207,8 +230,10 @@ class RulingsPage:
             "kind": kind or (kinds[0] if values["deal"] else None),
             "id": f"ruling-{uuid.uuid4().hex}",
             "players": event.players,
-            "plays": sorted(event.bookings),
-            "deals": sorted(event.expected),
+            "offered": event.players if len(event.players) <= LISTED else {},
+            "last_table": max((table for table, _ in event.bookings), default=1),
+            "last_deal": max(event.expected, default=1),
+            "as_ranges": as_ranges,
             "rounds": sorted({round_ for _, round_ in event.bookings}),
             "awards": event.profile.awards,
             "fines": event.profile.false_hu.fines.value,
@@ -229,8 +254,9 @@ def _riichi(rules: Rules) -> dict[str, object]:
 
 
 def play_of(form: Mapping[str, str]) -> tuple[int, int] | None:
-    """Give the play that an address or a form is about: `play=3-2` is table 3, round 2."""
-    found = PLAY.fullmatch(form.get("play", "").strip())
+    """Give the play that an address or a form is about: `play=3-2`, or `table=3&round=2`."""
+    written = form.get("play") or f"{form.get('table', '').strip()}-{form.get('round', '').strip()}"
+    found = PLAY.fullmatch(written.strip())
     return (int(found[1]), int(found[2])) if found else None
 
 

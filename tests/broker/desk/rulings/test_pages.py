@@ -117,6 +117,43 @@ def test_each_kind_is_looked_at_before_anything_happens_then_published_and_taken
     assert moved
 
 
+def test_a_play_and_a_deal_are_found_by_their_numbers_and_what_there_is_not_is_named(looked_at: Ruled) -> None:
+    with logged_in(looked_at.server, "head_arbiter") as client:
+        found = client.get("/rulings/new?table=1&round=2").text
+        wrong = [client.get(f"/rulings/new?{asked}") for asked in ("table=9&round=2", "table=1&round=x", "deal=99")]
+    assert "play=1-2&amp;kind=correct" in found
+    assert [answer.status_code for answer in wrong] == [400, 400, 400]
+    said = ["unknown_play" in wrong[0].text, "unknown_play" in wrong[1].text, "unknown_deal" in wrong[2].text]
+    assert (said, 'name="table" type="number"' in wrong[0].text, 'value="9"' in wrong[0].text) == (
+        [True] * 3,
+        True,
+        True,
+    )
+
+
+def test_a_player_is_named_by_id_or_name_in_a_ruling_and_where_rulings_are_looked_for(desk: Ruled) -> None:
+    with logged_in(desk.server, "head_arbiter") as client:
+        for named in ("p07", " player  7 ", "PLAYER 7"):
+            fields = opened(client, "/rulings/new?kind=award") | {"player": named, "imp-player": "3"}
+            assert publish(client, fields).status_code == 303
+        wrong = opened(client, "/rulings/new?kind=fine") | {"player": "Player", "fine-player": "4"}
+        several = send(client, wrong).text
+        nobody = send(client, wrong | {"player": "Nobody <b>"}).text
+        history = client.get("/rulings?player=Player+7").text
+    assert [[*entry.decision.gives] for entry in desk.scorer.rulings.history()] == [["p07"]] * 3
+    assert ("player_ambiguous" in several, "Player 1 (p01), Player 2 (p02)" in several) == (True, True)
+    assert ("nobody_of_event" in nobody, 'value="Nobody &lt;b&gt;"' in nobody) == (True, True)
+    assert history.count("<strong>Award</strong>") == 3
+
+
+def test_a_form_that_is_refused_as_a_whole_comes_back_with_what_was_typed(looked_at: Ruled) -> None:
+    with logged_in(looked_at.server, "head_arbiter") as client:
+        fields = opened(client, f"/rulings/new?play={PLAY}&kind=correct") | {"reason": "East had 18", "hv-east": "18"}
+        answer = send(client, fields | {"form": "of another session"})
+    assert (answer.status_code, "form_foreign" in answer.text) == (403, True)
+    assert ['value="East had 18"' in answer.text, 'name="hv-east"' in answer.text] == [True, True]
+
+
 GONE = "from round 3 on, and nobody comes instead: gets 0 IMP (nobody’s fault) each play, the other three +3 IMP each"
 OF_WHO_PLAYS_SAID = {
     "substitute": ("Ada Reserve plays for Player 7, from round 3 on", "Player 7 plays", "Ada Reserve plays"),
@@ -244,7 +281,7 @@ def test_a_stolen_session_and_a_foreign_form_rule_nothing(looked_at: Ruled) -> N
         ({"kind": "substitute", "player": "p01", "name": " ", "first_round": "2"}, "substitute_unnamed"),
         ({"kind": "withdrawn", "player": "p01"}, "round_missing"),
         ({"kind": "withdrawn", "player": "p01", "first_round": "2", "fault": "luck"}, "bad_ruling"),
-        ({"kind": "seats_played", "seat-east": "?"}, "player_missing"),
+        ({"kind": "seats_played", "seat-east": "?"}, "nobody_of_event"),
         ({"kind": "deal_played"}, "unknown_deal"),
         ({"kind": "fouled", "play": "", "deal": "1"}, "groups_wrong"),
         ({"kind": "void", "play": ""}, "subject_missing"),
