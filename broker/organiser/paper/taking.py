@@ -67,11 +67,10 @@ def _other(entry: Entry | None, laid: Laid) -> RuleError:
     if entry is None:
         text = f"table {table}, round {round_} has another result than this sheet: an arbiter rules"
         return RuleError("paper_differs", text)
-    play = f"table {table}, round {round_}"
     if isinstance(entry.decision, Correct) and entry.decision.source == "paper":
-        text = f"{play} was keyed from a sheet by {entry.author} already, with another result: an arbiter rules"
+        text = f"table {table}, round {round_}: {entry.author} has keyed a sheet with another result"
         return RuleError("sheets_differ", text)
-    return RuleError("sheet_ruled_out", f"{play}: {entry.author} has ruled on it ({entry.kind}): what was ruled counts")
+    return RuleError("sheet_ruled_out", f"table {table}, round {round_}: {entry.author} has ruled on it")
 
 
 def _give(rulings: Rulings, sheet: Sheet, author: Author, reason: str) -> None:
