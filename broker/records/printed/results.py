@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from fractions import Fraction
-from itertools import groupby
 from typing import Final, Literal
 
 from reportlab.lib.pagesizes import A4, landscape
@@ -14,12 +13,13 @@ from broker.contract.words import SEATS, Seat
 from broker.organiser.deals.lettering import width
 from broker.records.printed.grid import Block, Cell, Line, columns, rows
 from broker.records.printed.sheet import MARGIN, PAD, Heading, pdf
+from broker.records.printed.signed import MINUS, signed
+from broker.records.printed.unplayed import of_no_play, unplayed
 from broker.records.printed.words import Words
 from broker.scorer import standings as ranked
-from broker.scorer.cells import decimal
 from broker.scorer.rulings.laying import Laid
 from broker.scorer.stored import Stored
-from broker.scoring.compare import Compared, Exact, Group
+from broker.scoring.compare import Compared, Group
 from broker.scoring.plays import table_of
 
 Align = Literal["left", "right"]
@@ -39,9 +39,6 @@ WITH_ORIGINS: Final = columns(
         *((COUNTRY, "left"), (CLUB, "left"), *((NARROW, "right"),) * 3),
     ),
 )
-
-MINUS: Final = "–"
-"""As long as a minus, and in every letter of the page's font, bold too."""
 
 LEGIBLE: Final = 8
 """Points that a name is not made smaller than for the sake of its country."""
@@ -81,12 +78,18 @@ def _ranked(line: Standing, origin: Iterable[str]) -> tuple[Cell, ...]:
 def travellers_pdf(stored: Stored, words: Words, at: datetime, *, embargoed: bool = False) -> bytes:
     """Give all travellers as PDF; those of deals that a table has still to play only if asked for."""
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
-    blocks = list(_travellers(stored, words, shown))
+    settled = unplayed(stored, words, embargoed=embargoed)
+    blocks = list(_travellers(stored, words, shown, settled))
     note = words.say("legend") if blocks else words.say("nothing_yet")
     notes = [Line("note", (Cell(note),))]
     if blocks and not embargoed and not stored.room.final:
         notes.append(Line("note", (Cell(words.say("embargo")),)))
-    return pdf(_heading(stored, words, at, "travellers"), [*blocks, Block((), tuple(notes))], TRAVELLERS, wide=True)
+    return pdf(
+        _heading(stored, words, at, "travellers"),
+        [*blocks, *of_no_play(stored, words), Block((), tuple(notes))],
+        TRAVELLERS,
+        wide=True,
+    )
 
 
 def _heading(stored: Stored, words: Words, at: datetime, kind: str) -> Heading:
@@ -102,14 +105,21 @@ def _heading(stored: Stored, words: Words, at: datetime, kind: str) -> Heading:
     )
 
 
-def _travellers(stored: Stored, words: Words, shown: Iterable[Group]) -> Iterator[Block]:
+def _travellers(
+    stored: Stored, words: Words, shown: Iterable[Group], settled: Mapping[int, list[Line]]
+) -> Iterator[Block]:
     results = {(laid.line, laid.deal): laid for _, laid in stored.played()}
-    for _, of_deal in groupby(shown, key=lambda group: group.deal):
-        groups = list(of_deal)
+    by_deal: dict[int, list[Group]] = {deal: [] for deal in settled}
+    for group in shown:
+        by_deal.setdefault(group.deal, []).append(group)
+    for deal, groups in sorted(by_deal.items()):
         for number, group in enumerate(groups, 1):
             head = _head(stored, words, group, number if len(groups) > 1 else 0)
-            plays = rows(_play(one, results.get((one.play.table, group.deal)), stored, words) for one in group.plays)
-            yield Block(head, (*plays, _datum(group, words), *_stand_ins(group, results, stored, words)))
+            plays = rows(_play(one, results.get((one.play.table, deal)), stored, words) for one in group.plays)
+            below = settled.get(deal, ()) if number == len(groups) else ()
+            yield Block(head, (*plays, _datum(group, words), *_stand_ins(group, results, stored, words), *below))
+        if not groups:
+            yield Block((_title(words, deal, _winds(stored, words, deal)),), tuple(settled[deal]))
 
 
 def _stand_ins(group: Group, results: Mapping[tuple[int, int], Laid], stored: Stored, words: Words) -> Iterator[Line]:
@@ -124,12 +134,20 @@ def _stand_ins(group: Group, results: Mapping[tuple[int, int], Laid], stored: St
                 yield Line("note", (Cell(f"{STAND_IN} {where}: {who}"),))
 
 
-def _head(stored: Stored, words: Words, group: Group, number: int) -> tuple[Line, Line]:
-    deal = stored.deals[group.deal]
-    told = [
+def _winds(stored: Stored, words: Words, number: int) -> list[str]:
+    deal = stored.deals[number]
+    return [
         words.say("prevalent_wind", wind=words.say(deal.prevalent_wind)),
         words.say("dealer", seat=words.say(deal.dealer)),
     ]
+
+
+def _title(words: Words, deal: int, told: Iterable[str]) -> Line:
+    return Line("heading", (Cell(words.say("deal", number=deal)), Cell(" · ".join(told))))
+
+
+def _head(stored: Stored, words: Words, group: Group, number: int) -> tuple[Line, Line]:
+    told = _winds(stored, words, group.deal)
     if number:
         lay = "as_planned" if group.form == stored.event.form(group.deal) else "otherwise"
         told.append(words.say("group", number=number, lay=words.say(lay)))
@@ -139,8 +157,7 @@ def _head(stored: Stored, words: Words, group: Group, number: int) -> tuple[Line
     names = [words.say("table"), words.say("round")]
     for seat in SEATS:
         names += [words.say(seat), words.say("points"), words.say("imp")]
-    title = (Cell(words.say("deal", number=group.deal)), Cell(" · ".join(told)))
-    return Line("heading", title), Line("columns", tuple(map(Cell, (*names, words.say("hu")))))
+    return _title(words, group.deal, told), Line("columns", tuple(map(Cell, (*names, words.say("hu")))))
 
 
 def _play(one: Compared, result: Laid | None, stored: Stored, words: Words) -> tuple[Cell, ...]:
@@ -187,10 +204,3 @@ def _mean(datum: Fraction | None, words: Words) -> str:
     if datum is None:
         return "–"
     return f"{float(datum):+.1f}".replace("-", MINUS).replace(".", words.say("decimal")) if datum else "0"
-
-
-def signed(number: Exact) -> str:
-    """Write a sum with its sign; a fraction to two places."""
-    exact = Fraction(number)
-    text = f"{exact.numerator:+}" if exact.denominator == 1 else f"{float(decimal(exact)):+.2f}"
-    return "0" if exact == 0 else text.replace("-", MINUS)

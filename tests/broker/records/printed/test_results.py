@@ -7,12 +7,15 @@ import pypdfium2
 import pytest
 from msgspec.structs import replace
 
+from broker.contract.rulings import Adjusted, Award, Given, Void
 from broker.records.printed.results import standings_pdf, travellers_pdf
 from broker.records.printed.words import LANGUAGES, Language, words
 from broker.scorer.event import save
 from broker.scorer.stored import open_stored
+from tests.broker.records.test_what_counts import ruled
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.rulings.drawn import Said
 
 NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
@@ -43,6 +46,28 @@ def test_travellers_tell_points_imps_fines_and_who_won_from_whom(over: Path) -> 
         for word in ("S 12, N 12 / E", "S 10 / self-drawn", "draw", "(–4)", "the tiles lay otherwise")
         if word not in text
     ] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_travellers_tell_plays_without_points_and_imps_of_no_play(language: Language) -> None:
+    first, second = small.event().bookings[1, 1], small.event().bookings[1, 2]
+    east, north = first.players["east"], first.players["north"]
+    gives: dict[str, Given] = {**dict.fromkeys(first.players.values(), 0), east: 5, north: -3}
+    said: list[Said] = [
+        (Adjusted(gives=gives), (1, 1), None),
+        *((Void(), (table, round_), None) for table, round_ in small.event().plays_with(second.deal)),
+        (Award(gives={"p16": 20}), None, None),
+    ]
+    text = "\n".join(text_of(travellers_pdf(ruled(said), words(language), NOON)))
+    say = words(language).say
+    names = {player: small.event().players[player].name for player in gives}
+    told = [
+        f"{say('adjusted', table=1, round=1)} · {names[east]} +5 · {names[north]} –3",
+        *(say("void", table=table, round=round_) for table, round_ in small.event().plays_with(second.deal)),
+        say("of_no_play"),
+        "Player 16 +20",
+    ]
+    assert [one for one in told if one not in text] == []
 
 
 def test_a_deal_under_embargo_is_not_printed_unless_asked_for(under_way: Path) -> None:
