@@ -34,7 +34,7 @@ class Question(Struct, forbid_unknown_fields=True):
     unplayed: dict[Seat, Fault] | Fault | None = None
     stands_for: dict[Seat, Entrant] = field(default_factory=dict)
     out_of_place: bool = False
-    """Another deal or other players than were planned, as an arbiter has ruled: they may have played it before."""
+    """Another deal was played than planned, or by others, or in other seats: they may have played it before."""
 
 
 class Beside(Struct, forbid_unknown_fields=True):

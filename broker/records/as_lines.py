@@ -36,7 +36,7 @@ def _line(stored: Stored, planned: Booking, play: ScoredPlay | None) -> Line:
     if play is None and laid.settled:  # a table may have played another deal: that is told with its result
         return {"deal": planned.deal, "table": planned.table, "players": planned.players}
     line = {"deal": laid.deal, "table": laid.table, "players": laid.players}
-    moved = laid.deal != planned.deal or set(laid.players.values()) != set(planned.players.values())
+    moved = laid.deal != planned.deal or laid.players != planned.players
     return line | (_ruled(laid, play) if play else {}) | ({"out_of_place": True} if moved else {})
 
 

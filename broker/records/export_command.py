@@ -264,7 +264,7 @@ def _say_provisional(stored: Stored) -> None:
 
 def _say_what_is_left_out(stored: Stored, *, all_of_it: bool) -> None:
     _say_provisional(stored)
-    hidden = sorted({result.deal for _, result in stored.results() if stored.embargoed(result.deal)})
+    hidden = sorted({play.deal for _, play in stored.counted(embargoed=True) if stored.embargoed(play.deal)})
     if hidden and not all_of_it:
         deals = ", ".join(map(str, hidden))
         click.echo(f"left out until every table has played them: deals {deals} (--embargoed has them)", err=True)

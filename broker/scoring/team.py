@@ -1,7 +1,7 @@
 """Standings of a team event: two teams or more, the total over all deals (MIL)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from broker.scoring.compare import Exact
 from broker.scoring.entries import Entries
 from broker.scoring.imp import Whole, imp
 from broker.scoring.lineups import Lineup, Teams, lineups, missing
-from broker.scoring.plays import Adjustment, ScoredPlay
+from broker.scoring.plays import Adjustment, ScoredPlay, table_of
 from broker.scoring.ranking import Ranking, TieBreaker, rank
 from broker.scoring.team_imp import differences, team_imp, total
 from broker.scoring.ties import Places, simple_breaker
@@ -33,14 +33,18 @@ def standings(
 ) -> Ranking:
     """Rank the teams. Provisional standings leave out deals that not all teams have played yet.
 
+    Where plays are out of place (`APART`), a deal of theirs that teams do not fit is left out, and so is one that was
+    not played for it: the scorer does the same until an arbiter has ruled who sat where.
+
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """
-    entries = Entries().with_names(teams)
+    entries, listed = Entries().with_names(teams), list(plays)
+    out_of_place = {play.deal for play in listed if table_of(play) != play.table}
     played = []
-    for deal, found in _by_deal(plays, teams):
+    for deal, found in _by_deal(listed, teams, out_of_place):
         if not (gaps := missing(found)):
             played.append(of_deal(found, entries, profile))
-        elif not provisional:
+        elif not provisional and not out_of_place:
             raise RuleError("team_incomplete", f"deal {deal}: nobody of {gaps[0][0]} sits at {gaps[0][1]}")
     return ranked(
         played, entries, profile, previous=previous, adjustments=adjustments, without_standing=without_standing
@@ -88,11 +92,18 @@ def _nothing(entries: Entries, profile: Comparison) -> Totals:
     return Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
 
 
-def _by_deal(plays: Iterable[ScoredPlay], teams: Teams) -> list[tuple[int, dict[str, Lineup]]]:
+def _by_deal(
+    plays: Iterable[ScoredPlay], teams: Teams, out_of_place: Collection[int]
+) -> Iterator[tuple[int, dict[str, Lineup]]]:
     by_deal: dict[int, list[ScoredPlay]] = defaultdict(list)
     for play in plays:
         by_deal[play.deal].append(play)
-    return [(deal, lineups(deal, by_deal[deal], teams)) for deal in sorted(by_deal)]
+    for deal in sorted(by_deal):
+        try:
+            yield deal, lineups(deal, by_deal[deal], teams)
+        except RuleError as problem:
+            if problem.code != "team_incomplete" or deal not in out_of_place:
+                raise
 
 
 def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile: Comparison) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -168,26 +169,27 @@ def test_the_rows_and_the_document_add_up_to_the_standings_of_the_desk(rulings: 
     check_sums(stored, embargoed=False)
 
 
+IN_TEAMS = team_event().bookings[PLAY].players
+
 OF_TEAMS: dict[str, AnyDecision] = {
     "void": Void(),
-    "adjusted": Adjusted(gives=dict.fromkeys(team_event().bookings[PLAY].players.values(), 5)),
-    "award": Award(gives={team_event().bookings[PLAY].players["east"]: 3}),
-    "fine": FineRuled(takes={team_event().bookings[PLAY].players["east"]: 4}),
+    "adjusted": Adjusted(gives=dict.fromkeys(IN_TEAMS.values(), 5)),
+    "award": Award(gives={IN_TEAMS["east"]: 3}),
+    "fine": FineRuled(takes={IN_TEAMS["east"]: 4}),
     "correction": correct(OUTCOMES[2], None),
+    "seats": SeatsPlayed(players=dict(zip(SEATS, reversed(list(IN_TEAMS.values())), strict=True))),
+    "wrong table": SeatsPlayed(players=dict(team_event().bookings[2, 2].players)),
+    "deal played": DealPlayed(played=team_event().bookings[PLAY].deal % 4 + 1, result=said(*PLAY).id),
 }
 
 
-@pytest.mark.parametrize("play", [PLAY, None])
-@pytest.mark.parametrize("kind", OF_TEAMS)
+@pytest.mark.parametrize(("kind", "play"), [*((kind, PLAY) for kind in OF_TEAMS), ("award", None), ("fine", None)])
 @pytest.mark.parametrize("rounds", [3, 4])
-def test_in_a_team_event_too(
-    kind: str, play: tuple[int, int] | None, rounds: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_in_a_team_event_too(kind: str, play: tuple[int, int] | None, rounds: int, tmp_path: Path) -> None:
     room = Room(team_event())
     room.load([said(table, round_) for table in range(1, 5) for round_ in range(1, rounds + 1)])
-    if play or kind in {"award", "fine"}:
-        room.apply(ruling(room, OF_TEAMS[kind], play))
-    teams = tmp_path_factory.mktemp("teams") / "teams.json"
+    room.apply(ruling(room, OF_TEAMS[kind], play))
+    teams = tmp_path / "teams.json"
     teams.write_text(json.dumps(TEAMS), encoding="utf-8")
     lines = as_lines.written(Stored(team_event(), room, {}, {}), embargoed=True).splitlines()
     (answer,) = ask("score", *lines, options=("--event", "team", "--teams", str(teams)))
