@@ -147,7 +147,7 @@ def test_results_tell_no_face(over: Path) -> None:
 def test_plays_in_json_are_taken_from_a_file_or_from_standard_input(tmp_path: Path) -> None:
     path = tmp_path / "plays.jsonl"
     path.write_text(LINES, encoding="utf-8")
-    for what, lines in (("results", 14), ("standings", 9)):
+    for what, lines in (("results", 14), ("standings", 10)):
         done = export(what, path)
         assert (done.exit_code, done.stdout.count("\n")) == (0, lines)
         assert export(what, "-", given=LINES).stdout == done.stdout
