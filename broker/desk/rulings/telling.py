@@ -31,6 +31,8 @@ from broker.scorer.rulings.laying import Laid, imp_of
 ENDINGS: Final = {kind: ending for ending, kind in KINDS.items()}
 DOT: Final = Markup(" · ")
 NOTHING: Final = Markup()
+PART: Final = Markup("<span>{}</span>")
+BETWEEN: Final = Markup("<i> · </i>")
 
 
 class Told(NamedTuple):
@@ -107,14 +109,13 @@ class Telling:
             case Fouled():
                 return self._groups(held.groups) if held.groups else self._say("told_as_restored")
             case Deadline():
-                return (
-                    self._say("deadline_line", time=time_tag(held.until)) if held.until else self._say("deadline_none")
-                )
+                return self._say("deadline_line", time=time_tag(held.until)) if held.until else self._say("told_no_end")
             case _:
                 return self._play(held.play, aspects)
 
     def _play(self, laid: Laid | None, aspects: Iterable[str]) -> Markup:
-        return DOT.join(part for aspect in aspects for part in self._aspect(laid, aspect)) if laid else NOTHING
+        parts = (part for aspect in aspects for part in self._aspect(laid, aspect)) if laid else ()
+        return BETWEEN.join(PART.format(part) for part in parts)  # on a phone a line each
 
     def _groups(self, groups: Groups) -> Markup:
         lines = Markup(" | ").join(" ".join(map(str, group)) for group in groups)
@@ -131,7 +132,7 @@ class Telling:
 
     def _ending(self, laid: Laid) -> Markup:
         if laid.points is None:
-            return self._say("play_without_points" if laid.settled else "play_to_come")
+            return self._say("told_no_points" if laid.settled else "told_to_come")
         if laid.hand is None:
             return self._say(f"win_{laid.win}")
         if laid.hand.kind == "abort" and laid.hand.reason:

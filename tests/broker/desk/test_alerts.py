@@ -80,7 +80,7 @@ def test_what_an_arbiter_typed_at_a_table_is_escaped_and_the_kind_is_said_in_wor
 ) -> None:
     (one,) = [alert for alert in alerts if alert.code == "ruled_at_table"]
     said = told(catalogues()["fr"], one)
-    told_so = "Table 1 : Nulle, décidé à la table sur la donne 1, ronde 1, par Tao &lt;b&gt; : tiles fell"
+    told_so = "Table 1 : Partie annulée, décision à la table sur la donne 1, ronde 1, par Tao &lt;b&gt; : tiles fell"
     assert said.replace("\N{NO-BREAK SPACE}", " ") == told_so
 
 

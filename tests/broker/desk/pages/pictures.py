@@ -63,7 +63,7 @@ PICTURES: Final[Mapping[str, Picture]] = {
     "receipt": Picture(Place("receipt", "over", f"/receipt/{CODE}", None), {"width": 780, "height": 860}),
     "riichi": Picture(Place("riichi", "sessions", "/riichi"), {"width": 1280, "height": 800}),
     "ruling": Picture(
-        Place("ruling", "over", "/rulings/new?play=1-3&kind=correct", HEAD, corrected), {"width": 1280, "height": 1220}
+        Place("ruling", "over", "/rulings/new?play=1-3&kind=correct", HEAD, corrected), {"width": 1280, "height": 1440}
     ),
     "setup": Picture(Place("set-up", "new", "/setup", "organiser", set_up), {"width": 960, "height": 1020}),
 }

@@ -59,7 +59,7 @@ KINDS = {
 WHO = [event().players[HERE.players[seat]].name for seat in ("east", "south", "west", "north")]
 E, S, W, N = (f"{seat}: {name}" for seat, name in zip(("East", "South", "West", "North"), WHO, strict=True))
 WAS = f"Won on a discard · {E} −32 (discarded) · {S} +36 (won, HV 12) · {W} −8 · {N} +36 (won, HV 12)"
-NOWHERE = f"Its points do not count. · {E} · {S} · {W} · {N}"
+NOWHERE = f"Points do not count · {E} · {S} · {W} · {N}"
 GIVEN = ("−3 IMP (own fault)", "+3 IMP (others’ fault)", "0 IMP (nobody’s fault)", "−5 IMP")
 SWAPPED = f"East: {WHO[2]} −32 (discarded) · {S} +36 (won, HV 12) · West: {WHO[0]} −8 · {N} +36 (won, HV 12)"
 SAID = {
@@ -89,7 +89,7 @@ def said(page: str) -> list[tuple[str, str, str]]:
         if part.startswith("<p"):
             what = html.unescape(part[len('<p class="what">') : part.index("</p>")])
         elif part.startswith("<dl"):
-            was, now = (html.unescape(one) for one in re.findall(r"<dd>(.*?)</dd>", part)[:2])
+            was, now = (html.unescape(re.sub("<[^>]*>", "", one)) for one in re.findall(r"<dd>(.*?)</dd>", part)[:2])
             found.append((what, was, now))
             what = ""
     return found
