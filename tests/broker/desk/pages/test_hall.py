@@ -107,6 +107,13 @@ def test_every_page_that_there_is_is_looked_at(client: httpx.Client) -> None:
     assert sorted(ways - looked_at) == []
 
 
+def test_the_page_that_is_open_is_named_where_the_ways_fold_and_among_them(client: httpx.Client) -> None:
+    for path, name in {"/": "Room", "/orders": "Orders", "/standings": "Standings", "/carriers": "Carriers"}.items():
+        page = client.get(path).text
+        assert re.findall(r"Menu:</span> ([^<]*)<", page) == [name]
+        assert re.findall(r'<a href="([^"?]*)[^"]*" aria-current="page">([^<]*)<', page)[0] == (path, name)
+
+
 def test_who_carries_for_some_tables_is_told_of_these_alone(client: httpx.Client) -> None:
     page = client.get("/carriers?tables=990-1000").text
     ways = re.findall(r'<p class="route">(.*?)</p>', page)
