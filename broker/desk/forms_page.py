@@ -42,6 +42,7 @@ def render(
             visitor=visitor or Visitor(),
             title=title,
             here=f"{request.url.path}?{_kept(request)}",
+            to=request.url.path,
             problem=told(words, error) if error else "",
             code=getattr(error, "code", ""),
             done=words.say(done) if done else "",

@@ -22,6 +22,9 @@ from broker.scorer.wirelog import WireLog
 
 TABLES_A_PAGE: Final = 50
 MESSAGES_A_PAGE: Final = 100
+DEALS: Final = 16
+"""Deals outstanding, beside the grid; the page of carriers has all."""
+
 
 ALL_WANTS: Final = "wants"
 """Asks for the tables that want looking after, whatever the reason."""
@@ -66,7 +69,8 @@ class GridPage:
             "wants": Counter(want for _, wants in wanting for want in wants),
             "calls": waiting(view.tables),
             "alerts": split(view.alerts),
-            "outstanding": self._outstanding(visitor, view),
+            "outstanding": (outstanding := self._outstanding(visitor, view))[:DEALS],
+            "outstanding_more": len(outstanding) - DEALS,
         }
         return Sheet("grid.html", words.say("grid"), values)
 
@@ -77,12 +81,18 @@ class GridPage:
         return self._rows[2]
 
     def _outstanding(self, visitor: Visitor, view: View) -> list[Outstanding]:
-        """Give the deals that some table has yet to play, and where their carriers are."""
+        """Give the deals that some table has yet to play, and where their carriers are.
+
+        Of many those come first of which the fewest plays are missing.
+        """
         carriers: dict[int, list[Carrier]] = {}
         for one in self._carriers.at(view).carriers:
             carriers.setdefault(one.deal, []).append(one)
         lines = self._sheets.deals(visitor)
-        return [Outstanding(line, carriers.get(line.deal, [])) for line in lines if not line.complete]
+        left = [line for line in lines if not line.complete]
+        if len(left) > DEALS:
+            left.sort(key=lambda line: line.expected - (line.plays_in or 0))
+        return [Outstanding(line, carriers.get(line.deal, [])) for line in left]
 
 
 class WirePage:

@@ -21,7 +21,7 @@ from broker.scorer.view import View, ViewFeed
 
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 MOST_KEPT: Final = 64
-KEPT_QUERY: Final = ("page", "table", "kind", "text")
+KEPT_QUERY: Final = ("page", "table", "tables", "kind", "text")
 """What of an address stays when the language is changed, or the page follows the room."""
 
 

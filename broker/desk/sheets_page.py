@@ -72,10 +72,12 @@ class SheetsPage:
             else None
         )
 
-    def deals(self, _request: Request, visitor: Visitor, words: Catalogue) -> Sheet:
+    def deals(self, request: Request, visitor: Visitor, words: Catalogue) -> Sheet:
         """All deals of the event."""
         lines = self._sheets.deals(visitor)
-        return Sheet("deals.html", words.say("deals"), {"lines": lines}, lines)
+        leaf = _leaf(request, len(lines))
+        shown = lines[leaf.lines()]
+        return Sheet("deals.html", words.say("deals"), {"lines": shown, "leaf": leaf}, (shown, leaf))
 
     def deal(self, request: Request, visitor: Visitor, words: Catalogue) -> Sheet:
         """Show one traveller."""

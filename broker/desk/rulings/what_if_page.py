@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Final
+from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -13,13 +14,18 @@ from broker.contract.wire import Refused
 from broker.desk.access import Access, visitor_of
 from broker.desk.forms_page import render
 from broker.desk.rulings.bench import Bench
+from broker.desk.sheets import Leaf
 from broker.rules.errors import RuleError
 from broker.rules.profile import Comparison
 from broker.rules.rule_books import beside, book_of
+from broker.scorer.moment import Moment
 from broker.scorer.rulings.what_if import CHOICES, WhatIf, changed, what_if
 
 OWN: Final = ""
 """The event's own profile."""
+
+Wishes = tuple[str, tuple[tuple[str, str], ...]]
+"""A profile's id, and what is changed of it."""
 
 
 class WhatIfPage:
@@ -29,6 +35,8 @@ class WhatIfPage:
         self._access, self._bench = access, bench
         self._turn = threading.Lock()
         """One at a time: the whole event is counted again."""
+        self._last: tuple[Moment, Wishes, WhatIf] | None = None
+        """What was counted last: a hall's has many pages."""
 
     def routes(self) -> Sequence[Route]:
         """Give the routes."""
@@ -45,8 +53,13 @@ class WhatIfPage:
             found = self._counted(wishes) if "profile" in wishes else None
         except (RuleError, Refused) as refusal:
             error = refusal
+        leaf = Leaf.at(wishes.get("page", ""), len(found.players) if found else 0)
+        kept = {name: wishes[name] for name in ("profile", *CHOICES) if name in wishes}
         values = {
             "found": found,
+            "shown": found.players[leaf.lines()] if found else (),
+            "leaf": leaf,
+            "kept": urlencode(kept) + "&",
             "wishes": {"profile": ""} | wishes,
             "choices": CHOICES,
             "now": _now(event.profile),
@@ -65,9 +78,13 @@ class WhatIfPage:
         if any(value not in CHOICES[name] for name, value in asked.items()):
             wrong = ", ".join(name for name, value in asked.items() if value not in CHOICES[name])
             raise Refused("setting_unknown", f"there is no such setting: {wrong}")
+        wished = (base.id, tuple(asked.items()))
         with self._turn:
-            room = self._bench.look(lambda rulings: rulings.room.fork())
-            return what_if(room, changed(base, asked), event.players, event.plan.teams)
+            moment, room = self._bench.look(lambda rulings: (rulings.room.moment(), rulings.room.fork()))
+            if self._last is None or self._last[0] is not moment or self._last[1] != wished:
+                found = what_if(room, changed(base, asked), event.players, event.plan.teams)
+                self._last = moment, wished, found
+            return self._last[2]
 
 
 def _now(profile: Comparison) -> dict[str, str]:

@@ -4,11 +4,36 @@ import { lay } from "./desk.js";
 
 const root = document.documentElement;
 const shown = document.getElementById("display");
+const COLUMN_REM = 26; // a place, twenty letters of a name, an IMP, and what can be reached
+const asked = new URLSearchParams(location.search);
+const settled = asked.has("lines") || asked.has("columns");
+let waiting, resizing;
+
+/** How many lines and columns fit: a wide screen has two columns where a tall one has longer ones. */
+function fitting() {
+  const area = shown.querySelector(".columns");
+  const line = area?.querySelector("tbody tr");
+  if (!line) return null;
+  const rem = parseFloat(getComputedStyle(root).fontSize);
+  const head = area.querySelector("thead").offsetHeight + 2;
+  return {
+    lines: Math.min(40, Math.max(1, Math.floor((area.clientHeight - head) / line.offsetHeight))),
+    columns: Math.min(6, Math.max(1, Math.floor(area.clientWidth / (COLUMN_REM * rem)))),
+  };
+}
+
+/** Ask for the page that follows as it fits on this screen, unless the address said how much does. */
+function following() {
+  const next = new URL(shown.dataset.next, location);
+  const fits = settled ? null : fitting();
+  for (const [name, value] of Object.entries(fits ?? {})) next.searchParams.set(name, value);
+  return next;
+}
 
 /** The next page takes the place of this one; where the line is broken this one stays, and says that it may be old. */
-async function turn() {
+async function turn(to = following()) {
   try {
-    const answer = await fetch(shown.dataset.next, { cache: "no-store" });
+    const answer = await fetch(to, { cache: "no-store" });
     if (answer.redirected || answer.status === 401 || answer.status === 403) return location.reload();
     if (!answer.ok) throw new Error(answer.statusText);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -21,7 +46,22 @@ async function turn() {
 }
 
 function wait() {
-  setTimeout(turn, 1_000 * Number(shown.dataset.stay));
+  clearTimeout(waiting);
+  waiting = setTimeout(() => turn(), 1_000 * Number(shown.dataset.stay));
+}
+
+/** This page again, as much of it as fits: when it is opened, and when the screen is another. */
+function fit() {
+  const fits = settled ? null : fitting();
+  if (!fits || (fits.lines === Number(shown.dataset.lines) && fits.columns === Number(shown.dataset.columns))) return;
+  const to = following();
+  to.searchParams.set("page", "1");
+  turn(to);
 }
 
 wait();
+document.fonts.ready.then(fit);
+addEventListener("resize", () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(fit, 300);
+});

@@ -70,11 +70,14 @@ INSTEAD: Final = Substitute(player="p07", name="Wilhelmina von Reserve-Hohenstei
 PEOPLE: Final = ("Hélène Roy", "Tao Lin", "Inès Moreau", "Screen in the hall")
 
 
+Write = Callable[[Path, Iterable[LogMessage], Plan], object]
+
+
 class Whole:
     """A scorer in a thread of its own, and its desk with every page that the program has."""
 
-    def __init__(self, folder: Path, of: Plan, said: Sequence[LogMessage]) -> None:
-        event_folder(folder, timed(said), of)
+    def __init__(self, folder: Path, of: Plan, said: Sequence[LogMessage], write: Write) -> None:
+        write(folder, timed(said), of)
         listed = [Listed(one, (*origin, "", "")) for one, origin in zip(of.players, cycle(FROM), strict=False)]
         (folder / PLAYERS_CSV).write_text(players_csv(listed), encoding="utf-8")
         event = open_event(folder)
@@ -110,9 +113,16 @@ def _door(folder: Path) -> Door:
 
 
 @contextmanager
-def whole(folder: Path, of: Plan, said: Sequence[LogMessage] = (), *, connected: bool = True) -> Iterator[Whole]:
-    """Serve an event in which this was said. `connected`: with its broker."""
-    made, stop = Whole(folder, of, said), threading.Event()
+def whole(
+    folder: Path,
+    of: Plan,
+    said: Sequence[LogMessage] = (),
+    *,
+    connected: bool = True,
+    write: Write = event_folder,
+) -> Iterator[Whole]:
+    """Serve an event in which this was said. `connected`: with its broker; `write`: writes its folder."""
+    made, stop = Whole(folder, of, said, write), threading.Event()
     thread = threading.Thread(target=made.scorer.run, args=(stop,))
     thread.start()
     try:

@@ -17,8 +17,10 @@ STRUCTURE: Final = """() => {
     if (part.closest(".scrolling, .ways, figure, .unseen, [hidden]") || !shown(part)) continue;
     if (part.getBoundingClientRect().right > innerWidth + 1) wrong.push(`wider: ${part.outerHTML.slice(0, 90)}`);
   }
-  const heads = [...document.querySelectorAll("h1")].filter(shown).length;
-  if (heads !== 1) wrong.push(`${heads} h1`);
+  const heads = [...document.querySelectorAll("h1")].filter(shown);
+  if (heads.length !== 1) wrong.push(`${heads.length} h1`);
+  const begin = heads[0].getBoundingClientRect().top + scrollY;
+  if (innerWidth < 768 && begin > 190) wrong.push(`on a phone the page begins only at ${Math.round(begin)}`);
   const names = [...document.querySelectorAll("nav, main, aside, section, [role=region]")]
     .filter(shown).map((part) => `${part.localName} ${named(part).trim()}`);
   for (const name of new Set(names.filter((name, at) => names.indexOf(name) !== at))) wrong.push(`twice: ${name}`);
@@ -33,7 +35,7 @@ AXE: Final = Axe()
 
 
 def broken(page: Page) -> Iterator[str]:
-    """Name what is too wide, has no heading of its own, two landmarks of one name, or a field without label."""
+    """Name what is too wide, begins far down on a phone, has no heading of its own, two landmarks of one name, or a field without label."""
     yield from page.evaluate(STRUCTURE)
 
 
