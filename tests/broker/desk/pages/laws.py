@@ -35,7 +35,7 @@ AXE: Final = Axe()
 
 
 def broken(page: Page) -> Iterator[str]:
-    """Name what is too wide, begins far down on a phone, has no heading of its own, two landmarks of one name, or a field without label."""
+    """Name what is too wide or begins far down on a phone, what has no label or heading, and landmarks of one name."""
     yield from page.evaluate(STRUCTURE)
 
 
