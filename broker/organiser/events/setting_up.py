@@ -17,6 +17,7 @@ import tomli_w
 from msgspec.structs import replace
 
 from broker.contract.public_address import PublicAddress
+from broker.contract.words import EventName
 from broker.credentials import write_private
 from broker.organiser.deals.committed import COMMITMENT, event_of
 from broker.organiser.events.listed import Listed, players_csv, read_players, teams_of
@@ -40,6 +41,8 @@ SEARCH_S: Final = 8.0
 MOST_ROUNDS: Final = 100
 NEAR: Final = 2
 """Rounds fewer and more, of which an organiser sees what comes beside what was asked for."""
+
+LONGEST_TITLE: Final = 100
 
 NOBODY: Final = Plan(name="new", title="?", profile="oedmc-2020", players=())
 
@@ -71,17 +74,17 @@ def take_head(
 ) -> None:
     """Settle name, title and rules; `rules`: the text of a profile of the event's own; `keying`: of paper sheets.
 
-    Raises RuleError `event_started`, `malformed`, `bad_profile`, `unknown_profile`, `public_address_wrong`,
-    `other_event`; BadEvent.
+    Raises RuleError `event_started`, `event_name_wrong`, `title_wrong`, `malformed`, `bad_profile`, `unknown_profile`,
+    `public_address_wrong`, `other_event`; BadEvent.
     """
     before = may_change(folder)
     text = rules.replace("\r\n", "\n").strip()
     profile = own(text).id if text else load(profile).id
-    head = {"name": name, "title": " ".join(title.split()), "profile": profile, "keying": keying}
+    head = {"name": _event_name(name), "title": " ".join(title.split()), "profile": profile, "keying": keying}
+    if not (1 <= len(head["title"]) <= LONGEST_TITLE and head["title"].isprintable()):
+        raise RuleError("title_wrong", "a title has 1 to 100 printable characters")
     head["public_address"] = read_public(public_address)
     plan = _converted({**msgspec.to_builtins(before or NOBODY), **head}, Plan)
-    if not plan.title.isprintable():
-        raise RuleError("malformed", "the title has characters that no screen shows")
     if (folder / COMMITMENT).exists():
         event_of(folder, name)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,6 +93,14 @@ def take_head(
     else:
         (folder / PROFILE).unlink(missing_ok=True)
     _write(folder, plan)
+
+
+def _event_name(typed: str) -> str:
+    try:
+        return msgspec.convert(typed, EventName)
+    except msgspec.ValidationError:
+        text = f"{typed[:40]!r} is no name such as cup-2026: small letters, digits and hyphens, 32 at most"
+        raise RuleError("event_name_wrong", text) from None
 
 
 def read_public(typed: str) -> str:

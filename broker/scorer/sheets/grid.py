@@ -75,7 +75,8 @@ class Grid(Struct, frozen=True):
 def grid(moment: Moment, tables: Sequence[TableView]) -> Grid:
     """Give the grid of these tables."""
     plan = {table.table: _deals(moment, table.table) for table in tables}
-    rounds = _window({round_ for table in tables for round_ in plan[table.table]}, tables)
+    every = {round_ for table in tables for round_ in plan[table.table]}
+    rounds = _window(every, [_next(moment, table, plan[table.table]) for table in tables])
     return Grid(rounds, tuple(_row(moment, table, plan[table.table], rounds) for table in tables))
 
 
@@ -101,14 +102,19 @@ def _deals(moment: Moment, table: int) -> dict[int, int]:
     return {round_: laid[0].deal if (laid := ruled[round_]) else deal for round_, deal in planned.items()}
 
 
-def _window(rounds: Iterable[int], tables: Sequence[TableView]) -> tuple[int, ...]:
-    """Give the rounds that are shown: around those that tables are in."""
+def _next(moment: Moment, table: TableView, plan: Iterable[int]) -> int | None:
+    """Give the round that a table is in; of one that has not been heard, the first of which the result is not here."""
+    if table.round is not None:
+        return table.round
+    return min((round_ for round_ in plan if not moment.settled((table.table, round_))), default=None)
+
+
+def _window(rounds: Iterable[int], at: Iterable[int | None]) -> tuple[int, ...]:
+    """Give the rounds that are shown: around the earliest that a table is in, or of an event that is over the last."""
     every = sorted(rounds)
-    if len(every) <= MOST_ROUNDS:
-        return tuple(every)
-    earliest = min((table.round for table in tables if table.round is not None), default=every[0])
-    begin = min(sum(one < earliest for one in every), len(every) - MOST_ROUNDS + 1)
-    begin = max(0, begin - 1)
+    earliest = min((round_ for round_ in at if round_ is not None), default=None)
+    begin = len(every) if earliest is None else sum(one < earliest for one in every) - 1
+    begin = max(0, min(begin, len(every) - MOST_ROUNDS))
     return tuple(every[begin : begin + MOST_ROUNDS])
 
 

@@ -208,6 +208,24 @@ def open_plays(folder: Path) -> int:
     return (folder / "event.toml").read_text().count("[[plays]]")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"name": "Cup 2!"}, "event_name_wrong"),
+        ({"name": ""}, "event_name_wrong"),
+        ({"title": "  "}, "title_wrong"),
+        ({"title": "a\x07b"}, "title_wrong"),
+    ],
+)
+def test_a_name_or_title_that_cannot_be_is_named_and_what_was_typed_stays(
+    client: httpx.Client, folder: Path, wrong: dict[str, str], code: str
+) -> None:
+    answer = send(client, {**HEAD, **wrong})
+    assert (answer.status_code, f"<code>{code}</code>" in answer.text) == (400, True)
+    assert f'value="{wrong.get("name", HEAD["name"])}"' in answer.text
+    assert setting_up.plan_of(folder) is None
+
+
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])
 def test_the_sheets_of_all_carriers_are_printed_where_deals_are_made_and_no_face_is_on_them(
     client: httpx.Client, folder: Path, language: Literal["en", "fr", "zh"]

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from broker.contract.facts import Fine
 from broker.contract.messages import LogMessage
@@ -23,6 +24,7 @@ from broker.scorer.sheets.player import player_sheet
 from broker.scorer.sheets.receipt import ReceiptIndex, receipt_sheet
 from broker.scoring.bounds import bounds
 from broker.scoring.plays import ScoredPlay
+from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.desk.sample import table as table_view
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.rulings.ruled import correct, ruling
@@ -220,6 +222,28 @@ def test_a_corrected_play_shows_the_outcome_that_counts_and_not_the_one_that_was
     (play,) = [play for group in sheet.groups for play in group.plays if play.table == 1]
     hand_values = {seat: line.hand_value for seat, line in play.seats.items() if line.hand_value}
     assert (play.win, play.discarder, hand_values, play.at) == ("discard", "south", {"west": 33}, last.at)
+
+
+@pytest.mark.parametrize(
+    ("at", "in_until", "first"),
+    [
+        ((None, None), 0, 1),  # nothing has begun
+        ((None, None), 2, 2),  # tables that have not been heard since a restart stand where their results end
+        ((None, 2), 13, 1),
+        ((4, 4), 3, 3),
+        ((None, None), 14, 3),  # it is over: the last
+    ],
+)
+def test_of_a_long_event_the_grid_shows_the_rounds_around_the_earliest_that_a_table_is_in(
+    at: tuple[int | None, int | None], in_until: int, first: int
+) -> None:
+    long = large_event(14, 14)
+    room = Room(long)
+    for said in plays(long):
+        if said.fact.round <= in_until:
+            room.apply(said)
+    tables = [structs.replace(table_view(table), round=round_) for table, round_ in zip((1, 2), at, strict=True)]
+    assert grid(room.moment(), tables).rounds == (*range(first, first + 12),)
 
 
 def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere() -> None:
