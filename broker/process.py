@@ -179,14 +179,14 @@ def _loaded(event: Event, journal: Journal, folder: Path) -> Scorer:
 
 def _annexes(folder: Path, event: Event, work: Scorer, door: Door) -> tuple[Annex, ...]:
     """Give the pages of other rooms that the desk has during an event."""
-    bench = Bench(event, work, door)
+    bench = Bench(work, door)
     return (
         devices_page.annex(work, door),
         rulings_page.annex(bench),
-        sessions_page.annex(event, work.sessions),
+        sessions_page.annex(lambda: bench.event, work.sessions),
         paper_page.annex(event, read_deals(folder), work),
         exports_page.annex(folder, event),
-        setup_page.annex(folder),
+        setup_page.annex(folder, bench=bench),
     )
 
 

@@ -17,6 +17,7 @@ from broker.contract.words import (
     Code,
     Count,
     DealNo,
+    DeskRole,
     DeviceId,
     EventName,
     Hash,
@@ -31,7 +32,6 @@ from broker.contract.words import (
     PublicState,
     Reason,
     RoundNo,
-    RulerRole,
     Seat,
     Seq,
     StoreId,
@@ -280,7 +280,7 @@ class Ruling(Message, frozen=True, kw_only=True):
     decision: AnyDecision
     author: Name
     account: Annotated[str, Meta(max_length=64, description="login name of the author")]
-    role: RulerRole
+    role: DeskRole
     reason: Reason
     at: Milliseconds
 

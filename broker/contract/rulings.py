@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from broker.contract.riichi import RiichiEvent
+from broker.contract.sessions import Session
 from broker.contract.words import (
     AwardImp,
     DealNo,
@@ -130,6 +131,38 @@ class Withdrawn(Decision, frozen=True, tag="withdrawn", kw_only=True):
     fault: Fault = "own"
 
 
+LONGEST_LINE: Final = 60
+Line = Annotated[str, Meta(max_length=LONGEST_LINE)]
+MOST_SESSIONS: Final = 50
+
+
+class PlayerCorrected(Decision, frozen=True, tag="player_corrected", kw_only=True):
+    """Who a player is was written wrong in the plan. Who plays what stays, and so does the id."""
+
+    player: PlayerId
+    name: Name
+    country: Annotated[
+        str, Meta(pattern=r"^([A-Z]{2,3})?$(?!\n)", description="as flags are named; empty: not said")
+    ] = ""
+    club: Line = ""
+    national: Annotated[Line, Meta(description="number of the national federation")] = ""
+    ema: Annotated[Line, Meta(description="number of the European association")] = ""
+    first_name: Annotated[Line, Meta(description="as federations list it")] = ""
+    last_name: Line = ""
+
+
+class TitleCorrected(Decision, frozen=True, tag="title_corrected", kw_only=True):
+    """The event is called otherwise than the plan has it. Its name, which is part of every topic, stays."""
+
+    title: Name
+
+
+class SessionsCorrected(Decision, frozen=True, tag="sessions_corrected", kw_only=True):
+    """When rounds are played, and how long a play may take: all sessions, in the place of those of the plan."""
+
+    sessions: Annotated[tuple[Session, ...], Meta(max_length=MOST_SESSIONS)]
+
+
 class Undo(Decision, frozen=True, tag="undo", kw_only=True):
     """Another ruling counts no longer; undone in its turn, it counts again."""
 
@@ -152,13 +185,17 @@ AnyDecision = (
     | Deadline
     | Substitute
     | Withdrawn
+    | PlayerCorrected
+    | TitleCorrected
+    | SessionsCorrected
     | Undo
 )
 
 OF_A_PLAY: Final = (Correct, Void, Adjusted, SeatsPlayed, DealPlayed, Reopen)
 OF_A_DEAL: Final = (Fouled,)
 OF_WHO_PLAYS: Final = (Substitute, Withdrawn)
-OF_THE_EVENT: Final = (Deadline, *OF_WHO_PLAYS, Undo)
+OF_THE_PLAN: Final = (PlayerCorrected, TitleCorrected, SessionsCorrected)
+OF_THE_EVENT: Final = (Deadline, *OF_WHO_PLAYS, *OF_THE_PLAN, Undo)
 """An award or a fine is of a play or of none."""
 
 
@@ -178,7 +215,7 @@ def named(decision: AnyDecision) -> Collection[str]:
             return decision.fines.keys()
         case SeatsPlayed():
             return decision.players.values()
-        case Substitute() | Withdrawn():
+        case Substitute() | Withdrawn() | PlayerCorrected():
             return (decision.player,)
         case _:
             return ()

@@ -74,6 +74,8 @@ AwardImp = Annotated[
 LONGEST_REASON: Final = 500
 Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
 RulerRole = Literal["head_arbiter", "table_arbiter"]
+DeskRole = Literal["head_arbiter", "table_arbiter", "organiser"]
+"""Who may decide at the desk; an organiser corrects the plan alone."""
 FineImp = Annotated[int, Meta(ge=1, le=FINE_IMP, description="IMP taken off after conversion")]
 Serial = Annotated[int, Meta(ge=1, le=136)]
 Milliseconds = Annotated[int, Meta(ge=0, le=7_258_118_400_000, description="since 1970, to the year 2200")]

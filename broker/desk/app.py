@@ -40,6 +40,7 @@ from broker.desk.stream import Pace, Streams, Tell, event
 from broker.people.door import Door
 from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
+from broker.scorer.origins import Origin
 from broker.scorer.standings import as_csv
 from broker.scorer.view import View, ViewFeed
 from broker.scorer.view import as_json as written
@@ -101,8 +102,12 @@ def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
 def _pages(offer: Offer, *, attends: bool) -> Pages:
     if offer.moments is None:
         return Pages(grids=offer.grids, attends=attends)
-    event = offer.moments().event
-    teams, origin_of = event.plan.teams, event.origin_of
+    moments = offer.moments
+
+    def origin_of(player: str) -> Origin:
+        return moments().event.origin_of(player)
+
+    teams = moments().event.plan.teams
     return Pages(sheets=True, grids=offer.grids, teams=teams, origin_of=origin_of, attends=attends)
 
 

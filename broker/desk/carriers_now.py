@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from broker.contract.sessions import Session
 from broker.contract.words import PublicState
 from broker.scorer.carriers.dispatch import Carrier, Move, Slow, carriers, moves, slow
 from broker.scorer.carriers.forecast import Span, forecast
 from broker.scorer.carriers.pace import Pace, pace
 from broker.scorer.carriers.progress import Leg, PlayKey, Progress, Stage
-from broker.scorer.event import Event, Session
+from broker.scorer.event import Event
 from broker.scorer.moment import Moment
 from broker.scorer.view import TableView, View
 

@@ -95,7 +95,7 @@ class SheetsPage:
             "before": numbers[at - 1] if at else None,
             "after": numbers[at + 1] if at + 1 < len(numbers) else None,
         }
-        key = (moment.parts(number), sheet.complete, leaf, moment.stand_ins)
+        key = (moment.parts(number), sheet.complete, leaf, moment.stand_ins, moment.event)
         return Sheet("deal.html", words.say("deal", deal=number), values, key)
 
     def player(self, request: Request, visitor: Visitor, words: Catalogue) -> Sheet:

@@ -7,7 +7,7 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 Right = Literal["see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people"]
 """`see_public`: what players may know. `see_room`: all, deals under embargo too. `rule`: on plays, if the scorer lets.
-`set_up`: the event before it starts. `print_sheets`: blank ones, for paper.
+`set_up`: the event before it starts, and what its plan has wrong afterwards. `print_sheets`: blank ones, for paper.
 `keep_people`: accounts and the audit log."""
 
 RIGHTS: Final[dict[Role, frozenset[Right]]] = {

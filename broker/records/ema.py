@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 
 from broker.contract.plans import Player
 from broker.organiser.deals.files import flat
-from broker.organiser.events.listed import FURTHER, Listed, read_players
+from broker.organiser.events.listed import FURTHER, Listed, as_corrected, read_players
 from broker.rules.errors import RuleError
 from broker.scorer.cells import Cell, as_csv, decimal
+from broker.scorer.event import Event
 from broker.scorer.origins import PLAYERS
 from broker.scorer.stored import Stored
 from broker.scoring.ranking import Ranked
@@ -56,8 +57,10 @@ def read_entrants(path: Path) -> dict[str, Entrant]:
         raise RuleError("bad_players", f"{path.name}: {error}") from None
 
 
-def entrants_of(folder: Path) -> dict[str, Entrant]:
-    """Give what `players.csv` of an event's folder says; where a name has no parts the whole of it is the last.
+def entrants_of(folder: Path, event: Event) -> dict[str, Entrant]:
+    """Give what `players.csv` of an event's folder says, and corrections of its plan.
+
+    Where a name has no parts the whole of it is the last.
 
     Raises RuleError `bad_players`.
     """
@@ -66,7 +69,7 @@ def entrants_of(folder: Path) -> dict[str, Entrant]:
         listed = read_players(path) if path.exists() else ()
     except (RuleError, ExceptionGroup, OSError) as problem:
         raise RuleError("bad_players", f"{path.name}: {_first(problem)}") from None
-    return {one.player.id: _of_list(one) for one in listed}
+    return {one.player.id: _of_list(one) for one in as_corrected(listed, event.corrections)}
 
 
 def _first(problem: Exception) -> str:

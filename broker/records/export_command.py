@@ -145,7 +145,7 @@ def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool
         stored = open_stored(folder)
         if not provisional and not stored.room.final:
             raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
-        known = european.read_entrants(players) if players else european.entrants_of(folder)
+        known = european.read_entrants(players) if players else european.entrants_of(folder, stored.event)
         made = european.report(stored, known)
         if made.without_number:
             click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)

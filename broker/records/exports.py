@@ -89,7 +89,7 @@ class Export:
 
 
 def _ema(source: Source) -> str:
-    return european.report(source.stored, european.entrants_of(source.folder)).text
+    return european.report(source.stored, european.entrants_of(source.folder, source.stored.event)).text
 
 
 EXPORTS: Final = (

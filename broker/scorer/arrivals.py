@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, overload
 from broker.contract.facts import Result
 from broker.contract.messages import LogMessage
 from broker.contract.words import SEATS, Imp, Seat
+from broker.scorer.event import Event
 from broker.scorer.moment import Moment
 from broker.scorer.rulings.absences import StandIn
 from broker.scorer.rulings.entry import PlayKey
@@ -26,7 +27,8 @@ class Line(NamedTuple):
     message: LogMessage
     group: Group | None
     provisional: bool
-    stand_ins: tuple[StandIn, ...]
+    named: tuple[tuple[StandIn, ...], Event]
+    """Who sits there, and how they are called."""
     play: PlayView
 
 
@@ -101,11 +103,11 @@ class Arrivals(Sequence[PlayView]):
             return self._as_ruled(message.at, fact, *ruled)
         group, provisional = self._group(message.table, fact), fact.deal not in self.moment.complete
         had = self._lines.get((message.table, fact.round))
-        there = self.moment.stand_ins
-        if had and had.message is message and had.group is group and had[2:4] == (provisional, there):
+        named = self.moment.stand_ins, self.moment.event
+        if had and had.message is message and had.group is group and had[2:4] == (provisional, named):
             return had.play
         play = self._made(message, fact, group, provisional=provisional)
-        self._lines[message.table, fact.round] = Line(message, group, provisional, there, play)
+        self._lines[message.table, fact.round] = Line(message, group, provisional, named, play)
         return play
 
     def _as_ruled(self, at: int, entered: Result | None, laid: Laid, kinds: tuple[str, ...]) -> PlayView:

@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 
 from broker.contract.plans import PlannedPlay, Player
 from broker.contract.public_address import PublicAddress
+from broker.contract.rulings import PlayerCorrected
+from broker.contract.sessions import Session
 from broker.contract.words import (
     SEATS,
     DealNo,
     EventName,
     Name,
     PlayerId,
-    PlayMinutes,
     ProfileId,
     RoundNo,
     Seat,
@@ -54,8 +55,6 @@ from broker.scoring.plays import by_seat
 
 EVENT: Final = "event.toml"
 LARGEST_TEAM: Final = 99
-STARTS: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$(?!\n)"
-"""Local time, to the minute, as a browser's field gives it."""
 
 T = TypeVar("T")
 
@@ -67,16 +66,6 @@ class Booking(Struct, frozen=True, forbid_unknown_fields=True):
     table: TableNo
     deal: DealNo
     players: dict[Seat, PlayerId]
-
-
-class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Some rounds that are played without a long pause, and their clocks."""
-
-    name: Name
-    first_round: RoundNo
-    last_round: RoundNo
-    starts: Annotated[str, Meta(pattern=STARTS, description="date and time where it is played")] | None = None
-    play_minutes: PlayMinutes | None = None
 
 
 Keying = Annotated[Literal["single", "double"], Meta(description="how many people key each paper sheet")]
@@ -137,6 +126,8 @@ class Event:
             raise BadEvent(error.text, [error]) from None
         self._forms = {number: form_hash(order) for number, order in self._orders.items()}
         self.players = {player.id: player for player in plan.players}
+        self.corrections: Mapping[str, PlayerCorrected] = {}
+        """What the plan says otherwise of a player than it did before the event: by the player's id."""
         self.bookings = {(play.table, play.round): play for play in plan.plays}
         self.riichi = {(one.table, one.round): one for one in plan.riichi}
 
@@ -174,6 +165,13 @@ class Event:
         """Give the same event, counted by another profile."""
         other = copy(self)
         other.profile = profile
+        return other
+
+    def saying(self, plan: Plan, corrections: Mapping[str, PlayerCorrected]) -> "Event":
+        """Give the same event with other names, clubs, title or clocks. The plays of `plan` must be those of ours."""
+        other = copy(self)
+        other.plan, other.corrections = plan, corrections
+        other.players = {player.id: player for player in plan.players}
         return other
 
     @cached_property
@@ -228,12 +226,13 @@ class Event:
 
     def origin_of(self, player: str) -> Origin:
         """Give country and club of a player, as far as they are known."""
-        return self._origins.get(player, UNKNOWN)
+        said = self.corrections.get(player)
+        return Origin(said.country, said.club) if said else self._origins.get(player, UNKNOWN)
 
     @property
     def has_origins(self) -> bool:
         """Whether anybody's country or club is known."""
-        return bool(self._origins)
+        return bool(self._origins) or any(one.country or one.club for one in self.corrections.values())
 
     def winds(self, deal: int) -> tuple[Wind, Seat]:
         """Give a deal's prevalent wind and dealer: both stand on its carrier."""
@@ -330,7 +329,7 @@ def _problems(plan: Plan, deals: Mapping[int, DealRecord], rules: OwnRules) -> I
         if play.deal not in deals:
             yield RuleError("deal_unknown", f"{where}: there is no deal {play.deal}")
     yield from _team_problems(plan)
-    yield from _sessions(plan)
+    yield from session_problems(plan)
     for table, round_ in _twice((play.table, play.round) for play in plan.plays):
         yield RuleError("two_plays_at_once", f"table {table} has two plays in round {round_}")
 
@@ -350,7 +349,7 @@ def _team_problems(plan: Plan) -> Iterable[RuleError]:
         yield from (RuleError(fault.code, fault.text) for fault in check_teams(plan.plays, plan.teams))
 
 
-def _sessions(plan: Plan) -> Iterable[RuleError]:
+def session_problems(plan: Plan) -> Iterable[RuleError]:
     """Name what is wrong with the sessions: each round of the movement is in one of them, if there are any."""
     yield from (RuleError("session_rounds_wrong", text) for text in _rounds_of_sessions(plan))
 

@@ -165,7 +165,7 @@ class Embargo:
     def open_part(self, moment: Moment) -> Moment:
         """Give the same moment without every deal that a table has yet to play."""
         parts = {deal: moment.parts(deal) for deal in moment.complete}
-        beside, kept = (*moment.adjustments, moment.deadline, moment.stand_ins), self._kept
+        beside, kept = (*moment.adjustments, moment.deadline, moment.stand_ins, moment.event), self._kept
         if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
             kept = self._kept = _Opened(parts, beside, self._opened(moment, parts))
         return kept.moment

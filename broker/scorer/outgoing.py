@@ -94,10 +94,11 @@ class Speaker:
         repeats: dict[int, tuple[str, ...]] | None = None,
         plays: tuple[PlannedPlay, ...] | None = None,
         settled: tuple[int, ...] = (),
+        minutes: dict[int, int] | None = None,
     ) -> Outgoing:
         """Tell a table all its plays, which of its rounds are over, and who would play a deal again.
 
-        `plays`: as they are after what was ruled; None: as they were planned.
+        `plays`: as they are after what was ruled; None: as they were planned. `minutes` that they have: likewise.
         """
         message = Assignment(
             id=_new_id(),
@@ -111,7 +112,7 @@ class Speaker:
             recorded=recorded,
             repeats=repeats or {},
             settled=settled,
-            minutes=self._event.minutes_of(table),
+            minutes=self._event.minutes_of(table) if minutes is None else minutes,
             public_address=self._event.plan.public_address,
         )
         return self._at(topics.ASSIGNMENT, message, table=table)

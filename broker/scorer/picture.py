@@ -31,6 +31,8 @@ class Known(NamedTuple):
     pausing: Since | None
     restored: Restored | None
     attended: Attending | None
+    minutes: int | None
+    """That the plan gives the present play."""
 
 
 class Picture:
@@ -60,7 +62,7 @@ class Picture:
         connected: bool,
     ) -> View:
         """Give the whole room at this moment."""
-        event, moment = self._event, room.moment()
+        event, moment = room.event, room.moment()
         return View(
             version=version,
             event=event.name,
@@ -108,7 +110,7 @@ class Picture:
         seated = (room.seatings.of((table, said.round)) if said and said.round else None) or (
             booking and booking.players
         )
-        there = sitting(self._event, room.book, said.round, seated) if said and said.round and seated else {}
+        there = sitting(room.event, room.book, said.round, seated) if said and said.round and seated else {}
         names = {seat: player.name for seat, player in there.items()}
         calling = times.calling.get(table)
         return Known(
@@ -121,6 +123,7 @@ class Picture:
             times.pausing.get(table),
             times.restored.get(table),
             self._attended.call(table, calling.at if calling else None) if said and said.calling else None,
+            room.event.minutes_of(table).get(said.round) if said and said.round else None,
         )
 
     def _card(self, table: int, known: Known) -> None:
@@ -153,7 +156,7 @@ def _table(event: Event, table: int, known: Known) -> TableView:
         calling_since=known.calling.at if known.calling else None,
         attended=known.attended,
         playing_since=_present(known.playing, said),
-        minutes=event.minutes_of(table).get(said.round) if said and said.round else None,
+        minutes=known.minutes,
         pausing_since=known.pausing.at if known.pausing else None,
         stood_ms=said.stood_ms if said else None,
         played_ms=said.played_ms if said else None,

@@ -37,6 +37,10 @@ class Publication:
         if back:
             yield from self.standings(room, seq)
 
+    def renamed(self) -> None:
+        """Have the standings said again, though nobody's IMPs have changed."""
+        self._unsaid = True
+
     def standings(self, room: Room, seq: int) -> Iterator[Outgoing]:
         """Give the public standings, if they have changed since they were given."""
         if self._unsaid:

@@ -76,7 +76,7 @@ def refill(event: Event, room: Room, clocks: FactTimes, times: TableTimes, taken
             believed = clocks.believed(message, at)
             yield believed
             times.hear(believed)
-            for concern in of_itself(event, room, believed, at):
+            for concern in of_itself(room.event, room, believed, at):
                 told.append((at, concern))  # noqa: PERF401 - nearly always there is none
 
     room.load(one_by_one())

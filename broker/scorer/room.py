@@ -18,7 +18,7 @@ from broker.rules.rule_books import Rules
 from broker.scorer.event import Event
 from broker.scorer.moment import Moment
 from broker.scorer.riichi import Sessions
-from broker.scorer.rulings import absences
+from broker.scorer.rulings import absences, plan
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.doubles import out_of_place
 from broker.scorer.rulings.entry import WHO_PLAYS, Entry, PlayKey, Subject, entry_of
@@ -40,6 +40,8 @@ class Room:
 
     def __init__(self, event: Event) -> None:
         self._event = event
+        self.event = event
+        """As corrections of the plan have it; who plays what is as it was. Put in place whole, for any thread."""
         self.results: dict[PlayKey, LogMessage] = {}
         """What the tables have entered; what counts of it is `play`."""
         self.book = Book()
@@ -100,6 +102,7 @@ class Room:
     def fork(self) -> "Room":
         """Give a room that goes on from here by itself, to try a ruling in."""
         new = Room(self._event)
+        new.event = self.event
         new.results, new.book, new._ruled = dict(self.results), self.book.copy(), dict(self._ruled)
         new.early = set(self.early)
         new._expected, new._of_deal, new._at_table = map(Counter, (self._expected, self._of_deal, self._at_table))
@@ -111,6 +114,7 @@ class Room:
     def under(self, profile: Rules) -> "Room":
         """Give a room in which the same was said and ruled, counted by another profile. Payments stay as they were."""
         new = Room(self._event.under(profile))
+        new.event = self.event.under(profile)
         new.results, new.book, new._forms = dict(self.results), self.book.copy(), dict(self._forms)
         new._ruled = {key: new._lay(key) for key in self._ruled}
         return new
@@ -120,6 +124,7 @@ class Room:
     def _remember(self, message: Kept) -> None:
         if not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
             self.book.add(entry := entry_of(message))
+            self.event = plan.corrected(self._event, self.event, self.book, entry)
             about = self.book.root(entry).play
             if about is not None and about not in self.results and not entry.at_table:
                 self.early.add(entry.id)
@@ -247,6 +252,11 @@ class Room:
     # ---- what is asked ----------------------------------------------------------------------
 
     @property
+    def planned(self) -> Event:
+        """The event as it was settled before its first play."""
+        return self._event
+
+    @property
     def profile(self) -> Rules:
         """The rules of the event."""
         return self._event.profile
@@ -360,9 +370,10 @@ class Room:
 
     def moment(self) -> Moment:
         """Give all plays as they are now: the same object until a play has changed, with all that was made of it."""
-        if self._moment is None or self._moment.ledger is not self._ledger:
-            self._moment = Moment(
-                self._event,
+        had = self._moment
+        if had is None or had.ledger is not self._ledger or had.event is not self.event:
+            had = self._moment = Moment(
+                self.event,
                 self._ledger,
                 MappingProxyType(self.results),
                 self._all_complete(),
@@ -375,7 +386,7 @@ class Room:
                 tuple(sorted(self.teams.left_out)),
                 absences.stand_ins(self.book),
             )
-        return self._moment
+        return had
 
     def _kinds(self, laid: Laid) -> tuple[str, ...]:
         return tuple(self.book.entries[id_].kind for id_ in laid.rulings)

@@ -33,7 +33,7 @@ from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.picture import Picture
 from broker.scorer.publication import Publication
 from broker.scorer.room import Room
-from broker.scorer.rulings import absences
+from broker.scorer.rulings import absences, plan
 from broker.scorer.rulings.asked import Asked, wait
 from broker.scorer.rulings.rulings import Rulings
 from broker.scorer.standings import write_csv
@@ -316,14 +316,16 @@ class Scorer:
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
         if session := self._room.riichi.present(self._event.riichi, table):
-            planned = self._room.riichi.planned(session, self._event.players)
+            planned = self._room.riichi.planned(session, self._room.event.players)
             self._say(self._speaker.riichi(session, planned, self._height))
             return
         replanned = self._room.replanned(table)
         repeats = self._room.seatings.to_come(self._event, table, replanned)
         recorded, settled = self._room.recorded(table), self._room.settled(table)
-        plays = absences.with_substitutes(self._room.book, self._event.plays_of(table, replanned))
-        self._say(self._speaker.assignment(table, recorded, self._height, repeats, plays, settled))
+        event = self._room.event
+        plays = absences.with_substitutes(self._room.book, event.plays_of(table, replanned))
+        minutes = event.minutes_of(table)
+        self._say(self._speaker.assignment(table, recorded, self._height, repeats, plays, settled, minutes))
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """What follows from a ruling of the desk once it is safe."""
@@ -332,8 +334,11 @@ class Scorer:
         self._picture.changed()
         self._say(self._speaker.ruling(ruling))
         root = self._room.book.root(self._room.book.entries[ruling.id])
-        absent = {table for table, _ in absences.plays_of(self._event, root)}
-        for table in sorted(absent if root.table is None else {root.table}):
+        if plan.is_of_the_plan(self._room.book, root.decision):
+            self._publication.renamed()
+        told = {table for table, _ in absences.plays_of(self._event, root)}
+        told |= plan.tables_told(self._event, root.decision)
+        for table in sorted(told if root.table is None else {root.table}):
             self._assign(table)
         self._tell_scores(set(deals))
         # IMPs beside all plays change no deal; an arbiter who rules looks at once.
@@ -363,7 +368,7 @@ class Scorer:
     def _write_standings(self) -> None:
         """Write the file anew. It is made from the store: that it cannot be written is no reason to stop."""
         try:
-            write_csv(self._folder / STANDINGS, self._room.moment().standings, self._event.origin_of)
+            write_csv(self._folder / STANDINGS, self._room.moment().standings, self._room.event.origin_of)
         except OSError as error:
             text = f"{STANDINGS}: {error.strerror}"
             self._concerned.append(Concern("standings_unwritten", text, values={"text": text}))
@@ -371,7 +376,7 @@ class Scorer:
     def _concerns_of(self, message: LogMessage, now: int) -> Iterable[Concern]:
         if message.seq > 1 and message.seq - 1 not in self._intake.books[message.table].taken:
             yield gap_before(message.table, message.seq)
-        yield from concerns_of(self._event, self._room, message, now)
+        yield from concerns_of(self._room.event, self._room, message, now)
 
     def _say(self, message: Outgoing) -> None:
         self.wire.note(self._clock(), "out", message.topic, message.payload)

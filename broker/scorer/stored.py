@@ -22,6 +22,7 @@ class Stored(Struct, frozen=True):
     """An event, its room at one moment, its deals, and what was done in its plays where that is known. All secret."""
 
     event: Event
+    """As corrections of its plan have it."""
     room: Room
     deals: Mapping[int, DealRecord]
     hands: Mapping[tuple[int, int], HandRecord]
@@ -100,4 +101,4 @@ def open_stored(folder: Path) -> Stored:
     with closing(open_reader(folder, event.name)) as journal:
         room.load(decoded(journal.entries()))
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
-    return Stored(event, room, {deal.number: deal for deal in read_deals(folder)}, hands)
+    return Stored(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands)

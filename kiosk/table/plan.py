@@ -24,7 +24,7 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     if had is None or had.store != event.assignment.store:
         return _from_another_store(state, event), ()
     if renames(state, event.assignment):
-        return _with_substitute(state, event.assignment), ()
+        return _with_names(state, event.assignment), ()
     if state.phase is Phase.RESTORING and not settled_now(state, event.assignment):
         raise NotNow("not_now", "the trays of a play are being laid")
     if _behind(state, event.assignment) != _behind(state, had):
@@ -36,17 +36,17 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
 
 
 def renames(state: Table, assignment: Assignment) -> bool:
-    """Say whether a plan that comes while trays are laid tells nothing new of the plays but who sits there now."""
+    """Say whether a plan that comes while trays are laid tells nothing new of the plays but names and minutes."""
     had = state.assignment
     if had is None or state.phase is not Phase.RESTORING or state.seating or settled_now(state, assignment):
         return False
     same = [_apart_from_names(one) for one in had.plays] == [_apart_from_names(one) for one in assignment.plays]
     ruled = (had.profile, had.rules) == (assignment.profile, assignment.rules)
-    return same and ruled and had.plays != assignment.plays
+    return same and ruled and (had.plays, had.minutes) != (assignment.plays, assignment.minutes)
 
 
-def _with_substitute(state: Table, assignment: Assignment) -> Table:
-    """Go on with what is laid; who sits there under another name has not checked in."""
+def _with_names(state: Table, assignment: Assignment) -> Table:
+    """Go on with what is laid; who sits there under another name, as a substitute does, has not checked in."""
     renewed = replace(state, assignment=assignment)
     return replace(renewed, arrived=frozenset(s for s in state.arrived if renewed.players[s] == state.players[s]))
 

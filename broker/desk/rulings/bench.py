@@ -26,8 +26,13 @@ class Thread(Protocol):
 class Bench:
     """Where arbiters rule."""
 
-    def __init__(self, event: Event, scorer: Thread, door: Door) -> None:
-        self.event, self._scorer, self._door = event, scorer, door
+    def __init__(self, scorer: Thread, door: Door) -> None:
+        self._scorer, self._door = scorer, door
+
+    @property
+    def event(self) -> Event:
+        """The event as corrections of its plan have it now."""
+        return self._scorer.rulings.room.event
 
     def look(self, work: Callable[[Rulings], T]) -> T:
         """Ask for something that changes nothing. Raises ScorerBusy, Refused."""
@@ -41,7 +46,7 @@ class Bench:
         The note is written first and committed last: where the ruling is refused, there is no note of one. Where this
         machine stops between the two commits, `note_missing` writes the note at the next start.
         """
-        author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # who may rule is an arbiter
+        author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # who may rule is an arbiter, who may set up an organiser
         with self._door.store.commit():
             self._door.audit.note(self._door.clock(), account.name, NOTED, draft.id, draft.reason, address=address)
             return self._scorer.ask(lambda: self._scorer.rulings.give(draft, author, looked_at))

@@ -37,6 +37,7 @@ from broker.scorer.rulings.rulings import Rulings
 from broker.scorer.visits import KINDS, Visit
 
 SHOWN: Final = 200
+PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected")
 LONGEST: Final = 2000
 PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
 LISTED: Final = 100
@@ -99,7 +100,7 @@ class RulingsPage:
 
         values = self._bench.look(look) | {"wishes": wishes, "players": event.players, "most": SHOWN}
         values["told"] = {one.entry.id: self._telling(request).of(one) for one in values.pop("changes")}
-        values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", "undo")
+        values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
         values["at_tables"] = KINDS
         done = "ruling_published" if "done" in wishes else ""
         return render(request, "rulings.html", "rulings", visitor_of(request), done=done, values=values)

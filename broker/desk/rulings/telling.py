@@ -17,7 +17,10 @@ from broker.contract.rulings import (
     FineRuled,
     Fouled,
     Given,
+    PlayerCorrected,
+    SessionsCorrected,
     Substitute,
+    TitleCorrected,
     Withdrawn,
 )
 from broker.contract.words import SEATS, Seat
@@ -87,6 +90,8 @@ class Telling:
                 values = {"player": self.name(said.player), "round": said.first_round}
                 others = self._imp(imp_of("others", self._awards))
                 return self._say("withdrawn_line", gift=self._gift(said.fault), others=others, **values)
+            case PlayerCorrected():
+                return Markup.escape(said.player)
             case _:
                 return NOTHING
 
@@ -106,6 +111,8 @@ class Telling:
         match about:
             case Substitute() | Withdrawn():
                 return self._say("told_sits", name=held.sits) if held.sits else self._say("told_nobody_sits")
+            case PlayerCorrected() | TitleCorrected() | SessionsCorrected():
+                return BETWEEN.join(PART.format(text) for text in held.said if text) or PART.format("–")
             case Fouled():
                 return self._groups(held.groups) if held.groups else self._say("told_as_restored")
             case Deadline():

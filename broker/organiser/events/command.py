@@ -18,7 +18,7 @@ from broker.organiser.deals import options
 from broker.organiser.deals.command import new as new_deals
 from broker.organiser.deals.made import BY_ROUNDS
 from broker.organiser.events.listed import Listed, players_csv, read_kept, read_players, teams_of
-from broker.organiser.events.ready import Problem, notes, problems
+from broker.organiser.events.ready import Problem, corrections, notes, problems
 from broker.organiser.events.setting_up import MOST_ROUNDS, plan_of, read_public
 from broker.organiser.movements import coming
 from broker.organiser.movements.command import new as new_movement
@@ -179,7 +179,7 @@ event.add_command(sheets)
 def _tell(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
     found = problems(folder)
     plan = None if found else plan_of(folder)
-    noted = notes(plan, read_kept(folder, plan)) if plan else []
+    noted = [*(notes(plan, read_kept(folder, plan)) if plan else ()), *corrections(folder)]
     if as_json:
         said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}
         click.echo(json.dumps(said, ensure_ascii=False))

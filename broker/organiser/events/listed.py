@@ -1,7 +1,7 @@
 """Players from a CSV list: their teams, and what is kept beside the plan: country, club, national and EMA numbers."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from broker.contract.plans import Player
+from broker.contract.rulings import PlayerCorrected
 from broker.organiser.deals.files import every, refuse
 from broker.organiser.deals.table import Row, read_table
 from broker.rules.errors import RuleError
@@ -101,6 +102,16 @@ def _listed(row: Row, made: str) -> Listed:
     if further[0] and not COUNTRY.fullmatch(further[0]):
         raise RuleError("country_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
     return Listed(player, further, team, *parts)
+
+
+def as_corrected(listed: Iterable[Listed], corrections: Mapping[str, PlayerCorrected]) -> tuple[Listed, ...]:
+    """Give a list as corrections of the plan have it."""
+    return tuple(_corrected(one, said) if (said := corrections.get(one.player.id)) else one for one in listed)
+
+
+def _corrected(one: Listed, said: PlayerCorrected) -> Listed:
+    further = tuple(getattr(said, column) for column in FURTHER)
+    return Listed(Player(id=one.player.id, name=said.name), further, one.team, said.first_name, said.last_name)
 
 
 def _twice(found: Iterable[tuple[int, Listed]]) -> Iterable[RuleError]:

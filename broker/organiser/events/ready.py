@@ -12,9 +12,12 @@ from broker.organiser.events.countries import CODES
 from broker.organiser.events.listed import Listed, read_players
 from broker.rules.errors import RuleError
 from broker.scorer.errors import BadEvent, ScorerError
-from broker.scorer.event import Plan, open_event, read_plan
+from broker.scorer.event import EVENT, Plan, open_event, read_plan
 from broker.scorer.folder import DEALS, SETS
 from broker.scorer.origins import PLAYERS
+from broker.scorer.stored import open_stored
+from broker.store.address import started
+from broker.store.errors import StoreError
 
 Problem = tuple[str, str]
 """Code and text."""
@@ -65,6 +68,28 @@ def _of_no_country(listed: Iterable[Listed]) -> Iterator[RuleError]:
         of_code.setdefault(one.country, []).append(one.player.id)
     for code in sorted(of_code.keys() - CODES - {""}):
         yield RuleError("country_unknown", f"{code}: {', '.join(of_code[code])}")
+
+
+def corrections(folder: Path) -> list[Problem]:
+    """Give what is called otherwise by now than `event.toml` has it, where a scorer has been started.
+
+    That the store cannot be read is told as a note; what is wrong with the event is among its problems.
+    """
+    if not started(folder):
+        return []
+    try:
+        stored = open_stored(folder)
+    except ScorerError:
+        return []
+    except StoreError as problem:
+        return [(problem.code, str(problem))]
+    was, now = stored.room.planned.plan, stored.event.plan
+    found = [f"the title: {now.title}, in {folder / EVENT} {was.title}"] if now.title != was.title else []
+    for player in stored.event.corrections:
+        names = stored.event.name_of(player), stored.room.planned.name_of(player)
+        found.append(f"{player}: {names[0]}, in {folder / EVENT} {names[1]}")
+    found += [f"sessions: others than in {folder / EVENT}"] if now.sessions != was.sessions else []
+    return [("plan_corrected", text) for text in found]
 
 
 def _refuse_alone(plan: Plan) -> None:

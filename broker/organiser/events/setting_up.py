@@ -20,6 +20,7 @@ from broker.contract.public_address import PublicAddress
 from broker.contract.words import EventName
 from broker.credentials import write_private
 from broker.organiser.deals.committed import COMMITMENT, event_of
+from broker.organiser.events.clocks import read_sessions
 from broker.organiser.events.listed import Listed, players_csv, read_players, teams_of
 from broker.organiser.movements import file as files
 from broker.organiser.movements.coming import Coming, minutes_a_play, of_order
@@ -28,7 +29,7 @@ from broker.organiser.movements.players import fours, team_by_team
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, check, make, named
 from broker.rules.rule_books import load, own
-from broker.scorer.event import EVENT, Plan, Session, read_plan
+from broker.scorer.event import EVENT, Plan, read_plan
 from broker.scorer.origins import PLAYERS
 from broker.scorer.own_rules import PROFILE
 from broker.store.address import STORE, started
@@ -197,26 +198,9 @@ def take_movement(folder: Path, movement: Movement) -> int:
 def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
     """Put sessions and their clocks into the plan; rows without a name are none. Raises RuleError `malformed`."""
     plan = settled(folder)
-    sessions = tuple(_session(row, at) for at, row in enumerate(rows, 1) if row.get("name", "").strip())
+    sessions = read_sessions(rows)
     _write(folder, replace(plan, sessions=sessions))
     return len(sessions)
-
-
-def _session(row: dict[str, str], at: int) -> Session:
-    said: dict[str, object] = {"name": " ".join(row["name"].split())}
-    for field in ("first_round", "last_round", "play_minutes"):
-        text = row.get(field, "").strip()
-        if text:
-            said[field] = int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else text  # noqa: PLR2004 - digits
-    if starts := row.get("starts", "").strip():
-        said["starts"] = starts
-    try:
-        made = _converted(said, Session)
-    except RuleError as problem:
-        raise RuleError(problem.code, f"session {at}: {problem.text}") from None
-    if made.last_round < made.first_round:
-        raise RuleError("malformed", f"session {at}: it ends with round {made.last_round}, before it begins")
-    return made
 
 
 def settled(folder: Path) -> Plan:

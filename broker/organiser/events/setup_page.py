@@ -15,12 +15,15 @@ from broker.desk.annex import Annex
 from broker.desk.errors import DeskError, FormMalformed
 from broker.desk.forms import Form, read_form, typed
 from broker.desk.forms_page import language, render
+from broker.desk.rulings.bench import Bench
 from broker.organiser.deals.carriers import layouts_of
 from broker.organiser.deals.committed import COMMITMENT, read_commitment
 from broker.organiser.deals.files import flat
 from broker.organiser.deals.sheet import sheets
 from broker.organiser.events import mixing, setting_up
+from broker.organiser.events.clocks import rows_of, session_rows, with_empty
 from broker.organiser.events.listed import read_kept
+from broker.organiser.events.plan_page import PlanPage
 from broker.organiser.events.ready import notes, notes_of_list, problems
 from broker.organiser.movements import file as files
 from broker.organiser.movements import text
@@ -31,7 +34,7 @@ from broker.rules.movement import NamedPlay, is_measurable, quality
 from broker.rules.profile_files import DEFAULT
 from broker.rules.rule_books import shipped
 from broker.scorer.errors import ScorerError
-from broker.scorer.event import Plan, Session
+from broker.scorer.event import Plan
 from broker.scorer.folder import SETS
 from broker.scorer.origins import PLAYERS
 from broker.scorer.own_rules import PROFILE
@@ -41,8 +44,6 @@ from broker.store.errors import StoreError
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
 
-SESSIONS: Final = 8
-SESSION_FIELDS: Final = ("name", "first_round", "last_round", "starts", "play_minutes")
 TYPED: Final = frozenset({"name", "title", "public_address"})
 """What of the head is shown again as it was typed, where it was refused."""
 
@@ -54,9 +55,17 @@ WHO: Final = "set_up"
 Values = dict[str, object]
 
 
-def annex(folder: Path, *, first: bool = False) -> Annex:
-    """Give the desk the set-up of the event in `folder`. `first`: in the place of the room, which there is not yet."""
-    return Annex(lambda access, _feed: SetupPage(access, folder).routes(first=first), (Way("/setup", "setup", WHO),))
+def annex(folder: Path, *, first: bool = False, bench: Bench | None = None) -> Annex:
+    """Give the desk the set-up of the event in `folder`. `first`: in the place of the room, which there is not yet.
+
+    `bench`: where a scorer is at work, and the plan is only corrected.
+    """
+
+    def routes(access: Access, _feed: object) -> Sequence[Route]:
+        page = SetupPage(access, folder)
+        return PlanPage(access, folder, bench, page.files()).routes() if bench else page.routes(first=first)
+
+    return Annex(routes, (Way("/setup", "setup", WHO),))
 
 
 class SetupPage:
@@ -72,8 +81,14 @@ class SetupPage:
             *([self._access.route("/", self.lead, WHO)] if first else ()),
             self._access.route("/setup", self.show, WHO),
             self._access.route("/setup", self.change, WHO, ("POST",)),
-            self._access.route("/setup/movement.csv", self.movement, WHO),
             self._access.route("/setup/players.csv", self.players, WHO),
+            *self.files(),
+        ]
+
+    def files(self) -> Sequence[Route]:
+        """Give the routes of files that stay as they are once the event has begun."""
+        return [
+            self._access.route("/setup/movement.csv", self.movement, WHO),
             self._access.route("/setup/commitment.json", self.commitment, WHO),
             self._access.route("/setup/carriers.pdf", self.carriers, WHO),
         ]
@@ -227,8 +242,7 @@ class SetupPage:
         return "saved", {}
 
     def _keep_sessions(self, form: Form) -> tuple[str, Values]:
-        rows = [{field: form.get(f"{field}-{at}", "") for field in SESSION_FIELDS} for at in range(1, SESSIONS + 1)]
-        setting_up.take_sessions(self._folder, rows)
+        setting_up.take_sessions(self._folder, rows_of(form))
         return "saved", {}
 
     def _page(
@@ -262,7 +276,7 @@ class SetupPage:
             "minutes": minutes,
             "deals": mixing.deals_made(self._folder),
             "root": _root(self._folder),
-            "sessions": _session_rows(plan.sessions if plan else ()),
+            "sessions": with_empty(session_rows(plan.sessions if plan else ())),
             "problems": problems(self._folder) if plan else [],
             "notes": notes(plan, kept) if plan else [],
             "sets": mixing.sets_kept(self._folder),
@@ -289,12 +303,6 @@ def _head_of(plan: Plan | None) -> dict[str, str]:
 
 def _measures(plays: Sequence[NamedPlay]) -> str:
     return text.as_measures(quality(plays)) if plays and is_measurable(plays) else ""
-
-
-def _session_rows(sessions: Sequence[Session]) -> list[dict[str, object]]:
-    rows = [{field: getattr(session, field) or "" for field in SESSION_FIELDS} for session in sessions]
-    empty = dict.fromkeys(SESSION_FIELDS, "")
-    return rows + [dict(empty) for _ in range(min(2, SESSIONS - len(rows)))]
 
 
 def _root(folder: Path) -> str:

@@ -41,9 +41,10 @@ def sheets(
     homologue event sheets my-cup --output sheets.pdf
     homologue event sheets my-cup --table 7 --language fr --output table-7.pdf
     """  # noqa: D301 - click reads the \b
-    event = open_event(folder)
+    stored = open_stored(folder) if started(folder) else None
+    event = stored.event if stored else open_event(folder)
     deals = {deal.number: deal for deal in read_deals(folder)}
-    known = open_stored(folder).room.moment().stand_ins if started(folder) else ()
+    known = stored.room.moment().stand_ins if stored else ()
     made = blanks(event, deals, tables=tables, rounds=rounds, stand_ins=known)
     deliver(pdf(chosen(made), language), output, source=folder, force=force)
 

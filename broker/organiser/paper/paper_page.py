@@ -103,7 +103,9 @@ class PaperPage:
     def _blank(self, request: Request, tables: Sequence[int], rounds: Sequence[int]) -> bytes:
         with self._printing:
             known = self._stand_ins()
-            made = chosen(blanks(self._event, self._deals, tables=tables, rounds=rounds, stand_ins=known))
+            made = chosen(
+                blanks(self._scorer.rulings.room.event, self._deals, tables=tables, rounds=rounds, stand_ins=known)
+            )
             return pdf(made, language(request).language)
 
     def _stand_ins(self) -> Sequence[StandIn]:
@@ -167,7 +169,7 @@ class PaperPage:
             "missing": self._missing(),
             "shown": SHOWN,
             "seats": SEATS,
-            "players": {player.id: player.name for player in self._event.plan.players},
+            "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},
             "looked": (),
             "told": (),
             "found": (),

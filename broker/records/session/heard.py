@@ -1,7 +1,8 @@
 """What the tables have told of their sessions, with the sheet of each: settled again only where a table told more."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from broker.contract.facts import RiichiHand
 from broker.contract.riichi import RiichiStanding
@@ -36,38 +37,42 @@ class Heard:
         return self.now is not None and self.now.over
 
 
+NONE: Final = (None, None)
+
+
 class SessionsNow:
     """Gives sessions by table and round. From any thread: what a table has told is put in place whole."""
 
-    def __init__(self, event: Event, sessions: Sessions) -> None:
-        self._event, self._sessions = event, sessions
-        self._kept: dict[tuple[Key, Language], Heard] = {}
+    def __init__(self, events: Callable[[], Event], sessions: Sessions) -> None:
+        self._events, self._sessions = events, sessions
+        self._kept: dict[tuple[Key, Language], tuple[Event, Heard]] = {}
 
     def __len__(self) -> int:
-        return len(self._event.riichi)
+        return len(self._events().riichi)
 
     def some(self, lines: slice, language: Language) -> tuple[Heard, ...]:
         """Give some of the event's sessions, which are in the order of tables and rounds: only these are settled."""
-        return tuple(self._of(key, language) for key in sorted(self._event.riichi)[lines])
+        return tuple(self._of(key, language) for key in sorted(self._events().riichi)[lines])
 
     def one(self, key: Key, language: Language) -> Heard | None:
         """Give one session; None where none is planned."""
-        return self._of(key, language) if key in self._event.riichi else None
+        return self._of(key, language) if key in self._events().riichi else None
 
     def _of(self, key: Key, language: Language) -> Heard:
-        entries, kept = self._sessions.entries(key), self._kept.get((key, language))
-        if kept is None or kept.entries is not entries:
-            booking = self._event.riichi[key]
+        event, entries, (of, kept) = self._events(), self._sessions.entries(key), self._kept.get((key, language), NONE)
+        if kept is None or kept.entries is not entries or of is not event:
+            booking = event.riichi[key]
             wrong = self._sessions.differing(booking)
-            kept = Heard(booking, entries, wrong, self._sheet(booking, entries, language))
-            self._kept[key, language] = kept
+            kept = Heard(booking, entries, wrong, _sheet(event, booking, entries, language))
+            self._kept[key, language] = event, kept
         return kept
 
-    def _sheet(self, booking: RiichiBooking, told: Sequence[RiichiHand], language: Language) -> Sheet | None:
-        rules = self._event.session_rules(booking)
-        names = [self._event.players[booking.players[seat]].name for seat in SEATS]
-        try:
-            entries = played((event_of(fact.event) for fact in told), rules)
-        except RuleError:
-            return None
-        return sheet(f"{booking.table} – {booking.round}", begin(rules), entries, names, language)
+
+def _sheet(event: Event, booking: RiichiBooking, told: Sequence[RiichiHand], language: Language) -> Sheet | None:
+    rules = event.session_rules(booking)
+    names = [event.players[booking.players[seat]].name for seat in SEATS]
+    try:
+        entries = played((event_of(fact.event) for fact in told), rules)
+    except RuleError:
+        return None
+    return sheet(f"{booking.table} – {booking.round}", begin(rules), entries, names, language)

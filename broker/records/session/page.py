@@ -1,6 +1,6 @@
 """The arbiters' page of riichi sessions: where each stands, its last hands, and its sheet to print."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from starlette.concurrency import run_in_threadpool
@@ -30,18 +30,18 @@ SESSIONS: Final = 20
 """On a page: each is half a screen high on a laptop, and a whole one on a phone."""
 
 
-def annex(event: Event, sessions: Sessions) -> Annex:
-    """Give the desk its page of sessions; no way leads there in an event that has none."""
-    ways = (Way("/riichi", "riichi_sessions", WHO),) if event.riichi else ()
-    page = SessionsPage(event, SessionsNow(event, sessions))
+def annex(events: Callable[[], Event], sessions: Sessions) -> Annex:
+    """Give the desk its page of sessions; no way leads there in an event that has none. `events`: as it is now."""
+    ways = (Way("/riichi", "riichi_sessions", WHO),) if events().riichi else ()
+    page = SessionsPage(events, SessionsNow(events, sessions))
     return Annex(lambda access, _feed: page.files(access), ways, page.routes)
 
 
 class SessionsPage:
     """Answers arbiters. What is shown is what the tables have told; nothing is changed here."""
 
-    def __init__(self, event: Event, sessions: SessionsNow) -> None:
-        self._event, self._sessions = event, sessions
+    def __init__(self, events: Callable[[], Event], sessions: SessionsNow) -> None:
+        self._events, self._sessions = events, sessions
 
     def routes(self, live: LiveSheets) -> Sequence[Route]:
         """Give the routes of the page."""
@@ -53,10 +53,11 @@ class SessionsPage:
 
     def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> Sheet:
         """Show a page of sessions: of each the scores, the round, what lies on the table, the hands."""
+        event = self._events()
         leaf = Leaf.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
         sessions = self._sessions.some(leaf.lines(SESSIONS), words.language)
-        values = {"sessions": sessions, "players": self._event.players, "shown_hands": SHOWN_HANDS, "leaf": leaf}
-        key = (leaf, tuple(one.entries for one in sessions))
+        values = {"sessions": sessions, "players": event.players, "shown_hands": SHOWN_HANDS, "leaf": leaf}
+        key = (leaf, event, tuple(one.entries for one in sessions))
         return Sheet("riichi.html", words.say("riichi_sessions"), values, key)
 
     async def printed(self, request: Request) -> Response:

@@ -10,7 +10,7 @@ import msgspec
 from broker.contract.messages import LogMessage, Ruling
 from broker.organiser.deals.committed import COMMITMENT
 from broker.organiser.deals.files import read_json
-from broker.organiser.events.listed import FURTHER, read_players
+from broker.organiser.events.listed import FURTHER, Listed, as_corrected, read_players
 from broker.records.whole.document import (
     ComparedGroup,
     Document,
@@ -27,10 +27,11 @@ from broker.scorer import standings
 from broker.scorer.folder import read_registry
 from broker.scorer.origins import PLAYERS
 from broker.scorer.room import Room
+from broker.scorer.rulings.plan import is_of_the_plan
 from broker.scorer.stored import Stored
 from broker.scoring.compare import Compared, Group
 from broker.scoring.written import written
-from broker.store.journal import message_of
+from broker.store.journal import Kept, message_of
 from broker.store.opened import open_reader
 
 PRIVATE: Final = ("national", "ema")
@@ -45,19 +46,20 @@ def document(folder: Path, stored: Stored, *, whole: bool = False, embargoed: bo
     ScorerError, StoreError; RuleError and ExceptionGroup of RuleErrors where `players.csv` is not right; OSError.
     """
     told = whole or stored.room.final
-    people = _people(folder)
+    event = stored.room.planned if whole else stored.event  # whole: the journal has the corrections of the plan
+    people = as_corrected(_listed(folder), event.corrections)
     return Document(
         whole=whole,
         final=stored.room.moment().final,
-        plan=stored.event.plan,
+        plan=event.plan,
         rules=stored.event.own_rules.plays,
         session_rules=dict(stored.event.own_rules.sessions),
-        people=people if whole else tuple(map(_without_numbers, people)),
+        people=tuple(_person(one, numbers=whole) for one in people),
         commitment=_commitment(folder),
         deals=tuple(stored.deals[number] for number in sorted(stored.deals)) if told else (),
         sets=read_registry(folder) if whole else {},
         hands=tuple(stored.hands[key] for key in sorted(stored.hands)) if told else (),
-        journal=tuple(_journal(folder, stored, everything=whole or embargoed)),
+        journal=tuple(_journal(folder, stored, whole=whole, embargoed=embargoed)),
         groups=tuple(_groups(stored, everything=whole or embargoed)),
         unplayed=tuple(_unplayed(stored, everything=whole or embargoed)),
         beside=tuple(_beside(stored)),
@@ -70,23 +72,15 @@ def encoded(made: Document) -> bytes:
     return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
 
 
-def _people(folder: Path) -> tuple[Person, ...]:
+def _listed(folder: Path) -> tuple[Listed, ...]:
     path = folder / PLAYERS
-    listed = read_players(path) if path.exists() else ()
-    return tuple(
-        Person(
-            one.player.id,
-            one.player.name,
-            **dict(zip(FURTHER, one.further, strict=True)),
-            first_name=one.first_name,
-            last_name=one.last_name,
-        )
-        for one in listed
-    )
+    return read_players(path) if path.exists() else ()
 
 
-def _without_numbers(person: Person) -> Person:
-    return msgspec.structs.replace(person, **dict.fromkeys(PRIVATE, ""))
+def _person(one: Listed, *, numbers: bool) -> Person:
+    further = dict(zip(FURTHER, one.further, strict=True)) | ({} if numbers else dict.fromkeys(PRIVATE, ""))
+    parts = {"first_name": one.first_name, "last_name": one.last_name}
+    return Person(one.player.id, one.player.name, **further, **parts)
 
 
 def _commitment(folder: Path) -> dict[str, Any] | None:
@@ -94,12 +88,20 @@ def _commitment(folder: Path) -> dict[str, Any] | None:
     return read_json(path, dict[str, Any]) if path.exists() else None
 
 
-def _journal(folder: Path, stored: Stored, *, everything: bool) -> Iterator[Entry]:
-    """Give what was taken; what is said of a deal under embargo tells how its plays went, or that they went on."""
+def _journal(folder: Path, stored: Stored, *, whole: bool, embargoed: bool) -> Iterator[Entry]:
+    """Give what was taken; what is said of a deal under embargo tells how its plays went, or that they went on.
+
+    Without `whole` corrections of the plan are left out, which tell players' numbers: the plan has them already.
+    """
     with closing(open_reader(folder, stored.event.name)) as journal, closing(journal.entries()) as entries:
         for received_at, body in entries:
-            if everything or _open(stored, message_of(body)):
+            message = None if whole else message_of(body)
+            if message is None or (not _of_the_plan(stored, message) and (embargoed or _open(stored, message))):
                 yield Entry(received_at, msgspec.Raw(body))
+
+
+def _of_the_plan(stored: Stored, message: Kept) -> bool:
+    return isinstance(message, Ruling) and is_of_the_plan(stored.room.book, message.decision)
 
 
 def _open(stored: Stored, message: LogMessage | Ruling) -> bool:

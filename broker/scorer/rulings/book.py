@@ -3,8 +3,36 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from broker.contract.rulings import OF_WHO_PLAYS, Award, Deadline, FineRuled, Fouled, Undo
-from broker.scorer.rulings.entry import DEADLINE, WHO_PLAYS, Entry, PlayKey, Subject
+from broker.contract.rulings import (
+    AnyDecision,
+    Award,
+    Deadline,
+    FineRuled,
+    Fouled,
+    PlayerCorrected,
+    SessionsCorrected,
+    Substitute,
+    TitleCorrected,
+    Undo,
+    Withdrawn,
+)
+from broker.scorer.rulings.entry import DEADLINE, SESSIONS, TITLE, WHO_PLAYS, Entry, PlayKey, Subject, of_player
+
+
+def about_the_event(decision: AnyDecision) -> Subject | None:
+    """Give what a decision of the event as a whole is about; None where it is none, or stands for itself."""
+    match decision:
+        case Deadline():
+            return DEADLINE
+        case Substitute() | Withdrawn():
+            return WHO_PLAYS
+        case TitleCorrected():
+            return TITLE
+        case SessionsCorrected():
+            return SESSIONS
+        case PlayerCorrected():
+            return of_player(decision.player)
+    return None
 
 
 class Book:
@@ -58,13 +86,9 @@ class Book:
         root = self.root(entry)
         if root.play is not None:
             return root.play
-        if isinstance(root.decision, Deadline):
-            return DEADLINE
-        if isinstance(root.decision, OF_WHO_PLAYS):
-            return WHO_PLAYS
         if isinstance(root.decision, Fouled) and root.deal is not None:
             return root.deal
-        return root.id  # IMPs of the event: each stands for itself
+        return about_the_event(root.decision) or root.id  # IMPs of the event: each stands for itself
 
     def last(self, subject: Subject) -> Entry | None:
         """Give the last word on something, whether it counts or not."""

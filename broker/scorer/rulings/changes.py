@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from broker.contract.rulings import Fouled, Reopen, Substitute, Undo, Withdrawn
+from broker.contract.rulings import OF_THE_PLAN, Fouled, Reopen, Substitute, Undo, Withdrawn
 from broker.scorer.event import Event
 from broker.scorer.room import Room
+from broker.scorer.rulings import plan
 from broker.scorer.rulings.absences import last_word
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import WHO_PLAYS, Entry, PlayKey
@@ -26,6 +27,8 @@ class Held(Struct, frozen=True, kw_only=True):
     """Who sat in somebody's seats; an empty name: nobody."""
     groups: Groups = ()
     """Tables of a fouled deal that had the tiles alike; none: as they were restored."""
+    said: tuple[str, ...] = ()
+    """What the plan had: who a player was, the title, the sessions."""
     until: int | None = None
     """End of the correction period, ms since 1970."""
 
@@ -78,6 +81,8 @@ class Changes:
         if isinstance(said, Fouled) and root.deal is not None:
             last = book.of(root.deal)
             return Held(groups=last[-1].decision.groups if last and isinstance(last[-1].decision, Fouled) else ())
+        if isinstance(said, OF_THE_PLAN):
+            return Held(said=plan.texts(self._room.planned, book, root))
         return Held(until=book.deadline)
 
     def _sits(self, book: Book, said: Substitute | Withdrawn) -> str:

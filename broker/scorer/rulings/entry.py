@@ -5,7 +5,7 @@ from msgspec import Struct
 from broker.contract.facts import Ruled
 from broker.contract.messages import LogMessage, Ruling
 from broker.contract.rulings import AnyDecision, kind_of
-from broker.contract.words import DealNo, MessageId, Name, Reason, RoundNo, RulerRole, TableNo
+from broker.contract.words import DealNo, DeskRole, MessageId, Name, Reason, RoundNo, TableNo
 
 PlayKey = tuple[int, int]
 """Table and round."""
@@ -18,13 +18,22 @@ DEADLINE = "deadline"
 WHO_PLAYS = "who_plays"
 """Who is gone, and who sits there instead: of the event, since what is ruled last of a round holds."""
 
+TITLE = "the title"
+SESSIONS = "the sessions"
+"""With a space, as no id has one."""
+
+
+def of_player(player: str) -> Subject:
+    """Give what corrections of a player are about."""
+    return f"player {player}"
+
 
 class Author(Struct, frozen=True):
     """Who rules."""
 
     name: Name
     account: str
-    role: RulerRole
+    role: DeskRole
 
 
 class Draft(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -48,7 +57,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     author: str
     account: str
     """Login name; empty for one given at a table."""
-    role: RulerRole
+    role: DeskRole
     reason: str
     decision: AnyDecision
     number: int

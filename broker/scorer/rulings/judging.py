@@ -5,8 +5,6 @@ from collections import Counter
 from broker.contract.rulings import (
     OF_A_DEAL,
     OF_A_PLAY,
-    OF_THE_EVENT,
-    OF_WHO_PLAYS,
     Adjusted,
     Award,
     Correct,
@@ -27,11 +25,14 @@ from broker.rules.errors import RuleError
 from broker.rules.outcomes import paid
 from broker.scorer.event import Event
 from broker.scorer.room import Room
+from broker.scorer.rulings import plan
 from broker.scorer.rulings.absences import plays_from, sits_elsewhere
-from broker.scorer.rulings.entry import DEADLINE, WHO_PLAYS, Author, Draft, Subject
+from broker.scorer.rulings.book import about_the_event
+from broker.scorer.rulings.entry import WHO_PLAYS, Author, Draft, Subject
 from broker.scorer.rulings.laying import Laid
 
 HEAD = "head_arbiter"
+ORGANISER = "organiser"
 
 
 def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> None:
@@ -40,7 +41,7 @@ def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> N
     Raises Refused with one of the codes `subject_missing`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
     `impossible_result`, `wrong_points`, `gifts_missing`, `gifts_stand`, `groups_wrong`, `not_of_play`, `seats_doubled`,
-    `sits_elsewhere`, `plays_nothing`.
+    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`.
     """
     _check_right(room, draft, author, now)
     subject = _subject(event, room, draft)
@@ -50,6 +51,7 @@ def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> N
     _check_rank(room, draft, author, subject)
     if unknown := sorted(set(named(draft.decision)) - set(event.players)):
         raise Refused("nobody_of_event", f"nobody of this event is {', '.join(unknown)}")
+    plan.check(event, draft.decision)
     if isinstance(draft.decision, Substitute | Withdrawn):
         _check_absence(event, room, draft.decision)
     elif isinstance(subject, tuple):
@@ -61,6 +63,17 @@ def check(event: Event, room: Room, draft: Draft, author: Author, now: int) -> N
 def _check_right(room: Room, draft: Draft, author: Author, now: int) -> None:
     if author.role == HEAD:
         return
+    if plan.is_of_the_plan(room.book, draft.decision):
+        if author.role != ORGANISER:
+            raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
+        return
+    if author.role == ORGANISER:
+        raise Refused("plan_only", "an organiser corrects the plan, and rules on nothing else")
+    _check_arbiter(room, draft, now)
+
+
+def _check_arbiter(room: Room, draft: Draft, now: int) -> None:
+    """Refuse a table arbiter what is the head arbiter's."""
     if isinstance(draft.decision, Deadline | Substitute | Withdrawn):
         raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected, and who plays")
     if room.book.deadline is not None and now > room.book.deadline:
@@ -74,7 +87,7 @@ def _check_right(room: Room, draft: Draft, author: Author, now: int) -> None:
 def _check_rank(room: Room, draft: Draft, author: Author, subject: Subject) -> None:
     """Nobody rules over the head arbiter. IMPs given or taken at a play are laid beside what counts there."""
     beside = isinstance(draft.decision, Award | FineRuled)
-    if author.role == HEAD or isinstance(draft.decision, Undo):
+    if author.role in {HEAD, ORGANISER} or isinstance(draft.decision, Undo):
         return
     if beside and draft.table is None:
         raise Refused("head_arbiter_only", "IMPs of no play are for the head arbiter to give and to take")
@@ -100,9 +113,7 @@ def _subject(event: Event, room: Room, draft: Draft) -> Subject:
         return _play(event, room, draft)
     if of_deal:
         return _deal(event, draft.deal or 0)
-    if isinstance(decision, OF_WHO_PLAYS):
-        return WHO_PLAYS
-    return DEADLINE if isinstance(decision, OF_THE_EVENT) else draft.id
+    return about_the_event(decision) or draft.id
 
 
 def _play(event: Event, room: Room, draft: Draft) -> Subject:

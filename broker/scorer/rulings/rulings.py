@@ -81,7 +81,7 @@ class Rulings:
 
     def _judged(self, draft: Draft, author: Author) -> Ruling:
         now = self._clock()
-        check(self._event, self.room, draft, author, now)
+        check(self.room.event, self.room, draft, author, now)
         if self._ids.has(draft.id):
             raise Refused("id_reused", "another message has this id")
         deal = self.room.play((draft.table, draft.round)).planned if draft.table and draft.round else draft.deal

@@ -2,8 +2,12 @@
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from broker.contract.facts import Fact
 from broker.contract.messages import Assignment
+from broker.contract.plans import PlannedSession
+from broker.contract.words import Seat
 from broker.rules.errors import RuleError
 from kiosk.table.errors import NotNow
 from kiosk.table.events import Assigned
@@ -15,7 +19,7 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     """Take the plan in. A session that has begun goes on as it was planned; the next one may be another."""
     had, came = state.session, event.assignment
     if had is not None and _same(had, came, state.assignment):
-        return replace(state, assignment=came), ()
+        return replace(state, assignment=came, session=replace(had, planned=_named(had.planned, came.session))), ()
     if had is not None and had.entries and state.phase is not Phase.FINISHED:
         raise NotNow("plan_rewrites_past", "a riichi session is being played here; it ends first")
     fresh = replace(afresh(state, event.at), assignment=came)
@@ -32,9 +36,18 @@ def _same(session: Session, came: Assignment, had: Assignment | None) -> bool:
     return (
         planned is not None
         and had is not None
-        and (planned.round, planned.players) == (session.planned.round, session.planned.players)
+        and (planned.round, _ids(planned)) == (session.planned.round, _ids(session.planned))
         and (came.store, came.profile, came.rules) == (had.store, had.profile, had.rules)
     )
+
+
+def _ids(planned: PlannedSession) -> dict[Seat, str]:
+    return {seat: player.id for seat, player in planned.players.items()}
+
+
+def _named(planned: PlannedSession, came: PlannedSession | None) -> PlannedSession:
+    """Give a session as it was planned, with the players as they are called by now."""
+    return structs.replace(planned, players=came.players) if came else planned
 
 
 def _begun(plan: Assignment) -> Session:

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from broker.contract.messages import LogMessage, TableState
 from broker.contract.rulings import Correct, DealPlayed, Undo, Void
+from broker.contract.sessions import Session
 from broker.contract.words import PublicState
 from broker.desk.carriers_now import REST, CarriersNow, carrying, progress_of, session_of
 from broker.desk.offer import Offer
 from broker.desk.server import DeskServer
-from broker.scorer.event import Event, Session
+from broker.scorer.event import Event
 from tests.broker.desk import sample
 from tests.broker.scorer import small
 from tests.broker.scorer.hall import NOW, Hall

@@ -49,7 +49,8 @@ def test_a_missing_number_is_empty_and_told_and_no_name_is_cut_up(over: Path) ->
 
 def test_first_and_last_names_of_the_event_s_own_list_are_in_their_columns(over: Path) -> None:
     (over / PLAYERS).write_text("id,name,ema,first_name,last_name\np01,Anne L.,4010023,Anne,Lefèvre\np02,Li Wei,,,\n")
-    rows = table(report(open_stored(over), entrants_of(over)).text)
+    stored = open_stored(over)
+    rows = table(report(stored, entrants_of(over, stored.event)).text)
     named = {(row["first_name"], row["last_name"], row["ema_number"]) for row in rows}
     assert {("Anne", "Lefèvre", "04010023"), ("", "Li Wei", ""), ("", "Player 3", "")} <= named
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from broker.contract.messages import Assignment
 from broker.contract.plans import Player
+from broker.contract.sessions import Session
 from broker.contract.wire import decode_at
 from broker.contract.words import SEATS
 from broker.rules.deal import form_hash
@@ -20,7 +21,7 @@ from broker.rules.profile import Profile
 from broker.rules.profile_files import folder
 from broker.rules.tiles import FULL_SET, KINDS
 from broker.scorer.errors import BadEvent
-from broker.scorer.event import EVENT, Event, Plan, Session, open_event, save
+from broker.scorer.event import EVENT, Event, Plan, open_event, save
 from broker.scorer.folder import DEALS, SETS, DealRecord, Registry
 from broker.scorer.outgoing import Speaker
 from broker.scorer.own_rules import PROFILE

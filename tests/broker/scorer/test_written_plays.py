@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from broker.contract.sessions import Session
 from broker.scorer import written_plays
-from broker.scorer.event import Booking, Plan, Session, decode_plan
+from broker.scorer.event import Booking, Plan, decode_plan
 from tests.broker.contract.laws import FEW
 from tests.broker.scorer.small import plan
 

@@ -104,6 +104,14 @@ def test_a_substitute_sits_down_while_trays_are_laid_and_nothing_that_was_laid_i
     assert same == before
 
 
+def test_other_minutes_are_taken_while_trays_are_laid_and_nothing_that_was_laid_is_lost() -> None:
+    sitting = Sitting(play(1), play(2))
+    sitting.press(*SEATS)
+    before, limited = sitting.table, structs.replace(plan(play(1), play(2)), minutes={1: 17, 2: 17})
+    sitting.take(Assigned(at=sitting.wait(), assignment=limited))
+    assert sitting.table == replace(before, assignment=limited)
+
+
 def test_a_plan_that_rewrites_what_was_played_here_is_refused() -> None:
     sitting = sitting_in(Phase.RECORDED)
     rewritten = Assigned(at=sitting.wait(), assignment=plan(play(1, deal=9), play(2)))

@@ -16,6 +16,7 @@ from broker.contract.facts import Call, Confirmed, Fact, LetIn, Paused, PinWrong
 from broker.contract.link import LinkChanged
 from broker.contract.messages import LogMessage, TableState
 from broker.contract.rulings import Deadline, Substitute, Void
+from broker.contract.sessions import Session
 from broker.contract.words import SEATS
 from broker.credentials import Credentials
 from broker.desk import pairing_page
@@ -34,7 +35,7 @@ from broker.people.door import Door
 from broker.people.orders import Given
 from broker.people.roles import ROLES
 from broker.process import _annexes
-from broker.scorer.event import Plan, Session, open_event
+from broker.scorer.event import Plan, open_event
 from broker.scorer.origins import PLAYERS as PLAYERS_CSV
 from broker.scorer.riichi import RiichiBooking
 from broker.scorer.service import Scorer

@@ -107,6 +107,15 @@ def mislisted(page: Page) -> None:
     submit(page, "check_players")
 
 
+def respelt(page: Page) -> None:
+    """Look at the correction of a player's name."""
+    form = page.locator("#players form.card")
+    form.locator("[name=name]").fill("Zoé Öztürk-Lefèvre")
+    form.locator("[name=reason]").fill("Misspelt on the list")
+    form.locator("button[value=look]").click()
+    page.wait_for_load_state()
+
+
 CODE: Final = receipt_code(next(one for one in timed(until_round(1)) if isinstance(one.fact, Result)))
 
 PLACES: Final = (
@@ -171,6 +180,8 @@ PLACES: Final = (
     Place("exports: riichi", "riichi", "/exports"),
     Place("exports: organiser", "teams", "/exports", "organiser"),
     Place("set-up: under way", "teams", "/setup"),
+    Place("set-up: a player corrected", "busy", "/setup?player=p03#players", "organiser"),
+    Place("set-up: a correction looked at", "busy", "/setup?player=p03", "organiser", respelt),
     Place("set-up: new", "new", "/setup"),
     Place("set-up: players in teams", "new", "/setup", HEAD, listed),
     Place("set-up: refused", "new", "/setup", HEAD, mislisted),

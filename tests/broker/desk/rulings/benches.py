@@ -40,14 +40,14 @@ class Ruled:
     def __init__(self, folder: Path) -> None:
         self.door, self.journal, self.now = Door(folder, lambda: NOW), SqliteJournal(folder / STORE, NAME), NOW
         self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
-        self.bench = Bench(open_event(folder), self.scorer, self.door)
+        self.bench = Bench(self.scorer, self.door)
         offer = Offer(lambda: self.scorer.moment, self.scorer.wire, attends=self.scorer)
         self.server = DeskServer(
             self.scorer.feed,
             port=0,
             door=self.door,
             orders=OrderDesk(NAME, self.door, Ear()),
-            annexes=(annex(self.bench), sessions(self.bench.event, self.scorer.sessions)),
+            annexes=(annex(self.bench), sessions(lambda: self.bench.event, self.scorer.sessions)),
             offer=offer,
         )
 

@@ -165,7 +165,7 @@ def many(count: int) -> Event:
 )
 def test_hundreds_of_sessions_are_shown_a_page_at_a_time(asked: str, page: int, tables: tuple[int, int]) -> None:
     event = many(45)
-    shown = SessionsPage(event, SessionsNow(event, Sessions(event.session_rules)))
+    shown = SessionsPage(lambda: event, SessionsNow(lambda: event, Sessions(event.session_rules)))
     request = Request({"type": "http", "query_string": f"page={asked}".encode(), "headers": []})
     values: Any = shown.show(request, Visitor(), catalogues()["en"]).values
     assert (values["leaf"], values["sessions"][0].booking.table, values["sessions"][-1].booking.table) == (

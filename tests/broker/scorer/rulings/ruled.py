@@ -3,15 +3,17 @@
 from typing import Final
 
 from broker.contract.messages import LogMessage, Ruling
-from broker.contract.rulings import OF_WHO_PLAYS, AnyDecision, Correct, Deadline, Fouled, Undo
+from broker.contract.rulings import AnyDecision, Correct, Fouled, Undo
 from broker.rules.points import Outcome, points
 from broker.rules.profile_files import load
 from broker.scorer.room import Room
+from broker.scorer.rulings.book import about_the_event
 from broker.scorer.rulings.entry import Author, Draft
 from tests.broker.scorer.small import NAME, event, whole_event
 
 HEAD: Final = Author("Hélène Roy", "helene", "head_arbiter")
 TABLE: Final = Author("Tao Lin", "tao", "table_arbiter")
+ORGANISER: Final = Author("Ora Diaz", "ora", "organiser")
 
 AT: Final = 1_800_000_000_000
 
@@ -46,10 +48,8 @@ def _last(room: Room, decision: AnyDecision, play: tuple[int, int] | None, said:
     said.pop("after", None)
     if isinstance(decision, Undo):
         return room.last_word(room.book.subject(room.book.entries[decision.ruling]))
-    if isinstance(decision, Deadline):
-        return room.last_word("deadline")
-    if isinstance(decision, OF_WHO_PLAYS):
-        return room.last_word("who_plays")
+    if (about := about_the_event(decision)) is not None:
+        return room.last_word(about)
     if isinstance(decision, Fouled):
         return room.last_word(int(str(said["deal"])))
     return room.last_word(play) if play else None

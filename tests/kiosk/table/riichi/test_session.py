@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from broker.contract.facts import RiichiHand, RiichiTakenBack
 from broker.contract.riichi import RiichiEvent, RiichiStanding, RiichiWin
@@ -258,6 +259,18 @@ def test_a_device_without_a_journal_goes_on_where_the_scorer_says_that_the_sessi
     assert isinstance(fact, RiichiHand)
     other = RiichiSitting(session_plan(standing=fact.standing))
     assert (other.session.state, other.session.hand, other.session.recorded) == (table.session.state, 2, 7)
+
+
+def test_a_session_goes_on_with_the_players_under_other_names(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    table.record()
+    had, came = table.session, session_plan()
+    assert came.session is not None
+    named = {seat: structs.replace(one, name=f"{one.name} II") for seat, one in came.session.players.items()}
+    came = structs.replace(came, session=structs.replace(came.session, players=named))
+    table.take(Assigned(at=table.wait(), assignment=came))
+    assert table.session.planned.players == named
+    assert (table.session.entries, table.session.state) == (had.entries, had.state)
 
 
 def test_another_session_waits_until_this_one_is_over(table: RiichiSitting) -> None:

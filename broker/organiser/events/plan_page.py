@@ -1,0 +1,242 @@
+"""The plan of an event that has begun: who plays what stays, names, numbers, title and clocks may be corrected.
+
+A correction is a decision in the scorer's journal, as a ruling is: with author, time and reason, seen before it is
+published, taken back by another. `event.toml` in the folder stays as it was.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from broker.contract.rulings import OF_THE_PLAN, AnyDecision, PlayerCorrected, SessionsCorrected, TitleCorrected, Undo
+from broker.contract.wire import Refused
+from broker.contract.words import LONGEST_REASON
+from broker.desk.access import Access, address, visitor_of
+from broker.desk.errors import DeskError, FormMalformed
+from broker.desk.forms import Form, read_form
+from broker.desk.forms_page import render
+from broker.desk.rulings.bench import Bench
+from broker.organiser.events.clocks import FIELDS, session_rows, sessions_of, with_empty
+from broker.organiser.events.listed import FURTHER, PARTS, Listed, as_corrected, players_csv, read_kept
+from broker.people.accounts import Account
+from broker.people.errors import PeopleError
+from broker.rules.errors import RuleError
+from broker.scorer.errors import ScorerError
+from broker.scorer.event import Event
+from broker.scorer.origins import PLAYERS
+from broker.scorer.rulings.book import Book
+from broker.scorer.rulings.entry import SESSIONS, TITLE, Author, Draft, Entry, Subject, of_player
+from broker.scorer.rulings.plan import corrected, is_of_the_plan, tables_told
+from broker.scorer.rulings.rulings import Rulings
+from broker.store.errors import StoreError
+
+SHOWN: Final = 100
+"""Players, and corrections, on the page."""
+
+WHO: Final = "set_up"
+WRONG: Final = (DeskError, PeopleError, RuleError, ScorerError, StoreError, Refused)
+NO_SESSION: Final = dict.fromkeys(FIELDS, "")
+WORDS: Final = {"name": "setup_session"}
+"""What a field of a session is called, where a player's of that name is called otherwise."""
+
+PLAYER_FIELDS: Final = ("name", *FURTHER, *PARTS)
+
+
+class Change(NamedTuple):
+    """One thing that is told otherwise. `field`: its word in the catalogue."""
+
+    field: str
+    before: str
+    after: str
+
+
+class PlanPage:
+    """Answers organisers and the head arbiter."""
+
+    def __init__(self, access: Access, folder: Path, bench: Bench, media: Sequence[Route]) -> None:
+        """`media`: routes of the files that stay as they are."""
+        self._access, self._folder, self._bench, self._media = access, folder, bench, media
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/setup", self.show, WHO),
+            self._access.route("/setup", self.correct, WHO, ("POST",)),
+            self._access.route("/setup/players.csv", self.players, WHO),
+            *self._media,
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show the plan as it counts, what may be corrected in fields."""
+        return await run_in_threadpool(self._page, request, {})
+
+    async def correct(self, request: Request) -> Response:
+        """Show what a correction would change, or publish it."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request))
+            return await run_in_threadpool(self._corrected, request, form)
+        except WRONG as error:
+            return await run_in_threadpool(self._page, request, form, error)
+
+    async def players(self, _request: Request) -> Response:
+        """Give the list of players as it counts."""
+        text = await run_in_threadpool(lambda: players_csv(self._listed(self._bench.event)))
+        return Response(
+            text, media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{PLAYERS}"'}
+        )
+
+    def _corrected(self, request: Request, form: Form) -> Response:
+        draft = self._draft(form)
+        if form.get("action") == "publish":
+            self._bench.give(draft, _account(request), address(request), form.get("looked_at", ""))
+            language = request.query_params.get("lang", "")
+            return RedirectResponse(f"/setup?done={draft.id}&lang={language[:5]}", status_code=303)
+        account = _account(request)
+        author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # who may set up
+
+        def look(rulings: Rulings) -> tuple[str, Event, Event, AnyDecision]:
+            mark, room = rulings.effects(draft, author).mark, rulings.room
+            return mark, room.event, _after(rulings, draft), _about(room.book, draft.decision)
+
+        mark, before, after, about = self._bench.look(look)
+        changes = self._changes(before, after)
+        if not changes:
+            raise RuleError("nothing_corrected", "this is what the plan says already")
+        looked = {"changes": changes, "tables": sorted(tables_told(before, about)), "mark": mark, "draft": draft}
+        kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
+        values = {"looked": looked, "kept": kept}
+        return render(request, "plan_look.html", "plan_look", visitor_of(request), values=values)
+
+    # ---- a form, read -----------------------------------------------------------------------
+
+    def _draft(self, form: Form) -> Draft:
+        decisions: dict[str, Callable[[Form], object]] = {
+            "title": lambda form: TitleCorrected(title=_line(form, "title")),
+            "player": self._player,
+            "sessions": lambda form: SessionsCorrected(sessions=sessions_of(form)),
+            "undo": lambda form: Undo(ruling=form.get("undo", "")),
+        }
+        make = decisions.get(form.get("kind", ""))
+        if make is None:
+            raise FormMalformed("the form does not say what it corrects")
+        reason = _line(form, "reason")
+        if not 1 <= len(reason) <= LONGEST_REASON:
+            raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
+        said: dict[str, Any] = {"id": form.get("id", ""), "after": form.get("after") or None, "reason": reason}
+        try:
+            return msgspec.convert(said | {"decision": msgspec.to_builtins(make(form))}, Draft)
+        except msgspec.ValidationError as error:
+            raise RuleError("plan_wrong", str(error)[:300]) from None
+
+    def _player(self, form: Form) -> PlayerCorrected:
+        """Read a correction of a player. Raises RuleError `player_listed_twice`, `country_wrong`."""
+        said = {field: _line(form, field) for field in PLAYER_FIELDS}
+        said["country"] = said["country"].upper()
+        one = PlayerCorrected(player=form.get("player", ""), **said)
+        if one.country and not (one.country.isascii() and one.country.isalpha() and len(one.country) in {2, 3}):
+            raise RuleError("country_wrong", f"{one.country!r} is no country: two or three letters")
+        for other in self._listed(self._bench.event):
+            of = dict(zip(FURTHER, other.further, strict=True))
+            for what in ("national", "ema"):
+                if other.player.id != one.player and said[what] and said[what] == of[what]:
+                    raise RuleError("player_listed_twice", f"{what} {said[what]} is {other.player.name}'s already")
+        return one
+
+    # ---- what is shown ----------------------------------------------------------------------
+
+    def _listed(self, event: Event) -> tuple[Listed, ...]:
+        """Give the players as they count; where the list cannot be read, as the plan has them."""
+        return as_corrected(read_kept(self._folder, self._bench.event.plan), event.corrections)
+
+    def _changes(self, before: Event, after: Event) -> list[Change]:
+        changes = [Change("setup_title", before.plan.title, after.plan.title)]
+        had = {one.player.id: one for one in self._listed(before)}
+        for one in self._listed(after):
+            was = had[one.player.id]
+            if was != one:
+                pairs = zip(PLAYER_FIELDS, _cells(was), _cells(one), strict=True)
+                changes += [Change(f"plan_{field}", *cells) for field, *cells in pairs]
+        rows = zip_longest(session_rows(before.plan.sessions), session_rows(after.plan.sessions), fillvalue=NO_SESSION)
+        for row, now in rows:
+            changes += [Change(WORDS.get(field, f"plan_{field}"), row[field], now[field]) for field in FIELDS]
+        return [change for change in changes if change.before != change.after]
+
+    def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
+        wishes = dict(request.query_params)
+        chosen = form.get("player") or wishes.get("player", "")
+
+        def look(rulings: Rulings) -> tuple[Event, dict[str, str | None], list[tuple[Entry, bool, str | None]]]:
+            room, book = rulings.room, rulings.room.book
+            about: dict[str, Subject] = {"title": TITLE, "sessions": SESSIONS, "player": of_player(chosen)}
+            ruled = [one for one in reversed(book.entries.values()) if is_of_the_plan(book, one.decision)]
+            lines = [(one, book.counts(one.id), room.last_word(book.subject(one))) for one in ruled]
+            return room.event, {kind: room.last_word(one) for kind, one in about.items()}, lines
+
+        event, last, lines = self._bench.look(look)
+        listed, asked = self._listed(event), " ".join(wishes.get("q", "").split())[:100]
+        found = [one for one in listed if asked.casefold() in f"{one.player.id} {' '.join(_cells(one))}".casefold()]
+        filled = {name: value[:2000] for name, value in form.items()} if error else {}
+        rows = with_empty(session_rows(event.plan.sessions))
+        values = {
+            "event": event,
+            "folder": str(self._folder / "event.toml"),
+            "filled": filled,
+            "last": last,
+            "new_id": lambda: f"plan-{uuid.uuid4().hex}",
+            "found": found[:SHOWN],
+            "more": max(0, len(found) - SHOWN),
+            "asked": asked,
+            "chosen": {one.player.id: dict(zip(PLAYER_FIELDS, _cells(one), strict=True)) for one in listed}.get(chosen),
+            "whose": chosen,
+            "further": FURTHER,
+            "parts": PARTS,
+            "rows": rows,
+            "rounds": max((play.round for play in event.plan.plays), default=0),
+            "lines": lines[:SHOWN],
+        }
+        done = "plan_published" if "done" in wishes and not error else ""
+        return render(request, "plan.html", "setup", visitor_of(request), error=error, done=done, values=values)
+
+
+def _after(rulings: Rulings, draft: Draft) -> Event:
+    """Give the event as it would count."""
+    room = rulings.room
+    book = room.book.copy()
+    entry = Entry(
+        id=draft.id, at=0, author="-", account="", role="organiser", reason="-", decision=draft.decision, number=1
+    )
+    book.add(entry)
+    return corrected(room.planned, room.event, book, entry)
+
+
+def _about(book: Book, decision: AnyDecision) -> AnyDecision:
+    """Give what a decision is about: of one that takes back, what was taken back. Raises Refused `plan_only`."""
+    if isinstance(decision, Undo) and decision.ruling in book.entries:
+        decision = book.root(book.entries[decision.ruling]).decision
+    if not isinstance(decision, OF_THE_PLAN):
+        raise Refused("plan_only", "rulings are taken back where they are given")
+    return decision
+
+
+def _cells(one: Listed) -> tuple[str, ...]:
+    return (one.player.name, *one.further, one.first_name, one.last_name)
+
+
+def _line(form: Form, field: str) -> str:
+    return " ".join(form.get(field, "").split())
+
+
+def _account(request: Request) -> Account:
+    session = visitor_of(request).session
+    if session is None:
+        raise TypeError("a route that asks for `set_up` lets nobody in without a session")
+    return session.account

@@ -1,0 +1,163 @@
+"""A misspelt name is corrected while the event is played: looked at, published, shown everywhere, taken back."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from broker.command import homologue
+from broker.records.ema import entrants_of
+from broker.records.whole.reading import restore
+from broker.records.whole.writing import document
+from broker.scorer.event import open_event
+from broker.scorer.stored import open_stored
+from tests.broker.desk.pages.desks import Whole, cup, quickly, whole
+from tests.broker.desk.test_access import logged_in, token_of
+from tests.broker.scorer.folders import until_round
+
+WHO: Final = "p07"
+FORM: Final = re.compile(r'<form method="post".*?</form>', re.DOTALL)
+HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+WAS: Final = next(one.name for one in cup().players if one.id == WHO)
+RIGHT: Final = {"name": "Zoé Öztürk", "country": "fra", "club": "Lille", "national": "N7", "ema": "04000007"}
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
+    with quickly(), whole(tmp_path_factory.mktemp("plan") / "cup", cup(), until_round(2)) as made:
+        yield made
+
+
+@pytest.fixture
+def client(room: Whole) -> Iterator[httpx.Client]:
+    with logged_in(room.server, "organiser") as found:
+        yield found
+
+
+def folder_of(room: Whole) -> Path:
+    return room.scorer._folder
+
+
+def filled(client: httpx.Client, address: str, kind: str, said: dict[str, str]) -> dict[str, str]:
+    """Open a page; give its first form of a kind, filled in."""
+    forms = [dict(HIDDEN.findall(one)) for one in FORM.findall(client.get(address).text)]
+    found = next(one for one in forms if one.get("kind") == kind)
+    return found | {"form": token_of(client, address), "reason": "as on the passport", **said}
+
+
+def looked(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
+    return client.post("/setup", data=fields | {"action": "look"})
+
+
+def publish(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
+    """Look, then publish what that page sends on."""
+    page = looked(client, fields).text
+    assert 'value="publish"' in page, page
+    kept = next(dict(HIDDEN.findall(one)) for one in FORM.findall(page) if 'value="publish"' in one)
+    return client.post("/setup", data=kept | {"action": "publish"}, follow_redirects=False)
+
+
+def test_a_name_is_right_on_every_page_and_in_every_file_until_it_is_taken_back(
+    room: Whole, client: httpx.Client
+) -> None:
+    folder = folder_of(room)
+    before = (folder / "event.toml").read_bytes()
+    fields = filled(client, f"/setup?player={WHO}", "player", RIGHT)
+    preview = looked(client, fields).text
+    assert (WAS in preview, "Zoé Öztürk" in preview, "as on the passport" in preview) == (True, True, True)
+    assert room.scorer.moment.event.players[WHO].name == WAS
+    assert publish(client, fields).status_code == 303
+    with logged_in(room.server, "head_arbiter") as head:
+        for path in (f"/player/{WHO}", "/standings", "/rulings", "/setup", "/setup/players.csv", "/standings.csv", "/"):
+            assert "Zoé Öztürk" in head.get(path).text, path
+        assert WAS not in head.get("/standings").text
+    stored = open_stored(folder)
+    assert stored.event.name_of(WHO) == "Zoé Öztürk"
+    assert entrants_of(folder, stored.event)[WHO].ema == "04000007"
+    told = document(folder, stored)
+    assert [one.name for one in told.people if one.id == WHO] == ["Zoé Öztürk"]
+    assert b"04000007" not in b"".join(bytes(one.message) for one in told.journal)
+    restore(document(folder, stored, whole=True), folder / "copy")
+    assert (open_event(folder / "copy").name_of(WHO), open_stored(folder / "copy").event.name_of(WHO)) == (
+        WAS,
+        "Zoé Öztürk",
+    )
+    checked = CliRunner().invoke(homologue, ["event", "check", str(folder)]).stdout
+    assert f"plan_corrected: {WHO}: Zoé Öztürk, in {folder / 'event.toml'} {WAS}" in checked
+    assert ((folder / "event.toml").read_bytes(), open_event(folder).name_of(WHO)) == (before, WAS)
+    assert publish(client, filled(client, "/setup", "undo", {})).status_code == 303
+    assert room.scorer.moment.event.players[WHO].name == WAS
+    assert open_stored(folder).event.players == open_event(folder).players
+
+
+def test_title_and_clocks_are_corrected_by_the_same_way(room: Whole, client: httpx.Client) -> None:
+    publish(client, filled(client, "/setup", "title", {"title": "The  Right Cup"}))
+    rows = {"name-1": "Sunday", "first_round-1": "1", "last_round-1": "4", "play_minutes-1": "30"}
+    publish(client, filled(client, "/setup", "sessions", rows))
+    plan = room.scorer.moment.event.plan
+    assert (plan.title, [one.name for one in plan.sessions]) == ("The Right Cup", ["Sunday"])
+    assert room.scorer.moment.event.minutes_of(1) == dict.fromkeys(range(1, 5), 30)
+    assert "The Right Cup" in client.get("/").text
+
+
+def test_a_form_that_is_sent_twice_is_one_correction(room: Whole, client: httpx.Client) -> None:
+    fields = filled(client, "/setup?player=p02", "player", {"name": "Twice"})
+    first = publish(client, fields).headers["location"]
+    count = len(room.scorer.rulings.room.book.entries)
+    mark = room.scorer.ask(lambda: "")  # the scorer has taken all that came before
+    again = client.post("/setup", data=fields | {"action": "publish", "looked_at": mark}, follow_redirects=False)
+    assert (again.headers["location"], len(room.scorer.rulings.room.book.entries)) == (first, count)
+
+
+@pytest.mark.parametrize(
+    ("player", "said", "code"),
+    [
+        ("p03", {"name": ""}, "plan_wrong"),
+        ("p03", {"name": "x" * 101}, "plan_wrong"),
+        ("p03", {"name": "A\u202eB"}, "not_printable"),
+        ("p03", {"name": "Anna", "country": "France"}, "country_wrong"),
+        ("p03", {"name": "Anna", "reason": " "}, "reason_wrong"),
+        ("p99", {"name": "Nobody"}, "nobody_of_event"),
+        ("p03", {"name": "Anna", "after": "ruling-of-another"}, "ruling_conflict"),
+        ("p03", {"name": "Anna", "form": "stolen"}, "form_foreign"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_code_and_changes_nothing(
+    room: Whole, client: httpx.Client, player: str, said: dict[str, str], code: str
+) -> None:
+    before = room.scorer.rulings.room.event
+    fields = filled(client, "/setup?player=p03", "player", {"player": player, **said})
+    answer = looked(client, fields)
+    assert (answer.status_code in {400, 403, 409}, f"<code>{code}</code>" in answer.text) == (True, True), answer.text
+    assert room.scorer.rulings.room.event is before
+
+
+def test_what_the_plan_says_already_and_a_number_of_somebody_else_are_refused(
+    room: Whole, client: httpx.Client
+) -> None:
+    publish(client, filled(client, "/setup?player=p05", "player", {"name": "Five", "ema": "04000005"}))
+    same = looked(client, filled(client, "/setup?player=p05", "player", {"name": "Five", "ema": "04000005"})).text
+    other = looked(client, filled(client, "/setup?player=p06", "player", {"name": "Six", "ema": "04000005"})).text
+    assert ("<code>nothing_corrected</code>" in same, "<code>player_listed_twice</code>" in other) == (True, True)
+    assert room.scorer.rulings.room.event.name_of("p06") != "Six"
+
+
+def test_an_organiser_gives_no_ruling_on_a_play_by_this_form(room: Whole, client: httpx.Client) -> None:
+    head = [one for one in room.scorer.rulings.room.book.entries.values() if one.role == "head_arbiter"]
+    assert head == []
+    fields = filled(client, "/setup", "title", {"kind": "void"})
+    assert "<code>form_malformed</code>" in looked(client, fields).text
+
+
+def test_a_table_arbiter_has_no_such_page(room: Whole) -> None:
+    with logged_in(room.server, "table_arbiter") as client:
+        assert client.get("/setup").status_code == 403
+
+
+def test_players_are_found_by_part_of_a_name(client: httpx.Client) -> None:
+    page = client.get("/setup", params={"q": "p11"}).text
+    assert re.findall(r"<tr><td>(p\d\d)</td>", page) == ["p11"]
