@@ -11,14 +11,13 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Final, Literal, NamedTuple, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 import numpy as np
 import tomli_w
 from msgspec import Meta, Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from broker.contract.plans import PlannedPlay, Player
 from broker.contract.public_address import PublicAddress
@@ -45,13 +44,13 @@ from broker.rules.rule_books import Rules
 from broker.rules.tiles import has_red
 from broker.scorer import written_plays
 from broker.scorer.collecting import uncollected
+from broker.scorer.columns import Columns, columns_of
 from broker.scorer.errors import BadEvent
 from broker.scorer.folder import DealRecord, Registry, read, read_deals, read_registry, write_deals, write_registry
 from broker.scorer.origins import UNKNOWN, Origin, Origins, read_origins
 from broker.scorer.own_rules import NONE, OwnRules, read_own
 from broker.scorer.riichi import RiichiBooking
 from broker.scorer.riichi import problems as riichi_problems
-from broker.scoring.plays import by_seat
 
 EVENT: Final = "event.toml"
 LARGEST_TEAM: Final = 99
@@ -86,14 +85,6 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     keying: Keying = "single"
     public_address: PublicAddress = ""
     uncompared: Annotated[bool, Meta(description="it is meant that every deal is played at one table only")] = False
-
-
-class Columns(NamedTuple):
-    """The plays of a plan; `players` is (plays, seats), the numbers of players in the event's list."""
-
-    deals: NDArray[np.int64]
-    tables: NDArray[np.int64]
-    players: NDArray[np.int64]
 
 
 class Event:
@@ -190,14 +181,7 @@ class Event:
     @cached_property
     def columns(self) -> Columns:
         """All planned plays, as columns."""
-        number = {player: at for at, player in enumerate(self.players)}
-        plays = self.plan.plays
-        seated = chain.from_iterable(by_seat(play.players) for play in plays)
-        return Columns(
-            np.fromiter((play.deal for play in plays), np.int64, len(plays)),
-            np.fromiter((play.table for play in plays), np.int64, len(plays)),
-            np.fromiter(map(number.__getitem__, seated), np.int64, 4 * len(plays)).reshape(-1, 4),
-        )
+        return columns_of(self.plan.plays, self.players)
 
     @cached_property
     def plays_planned(self) -> Mapping[str, int]:

@@ -4,7 +4,6 @@ What it says does not depend on the order in which the tables' messages came. Ru
 said, in the order in which they were given; one changes the deals that it touches and no other.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
@@ -25,6 +24,7 @@ from broker.scorer.rulings.entry import WHO_PLAYS, Entry, PlayKey, Subject, entr
 from broker.scorer.rulings.laying import Laid, adjustments, form_of, lay, of_its_deal, plain, result_of
 from broker.scorer.seating import Seatings
 from broker.scorer.standings import team_rows
+from broker.scorer.tally import Tally
 from broker.scorer.teams import TeamRoom
 from broker.scorer.visits import Visits
 from broker.scoring.bounds import reach_of_teams
@@ -49,11 +49,7 @@ class Room:
         """Ids of the desk's rulings that were taken before their play had a result."""
         self._ruled: dict[PlayKey, Laid] = {}
         """Plays on which, or on whose deal, something was ruled."""
-        self._expected = Counter(event.expected)
-        self._of_deal: Counter[int] = Counter()
-        self._at_table: Counter[int] = Counter()
-        self._finished: frozenset[int] | None = None
-        """Deals that are complete, once somebody has asked for all of them."""
+        self._tally = Tally(event)
         self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
         """Of each play the forms that were restored, with the number of the fact."""
         self._later: dict[PlayKey, list[LogMessage]] = {}
@@ -68,21 +64,14 @@ class Room:
         """Add a whole journal: compared once at its end, not after each play."""
         for message in messages:
             self._remember(message)
-        self._finished = None
-        self._of_deal.update(message.fact.deal for message in self.results.values())
-        self._at_table.update(table for table, _ in self.results)
-        for key, message in self.results.items():  # a table that was told of another plan has played by that
-            planned, played = self._event.bookings[key].deal, message.fact.deal
-            if played != planned:
-                self._expected[planned] -= 1
-                self._expected[played] += 1
+        self._tally.begin(self.results)
         for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
             self._load_ruled(key for key in self._touched(entry) if entry.play)
         for entry in self.book.entries.values():
             self._load_ruled(self._touched(entry))
         self._ledger = Ledger.of(self.scored(), self._event.profile, self._event.players)
         self._ledger = self._ledger.with_adjustments(self.adjustments())
-        self.teams.follow(self._ledger, self._expected, self.complete)
+        self.teams.follow(self._ledger, self._tally.expected, self.complete)
 
     def apply(self, message: Kept) -> frozenset[int]:
         """Add one accepted message; give the deals whose comparison it may have changed."""
@@ -105,8 +94,7 @@ class Room:
         new.event = self.event
         new.results, new.book, new._ruled = dict(self.results), self.book.copy(), dict(self._ruled)
         new.early = set(self.early)
-        new._expected, new._of_deal, new._at_table = map(Counter, (self._expected, self._of_deal, self._at_table))
-        new._forms, new._later = dict(self._forms), dict(self._later)
+        new._tally, new._forms, new._later = self._tally.copy(), dict(self._forms), dict(self._later)
         new.seatings = self.seatings  # rulings change nothing of what was told
         new._ledger, new.teams = self._ledger, self.teams.fork()
         return new
@@ -213,7 +201,7 @@ class Room:
             now = self._lay(key)
             if key in self._ruled or now != self._lay(key, ruled=False):
                 self._ruled[key] = now
-            self._count(before, now)
+            self._tally.exchange(before, now)
             self._exchange(before.scored(), now.scored())
             deals |= {before.deal, now.deal}
         self.teams.follow(self._ledger, deals, self.complete)
@@ -223,16 +211,7 @@ class Room:
         for key in list(keys):
             before = self.play(key)
             self._ruled[key] = self._lay(key)
-            self._count(before, self._ruled[key])
-
-    def _count(self, before: Laid, now: Laid) -> None:
-        for one, sign in ((before, -1), (now, 1)):
-            self._expected[one.deal] += sign
-            self._of_deal[one.deal] += sign * one.settled
-            self._at_table[one.table] += sign * one.settled
-        if self._finished is not None:
-            changed = {deal for deal in {before.deal, now.deal} if self.complete(deal) != (deal in self._finished)}
-            self._finished ^= changed & self._event.expected.keys()
+            self._tally.exchange(before, self._ruled[key])
 
     def _exchange(self, had: ScoredPlay | None, now: ScoredPlay | None) -> None:
         if had is not None and (now is None or now.key != had.key):
@@ -264,7 +243,7 @@ class Room:
     @property
     def plays_in(self) -> int:
         """How many plays have a result, or a ruling in its place."""
-        return self._at_table.total()
+        return self._tally.at_table.total()
 
     @property
     def final(self) -> bool:
@@ -320,7 +299,7 @@ class Room:
 
     def expected(self, deal: int) -> int:
         """How many plays a deal is to have."""
-        return self._expected[deal]
+        return self._tally.expected[deal]
 
     def dealer(self, deal: int) -> Seat:
         """Give who deals in a deal."""
@@ -328,21 +307,15 @@ class Room:
 
     def plays_of(self, deal: int) -> int:
         """How many results a deal has."""
-        return self._of_deal[deal]
+        return self._tally.of_deal[deal]
 
     def plays_at(self, table: int) -> int:
         """How many results a table has."""
-        return self._at_table[table]
+        return self._tally.at_table[table]
 
     def complete(self, deal: int) -> bool:
         """Whether every table has played the deal."""
-        return self.plays_of(deal) == self.expected(deal)
-
-    def _all_complete(self) -> frozenset[int]:
-        """Give the deals that every table has played; counted through once, and then kept up to date."""
-        if self._finished is None:
-            self._finished = frozenset(deal for deal in self._event.expected if self.complete(deal))
-        return self._finished
+        return self._tally.complete(deal)
 
     def known(self) -> list[PlayKey]:
         """Give the plays of which something was said or ruled."""
@@ -376,7 +349,7 @@ class Room:
                 self.event,
                 self._ledger,
                 MappingProxyType(self.results),
-                self._all_complete(),
+                self._tally.all_complete(),
                 tuple(self.adjustments()),
                 self.book.deadline,
                 {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
@@ -403,7 +376,7 @@ class Room:
         """Give the teams' standings as everybody may read them, with the places that each can still reach."""
         if not self._event.plan.teams:
             return ()
-        ranking, to_come = self.team_standings(), len(self._event.expected) - len(self._all_complete())
+        ranking, to_come = self.team_standings(), len(self._event.expected) - len(self._tally.all_complete())
         return team_rows(ranking, reach_of_teams(ranking, to_come, self._event.profile))
 
     def team_standings(self) -> Ranking:

@@ -20,6 +20,7 @@ from broker.contract.link import Address, Incoming, Link, LinkChanged
 from broker.contract.messages import LogMessage, Ruling, TableState
 from broker.scorer import recalling
 from broker.scorer.alerts import AlertBook, Concern, TableWatch
+from broker.scorer.assigning import assigned
 from broker.scorer.attended import Attended
 from broker.scorer.clocks import ClockWatch, FactTimes
 from broker.scorer.collecting import uncollected
@@ -315,17 +316,7 @@ class Scorer:
 
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
-        if session := self._room.riichi.present(self._event.riichi, table):
-            planned = self._room.riichi.planned(session, self._room.event.players)
-            self._say(self._speaker.riichi(session, planned, self._height))
-            return
-        replanned = self._room.replanned(table)
-        repeats = self._room.seatings.to_come(self._event, table, replanned)
-        recorded, settled = self._room.recorded(table), self._room.settled(table)
-        event = self._room.event
-        plays = absences.with_substitutes(self._room.book, event.plays_of(table, replanned))
-        minutes = event.minutes_of(table)
-        self._say(self._speaker.assignment(table, recorded, self._height, repeats, plays, settled, minutes))
+        self._say(assigned(self._room, self._speaker, table, self._height))
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """What follows from a ruling of the desk once it is safe."""

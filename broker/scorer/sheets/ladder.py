@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Struct
 
 from broker.contract.words import Imp
-from broker.scorer.event import Columns
+from broker.scorer.columns import Columns
 from broker.scorer.moment import Moment
 from broker.scoring.bounds import Bounds, reach
 from broker.scoring.ranking import Ranked
