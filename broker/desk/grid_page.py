@@ -21,7 +21,7 @@ from broker.scorer.view import TableView, View, ViewFeed
 from broker.scorer.wirelog import WireLog
 
 TABLES_A_PAGE: Final = 50
-MESSAGES_A_PAGE: Final = 100
+MESSAGES_A_PAGE: Final = 60
 DEALS: Final = 16
 """Deals outstanding, beside the grid; the page of carriers has all."""
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,7 @@ from broker.contract.words import Seat
 from broker.rules.points import Outcome
 from broker.scorer.moment import Embargo, Moment, open_part
 from broker.scorer.room import Room
-from broker.scorer.sheets.course import course
+from broker.scorer.sheets.course import MOST_DEALS, course
 from broker.scorer.sheets.deal import deal_sheet, play_line
 from broker.scorer.sheets.grid import grid
 from broker.scorer.sheets.ladder import ladder
@@ -222,6 +223,16 @@ def test_a_corrected_play_shows_the_outcome_that_counts_and_not_the_one_that_was
     (play,) = [play for group in sheet.groups for play in group.plays if play.table == 1]
     hand_values = {seat: line.hand_value for seat, line in play.seats.items() if line.hand_value}
     assert (play.win, play.discarder, hand_values, play.at) == ("discard", "south", {"west": 33}, last.at)
+
+
+def test_of_very_many_deals_the_course_has_some_evenly_and_the_first_and_the_last() -> None:
+    long = large_event(150, 1)
+    room = Room(long)
+    for said in plays(long):
+        room.apply(said)
+    deals = course(room.moment(), ["p1-east"]).deals
+    assert (len(deals), deals[0], deals[-1]) == (MOST_DEALS, 1, 150)
+    assert {later - earlier for earlier, later in pairwise(deals)} == {2, 3}
 
 
 @pytest.mark.parametrize(
