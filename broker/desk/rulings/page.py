@@ -24,6 +24,7 @@ from broker.desk.rulings.drafting import OF_EVENT, OF_PLAY, By, draft_of, number
 from broker.desk.rulings.naming import identified
 from broker.desk.rulings.telling import Telling
 from broker.desk.rulings.what_if_page import WhatIfPage
+from broker.desk.sheets import Leaf
 from broker.people.accounts import Account
 from broker.people.errors import PeopleError
 from broker.rules.riichi.profile import RiichiProfile
@@ -31,6 +32,7 @@ from broker.rules.rule_books import Rules
 from broker.scorer.errors import ScorerError
 from broker.scorer.rulings import absences
 from broker.scorer.rulings.changes import Changes
+from broker.scorer.rulings.effects import Moved
 from broker.scorer.rulings.entry import DEADLINE, WHO_PLAYS, Author, Draft, Subject
 from broker.scorer.rulings.follow_ups import follow_ups, missed
 from broker.scorer.rulings.rulings import Rulings
@@ -185,10 +187,13 @@ class RulingsPage:
         account = _account(request)
         author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # an arbiter: may rule
         effects = self._bench.look(lambda rulings: rulings.effects(draft, author))
-        kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
+        kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at", "page"}}
         event = self._bench.event
         told = self._telling(request).of(effects.change)
+        # Whose IMPs change comes first: a fine of one may move a thousand by a place.
+        leaf, moved = Leaf.at(form.get("page", ""), len(effects.players)), sorted(effects.players, key=_place_alone)
         values = {"kept": kept, "draft": draft, "effects": effects, "told": told, "players": event.players}
+        values |= {"moved": moved[leaf.lines()], "leaf": leaf}
         values["coming"] = self._bench.look(
             lambda rulings: absences.to_come(event, rulings.room.results, draft.decision)
         )
@@ -259,6 +264,10 @@ def play_of(form: Mapping[str, str]) -> tuple[int, int] | None:
     written = form.get("play") or f"{form.get('table', '').strip()}-{form.get('round', '').strip()}"
     found = PLAY.fullmatch(written.strip())
     return (int(found[1]), int(found[2])) if found else None
+
+
+def _place_alone(one: Moved) -> bool:
+    return one.imp_before == one.imp_after
 
 
 def _number_or_none(form: Mapping[str, str], field: str) -> int | None:

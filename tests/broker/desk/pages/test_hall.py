@@ -14,6 +14,7 @@ from broker.store.address import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.large import NAME, large_folder, plays
 from tests.broker.desk.pages.desks import quickly, whole
+from tests.broker.desk.rulings.benches import opened, send
 from tests.broker.desk.test_access import logged_in
 
 TABLES: Final = 1001
@@ -101,6 +102,20 @@ def test_no_page_of_a_hall_of_a_thousand_tables_is_larger_than_a_phone_takes(cli
         if answer.status_code != httpx.codes.OK or size > MOST_BYTES or elements > MOST_ELEMENTS:
             large[page] = (answer.status_code, size, elements)
     assert large == {}
+
+
+def test_whom_a_fine_moves_stands_on_pages_whose_imps_change_first_and_is_published_from_any(
+    client: httpx.Client,
+) -> None:
+    first = re.findall(r"/player/(p\d+-\w+)\?", client.get("/standings").text)[0]
+    form = opened(client, "/rulings/new?kind=fine") | {"player": first, "fine-player": "9"}
+    looks = [client.post("/rulings/new", data=form | {"action": "look", "page": page}).text for page in ("", "9", "99")]
+    moved = [re.findall(r'<td><a href="/player/([^"]+)">', look) for look in looks]
+    assert (len(moved[0]), moved[0][0], set(moved[0]) & set(moved[1])) == (100, first, set())
+    assert [len(ELEMENT.findall(look)) < MOST_ELEMENTS / 5 for look in looks] == [True] * 3
+    assert 'aria-current="page">9<' in looks[1]
+    mark = re.findall(r'name="looked_at" value="(\w+)"', looks[1])[0]
+    assert send(client, form | {"looked_at": mark}).status_code == httpx.codes.SEE_OTHER
 
 
 def test_every_page_that_there_is_is_looked_at(client: httpx.Client) -> None:
