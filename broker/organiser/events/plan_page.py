@@ -56,6 +56,8 @@ class Change(NamedTuple):
     field: str
     before: str
     after: str
+    of: str = ""
+    """Of which session, where it is of one."""
 
 
 class PlanPage:
@@ -95,6 +97,8 @@ class PlanPage:
         )
 
     def _corrected(self, request: Request, form: Form) -> Response:
+        if form.get("action") == "change":
+            return self._page(request, form)
         draft = self._draft(form)
         if form.get("action") == "publish":
             self._bench.give(draft, _account(request), address(request), form.get("looked_at", ""))
@@ -167,7 +171,8 @@ class PlanPage:
                 changes += [Change(f"plan_{field}", *cells) for field, *cells in pairs]
         rows = zip_longest(session_rows(before.plan.sessions), session_rows(after.plan.sessions), fillvalue=NO_SESSION)
         for row, now in rows:
-            changes += [Change(WORDS.get(field, f"plan_{field}"), row[field], now[field]) for field in FIELDS]
+            whose = row["name"] or now["name"]
+            changes += [Change(WORDS.get(field, f"plan_{field}"), row[field], now[field], whose) for field in FIELDS]
         return [change for change in changes if change.before != change.after]
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
@@ -184,7 +189,7 @@ class PlanPage:
         event, last, lines = self._bench.look(look)
         listed, asked = self._listed(event), " ".join(wishes.get("q", "").split())[:100]
         found = [one for one in listed if asked.casefold() in f"{one.player.id} {' '.join(_cells(one))}".casefold()]
-        filled = {name: value[:2000] for name, value in form.items()} if error else {}
+        filled = {name: value[:2000] for name, value in form.items()}
         rows = with_empty(session_rows(event.plan.sessions))
         values = {
             "event": event,
@@ -219,11 +224,11 @@ def _after(rulings: Rulings, draft: Draft) -> Event:
 
 
 def _about(book: Book, decision: AnyDecision) -> AnyDecision:
-    """Give what a decision is about: of one that takes back, what was taken back. Raises Refused `plan_only`."""
+    """Give what a decision is about: of one that takes back, what was taken back. Raises FormMalformed."""
     if isinstance(decision, Undo) and decision.ruling in book.entries:
         decision = book.root(book.entries[decision.ruling]).decision
     if not isinstance(decision, OF_THE_PLAN):
-        raise Refused("plan_only", "rulings are taken back where they are given")
+        raise FormMalformed("rulings are taken back where they are given")
     return decision
 
 

@@ -89,7 +89,7 @@ def corrections(folder: Path) -> list[Problem]:
         names = stored.event.name_of(player), stored.room.planned.name_of(player)
         found.append(f"{player}: {names[0]}, in {folder / EVENT} {names[1]}")
     found += [f"sessions: others than in {folder / EVENT}"] if now.sessions != was.sessions else []
-    return [("plan_corrected", text) for text in found]
+    return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
 
 
 def _refuse_alone(plan: Plan) -> None:

@@ -19,6 +19,7 @@ RULINGS: Final = (
     "broker/desk/ranges.py",
     "broker/desk/rulings",
     "broker/scorer/rulings/judging.py",
+    "broker/scorer/rulings/plan.py",
     "broker/scorer/rulings/rulings.py",
     "broker/scorer/rulings/asked.py",
     "broker/rules/outcomes.py",
@@ -42,7 +43,10 @@ PAPER: Final = (
 """And of a paper sheet, which is taken as a ruling."""
 
 SET_UP: Final = (
-    *(f"broker/organiser/events/{part}.py" for part in ("listed", "mixing", "ready", "setting_up", "setup_page")),
+    *(
+        f"broker/organiser/events/{part}.py"
+        for part in ("clocks", "listed", "mixing", "plan_page", "ready", "setting_up", "setup_page")
+    ),
     *("broker/organiser/movements/file.py", "broker/rules/movement/check.py"),
     *(f"broker/organiser/deals/{part}.py" for part in ("committed", "listed", "made", "sets")),
     *("broker/scorer/event.py", "broker/scorer/folder.py", "broker/scorer/own_rules.py", "broker/scorer/riichi.py"),

@@ -32,7 +32,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
         yield made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(room: Whole) -> Iterator[httpx.Client]:
     with logged_in(room.server, "organiser") as found:
         yield found
@@ -75,6 +75,9 @@ def test_a_name_is_right_on_every_page_and_in_every_file_until_it_is_taken_back(
         for path in (f"/player/{WHO}", "/standings", "/rulings", "/setup", "/setup/players.csv", "/standings.csv", "/"):
             assert "Zoé Öztürk" in head.get(path).text, path
         assert WAS not in head.get("/standings").text
+        (given,) = room.scorer.rulings.room.book.entries
+        back = head.get(f"/rulings/new?undo={given}")
+        assert (back.status_code, WAS in back.text, "Zoé Öztürk" in back.text) == (200, True, True)
     stored = open_stored(folder)
     assert stored.event.name_of(WHO) == "Zoé Öztürk"
     assert entrants_of(folder, stored.event)[WHO].ema == "04000007"
@@ -102,6 +105,12 @@ def test_title_and_clocks_are_corrected_by_the_same_way(room: Whole, client: htt
     assert (plan.title, [one.name for one in plan.sessions]) == ("The Right Cup", ["Sunday"])
     assert room.scorer.moment.event.minutes_of(1) == dict.fromkeys(range(1, 5), 30)
     assert "The Right Cup" in client.get("/").text
+
+
+def test_what_was_typed_is_still_there_when_it_is_to_be_changed_after_the_look(client: httpx.Client) -> None:
+    fields = filled(client, "/setup?player=p08", "player", {"name": "Nearly right"})
+    page = client.post("/setup", data=fields | {"action": "change"}).text
+    assert ('value="Nearly right"' in page, 'value="as on the passport"' in page) == (True, True)
 
 
 def test_a_form_that_is_sent_twice_is_one_correction(room: Whole, client: httpx.Client) -> None:
