@@ -59,6 +59,10 @@ class Arrivals(Sequence[PlayView]):
             self.moment, self._lines, tuple(told for told in self._told if self._deal(told) in self.moment.complete)
         )
 
+    def places(self) -> set[PlayKey]:
+        """Give table and round of each; no line is made for it."""
+        return {(told.table, told.fact.round) if isinstance(told, LogMessage) else told for told in self._told}
+
     def _deal(self, told: LogMessage | PlayKey) -> int:
         key = (told.table, told.fact.round) if isinstance(told, LogMessage) else told
         if isinstance(told, LogMessage) and key not in self.moment.ruled:

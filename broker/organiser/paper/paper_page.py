@@ -31,6 +31,7 @@ from broker.organiser.paper.two_people import Desk, Settlement, TwoPeople, autho
 from broker.people.accounts import Account
 from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
+from broker.scorer.arrivals import Arrivals
 from broker.scorer.errors import ScorerError
 from broker.scorer.event import Booking, Event
 from broker.scorer.folder import DealRecord
@@ -191,7 +192,8 @@ class PaperPage:
 
     def _missing(self) -> list[Booking]:
         """Give the plays without a result, those of the earliest rounds first."""
-        there = {(play.table, play.round) for play in self._feed.current.plays}
+        said = self._feed.current.plays
+        there = said.places() if isinstance(said, Arrivals) else {(play.table, play.round) for play in said}
         plays = (play for play in self._event.plan.plays if (play.table, play.round) not in there)
         return sorted(plays, key=lambda play: (play.round, play.table))
 
