@@ -332,6 +332,7 @@ def test_who_has_plays_leaves_the_list_only_together_with_the_movement(client: h
     assert (open_plays(folder), len(setting_up.plan_of(folder).players)) == (0, 12)  # type: ignore[union-attr]  # it has one
 
 
+@pytest.mark.usefixtures("folder")
 def test_what_is_likely_a_slip_in_a_list_is_noted_before_it_is_kept_and_after(client: httpx.Client) -> None:
     made(client)
     listed = {"csv": f"{PLAYERS}Odd One,FRA,Club\nodd one,XX,Club\n"}
