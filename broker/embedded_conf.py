@@ -3,9 +3,8 @@
 import json
 from typing import Any, Final
 
-import bcrypt
-
 from broker.child.settings import PAYLOAD_LIMIT, Settings, Tls
+from broker.embedded_hashes import hashes
 from broker.permissions import Permissions
 
 ACK_WAIT: Final = "2s"  # what was not acknowledged comes again after this, also after a reconnect: not at once
@@ -20,11 +19,13 @@ Json = dict[str, Any]
 
 
 def configuration(settings: Settings, port: int) -> bytes:
-    """Give the configuration file, UTF-8. It holds passwords: mode 0600."""
+    """Give the configuration file, UTF-8. It holds hashes of passwords: mode 0600."""
     return json.dumps(_server(settings, port), indent=1).encode()
 
 
 def _server(settings: Settings, port: int) -> Json:
+    users = settings.permissions()
+    hashed = hashes(settings.folder, {name: settings.credentials.password(name) for name in users})
     return {
         "server_name": f"homologue-{settings.event}",
         # The port for NATS clients cannot be switched off: a random one on loopback, and no user may use it.
@@ -37,7 +38,7 @@ def _server(settings: Settings, port: int) -> Json:
             "sync_interval": SYNC,
         },
         "mqtt": _mqtt(settings, port),
-        "authorization": {"users": [_user(settings, name, may) for name, may in settings.permissions().items()]},
+        "authorization": {"users": [_user(name, hashed[name], may) for name, may in users.items()]},
     }
 
 
@@ -55,21 +56,16 @@ def _tls(tls: Tls) -> Json:
     return {"cert_file": str(tls.certificate), "key_file": str(tls.key)}
 
 
-def _user(settings: Settings, name: str, may: Permissions) -> Json:
+def _user(name: str, hashed: str, may: Permissions) -> Json:
     return {
         "user": name,
-        "password": _hashed(settings.credentials.password(name)),
+        "password": hashed,
         "allowed_connection_types": ["MQTT"],
         "permissions": {
             "publish": {"allow": _subjects(may.publish)},
             "subscribe": {"allow": _subjects(may.subscribe)},
         },
     }
-
-
-def _hashed(password: str) -> str:
-    """Hash at the least cost: 192 random bits need no stretching, and every connection costs the server one hash."""
-    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(rounds=4)).decode()
 
 
 def _subjects(topics: tuple[str, ...]) -> list[str]:
