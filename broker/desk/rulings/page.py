@@ -110,12 +110,14 @@ class RulingsPage:
     async def as_csv(self, request: Request) -> Response:
         """Give the history for spreadsheets."""
         found = await run_in_threadpool(self._filtered, request)
-        return _file(BYTE_ORDER_MARK + listed.csv(*found), "text/csv", "rulings.csv")
+        told = listed.csv(*found, numbers=visitor_of(request).may("set_up"))
+        return _file(BYTE_ORDER_MARK + told, "text/csv", "rulings.csv")
 
     async def as_json(self, request: Request) -> Response:
         """Give the history for programs."""
         found = await run_in_threadpool(self._filtered, request)
-        return _file(listed.json(*found).decode(), "application/json", "rulings.json")
+        told = listed.json(*found, numbers=visitor_of(request).may("set_up"))
+        return _file(told.decode(), "application/json", "rulings.json")
 
     def _filtered(self, request: Request) -> tuple[list[listed.Line], list[Visit]]:
         wishes = self._meant(dict(request.query_params))
