@@ -32,6 +32,10 @@ HEADER = (
 )
 
 
+NOBODY: Final = "?"
+"""No player's id."""
+
+
 class Line(Struct, frozen=True):
     """One ruling, and whether it counts."""
 
@@ -59,7 +63,10 @@ def _line(book: Book, entry: Entry, undone_by: Mapping[str, str]) -> Line:
 
 
 def filtered(listed: Iterable[Line], wishes: Mapping[str, str]) -> list[Line]:
-    """Keep the lines that fit all wishes: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`."""
+    """Keep the lines that fit all wishes: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`.
+
+    `player`: the ids of all who may be meant, blanks between.
+    """
     return [line for line in listed if all(TESTS[name](line, wish) for name, wish in _asked(wishes))]
 
 
@@ -81,7 +88,7 @@ TESTS: Final[Mapping[str, Callable[[Line, str], bool]]] = {
     "play": lambda line, wish: _play(line) == wish,
     "deal": lambda line, wish: str(line.entry.deal) == wish,
     "kind": lambda line, wish: line.entry.kind == wish,
-    "player": lambda line, wish: wish in line.players,
+    "player": lambda line, wish: not set(wish.split()).isdisjoint(line.players),
     "author": lambda line, wish: wish.lower() in line.entry.author.lower(),
     "counts": lambda line, wish: line.counts == (wish == "yes"),
 }
