@@ -115,7 +115,7 @@ def _sheets(feed: ViewFeed, offer: Offer, access: Access, live: LiveSheets) -> I
     """Give the routes of what is made from the plays."""
     if offer.moments is None:
         return
-    sheets, carriers = Sheets(offer.moments), CarriersNow(offer.moments, offer.clock)
+    sheets, carriers = Sheets(offer.moments, offer.clock), CarriersNow(offer.moments, offer.clock)
     yield from SheetsPage(access, sheets, live).routes()
     yield from ReceiptPage(sheets).routes()
     yield from CarriersPage(feed, carriers).routes(live)

@@ -35,7 +35,7 @@ class Offer:
     wire: WireLog | None = None
     """The last messages on the wire. With these two there are the arbiters' grid and feed."""
     clock: Callable[[], int] = wall_clock
-    """The time, ms since 1970: by it carriers and tables are late."""
+    """The time, ms since 1970: by it carriers and tables are late, and corrections are over."""
     open_public: bool = False
     """Whether who has not logged in may see what players may know."""
     attends: Attends | None = None

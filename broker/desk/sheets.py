@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from broker.desk.access import Visitor
 from broker.desk.errors import SheetUnknown
 from broker.scorer.moment import Embargo, Moment
@@ -40,8 +42,9 @@ class _Kept(NamedTuple):
 class Sheets:
     """Gives sheets. For one thread alone."""
 
-    def __init__(self, moments: Moments, clock: Callable[[], float] = time.monotonic) -> None:
-        self._moments, self._clock = moments, clock
+    def __init__(self, moments: Moments, now: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
+        """`now` in ms since 1970; `clock` counts on, in seconds."""
+        self._moments, self._now, self._clock = moments, now, clock
         self._embargo = Embargo()
         self._ladders: dict[bool, _Kept] = {}
         self._receipts = ReceiptIndex()
@@ -57,10 +60,13 @@ class Sheets:
         kept = self._ladders.get(arbiter)
         if kept is None or (kept.of is not moment and (self._clock() >= kept.until or _taken_back(kept.of, moment))):
             began = self._clock()
-            made = ladder(moment)
+            made = ladder(moment, self._now())
             took = self._clock() - began
             until = self._clock() + REST * took if took > LONG_S else began
             kept = self._ladders[arbiter] = _Kept(moment, made, until)
+        final = kept.of.is_final(self._now())  # with the correction period's end, though no play has changed
+        if final != kept.ladder.final:
+            kept = self._ladders[arbiter] = kept._replace(ladder=replace(kept.ladder, final=final))
         return kept.ladder
 
     def deals(self, visitor: Visitor) -> tuple[DealLine, ...]:

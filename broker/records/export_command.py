@@ -104,7 +104,7 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
 @_file
 @PROFILE
 def standings_(source: Path, output: Path | None, profile: str, *, force: bool) -> None:
-    """The standings as CSV; while plays are missing they are provisional.
+    """The standings as CSV; until corrections are over they are provisional.
 
     \b
     homologue export standings my-event --output standings-friday.csv
@@ -134,7 +134,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool) 
     type=click.Path(path_type=Path),
     help="CSV of who the players are: id, ema, last_name, first_name, country [default: the event's players.csv].",
 )
-@click.option("--provisional", is_flag=True, help="Although plays are missing.")
+@click.option("--provisional", is_flag=True, help="Although the standings are not final.")
 def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool, provisional: bool) -> None:
     """The report that the European Mahjong Association takes, as CSV.
 
@@ -143,7 +143,7 @@ def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool
     """  # noqa: D301 - click reads the \b
     with _told("ema"):
         stored = open_stored(folder)
-        if not provisional and not stored.room.final:
+        if not provisional and not _is_final(stored):
             raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
         known = european.read_entrants(players) if players else european.entrants_of(folder, stored.event)
         made = european.report(stored, known)
@@ -212,7 +212,7 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
         stored = open_stored(folder)
         _say_what_is_left_out(stored, all_of_it=embargoed or whole)
         secret = whole or (embargoed and not stored.room.final)
-        content = encoded(document(folder, stored, whole=whole, embargoed=embargoed))
+        content = encoded(document(folder, stored, _now(), whole=whole, embargoed=embargoed))
         deliver(content, output, source=folder, force=force, secret=secret)
 
 
@@ -253,12 +253,21 @@ def _told(name: str) -> Iterator[None]:
         sys.exit(1)
 
 
+def _is_final(stored: Stored) -> bool:
+    return stored.is_final(_now())
+
+
 def _missing(stored: Stored) -> str:
-    return f"{stored.room.plays_in} of {len(stored.event.plan.plays)} plays have their result"
+    """Say of standings that are not final what they wait for."""
+    if not stored.room.final:
+        return f"{stored.room.plays_in} of {len(stored.event.plan.plays)} plays have their result"
+    if stored.room.moment().doubles:
+        return "a play counts twice for some of its players, until an arbiter has ruled on it"
+    return "the correction period runs"
 
 
 def _say_provisional(stored: Stored) -> None:
-    if not stored.room.final:
+    if not _is_final(stored):
         click.echo(f"provisional: {_missing(stored)}", err=True)
 
 

@@ -44,6 +44,11 @@ class Source:
     """In the place of the room's, where those would tell of deals under embargo."""
 
     @property
+    def final(self) -> bool:
+        """Whether the standings are final."""
+        return self.stored.is_final(self.at)
+
+    @property
     def ranked(self) -> tuple[Standing, ...]:
         """The standings to write."""
         if self.standings is not None:
@@ -60,7 +65,7 @@ class Export:
     make: Callable[[Source], bytes | str]
     personal: bool = False
     at_the_end: bool = False
-    """There is none before the last result."""
+    """There is none before the standings are final."""
     of_plays: bool = True
     """There is none of an event that has riichi sessions and nothing that is compared."""
     of_fan: bool = False
@@ -74,16 +79,19 @@ class Export:
             return RuleError("no_riichi_record", f"this event is played under riichi rules, and has no {self.name}")
         return None
 
-    def there(self, stored: Stored) -> bool:
+    def there(self, source: Source) -> bool:
         """Say whether there is one by now."""
-        return (stored.room.final or not self.at_the_end) and self.lacking(stored.event) is None
+        return (source.final or not self.at_the_end) and self.lacking(source.stored.event) is None
 
     def content(self, source: Source) -> bytes:
         """Write it. Raises RuleError `no_riichi_record`, `no_compared_plays`, `not_final`, and of the event's files."""
         if lacking := self.lacking(source.stored.event):
             raise lacking
-        if self.at_the_end and not source.stored.room.final:
-            raise RuleError("not_final", f"{self.name} is written when every play has its result")
+        if self.at_the_end and not source.final:
+            raise RuleError(
+                "not_final",
+                f"{self.name} is written when the standings are final: every play is in, and corrections are over",
+            )
         made = self.make(source)
         return made.encode() if isinstance(made, str) else made
 
@@ -108,7 +116,7 @@ EXPORTS: Final = (
     Export(
         "event.json",
         "application/json",
-        lambda of: encoded(document(of.folder, of.stored, embargoed=of.embargoed)),
+        lambda of: encoded(document(of.folder, of.stored, of.at, embargoed=of.embargoed)),
         personal=True,
         of_plays=False,
     ),
@@ -123,7 +131,7 @@ def archive(source: Source, exports: Iterable[Export] = EXPORTS) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for export in exports:
-            if export.there(source.stored):
+            if export.there(source):
                 entry = zipfile.ZipInfo(f"{source.stored.event.name}/{export.name}", DAY)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 packed.writestr(entry, export.content(source))

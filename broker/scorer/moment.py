@@ -83,10 +83,13 @@ class Moment:
         """The same with names, as it is told and shown."""
         return standings.Named(self.ranking, self.event.players)
 
-    @property
-    def final(self) -> bool:
-        """Whether no play is missing, and none counts that its players had played before."""
-        return len(self.complete) == len(self.event.expected) and not self.doubles
+    def is_final(self, now: int) -> bool:
+        """Whether no play is missing, none counts that its players had played before, and corrections are over.
+
+        `now` in ms since 1970.
+        """
+        over = self.deadline is None or now > self.deadline
+        return over and len(self.complete) == len(self.event.expected) and not self.doubles
 
     @cached_property
     def doubles(self) -> tuple[Double, ...]:

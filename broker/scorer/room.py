@@ -247,13 +247,12 @@ class Room:
 
     @property
     def final(self) -> bool:
-        """Whether every play has its result, or a ruling in its place."""
+        """Whether every play has its result, or a ruling in its place: from then on nothing is secret."""
         return self.plays_in == len(self._event.plan.plays)
 
     def is_final(self, now: int) -> bool:
         """Whether the standings are final: no play is missing or counts twice, and the correction period is over."""
-        over = self.book.deadline is None or now > self.book.deadline
-        return self.final and over and not self.moment().doubles
+        return self.final and self.moment().is_final(now)
 
     def last_word(self, subject: Subject) -> str | None:
         """Give the id of what was said last on something: a ruling or, of a play, its result."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -75,6 +76,10 @@ class Stored(Struct, frozen=True):
     def sat(self, player: str, round_: int) -> str | None:
         """Give the substitute who sat in a player's seat in a round; None where the player did."""
         return self.room.moment().sat(player, round_)
+
+    def is_final(self, at: datetime) -> bool:
+        """Whether the standings are final at a time, given with its time zone."""
+        return self.room.is_final(int(at.timestamp() * 1000))
 
     def embargoed(self, deal: int) -> bool:
         """Say whether a table has the deal still to play."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from broker.contract.rulings import Undo, named
+from broker.contract.rulings import AnyDecision, PlayerCorrected, Undo, named
 from broker.scorer.cells import as_csv
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import Entry
@@ -30,6 +30,10 @@ HEADER = (
     "reason",
     "decision",
 )
+
+
+NOBODY: Final = "?"
+"""No player's id."""
 
 
 class Line(Struct, frozen=True):
@@ -59,7 +63,10 @@ def _line(book: Book, entry: Entry, undone_by: Mapping[str, str]) -> Line:
 
 
 def filtered(listed: Iterable[Line], wishes: Mapping[str, str]) -> list[Line]:
-    """Keep the lines that fit all wishes: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`."""
+    """Keep the lines that fit all wishes: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`.
+
+    `player`: the ids of all who may be meant, blanks between.
+    """
     return [line for line in listed if all(TESTS[name](line, wish) for name, wish in _asked(wishes))]
 
 
@@ -81,7 +88,7 @@ TESTS: Final[Mapping[str, Callable[[Line, str], bool]]] = {
     "play": lambda line, wish: _play(line) == wish,
     "deal": lambda line, wish: str(line.entry.deal) == wish,
     "kind": lambda line, wish: line.entry.kind == wish,
-    "player": lambda line, wish: wish in line.players,
+    "player": lambda line, wish: not set(wish.split()).isdisjoint(line.players),
     "author": lambda line, wish: wish.lower() in line.entry.author.lower(),
     "counts": lambda line, wish: line.counts == (wish == "yes"),
 }
@@ -97,18 +104,32 @@ AROUND: Final[Mapping[str, Callable[[Visit, str], bool]]] = {
 
 Row = tuple[str | int, ...]
 
+PRIVATE: Final = ("national", "ema")
+"""What a correction of a player says that is for federations, and for those who set the event up."""
 
-def csv(listed: Iterable[Line], visits: Iterable[Visit] = ()) -> str:
-    """Write both for spreadsheets, oldest first; rulings stay in the order in which they were given."""
-    rulings = ((line.entry.at, _cells(line)) for line in reversed(list(listed)))
+
+def _decided(decision: AnyDecision, *, numbers: bool) -> dict[str, Any]:
+    """Give a decision as it was stored; without `numbers` those of players are not in it."""
+    told: dict[str, Any] = msgspec.to_builtins(decision)
+    if isinstance(decision, PlayerCorrected) and not numbers:
+        return {name: value for name, value in told.items() if name not in PRIVATE}
+    return told
+
+
+def csv(listed: Iterable[Line], visits: Iterable[Visit], *, numbers: bool) -> str:
+    """Write both for spreadsheets, oldest first; rulings stay in the order in which they were given.
+
+    `numbers`: those of players too.
+    """
+    rulings = ((line.entry.at, _cells(line, numbers=numbers)) for line in reversed(list(listed)))
     others = ((one.at, _cells_around(one)) for one in visits)
     return as_csv(HEADER, (row for _, row in merge(rulings, others, key=itemgetter(0))))
 
 
-def _cells(line: Line) -> Row:
+def _cells(line: Line, *, numbers: bool) -> Row:
     entry = line.entry
     place = tuple("" if part is None else part for part in (entry.table, entry.round, entry.deal))
-    said = msgspec.json.encode(entry.decision).decode()
+    said = msgspec.json.encode(_decided(entry.decision, numbers=numbers)).decode()
     return (
         entry.id,
         _moment(entry.at),
@@ -133,10 +154,12 @@ def _moment(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
 
 
-def json(listed: Iterable[Line], visits: Iterable[Visit] = ()) -> bytes:
-    """Write both for programs, oldest first."""
+def json(listed: Iterable[Line], visits: Iterable[Visit], *, numbers: bool) -> bytes:
+    """Write both for programs, oldest first. `numbers`: those of players too."""
     rows: list[dict[str, Any]] = [
-        msgspec.to_builtins(line.entry) | {"counts": line.counts, "taken_back_by": line.undone_by}
+        msgspec.to_builtins(line.entry)
+        | {"decision": _decided(line.entry.decision, numbers=numbers)}
+        | {"counts": line.counts, "taken_back_by": line.undone_by}
         for line in reversed(list(listed))
     ]
     told = {"rulings": rows, "at_tables": [msgspec.to_builtins(one) | {"kind": one.kind} for one in visits]}

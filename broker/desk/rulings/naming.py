@@ -29,17 +29,22 @@ def player_of(written: str, players: Mapping[str, Player]) -> str:
 
     Raises Refused `nobody_of_event`, `player_ambiguous`.
     """
-    if written.strip() in players:
-        return written.strip()
-    said = _words(written)
-    named = [one for one in players.values() if said and said <= _words(one.name)]
-    found = [one for one in named if said == _words(one.name)] or named
+    found = those_of(written, players)
     if not found:
         raise Refused("nobody_of_event", f"nobody of this event is {written.strip()[:50]}")
     if len(found) > 1:
         listed = [f"{one.name} ({one.id})" for one in found[:NAMED]] + ["…"] * (len(found) > NAMED)
         raise Refused("player_ambiguous", f"it may be {', '.join(listed)}")
     return found[0].id
+
+
+def those_of(written: str, players: Mapping[str, Player]) -> list[Player]:
+    """Give all players who may be meant: by the id, or by the whole name, or else by words of it."""
+    if written.strip() in players:
+        return [players[written.strip()]]
+    said = _words(written)
+    named = [one for one in players.values() if said and said <= _words(one.name)]
+    return [one for one in named if said == _words(one.name)] or named
 
 
 def _words(name: str) -> frozenset[str]:

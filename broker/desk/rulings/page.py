@@ -21,7 +21,7 @@ from broker.desk.ranges import as_ranges
 from broker.desk.rulings import listed
 from broker.desk.rulings.bench import Bench
 from broker.desk.rulings.drafting import OF_EVENT, OF_PLAY, By, draft_of, number
-from broker.desk.rulings.naming import identified
+from broker.desk.rulings.naming import identified, those_of
 from broker.desk.rulings.telling import Telling
 from broker.desk.rulings.what_if_page import WhatIfPage
 from broker.desk.sheets import Leaf
@@ -110,12 +110,14 @@ class RulingsPage:
     async def as_csv(self, request: Request) -> Response:
         """Give the history for spreadsheets."""
         found = await run_in_threadpool(self._filtered, request)
-        return _file(BYTE_ORDER_MARK + listed.csv(*found), "text/csv", "rulings.csv")
+        told = listed.csv(*found, numbers=visitor_of(request).may("set_up"))
+        return _file(BYTE_ORDER_MARK + told, "text/csv", "rulings.csv")
 
     async def as_json(self, request: Request) -> Response:
         """Give the history for programs."""
         found = await run_in_threadpool(self._filtered, request)
-        return _file(listed.json(*found).decode(), "application/json", "rulings.json")
+        told = listed.json(*found, numbers=visitor_of(request).may("set_up"))
+        return _file(told.decode(), "application/json", "rulings.json")
 
     def _filtered(self, request: Request) -> tuple[list[listed.Line], list[Visit]]:
         wishes = self._meant(dict(request.query_params))
@@ -128,11 +130,11 @@ class RulingsPage:
         return self._bench.look(look)
 
     def _meant(self, wishes: dict[str, str]) -> dict[str, str]:
-        """Give what is looked for, a player who is named by name by the id; who is nobody's is found nowhere."""
-        try:
-            return identified(wishes, self._bench.event.players)
-        except Refused:
+        """Give what is looked for, with the ids of all players who may be meant; who is nobody's is found nowhere."""
+        if not wishes.get("player", "").strip():
             return wishes
+        found = those_of(wishes["player"], self._bench.event.players)
+        return wishes | {"player": " ".join(one.id for one in found) or listed.NOBODY}
 
     # ---- a new ruling -----------------------------------------------------------------------
 

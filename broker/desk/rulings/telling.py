@@ -60,7 +60,8 @@ class Telling:
         aspects = _aspects(before.play, after.play)
         if before == after or (after.play and not aspects):
             beside = change.root.play is None and isinstance(change.root.decision, Award | FineRuled)
-            return Told(what if beside else DOT.join(filter(None, (what, self._say("told_same")))), NOTHING, NOTHING)
+            same = "told_same_person" if isinstance(change.root.decision, PlayerCorrected) else "told_same"
+            return Told(what if beside else DOT.join(filter(None, (what, self._say(same)))), NOTHING, NOTHING)
         return Told(what, *(self._held(change.root.decision, held, aspects) for held in (before, after)))
 
     def name(self, player: str) -> str:

@@ -97,7 +97,7 @@ def _heading(stored: Stored, words: Words, at: datetime, kind: str) -> Heading:
     return Heading(
         stored.event.plan.title,
         words.say(kind),
-        stored.room.moment().final,
+        stored.is_final(at),
         stored.event.profile.id,
         progress,
         at,

@@ -102,7 +102,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     format: Literal["homologue-event"] = FORMAT
     version: Literal[1, 2] = 2
     whole: Annotated[bool, Meta(description="nothing is left out: an event's folder can be made from it")]
-    final: Annotated[bool, Meta(description="every play has its result")]
+    final: Annotated[bool, Meta(description="no play is missing or counts twice, and the correction period is over")]
     plan: Plan
     rules: Annotated[str | None, Meta(description="the event's own rule profile, as TOML")] = None
     session_rules: Annotated[dict[ProfileId, str], Meta(description="those of its riichi sessions, by id")] = {}

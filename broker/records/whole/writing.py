@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,19 +39,20 @@ PRIVATE: Final = ("national", "ema")
 """Columns of `players.csv` that are for federations, and not for everybody who reads results."""
 
 
-def document(folder: Path, stored: Stored, *, whole: bool = False, embargoed: bool = False) -> Document:
+def document(folder: Path, stored: Stored, at: datetime, *, whole: bool = False, embargoed: bool = False) -> Document:
     """Give the document of an event that was read from `folder`.
 
     Without `whole`: no result of a deal that a table has still to play unless `embargoed`, no faces before the last
     result, no numbers of players, and never which serial is on which tile: a set is played with again. Raises
     ScorerError, StoreError; RuleError and ExceptionGroup of RuleErrors where `players.csv` is not right; OSError.
+    `at`, with its time zone, tells whether the standings are final.
     """
     told = whole or stored.room.final
     event = stored.room.planned if whole else stored.event  # whole: the journal has the corrections of the plan
     people = as_corrected(_listed(folder), event.corrections)
     return Document(
         whole=whole,
-        final=stored.room.moment().final,
+        final=stored.is_final(at),
         plan=event.plan,
         rules=stored.event.own_rules.plays,
         session_rules=dict(stored.event.own_rules.sessions),

@@ -42,12 +42,15 @@ def _player(planned: Event, now: Event, id_: str, said: PlayerCorrected | None) 
 
 
 def texts(planned: Event, book: Book, entry: Entry) -> tuple[str, ...]:
-    """Give what the plan says, by the rulings of a book, of what one of them corrects."""
+    """Give what the plan says, by the rulings of a book, of what one of them corrects: what everybody may know of it.
+
+    Of a player that is name, country and club; numbers and parts of names are for federations.
+    """
     about = book.root(entry).decision
     said = book.of(about_the_event(about) or "")
     match said[-1].decision if said else None:
         case PlayerCorrected() as one:
-            return (one.name, one.country, one.club, one.national, one.ema, one.first_name, one.last_name)
+            return (one.name, one.country, one.club)
         case TitleCorrected() as one:
             return (one.title,)
         case SessionsCorrected() as one:

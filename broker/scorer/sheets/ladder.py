@@ -45,14 +45,14 @@ class Ladder(Struct, frozen=True):
     rungs: tuple[Rung, ...]
 
 
-def ladder(moment: Moment) -> Ladder:
-    """Give the standings of what is in a moment; what is not in it is taken as missing.
+def ladder(moment: Moment, now: int) -> Ladder:
+    """Give the standings of what is in a moment; what is not in it is taken as missing. `now` in ms since 1970.
 
     What the bounds say is sound, not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
     """
     bounds, planned = _bounds(moment), moment.event.plays_planned
     return Ladder(
-        final=moment.final,
+        final=moment.is_final(now),
         deals=len(moment.by_deal.keys() | moment.unplayed.keys()),
         deals_expected=len(moment.event.expected),
         rungs=tuple(_rung(moment, line, bounds[line.name], planned.get(line.name, 0)) for line in moment.ranking),

@@ -75,7 +75,7 @@ def team_sheet(moment: Moment, standings: Ladder, number: int) -> TeamSheet:
         number=number,
         team=team,
         standing=standing,
-        final=moment.final,
+        final=standings.final,
         deals_expected=len(moment.event.expected),
         deals=deals,
         left_out=moment.left_out,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,10 @@ WHO: Final = "p07"
 FORM: Final = re.compile(r'<form method="post".*?</form>', re.DOTALL)
 HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 WAS: Final = next(one.name for one in cup().players if one.id == WHO)
-RIGHT: Final = {"name": "Zoé Öztürk", "country": "fra", "club": "Lille", "national": "N7", "ema": "04000007"}
+NOTE: Final = re.compile(r'<li class="note".*?</li>', re.DOTALL)
+HISTORY: Final = ("/rulings.csv", "/rulings.json")
+NUMBERS: Final = ("N7-1", "04000007")
+RIGHT: Final = {"name": "Zoé Öztürk", "country": "fra", "club": "Lille", "national": "N7-1", "ema": "04000007"}
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +82,20 @@ def test_a_name_is_right_on_every_page_and_in_every_file_until_it_is_taken_back(
         (given,) = room.scorer.rulings.room.book.entries
         back = head.get(f"/rulings/new?undo={given}")
         assert (back.status_code, WAS in back.text, "Zoé Öztürk" in back.text) == (200, True, True)
+        line = NOTE.findall(head.get("/rulings").text)[0]
+        assert ("Lille" in line, [one for one in NUMBERS if one in line]) == (True, [])
+        assert [head.get(path).text.count("04000007") for path in HISTORY] == [1, 1]
+    with logged_in(room.server, "table_arbiter") as table:
+        told_there = [table.get(path).text for path in ("/rulings", *HISTORY)]
+        assert ["Zoé Öztürk" in one for one in told_there] == [True] * 3
+        assert [number for number in NUMBERS if any(number in one for one in told_there)] == []
     stored = open_stored(folder)
     assert stored.event.name_of(WHO) == "Zoé Öztürk"
     assert entrants_of(folder, stored.event)[WHO].ema == "04000007"
-    told = document(folder, stored)
+    told = document(folder, stored, datetime.now(UTC))
     assert [one.name for one in told.people if one.id == WHO] == ["Zoé Öztürk"]
     assert b"04000007" not in b"".join(bytes(one.message) for one in told.journal)
-    restore(document(folder, stored, whole=True), folder / "copy")
+    restore(document(folder, stored, datetime.now(UTC), whole=True), folder / "copy")
     assert (open_event(folder / "copy").name_of(WHO), open_stored(folder / "copy").event.name_of(WHO)) == (
         WAS,
         "Zoé Öztürk",

@@ -1,6 +1,7 @@
 """Rules of an event's own: each riichi session may have some, and its table, its sheet and its document bring them."""
 
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ def test_the_rules_of_the_plays_may_be_those_of_a_session_too(tmp_path: Path) ->
 def test_the_document_of_an_event_brings_them(tmp_path: Path) -> None:
     folder = club(tmp_path / "club", OURS)
     SqliteJournal(folder / STORE, open_event(folder).name).close()
-    made = document(folder, open_stored(folder), whole=True, embargoed=False)
+    made = document(folder, open_stored(folder), datetime.now(UTC), whole=True, embargoed=False)
     assert made.session_rules == {"our-riichi": rules()}
     restore(made, tmp_path / "again")
     event = open_event(tmp_path / "again")

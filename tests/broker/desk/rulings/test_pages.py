@@ -140,11 +140,18 @@ def test_a_player_is_named_by_id_or_name_in_a_ruling_and_where_rulings_are_looke
         wrong = opened(client, "/rulings/new?kind=fine") | {"player": "Player", "fine-player": "4"}
         several = send(client, wrong).text
         nobody = send(client, wrong | {"player": "Nobody <b>"}).text
-        history = client.get("/rulings?player=Player+7").text
-    assert [[*named_by(entry.decision)] for entry in desk.scorer.rulings.history()] == [["p07"]] * 3
+        fined = opened(client, "/rulings/new?kind=fine") | {"player": "p12", "fine-player": "4"}
+        assert publish(client, fined).status_code == 303
+        history, of_all, of_nobody = (
+            client.get(f"/rulings?player={who}").text for who in ("Player+7", "player", "Nobody")
+        )
+        file_of_all = client.get("/rulings.csv?player=player").text
+    named = [[*named_by(entry.decision)] for entry in desk.scorer.rulings.history()]
+    assert sorted(named) == [["p07"]] * 3 + [["p12"]]
     assert ("player_ambiguous" in several, "Player 1 (p01), Player 2 (p02)" in several) == (True, True)
     assert ("nobody_of_event" in nobody, 'value="Nobody &lt;b&gt;"' in nobody) == (True, True)
-    assert history.count("<strong>Award</strong>") == 3
+    assert [page.count('<li class="note"') for page in (history, of_all, of_nobody)] == [3, 4, 0]
+    assert file_of_all.count("\n") == 5
 
 
 def test_a_form_that_is_refused_as_a_whole_comes_back_with_what_was_typed(looked_at: Ruled) -> None:

@@ -1,6 +1,7 @@
 """The document of a whole event makes the event anew; that of everybody tells nobody what is not theirs to know."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -31,10 +32,11 @@ from tests.broker.scorer.rulings.ruled import HEAD, draft
 from tests.broker.scorer.small import NAME, event, whole_event
 
 ROOT = Path(__file__).parents[4]
+NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
 
 def written(folder: Path, *, whole: bool = True, embargoed: bool = False) -> bytes:
-    return encoded(document(folder, open_stored(folder), whole=whole, embargoed=embargoed))
+    return encoded(document(folder, open_stored(folder), NOON, whole=whole, embargoed=embargoed))
 
 
 def again(folder: Path, name: str = "again") -> Path:
@@ -92,7 +94,7 @@ def test_a_ruling_on_what_the_event_does_not_have_is_refused(tmp_path: Path) -> 
         reason="r",
         at=1,
     )
-    made = document(folder, open_stored(folder), whole=True)
+    made = document(folder, open_stored(folder), NOON, whole=True)
     forged = msgspec.structs.replace(made, journal=(Entry(0, msgspec.Raw(encode(ruling))),))
     with pytest.raises(RuleError) as refused:
         restore(forged, tmp_path / "new")
@@ -119,7 +121,7 @@ def test_a_play_of_the_wrong_deal_is_told_once_neither_of_the_two_deals_is_under
     rulings.give(draft(rulings.room, DealPlayed(played=missing.deal, result=result), (1, 1), deal=here.deal), HEAD)
     journal.close()
     stored = open_stored(folder)
-    told = [message_of(bytes(entry.message)) for entry in document(folder, stored).journal]
+    told = [message_of(bytes(entry.message)) for entry in document(folder, stored, NOON).journal]
     assert [stored.embargoed(one.deal) for one in (here, missing)] == [False, True]
     assert {one.fact.deal for one in told if isinstance(one, LogMessage)} >= {here.deal}
     assert [one for one in told if isinstance(one, Ruling) or (one.table, one.fact.round) == (1, 1)] == []
@@ -127,13 +129,13 @@ def test_a_play_of_the_wrong_deal_is_told_once_neither_of_the_two_deals_is_under
 
 def test_once_it_is_over_everybody_may_have_all_but_the_sets(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup")
-    made = document(folder, open_stored(folder))
+    made = document(folder, open_stored(folder), NOON)
     assert (len(made.deals), len(made.groups), len(made.standings), made.sets) == (4, 5, 16, {})
-    assert len(made.journal) == len(document(folder, open_stored(folder), whole=True).journal)
+    assert len(made.journal) == len(document(folder, open_stored(folder), NOON, whole=True).journal)
 
 
 def test_of_what_is_not_whole_no_event_is_made(tmp_path: Path) -> None:
-    made = document(event_folder(tmp_path / "cup"), open_stored(tmp_path / "cup"))
+    made = document(event_folder(tmp_path / "cup"), open_stored(tmp_path / "cup"), NOON)
     with pytest.raises(RuleError) as refused:
         restore(made, tmp_path / "new")
     assert (refused.value.code, (tmp_path / "new").exists()) == ("not_whole", False)
@@ -151,7 +153,7 @@ def test_a_result_that_no_table_could_have_sent_is_refused_and_nothing_is_writte
 def test_nothing_is_written_over(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup")
     with pytest.raises(RuleError) as refused:
-        restore(document(folder, open_stored(folder), whole=True), folder)
+        restore(document(folder, open_stored(folder), NOON, whole=True), folder)
     assert refused.value.code == "folder_taken"
 
 

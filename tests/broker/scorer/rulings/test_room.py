@@ -30,7 +30,7 @@ from broker.scoring.ledger import Ledger
 from broker.scoring.plays import table_of
 from tests.broker.contract.laws import LAW
 from tests.broker.scorer.rulings.drawn import Said, sequences
-from tests.broker.scorer.rulings.ruled import correct, room_of, ruling, told
+from tests.broker.scorer.rulings.ruled import AT, correct, room_of, ruling, told
 from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event, whole_log
 from tests.broker.scoring.events import four_teams
 
@@ -242,9 +242,9 @@ def test_a_play_still_to_come_is_no_play_for_anybody_though_somebody_was_fined_f
     room = room_of([one for one in whole_event() if one.id != last.id])
     play = (1, last.fact.round)
     fined = event().bookings[play].players["east"]
-    before = {rung.player: rung for rung in ladder(room.moment()).rungs}
+    before = {rung.player: rung for rung in ladder(room.moment(), AT).rungs}
     room.apply(ruling(room, FineRuled(takes={fined: 8}), play))
-    after = {rung.player: rung for rung in ladder(room.moment()).rungs}
+    after = {rung.player: rung for rung in ladder(room.moment(), AT).rungs}
     for player in event().bookings[play].players.values():
         fine = 8 * (player == fined)
         had, has = ([Fraction(rung.least), Fraction(rung.most)] for rung in (before[player], after[player]))

@@ -28,7 +28,7 @@ from broker.scoring.plays import ScoredPlay
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.desk.sample import table as table_view
 from tests.broker.scorer.folders import until_round
-from tests.broker.scorer.rulings.ruled import correct, ruling
+from tests.broker.scorer.rulings.ruled import AT, correct, ruling
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, whole_event
 
 PLAYS = tuple((play.table, play.round) for play in event().plan.plays)
@@ -82,7 +82,7 @@ def test_a_datum_is_the_exact_mean_of_its_group(moment: Moment) -> None:
 @given(moments)
 @FEW
 def test_a_players_plays_add_up_to_the_players_line_in_the_standings(moment: Moment) -> None:
-    standings = ladder(moment)
+    standings = ladder(moment, AT)
     for rung in standings.rungs:
         sheet = player_sheet(moment, standings, rung.player)
         told = [play.line.net for play in sheet.plays]
@@ -99,7 +99,7 @@ def test_the_places_within_reach_are_those_of_the_scoring(moment: Moment) -> Non
         for play in event().plan.plays
         if (play.deal, play.table) not in there
     ]
-    told = {rung.player: (rung.best, rung.worst) for rung in ladder(moment).rungs}
+    told = {rung.player: (rung.best, rung.worst) for rung in ladder(moment, AT).rungs}
     assert told == {name: (one.best, one.worst) for name, one in bounds(moment.ledger, missing).items()}
 
 
@@ -108,7 +108,7 @@ def test_the_places_within_reach_are_those_of_the_scoring(moment: Moment) -> Non
 def test_the_open_part_is_the_moment_as_if_the_other_deals_had_not_been_played(moment: Moment) -> None:
     open_ = open_part(moment)
     assert open_.by_deal.keys() == moment.complete
-    assert ladder(open_part(open_)) == ladder(open_)
+    assert ladder(open_part(open_), AT) == ladder(open_, AT)
     for deal in moment.complete:
         assert deal_sheet(open_, deal) == deal_sheet(moment, deal)
 
@@ -155,7 +155,7 @@ def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[L
 @given(moments)
 @FEW
 def test_the_course_ends_where_the_standings_are(moment: Moment) -> None:
-    rungs = ladder(moment).rungs
+    rungs = ladder(moment, AT).rungs
     way = course(moment, [rung.player for rung in rungs])
     if way.deals:
         assert [Fraction(line.imps[-1]) for line in way.lines] == [Fraction(rung.imp) for rung in rungs]
@@ -165,7 +165,7 @@ def test_a_deal_or_a_player_that_is_not_there_is_no_sheet() -> None:
     with pytest.raises(KeyError):
         deal_sheet(whole(), 99)
     with pytest.raises(KeyError):
-        player_sheet(whole(), ladder(whole()), "nobody")
+        player_sheet(whole(), ladder(whole(), AT), "nobody")
 
 
 def test_a_fouled_deal_has_its_groups_the_one_as_dealt_first() -> None:
@@ -273,7 +273,7 @@ def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere
     assert [(cell.deal, cell.stage) for cell in cells][1] == (other, "in")
     # Nobody's places hang on a play that is over: but for the one play to come.
     coming = set(event().bookings[2, 4].players.values())
-    loose = {rung.player for rung in ladder(moment).rungs if rung.least != rung.most}
+    loose = {rung.player for rung in ladder(moment, AT).rungs if rung.least != rung.most}
     assert (
         coming
         <= loose
@@ -284,4 +284,4 @@ def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere
             for p in moment.event.bookings[key].players.values()
         }
     )
-    assert player_sheet(moment, ladder(moment), here.players["east"]).plays[1].code is not None
+    assert player_sheet(moment, ladder(moment, AT), here.players["east"]).plays[1].code is not None

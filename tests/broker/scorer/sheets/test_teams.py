@@ -9,7 +9,7 @@ from broker.contract.words import SEATS
 from broker.scorer.room import Room
 from broker.scorer.sheets.ladder import ladder
 from broker.scorer.sheets.team import TeamSheet, team_sheet
-from tests.broker.scorer.rulings.ruled import ruling
+from tests.broker.scorer.rulings.ruled import AT, ruling
 from tests.broker.scorer.team_event import TEAMS, said, seated, team_event
 
 PLAYS = tuple(team_event().bookings)
@@ -24,7 +24,7 @@ def room_of(plays: int) -> Room:
 
 def sheets(room: Room) -> list[TeamSheet]:
     moment = room.moment()
-    return [team_sheet(moment, ladder(moment), number) for number in range(1, len(TEAMS) + 1)]
+    return [team_sheet(moment, ladder(moment, AT), number) for number in range(1, len(TEAMS) + 1)]
 
 
 def test_the_deals_of_a_sheet_add_up_to_the_line_in_the_standings() -> None:
@@ -70,4 +70,4 @@ def test_a_deal_in_which_a_team_sat_twice_at_a_wind_is_named_and_counts_for_none
 def test_there_is_no_sheet_of_a_team_that_is_not_there(number: int) -> None:
     moment = room_of(0).moment()
     with pytest.raises(KeyError):
-        team_sheet(moment, ladder(moment), number)
+        team_sheet(moment, ladder(moment, AT), number)
