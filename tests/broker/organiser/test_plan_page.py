@@ -167,6 +167,46 @@ def test_a_table_arbiter_has_no_such_page(room: Whole) -> None:
         assert client.get("/setup").status_code == 403
 
 
+@pytest.fixture
+def list_(room: Whole) -> Iterator[Path]:
+    """The list beside the plan; it is put back."""
+    path = folder_of(room) / "players.csv"
+    before = path.read_bytes()
+    yield path
+    path.write_bytes(before)
+
+
+def offered(client: httpx.Client, player: str) -> dict[str, str]:
+    """Give what the form of a player has in its fields."""
+    page = client.get("/setup", params={"player": player, "lang": "en"}).text
+    form = next(one for one in FORM.findall(page) if 'name="kind" value="player"' in one)
+    return {name: text for name, text in re.findall(r'<input name="(\w+)"[^>]* value="([^"]*)"', form) if name in RIGHT}
+
+
+def test_a_list_with_a_bad_line_wipes_nobodys_country_and_club_and_the_page_says_what_is_missing(
+    client: httpx.Client, list_: Path
+) -> None:
+    was = offered(client, "p09")
+    assert "cannot be read" not in client.get("/setup?lang=en").text
+    list_.write_text(list_.read_text(encoding="utf-8") + "p99,Bad,frankreich,,,,,,\n", encoding="utf-8")
+    assert "players.csv cannot be read" in client.get("/setup?lang=en").text
+    assert (offered(client, "p09"), was["country"]) == (was, "FR")
+    preview = looked(client, filled(client, "/setup?player=p09", "player", was | {"name": "Anna"})).text
+    assert re.findall(r'<th scope="row">(.*?)</th>', preview.partition('id="changes"')[2]) == ["Name"]
+
+
+def test_names_are_those_of_the_plan_and_who_is_in_no_list_is_found_and_corrected(
+    client: httpx.Client, list_: Path
+) -> None:
+    was, lines = offered(client, "p10")["name"], list_.read_text(encoding="utf-8").splitlines()
+    said = [line.replace(was, "Of the list") for line in lines if not line.startswith("p12,")]
+    list_.write_text("\n".join(said) + "\n", encoding="utf-8")
+    assert (was != "Of the list", offered(client, "p10")["name"]) == (True, was)
+    assert re.findall(r"<tr><td>(p\d\d)</td>", client.get("/setup", params={"q": "p12"}).text) == ["p12"]
+    preview = looked(client, filled(client, "/setup?player=p12", "player", {"name": "In no list"})).text
+    assert 'value="publish"' in preview
+
+
 def test_players_are_found_by_part_of_a_name(client: httpx.Client) -> None:
     page = client.get("/setup", params={"q": "p11"}).text
     assert re.findall(r"<tr><td>(p\d\d)</td>", page) == ["p11"]
