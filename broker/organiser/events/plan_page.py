@@ -21,7 +21,7 @@ from broker.contract.wire import Refused
 from broker.contract.words import LONGEST_REASON
 from broker.desk.access import Access, address, visitor_of
 from broker.desk.errors import DeskError, FormMalformed
-from broker.desk.forms import Form, read_form
+from broker.desk.forms import Form, read_form, typed
 from broker.desk.forms_page import render
 from broker.desk.rulings.bench import Bench
 from broker.organiser.events.clocks import FIELDS, session_rows, sessions_of, with_empty
@@ -87,7 +87,7 @@ class PlanPage:
             form = await read_form(request, visitor_of(request))
             return await run_in_threadpool(self._corrected, request, form)
         except WRONG as error:
-            return await run_in_threadpool(self._page, request, form, error)
+            return await run_in_threadpool(self._page, request, typed(form, error), error)
 
     async def players(self, _request: Request) -> Response:
         """Give the list of players as it counts."""

@@ -135,7 +135,7 @@ def test_a_form_that_is_sent_twice_is_one_correction(room: Whole, client: httpx.
         ("p03", {"name": "Anna", "form": "stolen"}, "form_foreign"),
     ],
 )
-def test_what_cannot_be_is_refused_by_code_and_changes_nothing(
+def test_what_cannot_be_is_refused_by_code_and_changes_nothing_of_the_plan_or_of_what_was_typed(
     room: Whole, client: httpx.Client, player: str, said: dict[str, str], code: str
 ) -> None:
     before = room.scorer.rulings.room.event
@@ -143,6 +143,8 @@ def test_what_cannot_be_is_refused_by_code_and_changes_nothing(
     answer = looked(client, fields)
     assert (answer.status_code in {400, 403, 409}, f"<code>{code}</code>" in answer.text) == (True, True), answer.text
     assert room.scorer.rulings.room.event is before
+    kept = [f'value="{fields[field]}"' in answer.text for field in ("name", "reason")]
+    assert player == "p99" or kept == [True, True]  # of nobody there is no form
 
 
 def test_what_the_plan_says_already_and_a_number_of_somebody_else_are_refused(
