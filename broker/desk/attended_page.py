@@ -5,6 +5,7 @@ form in what is around the page (`page.html`), and their values say what their r
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urlencode
 
@@ -58,19 +59,20 @@ class AttendedPage:
         return RedirectResponse(f"{back}?{urlencode({'lang': language(request).language})}", status_code=303)
 
     def _do(self, request: Request, form: Form) -> None:
-        """Note it first and commit the note last: where it is refused there is no note of it."""
+        """Note it first and commit the note last: where it is refused, or no news, there is no note of it."""
         session = visitor_of(request).session
         if session is None:
             raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
         action = next((one for one in ACTIONS if one in form), "")
         about, work = self._work(action, form.get(action, ""), session.account)
-        with self._door.store.commit():
+        with suppress(_NoNews), self._door.store.commit():
             self._door.audit.note(
                 self._door.clock(), session.account.name, ACTIONS[action], about, address=address(request)
             )
-            self._scorer.ask(work)
+            if not self._scorer.ask(work):
+                raise _NoNews
 
-    def _work(self, action: str, value: str, who: Account) -> tuple[str, Callable[[], None]]:
+    def _work(self, action: str, value: str, who: Account) -> tuple[str, Callable[[], bool]]:
         """Give what it is about, and what is to be done. Raises NoCall, AlertGone, FormMalformed."""
         attended = self._scorer.attended
         if action in ("go", "stay"):
@@ -102,6 +104,10 @@ class AttendedPage:
             if alert_value(one) == value:
                 return one
         raise AlertGone("this alert is not kept any more")
+
+
+class _NoNews(Exception):
+    """What a button says was so already."""
 
 
 def _is_number(text: str) -> bool:

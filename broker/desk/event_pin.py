@@ -1,5 +1,6 @@
 """The event's PIN for arbiters: set at the desk, kept as a hash in the event's folder, told to all tables."""
 
+import threading
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from broker.desk.errors import NothingToPairWith, PinUnusable
 from broker.scorer.view import TableView
 
 FILE: Final = "arbiter-pin"
+
+TURN: Final = threading.Lock()
+"""One sets or tells a PIN at a time: what the broker keeps is what was published last, and that must be the newest."""
 
 
 class Kept(NamedTuple):
@@ -74,7 +78,9 @@ class EventPin:
             raise PinUnusable(f"a PIN has {SHORTEST} to {LONGEST} digits")
         if pin != again:
             raise PinUnusable("the PIN was typed differently the second time")
-        self.keep(Kept(hash_of(pin), max(now, self._last() + 1)))
+        hashed = hash_of(pin)
+        with TURN:
+            self.keep(Kept(hashed, max(now, self._last() + 1)))
 
     def keep(self, kept: Kept) -> None:
         """Write the file. Raises NothingToPairWith where it cannot be written."""
@@ -115,7 +121,11 @@ class PinTeller:
         self._event, self._tables, self._pin, self._sender = event, tables, pin, sender
 
     def tell(self) -> None:
-        """Say it to all tables, if there is one that can be used."""
+        """Say it to all tables, if there is one that can be used. By any thread: each tells what is set by then."""
+        with TURN:
+            self._tell()
+
+    def _tell(self) -> None:
         try:
             kept = self._pin.kept()
         except NothingToPairWith:

@@ -50,8 +50,11 @@ class OrderDesk:
         """Keep an order and send it. `room`: all tables, as they last said of themselves; `id_`: its form's.
 
         Raises OrderUnsent and TablesUnheard, and then it is neither: no table carries out an old order. Raises
-        OrderGivenBefore where the form was sent before.
+        OrderGivenBefore where the form was sent before; that comes first: who hears of an order that was given that
+        it was not gives it again.
         """
+        if id_:
+            self.book.refuse_again(id_, given)
         if not self._sender.up:
             raise OrderUnsent("the desk is not connected with the broker")
         heard = {table.table: table.ordered for table in room if table.lifecycle is not None}

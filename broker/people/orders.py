@@ -1,6 +1,6 @@
 """Orders to tables: who gave them, when, to whom and why. Kept before they are sent, and never changed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Final, get_args
 
@@ -15,6 +15,8 @@ from broker.people.store import Store
 COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
 LONGEST_REASON: Final = 200
 MOST_MINUTES: Final = 60
+
+OF_ID: Final = "SELECT body FROM orders WHERE id = ?"
 
 
 class Given(Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,18 +89,26 @@ class Orders:
         Raises OrderGivenBefore where there is one of this id: a form that is sent twice gives one order.
         """
         with self._store.commit() as sql:
-            if (before := sql.execute("SELECT body FROM orders WHERE id = ?", (id_,)).fetchone()) is not None:
-                raise OrderGivenBefore(same=bytes(before[0]) == msgspec.json.encode(given))
+            _refuse_again(sql.execute(OF_ID, (id_,)).fetchall(), given)
             (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM orders").fetchone()
             seq = max(last + 1, above + 1, now // 1000)
             row = (seq, id_, now, ",".join(map(str, given.tables)), who, msgspec.json.encode(given))
             sql.execute("INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?)", row)
         return KeptOrder(seq, id_, now, who, given)
 
+    def refuse_again(self, id_: str, given: Given) -> None:
+        """Raise OrderGivenBefore where there is an order of this id, PeopleStoreBroken."""
+        _refuse_again(self._store.rows(OF_ID, id_), given)
+
     def newest(self, count: int) -> list[KeptOrder]:
         """Give the last orders, newest first. Raises PeopleStoreBroken."""
         query = "SELECT number, id, at, who, body FROM orders ORDER BY number DESC LIMIT ?"
         return [_kept(row) for row in self._store.rows(query, count)]
+
+
+def _refuse_again(before: Iterable[tuple[object, ...]], given: Given) -> None:
+    for (body,) in before:
+        raise OrderGivenBefore(same=bytes(body) == msgspec.json.encode(given))  # type: ignore[call-overload] # a BLOB
 
 
 def _kept(row: tuple[object, ...]) -> KeptOrder:

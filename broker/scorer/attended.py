@@ -68,25 +68,30 @@ class Attended:
         """Say whether an arbiter is on the way to this call of a table, if there is one."""
         return call is not None and self.call(table, call.at) is not None
 
-    def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> None:
+    def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
         """Let an arbiter go to a call. `seen`: the `at` of whom they saw go there, to take over; 0: nobody.
+
+        Give whether that is news. Raises CallAttended where another one goes by now.
+        """
+        before = self.call(table, since)
+        if before and before.account == account:
+            return False
+        self._refuse_unless(before, seen, table)
+        now = max(self._clock(), before.at + 1 if before else 0)
+        self._keep(table, Goes(Attending(account, name, now), since))
+        return True
+
+    def stay(self, table: int, since: int | None, seen: int, account: str) -> bool:
+        """Let an arbiter who goes to a call not go; give whether that is news.
 
         Raises CallAttended where another one goes by now.
         """
         before = self.call(table, since)
-        if before and before.account == account:
-            return
-        self._refuse_unless(before, seen, table)
-        now = max(self._clock(), before.at + 1 if before else 0)
-        self._keep(table, Goes(Attending(account, name, now), since))
-
-    def stay(self, table: int, since: int | None, seen: int, account: str) -> None:
-        """Let an arbiter who goes to a call not go. Raises CallAttended where another one goes by now."""
-        before = self.call(table, since)
         if before is None:
-            return
+            return False
         self._refuse_unless(before, seen if before.account == account else 0, table)
         self._keep(table, None)
+        return True
 
     def _refuse_unless(self, before: Attending | None, seen: int, table: int) -> None:
         if (before.at if before else 0) != seen:
@@ -109,16 +114,23 @@ class Attended:
             self._shown = kept, tuple(self._with_who(alert) for alert in kept) if self._seen else kept
         return self._shown[1]
 
-    def see(self, alert: AlertView, account: str, name: str) -> None:
-        """Note that somebody has seen an alert, and those of its kind before it; the first who has is named."""
-        had = self._seen.get(key_of(alert))
-        if had is None or had.upto < alert.at:
-            self._note(key_of(alert), Mark(Attending(account, name, self._clock()), alert.at))
+    def see(self, alert: AlertView, account: str, name: str) -> bool:
+        """Note that somebody has seen an alert, and those of its kind before it; the first who has is named.
 
-    def unsee(self, alert: AlertView) -> None:
-        """Take back that an alert was seen."""
-        if key_of(alert) in self._seen:
-            self._note(key_of(alert), None)
+        Give whether that is news.
+        """
+        had = self._seen.get(key_of(alert))
+        if had is not None and had.upto >= alert.at:
+            return False
+        self._note(key_of(alert), Mark(Attending(account, name, self._clock()), alert.at))
+        return True
+
+    def unsee(self, alert: AlertView) -> bool:
+        """Take back that an alert was seen; give whether that is news."""
+        if key_of(alert) not in self._seen:
+            return False
+        self._note(key_of(alert), None)
+        return True
 
     def _note(self, key: str, mark: Mark | None) -> None:
         with self._journal.commit():

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,7 @@ from broker.organiser.deals.table import Row, read_table
 from broker.rules.errors import RuleError
 from broker.rules.movement.check import SEATED
 from broker.scorer.cells import as_csv
-from broker.scorer.event import LARGEST_TEAM, Plan
+from broker.scorer.event import LARGEST_TEAM, Event, Plan
 from broker.scorer.origins import COUNTRY, LONGEST, PLAYERS
 
 FURTHER: Final = ("country", "club", "national", "ema")
@@ -107,6 +107,21 @@ def _listed(row: Row, made: str) -> Listed:
 def as_corrected(listed: Iterable[Listed], corrections: Mapping[str, PlayerCorrected]) -> tuple[Listed, ...]:
     """Give a list as corrections of the plan have it."""
     return tuple(_corrected(one, said) if (said := corrections.get(one.player.id)) else one for one in listed)
+
+
+def as_counted(event: Event, kept: Iterable[Listed]) -> tuple[Listed, ...]:
+    """Give an event's players as they count now, with what the list that is kept beside the plan says of each.
+
+    Names and teams are the plan's: the list may have been written otherwise since. Of who is not in it, country and
+    club are what the event has of them.
+    """
+    of = {one.player.id: one for one in kept}
+    team = {player: name for name, players in event.plan.teams.items() for player in players}
+    listed = []
+    for player in event.plan.players:
+        one = of.get(player.id) or Listed(player, (*event.origin_of(player.id), "", ""))
+        listed.append(replace(one, player=player, team=team.get(player.id, "")))
+    return as_corrected(listed, event.corrections)
 
 
 def _corrected(one: Listed, said: PlayerCorrected) -> Listed:

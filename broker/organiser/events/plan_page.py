@@ -21,11 +21,11 @@ from broker.contract.wire import Refused
 from broker.contract.words import LONGEST_REASON
 from broker.desk.access import Access, address, visitor_of
 from broker.desk.errors import DeskError, FormMalformed
-from broker.desk.forms import Form, read_form
+from broker.desk.forms import Form, read_form, typed
 from broker.desk.forms_page import render
 from broker.desk.rulings.bench import Bench
 from broker.organiser.events.clocks import FIELDS, session_rows, sessions_of, with_empty
-from broker.organiser.events.listed import FURTHER, PARTS, Listed, as_corrected, players_csv, read_kept
+from broker.organiser.events.listed import FURTHER, PARTS, Listed, as_counted, players_csv, read_players
 from broker.people.accounts import Account
 from broker.people.errors import PeopleError
 from broker.rules.errors import RuleError
@@ -87,7 +87,7 @@ class PlanPage:
             form = await read_form(request, visitor_of(request))
             return await run_in_threadpool(self._corrected, request, form)
         except WRONG as error:
-            return await run_in_threadpool(self._page, request, form, error)
+            return await run_in_threadpool(self._page, request, typed(form, error), error)
 
     async def players(self, _request: Request) -> Response:
         """Give the list of players as it counts."""
@@ -158,8 +158,16 @@ class PlanPage:
     # ---- what is shown ----------------------------------------------------------------------
 
     def _listed(self, event: Event) -> tuple[Listed, ...]:
-        """Give the players as they count; where the list cannot be read, as the plan has them."""
-        return as_corrected(read_kept(self._folder, self._bench.event.plan), event.corrections)
+        return as_counted(event, self._kept() or ())
+
+    def _kept(self) -> Sequence[Listed] | None:
+        """Give the list that is kept beside the plan; None where there is one that cannot be read."""
+        try:
+            return read_players(self._folder / PLAYERS)
+        except FileNotFoundError:
+            return ()
+        except (RuleError, ExceptionGroup, OSError):
+            return None
 
     def _changes(self, before: Event, after: Event) -> list[Change]:
         changes = [Change("setup_title", before.plan.title, after.plan.title)]
@@ -187,7 +195,8 @@ class PlanPage:
             return room.event, {kind: room.last_word(one) for kind, one in about.items()}, lines
 
         event, last, lines = self._bench.look(look)
-        listed, asked = self._listed(event), " ".join(wishes.get("q", "").split())[:100]
+        kept = self._kept()
+        listed, asked = as_counted(event, kept or ()), " ".join(wishes.get("q", "").split())[:100]
         found = [one for one in listed if asked.casefold() in f"{one.player.id} {' '.join(_cells(one))}".casefold()]
         filled = {name: value[:2000] for name, value in form.items()}
         rows = with_empty(session_rows(event.plan.sessions))
@@ -195,6 +204,7 @@ class PlanPage:
             "event": event,
             "folder": str(self._folder / "event.toml"),
             "filled": filled,
+            "unread": PLAYERS if kept is None else "",
             "last": last,
             "new_id": lambda: f"plan-{uuid.uuid4().hex}",
             "found": found[:SHOWN],

@@ -131,8 +131,9 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
         names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
         raise RuleError("players_have_plays", f"{len(missing)} who have plays are not in this list: {names}")
     write_private(folder / PLAYERS, players_csv(players).encode())
-    plays = () if missing else plan.plays
-    _write(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players), plays=plays))
+    if missing:
+        plan = replace(plan, plays=(), uncompared=False)
+    _write(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players)))
     return len(players)
 
 
@@ -188,7 +189,10 @@ def take_uncompared(folder: Path) -> None:
 
 
 def take_movement(folder: Path, movement: Movement) -> int:
-    """Put a movement into the plan; give how many plays. Raises RuleError of its first problem, `deal_unknown`."""
+    """Put a movement into the plan; give how many plays. Raises RuleError of its first problem, `deal_unknown`.
+
+    That nobody is compared, where it was said to be meant, was said of the movement before and holds no more.
+    """
     settled(folder)
     for problem in movement.problems:
         raise RuleError(problem.code, f"line {problem.line}: {problem.text}")

@@ -242,7 +242,8 @@ def write_event(folder: Path, plays: Sequence[Play], *, force: bool) -> int:
     plan = may_take(folder, force=force)
     found = booked(plays)
     _refuse_missing_deals(folder, {play.deal for play in found})
-    new = msgspec.structs.replace(plan, plays=found)
+    # That nobody is compared was meant of the movement before, if there was one: of another it has to be said again.
+    new = msgspec.structs.replace(plan, plays=found, uncompared=plan.uncompared and not plan.plays)
     replace_text(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(new)))
     return len(found)
 

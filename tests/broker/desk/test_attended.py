@@ -120,6 +120,25 @@ def test_what_is_not_there_or_no_button_of_ours_is_refused_and_not_written_down(
         assert notes(desk, 10_000) == before
 
 
+def test_what_was_so_already_is_not_written_down_again(quiet: Whole) -> None:
+    with logged_in(quiet.server, HEAD) as client, logged_in(quiet.server, TABLE) as other:
+        alert = next(one for one in quiet.scorer.feed.current.alerts if one.code == "unverified")
+        pressed = (("go", "1-0"), ("see", alert_value(alert)))
+        for one in pressed:
+            press(client, *one)
+        before = [*quiet.door.audit.entries()]
+        assert [press(client, *one).status_code for one in pressed] == [303, 303]
+        assert press(other, "see", alert_value(alert)).status_code == 303
+        assert [*quiet.door.audit.entries()] == before
+        for one in (("stay", gone(quiet)), ("unsee", alert_value(alert))):
+            assert [press(client, *one).status_code for _ in range(2)] == [303, 303]
+    assert notes(quiet, 3) == [
+        (HEAD, "alert_seen", "unverified 2"),
+        (HEAD, "call_left", "1"),
+        (HEAD, "alert_unseen", "unverified 2"),
+    ]
+
+
 def test_a_form_without_the_sessions_token_is_refused(desk: Whole) -> None:
     with logged_in(desk.server, HEAD) as client:
         assert "form_foreign" in client.post("/attended", data={"form": "x", "go": "1-0"}).text

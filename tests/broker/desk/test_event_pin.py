@@ -1,5 +1,6 @@
 """The event's PIN: one hash in the event's folder, and which tables do not have it."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from broker.contract.arbiter_pin import hash_of, mark_of, opens
 from broker.contract.messages import ArbiterPin
 from broker.contract.wire import decode_at
+from broker.desk import event_pin
 from broker.desk.errors import NothingToPairWith, PinUnusable
 from broker.desk.event_pin import EventPin, Pins, PinTeller
 from tests.broker.desk import sample
@@ -73,6 +75,47 @@ def test_each_table_is_told_each_pin_as_later_than_the_one_before_whatever_the_c
         (table, at) for at in (5000, 5001, 5002) for table in (1, 7)
     ]
     assert heard(ear)[-1][1] == pin.hashed()
+
+
+class Turn:
+    """A lock that says when a second thread wants it."""
+
+    def __init__(self, wanted: threading.Event) -> None:
+        self._lock, self._wanted = threading.Lock(), wanted
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            self._wanted.set()
+            self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def test_while_one_thread_tells_a_pin_another_sets_and_tells_the_next_and_the_next_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin, ear, on = EventPin(tmp_path / "arbiter-pin"), Ear(), threading.Event()
+    monkeypatch.setattr(event_pin, "TURN", Turn(on))
+    pin.set(PIN, PIN, 1)
+
+    def set_another() -> None:
+        pin.set("2222", "2222", 2)
+        PinTeller("cup", (1, 7), pin, ear).tell()
+        on.set()
+
+    other = threading.Thread(target=set_another)
+
+    class Slow(Ear):
+        def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+            if not other.ident:
+                other.start()
+                assert on.wait(10)
+            ear.publish(topic, payload, retain=retain)
+
+    PinTeller("cup", (1, 7), pin, Slow()).tell()
+    other.join()
+    assert [(table, at) for table, _, at in heard(ear)] == [(1, 1), (7, 1), (1, 2), (7, 2)]
 
 
 def test_a_pin_from_before_desks_told_it_is_told_as_older_than_any_other_and_a_broken_one_not_at_all(

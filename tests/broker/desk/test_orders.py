@@ -130,6 +130,19 @@ def test_a_form_that_is_sent_twice_gives_one_order_and_the_page_says_so(bench: B
     assert [one.action for one in bench.door.audit.newest(3)].count("order_given") == 1
 
 
+@pytest.mark.parametrize("gone", ["broker", "tables"])
+def test_an_order_that_was_given_is_never_called_not_given(bench: Bench, gone: str) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        form = filled(client, command="extra_time", minutes="5")
+        client.post("/orders", data=form)
+        bench.ear.up = gone != "broker"
+        tables = tuple(replace(one, lifecycle=None) for one in bench.feed.current.tables) if gone == "tables" else ()
+        bench.feed.publish(sample.newer(bench.feed.current, tables=tables or bench.feed.current.tables))
+        again = client.post("/orders", data=form)
+    assert (again.status_code, "done=again" in again.headers.get("location", "")) == (303, True)
+    assert len(bench.orders.book.newest(5)) == 1
+
+
 def test_a_form_that_is_sent_again_with_another_order_gives_nothing_and_comes_back_to_be_given(bench: Bench) -> None:
     with logged_in(bench.server, "head_arbiter") as client:
         form = filled(client)

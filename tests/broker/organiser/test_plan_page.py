@@ -146,7 +146,7 @@ def test_a_form_that_is_sent_twice_is_one_correction(room: Whole, client: httpx.
         ("p03", {"name": "Anna", "form": "stolen"}, "form_foreign"),
     ],
 )
-def test_what_cannot_be_is_refused_by_code_and_changes_nothing(
+def test_what_cannot_be_is_refused_by_code_and_changes_nothing_of_the_plan_or_of_what_was_typed(
     room: Whole, client: httpx.Client, player: str, said: dict[str, str], code: str
 ) -> None:
     before = room.scorer.rulings.room.event
@@ -154,6 +154,8 @@ def test_what_cannot_be_is_refused_by_code_and_changes_nothing(
     answer = looked(client, fields)
     assert (answer.status_code in {400, 403, 409}, f"<code>{code}</code>" in answer.text) == (True, True), answer.text
     assert room.scorer.rulings.room.event is before
+    kept = [f'value="{fields[field]}"' in answer.text for field in ("name", "reason")]
+    assert player == "p99" or kept == [True, True]  # of nobody there is no form
 
 
 def test_what_the_plan_says_already_and_a_number_of_somebody_else_are_refused(
@@ -176,6 +178,46 @@ def test_an_organiser_gives_no_ruling_on_a_play_by_this_form(room: Whole, client
 def test_a_table_arbiter_has_no_such_page(room: Whole) -> None:
     with logged_in(room.server, "table_arbiter") as client:
         assert client.get("/setup").status_code == 403
+
+
+@pytest.fixture
+def list_(room: Whole) -> Iterator[Path]:
+    """The list beside the plan; it is put back."""
+    path = folder_of(room) / "players.csv"
+    before = path.read_bytes()
+    yield path
+    path.write_bytes(before)
+
+
+def offered(client: httpx.Client, player: str) -> dict[str, str]:
+    """Give what the form of a player has in its fields."""
+    page = client.get("/setup", params={"player": player, "lang": "en"}).text
+    form = next(one for one in FORM.findall(page) if 'name="kind" value="player"' in one)
+    return {name: text for name, text in re.findall(r'<input name="(\w+)"[^>]* value="([^"]*)"', form) if name in RIGHT}
+
+
+def test_a_list_with_a_bad_line_wipes_nobodys_country_and_club_and_the_page_says_what_is_missing(
+    client: httpx.Client, list_: Path
+) -> None:
+    was = offered(client, "p09")
+    assert "cannot be read" not in client.get("/setup?lang=en").text
+    list_.write_text(list_.read_text(encoding="utf-8") + "p99,Bad,frankreich,,,,,,\n", encoding="utf-8")
+    assert "players.csv cannot be read" in client.get("/setup?lang=en").text
+    assert (offered(client, "p09"), was["country"]) == (was, "FR")
+    preview = looked(client, filled(client, "/setup?player=p09", "player", was | {"name": "Anna"})).text
+    assert re.findall(r'<th scope="row">(.*?)</th>', preview.partition('id="changes"')[2]) == ["Name"]
+
+
+def test_names_are_those_of_the_plan_and_who_is_in_no_list_is_found_and_corrected(
+    client: httpx.Client, list_: Path
+) -> None:
+    was, lines = offered(client, "p10")["name"], list_.read_text(encoding="utf-8").splitlines()
+    said = [line.replace(was, "Of the list") for line in lines if not line.startswith("p12,")]
+    list_.write_text("\n".join(said) + "\n", encoding="utf-8")
+    assert (was != "Of the list", offered(client, "p10")["name"]) == (True, was)
+    assert re.findall(r"<tr><td>(p\d\d)</td>", client.get("/setup", params={"q": "p12"}).text) == ["p12"]
+    preview = looked(client, filled(client, "/setup?player=p12", "player", {"name": "In no list"})).text
+    assert 'value="publish"' in preview
 
 
 def test_players_are_found_by_part_of_a_name(client: httpx.Client) -> None:

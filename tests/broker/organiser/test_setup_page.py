@@ -130,6 +130,8 @@ def test_that_nobody_is_compared_is_a_problem_until_it_is_said_to_be_meant(clien
     page = send(client, {"action": "make_movement", "rounds": "1"}).text
     assert ("<code>nobody_compared</code>" in page, 'value="uncompared"' in page) == (True, True)
     assert "<code>nobody_compared</code>" not in send(client, {"action": "uncompared"}).text
+    again = send(client, {"action": "make_movement", "rounds": "1"}).text
+    assert "<code>nobody_compared</code>" in again  # it was said of the movement before
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def call(seq: int, at: int = NOW, *, is_open: bool = True) -> LogMessage:
     return fact(1, seq, Call(round=1, deal=event().bookings[1, 1].deal, open=is_open), at=at)
 
 
-def ask(hall: Hall, work: Callable[[Attended], None]) -> None:
+def ask(hall: Hall, work: Callable[[Attended], object]) -> None:
     """Have it done as the desk does."""
     asked = Asked(lambda: work(hall.scorer.attended))
     hall.scorer._queue.put(asked)
