@@ -95,6 +95,14 @@ def test_it_leaves_with_its_call_and_a_later_call_has_nobody(hall: Hall) -> None
     assert card(hall).attended is not None
 
 
+def test_a_table_that_called_anew_at_once_is_told_that_nobody_comes_to_that_call(hall: Hall) -> None:
+    hall.hear(state(1, calling=True), call(1))
+    go(hall, ANNE)
+    hall.scorer._clock = lambda: NOW + 90
+    hall.hear(call(2, NOW + 1, is_open=False), call(3, NOW + 2))
+    assert (card(hall).attended, hall.ear.told("served/1")["arbiter_coming"]) == (None, False)
+
+
 def test_a_call_of_which_only_the_state_was_heard_can_be_gone_to(hall: Hall) -> None:
     hall.hear(state(1, calling=True))
     go(hall, ANNE)
