@@ -269,6 +269,7 @@ class Scorer:
         for message in new:
             deals |= self._room.apply(message)
             self.times.hear(message)
+            self.attended.hear(message)
             self._concerned.extend(self._concerns_of(message, now))
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         self._picture.changed(None if any(isinstance(message.fact, Ruled) for message in new) else spoke)

@@ -111,6 +111,18 @@ def test_a_call_of_which_only_the_state_was_heard_can_be_gone_to(hall: Hall) -> 
     assert card(hall).attended == Attending(*ANNE, NOW)
 
 
+def test_a_later_call_has_nobody_whichever_of_the_two_was_known_by_its_state_alone(hall: Hall) -> None:
+    hall.hear(state(1, calling=True), call(1))
+    go(hall, ANNE)
+    hall.hear(state(1, count=2), call(2, is_open=False))
+    hall.hear(state(1, count=3, calling=True))
+    assert (card(hall).calling, card(hall).attended) == (True, None)
+    go(hall, BO)
+    assert card(hall).attended == Attending(*BO, NOW)
+    hall.hear(call(3), call(4, is_open=False), call(5))  # all at one moment, as the believed clock has them
+    assert (card(hall).calling, card(hall).attended) == (True, None)
+
+
 def test_a_seen_alert_stays_seen_until_it_comes_anew(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1, verified=False)))
     first = alert(hall)
