@@ -15,14 +15,15 @@ class Publication:
         self._speaker, self._embargo = speaker, Embargo()
         self._told: set[int] = set()
         """Deals that are public now."""
-        self._unsaid = False
+        self._unsaid = self._final = False
+        """Whether something is to be said of the standings, and whether they were said to be final."""
 
     def note(self, room: Room, deals: Iterable[int]) -> None:
         """Take note that these deals, as far as they are over, are public already, or will be told at once."""
         self._told |= {deal for deal in deals if room.complete(deal)}
 
-    def of(self, room: Room, deals: Iterable[int], seq: int) -> Iterator[Outgoing]:
-        """Give what is to be said after plays of these deals have changed.
+    def of(self, room: Room, deals: Iterable[int], seq: int, now: int) -> Iterator[Outgoing]:
+        """Give what is to be said after plays of these deals have changed. `now` in ms since 1970.
 
         A deal that goes back under the embargo (a play was reopened, or was of another deal) is taken back: the broker
         keeps what was said last, and shall keep nothing of it. Standings with it are taken back at once; others wait
@@ -35,14 +36,15 @@ class Publication:
             yield self._speaker.traveller(room, deal, seq, PublicTraveller)
         self._unsaid |= bool(over or back)
         if back:
-            yield from self.standings(room, seq)
+            yield from self.standings(room, seq, now)
 
     def renamed(self) -> None:
         """Have the standings said again, though nobody's IMPs have changed."""
         self._unsaid = True
 
-    def standings(self, room: Room, seq: int) -> Iterator[Outgoing]:
-        """Give the public standings, if they have changed since they were given."""
-        if self._unsaid:
-            self._unsaid = False
-            yield self._speaker.public_standings(self._embargo.open_part(room.moment()), seq)
+    def standings(self, room: Room, seq: int, now: int) -> Iterator[Outgoing]:
+        """Give the public standings, if they have changed since they were given, or are final by now, or no longer."""
+        final = room.is_final(now)
+        if self._unsaid or final != self._final:
+            self._unsaid, self._final = False, final
+            yield self._speaker.public_standings(self._embargo.open_part(room.moment()), seq, final=final)

@@ -218,8 +218,8 @@ class Scorer:
         for deal in deals:
             self._say(self._speaker.traveller(self._room, deal, self._height))
         if deals:
-            self._say_all(self._publication.of(self._room, deals, self._height))
-            self._say_all(self._publication.standings(self._room, self._height))
+            self._say_all(self._publication.of(self._room, deals, self._height, self._clock()))
+            self._say_all(self._publication.standings(self._room, self._height, self._clock()))
 
     def _take(self, batch: list[Incoming]) -> None:
         if not batch:
@@ -341,7 +341,7 @@ class Scorer:
     def _tell_scores(self, deals: set[int]) -> None:
         for deal in sorted(deals):
             self._say(self._speaker.traveller(self._room, deal, self._height))
-        self._say_all(self._publication.of(self._room, deals, self._height))
+        self._say_all(self._publication.of(self._room, deals, self._height, self._clock()))
         self._changed |= bool(deals)
 
     def _tell_standings(self) -> None:
@@ -351,7 +351,7 @@ class Scorer:
         self._changed = False
         self._pause_until = self._seconds() + PAUSE_S if self._large else 0.0
         self._say(self._speaker.standings(self._room, self._height, self._clock()))
-        self._say_all(self._publication.standings(self._room, self._height))
+        self._say_all(self._publication.standings(self._room, self._height, self._clock()))
         self._write_standings()
 
     def _say_all(self, messages: Iterable[Outgoing]) -> None:
