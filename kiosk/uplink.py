@@ -119,7 +119,7 @@ class Uplink:
 
 
 def _content(state: TableState) -> tuple[object, ...]:
-    """Everything that a state says, but its own id."""
+    """What a state is said anew for. Extra minutes, who is let in and times of pauses change with facts: with `seq`."""
     return (
         state.seq,
         state.lifecycle,
@@ -130,6 +130,7 @@ def _content(state: TableState) -> tuple[object, ...]:
         state.calling,
         state.paused,
         state.ordered,
+        state.pin,
         state.at is not None and is_behind(state.at, state.heard),
         tuple(state.health.items()),
     )

@@ -11,6 +11,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from broker.contract.facts import Call
+from broker.contract.messages import LogMessage
 from broker.scorer.errors import CallAttended
 from broker.scorer.times import Since
 from broker.scorer.view import AlertView, Attending
@@ -60,9 +62,10 @@ class Attended:
     def call(self, table: int, since: int | None) -> Attending | None:
         """Give who goes to a table's call; `since` when it was opened, None where that was not heard."""
         found = self._goes.get(table)
-        if found is None or (since is not None and found.call not in (since, None)):
+        if found is None:
             return None
-        return found.by if found.call is not None or since is None or since <= found.by.at else None
+        heard_since = found.call is None and since is not None and since <= found.by.at
+        return found.by if found.call == since or heard_since else None
 
     def comes(self, table: int, call: Since | None) -> bool:
         """Say whether an arbiter is on the way to this call of a table, if there is one."""
@@ -92,6 +95,11 @@ class Attended:
         self._refuse_unless(before, seen if before.account == account else 0, table)
         self._keep(table, None)
         return True
+
+    def hear(self, message: LogMessage) -> None:
+        """Forget who went to a call that is over. By a clock that is behind a later one could seem the same."""
+        if isinstance(message.fact, Call) and not message.fact.open and message.table in self._goes:
+            self._keep(message.table, None)
 
     def _refuse_unless(self, before: Attending | None, seen: int, table: int) -> None:
         if (before.at if before else 0) != seen:

@@ -175,13 +175,13 @@ class Speaker:
         """Tell what an arbiter has ruled at the desk."""
         return self._at(topics.RULING, ruling)
 
-    def public_standings(self, open_part: Moment, seq: int, now: int) -> Outgoing:
-        """Say who leads by the deals that are under no embargo. `now` (ms since 1970) tells whether it is final."""
+    def public_standings(self, open_part: Moment, seq: int, *, final: bool) -> Outgoing:
+        """Say who leads by the deals that are under no embargo. `final`: as in the arbiters' standings."""
         message = PublicStandings(
             id=_new_id(),
             event=self._event.name,
             seq=seq,
-            final=open_part.is_final(now),
+            final=final,
             plays_in=sum(self._event.expected[deal] for deal in open_part.complete),
             plays_expected=len(self._event.plan.plays),
             rows=tuple(open_part.standings),

@@ -16,13 +16,14 @@ class Publication:
         self._told: set[int] = set()
         """Deals that are public now."""
         self._unsaid = self._final = False
+        """Whether something is to be said of the standings, and whether they were said to be final."""
 
     def note(self, room: Room, deals: Iterable[int]) -> None:
         """Take note that these deals, as far as they are over, are public already, or will be told at once."""
         self._told |= {deal for deal in deals if room.complete(deal)}
 
     def of(self, room: Room, deals: Iterable[int], seq: int, now: int) -> Iterator[Outgoing]:
-        """Give what is to be said after plays of these deals have changed.
+        """Give what is to be said after plays of these deals have changed. `now` in ms since 1970.
 
         A deal that goes back under the embargo (a play was reopened, or was of another deal) is taken back: the broker
         keeps what was said last, and shall keep nothing of it. Standings with it are taken back at once; others wait
@@ -42,8 +43,8 @@ class Publication:
         self._unsaid = True
 
     def standings(self, room: Room, seq: int, now: int) -> Iterator[Outgoing]:
-        """Give the public standings, if they, or whether they are final, have changed since they were given."""
+        """Give the public standings, if they have changed since they were given, or are final by now, or no longer."""
         final = room.is_final(now)
         if self._unsaid or final != self._final:
             self._unsaid, self._final = False, final
-            yield self._speaker.public_standings(self._embargo.open_part(room.moment()), seq, now)
+            yield self._speaker.public_standings(self._embargo.open_part(room.moment()), seq, final=final)

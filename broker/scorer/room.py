@@ -111,7 +111,9 @@ class Room:
 
     def _remember(self, message: Kept) -> None:
         if not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
-            self.book.add(entry := entry_of(message))
+            entry = entry_of(message)
+            entry = replace(entry, back=absences.is_back(self._event, self.event, entry.decision))
+            self.book.add(entry)
             self.event = plan.corrected(self._event, self.event, self.book, entry)
             about = self.book.root(entry).play
             if about is not None and about not in self.results and not entry.at_table:

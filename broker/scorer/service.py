@@ -106,8 +106,8 @@ class Scorer:
         self._greeting: set[int] = set()
         self._asking: set[int] = set()
         """Tables at which a device was refused just now."""
-        self._places: dict[int, int] = {}
-        """How many calls are before each table's own, as it was told."""
+        self._places: dict[int, tuple[int, bool]] = {}
+        """How many calls are before each table's own, and whether an arbiter comes, as it was told."""
         self._connected, self._again = False, list[int]()
         self._why = ""
         """Why there is no connection, as it was logged last."""
@@ -269,6 +269,7 @@ class Scorer:
         for message in new:
             deals |= self._room.apply(message)
             self.times.hear(message)
+            self.attended.hear(message)
             self._concerned.extend(self._concerns_of(message, now))
         spoke = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         self._picture.changed(None if any(isinstance(message.fact, Ruled) for message in new) else spoke)
@@ -292,14 +293,15 @@ class Scorer:
         self._say(self._speaker.counted(request, answer, self._height))
 
     def _tell_served(self, tables: set[int]) -> None:
-        """Tell these tables, and those whose call has moved up, how the room sees them."""
-        places = {table: before for before, table in enumerate(self.times.queue())}
+        """Tell these tables, and those whose call has moved up or is another one, how the room sees them."""
+        queue_, calling = enumerate(self.times.queue()), self.times.calling
+        places = {table: (before, self.attended.comes(table, calling[table])) for before, table in queue_}
         moved = {table for table, _ in places.items() ^ self._places.items()}
         self._places = places
         for table in sorted((tables | moved) & set(self._intake.books)):
             device, refused = self.devices.serving.of(table)
-            coming = self.attended.comes(table, self.times.calling.get(table))
-            self._say(self._speaker.served(table, device, refused, places.get(table), self._height, coming=coming))
+            before, coming = places.get(table, (None, False))
+            self._say(self._speaker.served(table, device, refused, before, self._height, coming=coming))
 
     def _attend(self, tables: set[int]) -> None:
         """Show and tell who looks after these tables' calls now."""

@@ -29,6 +29,7 @@ from broker.desk.page import signed, time_tag
 from broker.desk.rulings.riichi_hand import KINDS
 from broker.rules.profile import Awards
 from broker.scorer.rulings.changes import Change, Groups, Held
+from broker.scorer.rulings.entry import Entry
 from broker.scorer.rulings.laying import Laid, imp_of
 
 ENDINGS: Final = {kind: ending for ending, kind in KINDS.items()}
@@ -73,19 +74,19 @@ class Telling:
     def _what(self, change: Change) -> Markup:
         if change.undoes is not None:
             undone = change.undoes
-            kind, what = self._say(f"kind_{undone.kind}"), self._decided(undone.decision)
+            kind, what = self._say(f"kind_{undone.kind}"), self._decided(undone)
             return DOT.join(part for part in (kind, what, Markup.escape(undone.reason)) if part)
-        return self._decided(change.entry.decision)
+        return self._decided(change.entry)
 
-    def _decided(self, said: AnyDecision) -> Markup:
-        match said:
+    def _decided(self, entry: Entry) -> Markup:
+        match said := entry.decision:
             case Adjusted() | Award():
                 return self._list((one, self._gift(gift)) for one, gift in said.gives.items())
             case FineRuled():
                 return self._list((one, self._imp(-fine)) for one, fine in said.takes.items())
             case Substitute():
                 player = self.name(said.player)
-                key = "back_line" if said.name == player else "substitute_line"
+                key = "back_line" if entry.back else "substitute_line"
                 return self._say(key, player=player, name=said.name, round=said.first_round)
             case Withdrawn():
                 values = {"player": self.name(said.player), "round": said.first_round}

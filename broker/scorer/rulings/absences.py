@@ -39,10 +39,21 @@ def sits_elsewhere(event: Event, entries: Iterable[Entry], said: Substitute) -> 
 
 def _name(event: Event, entries: Iterable[Entry], player: str, round_: int) -> str:
     """Give who sits in a player's seats in a round; an empty name where nobody does."""
-    last = last_word(entries, player, round_)
-    if last is None:
-        return event.players[player].name
+    return sits(last_word(entries, player, round_), event.players[player].name)
+
+
+def sits(last: Entry | None, own: str) -> str:
+    """Give the name of who sits there by what was ruled last; `own`: the player's. An empty one: nobody does."""
+    if last is None or last.back:
+        return own
     return last.decision.name if isinstance(last.decision, Substitute) else ""
+
+
+def is_back(planned: Event, now: Event, decision: AnyDecision) -> bool:
+    """Say whether somebody is named by the own name, as it was planned or is corrected now: the player is back."""
+    if not isinstance(decision, Substitute) or decision.player not in planned.players:
+        return False
+    return decision.name.casefold() in {one.name_of(decision.player).casefold() for one in (planned, now)}
 
 
 def to_come(event: Event, played: Container[PlayKey], decision: AnyDecision) -> list[tuple[int, int, Seat, str]]:
@@ -66,7 +77,7 @@ def last_word(entries: Iterable[Entry], player: str, round_: int) -> Entry | Non
 
 
 class StandIn(NamedTuple):
-    """Who sits in somebody's seats from a round on; an empty name: nobody does."""
+    """Who sits in somebody's seats from a round on; an empty name: nobody does, or the player again."""
 
     player: str
     first_round: int
@@ -75,10 +86,10 @@ class StandIn(NamedTuple):
 
 def stand_ins(book: Book) -> tuple[StandIn, ...]:
     """Give the rulings on who plays that count, oldest first: what was ruled last of a round holds."""
-    said = (entry.decision for entry in book.of(WHO_PLAYS))
+    said = ((entry, entry.decision) for entry in book.of(WHO_PLAYS))
     return tuple(
-        StandIn(one.player, one.first_round, one.name if isinstance(one, Substitute) else "")
-        for one in said
+        StandIn(one.player, one.first_round, sits(entry, own=""))
+        for entry, one in said
         if isinstance(one, Substitute | Withdrawn)
     )
 
@@ -120,4 +131,4 @@ def with_substitutes(book: Book, plays: tuple[PlannedPlay, ...]) -> tuple[Planne
 
 def _really(entries: Iterable[Entry], player: Player, round_: int) -> Player:
     last = last_word(entries, player.id, round_)
-    return replace(player, name=last.decision.name) if last and isinstance(last.decision, Substitute) else player
+    return replace(player, name=sits(last, player.name) or player.name)

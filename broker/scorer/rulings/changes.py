@@ -11,7 +11,7 @@ from broker.contract.rulings import OF_THE_PLAN, Fouled, Reopen, Substitute, Und
 from broker.scorer.event import Event
 from broker.scorer.room import Room
 from broker.scorer.rulings import plan
-from broker.scorer.rulings.absences import last_word
+from broker.scorer.rulings.absences import last_word, sits
 from broker.scorer.rulings.book import Book
 from broker.scorer.rulings.entry import WHO_PLAYS, Entry, PlayKey
 from broker.scorer.rulings.laying import Laid
@@ -87,9 +87,7 @@ class Changes:
 
     def _sits(self, book: Book, said: Substitute | Withdrawn) -> str:
         last = last_word(book.of(WHO_PLAYS), said.player, said.first_round)
-        if last is None:
-            return self._event.name_of(said.player)
-        return last.decision.name if isinstance(last.decision, Substitute) else ""
+        return sits(last, self._event.name_of(said.player))
 
     def _entered(self, key: PlayKey, entry: Entry) -> bool:
         """Say whether the result that a play has was there when the ruling was taken."""

@@ -45,7 +45,7 @@ def _of_deal(
     event: Event, deal: int, results: Mapping[PlayKey, LogMessage], ruled: Mapping[PlayKey, Laid]
 ) -> Iterator[Double]:
     plays: dict[PlayKey, Mapping[Seat, str]] = {
-        key: laid.players for key, laid in ruled.items() if laid.deal == deal and laid.points is not None
+        key: laid.players for key, laid in ruled.items() if laid.deal == deal and laid.was_played
     }
     unruled = (key for key in event.plays_with(deal) if key in results and key not in ruled)
     plays |= {key: result_of(results[key]).players for key in unruled}
@@ -54,6 +54,7 @@ def _of_deal(
         seats = plays[table, round_]
         again = played & set(seats.values())
         laid = ruled.get((table, round_))
-        if again and not (laid and again <= laid.awards.keys()):
+        counts = laid is None or (laid.points is not None and not again <= laid.awards.keys())
+        if again and counts:
             yield Double(table, round_, deal, seats, tuple(sorted(again)))
         played |= set(seats.values())

@@ -66,6 +66,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     table: int | None = None
     round: int | None = None
     deal: int | None = None
+    back: bool = False
+    """Whether it names who is gone by the own name, as it was when it was taken: the player sits there again."""
 
     @property
     def kind(self) -> str:

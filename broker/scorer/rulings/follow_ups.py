@@ -75,9 +75,9 @@ class _Known:
         self._to_come: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
         for laid in plays:
             for player in laid.players.values():
-                if laid.settled:
+                if laid.was_played:
                     self.played.add(player)
-                else:
+                elif not laid.settled:
                     self._to_come[player].add((laid.table, laid.round))
 
     def free(self, laid: Laid) -> bool:

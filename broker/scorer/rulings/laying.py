@@ -72,6 +72,11 @@ class Laid(Struct, frozen=True, kw_only=True):
         """
         return self.table if self.deal == self.planned else self.table + APART * self.round
 
+    @property
+    def was_played(self) -> bool:
+        """Whether its players know its deal: they do where the play counts no longer, not where it never was."""
+        return self.points is not None or (self.settled and self.result is not None)
+
     def scored(self) -> ScoredPlay | None:
         """Give the play as scoring takes it; None where nothing is to be counted yet."""
         awarded = _together(self.instead, self.awards)

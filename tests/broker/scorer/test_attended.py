@@ -95,12 +95,32 @@ def test_it_leaves_with_its_call_and_a_later_call_has_nobody(hall: Hall) -> None
     assert card(hall).attended is not None
 
 
+def test_a_table_that_called_anew_at_once_is_told_that_nobody_comes_to_that_call(hall: Hall) -> None:
+    hall.hear(state(1, calling=True), call(1))
+    go(hall, ANNE)
+    hall.scorer._clock = lambda: NOW + 90
+    hall.hear(call(2, NOW + 1, is_open=False), call(3, NOW + 2))
+    assert (card(hall).attended, hall.ear.told("served/1")["arbiter_coming"]) == (None, False)
+
+
 def test_a_call_of_which_only_the_state_was_heard_can_be_gone_to(hall: Hall) -> None:
     hall.hear(state(1, calling=True))
     go(hall, ANNE)
     assert card(hall).attended == Attending(*ANNE, NOW)
     hall.hear(call(1))
     assert card(hall).attended == Attending(*ANNE, NOW)
+
+
+def test_a_later_call_has_nobody_whichever_of_the_two_was_known_by_its_state_alone(hall: Hall) -> None:
+    hall.hear(state(1, calling=True), call(1))
+    go(hall, ANNE)
+    hall.hear(state(1, count=2), call(2, is_open=False))
+    hall.hear(state(1, count=3, calling=True))
+    assert (card(hall).calling, card(hall).attended) == (True, None)
+    go(hall, BO)
+    assert card(hall).attended == Attending(*BO, NOW)
+    hall.hear(call(3), call(4, is_open=False), call(5))  # all at one moment, as the believed clock has them
+    assert (card(hall).calling, card(hall).attended) == (True, None)
 
 
 def test_a_seen_alert_stays_seen_until_it_comes_anew(hall: Hall) -> None:

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from broker.contract.facts import Result
 from broker.contract.messages import LogMessage, Ruling
-from broker.contract.rulings import Adjusted, AnyDecision, Given, Substitute, Undo, Withdrawn
+from broker.contract.rulings import Adjusted, AnyDecision, Given, PlayerCorrected, Substitute, Undo, Withdrawn
 from broker.contract.wire import Refused
 from broker.scorer.room import Room
-from broker.scorer.rulings.absences import with_substitutes
+from broker.scorer.rulings.absences import sitting, with_substitutes
 from broker.scorer.rulings.entry import Author
 from tests.broker.contract.laws import LAW
 from tests.broker.scorer.folders import until_round
@@ -61,6 +61,28 @@ def test_who_comes_back_sits_under_the_own_name_again(hall: Hall) -> None:
     give(hall, Substitute(player=GONE, name="Ada Reserve", first_round=2))
     give(hall, Substitute(player=GONE, name="Player 7", first_round=4))
     assert names_of(hall) == ["Player 7", "Ada Reserve", "Ada Reserve", "Player 7"]
+
+
+def test_who_is_back_is_nobodys_substitute_and_goes_by_the_name_that_is_corrected_later(hall: Hall) -> None:
+    hall.connect(up=True)
+    give(hall, Substitute(player=GONE, name="Ada Reserve", first_round=1))
+    give(hall, Substitute(player=GONE, name="player 7", first_round=2))
+    seats = THERE[2][1]
+
+    def shown() -> list[object]:
+        room = hall.scorer._room
+        sits = sitting(room.event, room.book, 2, {seats[GONE]: GONE})[seats[GONE]].name
+        return [*(room.moment().sat(GONE, round_) for round_ in (1, 2)), sits, *names_of(hall)]
+
+    assert shown() == ["Ada Reserve", None, "Player 7", "Ada Reserve", *["Player 7"] * 3]
+    given = give(hall, PlayerCorrected(player=GONE, name="Zoe", country="", club="", national="", ema=""))
+    assert shown() == ["Ada Reserve", None, "Zoe", "Ada Reserve", *["Zoe"] * 3]
+    again = Room(event())
+    again.load(hall.journal.messages())
+    assert again.moment().stand_ins == hall.scorer._room.moment().stand_ins
+    give(hall, Substitute(player=GONE, name="Zoe", first_round=1))
+    give(hall, Undo(ruling=given))
+    assert shown() == [None, None, "Player 7", *["Player 7"] * 4]
 
 
 def test_a_table_that_the_substitute_sits_at_is_shown_with_that_name(hall: Hall) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.contract.rulings import Award, DealPlayed, Undo, Void
+from broker.contract.rulings import Adjusted, AnyDecision, Award, DealPlayed, Undo, Void
 from broker.contract.words import SEATS
 from broker.scorer.moment import open_part
 from broker.scorer.room import Room
@@ -48,3 +48,20 @@ def test_once_it_is_ruled_it_is_named_no_longer_and_taken_back_it_is_named_again
     assert (named(room), room.is_final(AT), open_part(room.moment()).is_final(AT)) == ([], True, True)
     room.apply(ruling(room, Undo(ruling=list(room.book.entries)[-1])))
     assert (named(room), room.is_final(AT)) == ([(LATER[-1], DEAL, True)], False)
+
+
+@pytest.mark.parametrize("decision", [Void(), Adjusted(gives=dict.fromkeys(HERE, "nobody"))])
+def test_who_has_played_the_deal_knows_it_though_that_play_counts_no_longer(decision: AnyDecision) -> None:
+    for until in (1, 4):
+        room = played(until=until)
+        room.apply(ruling(room, decision, EARLY))
+        assert named(room) == [(key, DEAL, until == 4) for key in LATER]
+        assert not room.is_final(AT)
+
+
+def test_who_was_awarded_something_for_a_play_that_was_not_played_does_not_know_the_deal() -> None:
+    for until in (0, 4):
+        room = room_of([one for one in whole_event() if EARLY[1] < one.fact.round <= until])
+        room.apply(ruling(room, DealPlayed(played=DEAL, result=None), EARLY))
+        room.apply(ruling(room, Adjusted(gives=dict.fromkeys(HERE, "nobody")), EARLY))
+        assert named(room) == []
