@@ -119,7 +119,11 @@ class Uplink:
 
 
 def _content(state: TableState) -> tuple[object, ...]:
-    """Everything that a state says, but its own id."""
+    """Give that of a state for which it is said anew.
+
+    The times of a play, added time and who is let in have no place here: where they change, a fact is told, and with
+    it `seq` grows. A PIN is taken without one.
+    """
     return (
         state.seq,
         state.lifecycle,
@@ -130,6 +134,7 @@ def _content(state: TableState) -> tuple[object, ...]:
         state.calling,
         state.paused,
         state.ordered,
+        state.pin,
         state.at is not None and is_behind(state.at, state.heard),
         tuple(state.health.items()),
     )

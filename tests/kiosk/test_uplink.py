@@ -173,6 +173,7 @@ CHANGES: list[dict[str, Any]] = [
     {"deal": None},
     {"unsent": 1},
     {"calling": True},
+    {"pin": "0123456789abcdef"},
     {"health": {"camera": "camera_missing"}},
 ]
 
