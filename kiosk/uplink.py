@@ -122,7 +122,8 @@ def _content(state: TableState) -> tuple[object, ...]:
     """Give that of a state for which it is said anew.
 
     The times of a play, added time and who is let in have no place here: where they change, a fact is told, and with
-    it `seq` grows. A PIN is taken without one.
+    it `seq` grows. A PIN is taken without one, and so is a plan
+    with other minutes.
     """
     return (
         state.seq,
@@ -135,6 +136,7 @@ def _content(state: TableState) -> tuple[object, ...]:
         state.paused,
         state.ordered,
         state.pin,
+        state.minutes,
         state.at is not None and is_behind(state.at, state.heard),
         tuple(state.health.items()),
     )
