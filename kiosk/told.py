@@ -8,7 +8,7 @@ from kiosk.config import Config
 from kiosk.errors import PinGuessed, SelfTestFailed, SelfTestSkipped
 from kiosk.journal import Journal
 from kiosk.table.arbiter import AT_THE_TABLE, FREE_TRIES
-from kiosk.table.play_clock import played_ms, stood_ms
+from kiosk.table.play_clock import minutes, played_ms, stood_ms
 from kiosk.table.state import Table
 
 
@@ -40,6 +40,7 @@ def told_of(
         ordered=state.ordered,
         obeyed=dict(state.obeyed),
         pin=pin,
+        minutes=minutes(state),
         extra_min=state.extra_min,
         stood_ms=stood_ms(state),
         played_ms=played_ms(state),

@@ -119,7 +119,11 @@ class Uplink:
 
 
 def _content(state: TableState) -> tuple[object, ...]:
-    """What a state is said anew for. Extra minutes, who is let in and times of pauses change with facts: with `seq`."""
+    """Give that of a state for which it is said anew.
+
+    The times of a play, added time and who is let in have no place here: where they change, a fact is told, and with
+    it `seq` grows. A PIN is taken without one, and so is a plan with other minutes.
+    """
     return (
         state.seq,
         state.lifecycle,
@@ -131,6 +135,7 @@ def _content(state: TableState) -> tuple[object, ...]:
         state.paused,
         state.ordered,
         state.pin,
+        state.minutes,
         state.at is not None and is_behind(state.at, state.heard),
         tuple(state.health.items()),
     )

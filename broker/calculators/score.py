@@ -20,6 +20,7 @@ from broker.scoring.ledger import Ledger
 from broker.scoring.lineups import Teams, team_of_players
 from broker.scoring.plays import Adjustment, table_of
 from broker.scoring.ranking import Ranked
+from broker.scoring.team_deals import comparable
 from broker.scoring.written import written
 
 
@@ -83,17 +84,18 @@ def _teams(
     _known(without_standing, teams)
     if unknown := sorted({one.name for one in previous.adjustments} - set(teams)):
         raise RuleError("bad_previous", f"there is no team {unknown[0]!r}")
-    ranked = team.standings(
-        plays.done,
+    counted = comparable(plays.done, teams, provisional=bool(plays.to_come))
+    ranked = team.of_deals(
+        counted.lineups,
         teams,
         profile,
-        provisional=bool(plays.to_come),
         previous=previous.places,
         adjustments=(*previous.adjustments, *_of_teams(plays.beside, teams)),
         without_standing=without_standing,
     )
     rows = [standing(one, "team", None) for one in ranked]
-    return {"travellers": travellers(groups(plays.done, profile)), "standings": rows}
+    left_out = {"deals_left_out": list(counted.left_out)} if counted.left_out else {}
+    return {"travellers": travellers(groups(plays.done, profile)), "standings": rows, **left_out}
 
 
 def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment]:

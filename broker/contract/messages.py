@@ -94,6 +94,10 @@ class TableState(Message, frozen=True, kw_only=True):
         PinMark | None,
         Meta(description="tells which setting of the arbiters' PIN the table has; null: none, or an older program"),
     ] = None
+    minutes: Annotated[
+        PlayMinutes | None,
+        Meta(description="of the present play, by the plan that the table goes by; null: it has no limit"),
+    ] = None
     extra_min: Annotated[int, Meta(ge=0, le=9999, description="added to the present play, by desk and table")] = 0
     stood_ms: Annotated[
         Count | None,

@@ -31,8 +31,6 @@ class Known(NamedTuple):
     pausing: Since | None
     restored: Restored | None
     attended: Attending | None
-    minutes: int | None
-    """That the plan gives the present play."""
 
 
 class Picture:
@@ -123,7 +121,6 @@ class Picture:
             times.pausing.get(table),
             times.restored.get(table),
             self._attended.call(table, calling.at if calling else None) if said and said.calling else None,
-            room.event.minutes_of(table).get(said.round) if said and said.round else None,
         )
 
     def _card(self, table: int, known: Known) -> None:
@@ -156,7 +153,7 @@ def _table(event: Event, table: int, known: Known) -> TableView:
         calling_since=known.calling.at if known.calling else None,
         attended=known.attended,
         playing_since=_present(known.playing, said),
-        minutes=known.minutes,
+        minutes=said.minutes if said else None,
         pausing_since=known.pausing.at if known.pausing else None,
         stood_ms=said.stood_ms if said else None,
         played_ms=said.played_ms if said else None,

@@ -61,7 +61,7 @@ class TableView(Struct, frozen=True):
     pausing_since: int | None = None
     """When a pause began that was ruled at the table and is not over."""
     minutes: int | None = None
-    """Time that the plan gives the present play; None: as long as it takes."""
+    """Time of the present play, by the plan that the table goes by; None: as long as it takes."""
     stood_ms: int | None = None
     """How long the present play stood still in pauses that are over; None: its time is not known."""
     played_ms: int | None = None

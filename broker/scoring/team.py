@@ -1,21 +1,20 @@
 """Standings of a team event: two teams or more, the total over all deals (MIL)."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from broker.rules.errors import RuleError
 from broker.rules.profile import Comparison
 from broker.scoring.compare import Exact
 from broker.scoring.entries import Entries
 from broker.scoring.imp import Whole, imp
-from broker.scoring.lineups import Lineup, Teams, lineups, missing
-from broker.scoring.plays import Adjustment, ScoredPlay, table_of
+from broker.scoring.lineups import Lineup, Teams
+from broker.scoring.plays import Adjustment, ScoredPlay
 from broker.scoring.ranking import Ranking, TieBreaker, rank
+from broker.scoring.team_deals import comparable
 from broker.scoring.team_imp import differences, team_imp, total
 from broker.scoring.ties import Places, simple_breaker
 from broker.scoring.totals import Totals
@@ -33,21 +32,38 @@ def standings(
 ) -> Ranking:
     """Rank the teams. Provisional standings leave out deals that not all teams have played yet.
 
-    Where plays are out of place (`APART`), a deal of theirs that teams do not fit is left out, and so is one that was
-    not played for it: the scorer does the same until an arbiter has ruled who sat where.
+    What plays out of place explain is left out as well (`team_deals.py`).
 
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """
-    entries, listed = Entries().with_names(teams), list(plays)
-    out_of_place = {play.deal for play in listed if table_of(play) != play.table}
-    played = []
-    for deal, found in _by_deal(listed, teams, out_of_place):
-        if not (gaps := missing(found)):
-            played.append(of_deal(found, entries, profile))
-        elif not provisional and not out_of_place:
-            raise RuleError("team_incomplete", f"deal {deal}: nobody of {gaps[0][0]} sits at {gaps[0][1]}")
+    return of_deals(
+        comparable(plays, teams, provisional=provisional).lineups,
+        teams,
+        profile,
+        previous=previous,
+        adjustments=adjustments,
+        without_standing=without_standing,
+    )
+
+
+def of_deals(
+    deals: Mapping[int, Mapping[str, Lineup]],
+    teams: Teams,
+    profile: Comparison,
+    *,
+    previous: Places | None = None,
+    adjustments: Iterable[Adjustment] = (),
+    without_standing: Collection[str] = (),
+) -> Ranking:
+    """Rank the teams by deals in which none of them is missing."""
+    entries = Entries().with_names(teams)
     return ranked(
-        played, entries, profile, previous=previous, adjustments=adjustments, without_standing=without_standing
+        (of_deal(found, entries, profile) for found in deals.values()),
+        entries,
+        profile,
+        previous=previous,
+        adjustments=adjustments,
+        without_standing=without_standing,
     )
 
 
@@ -90,20 +106,6 @@ def ranked(
 
 def _nothing(entries: Entries, profile: Comparison) -> Totals:
     return Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
-
-
-def _by_deal(
-    plays: Iterable[ScoredPlay], teams: Teams, out_of_place: Collection[int]
-) -> Iterator[tuple[int, dict[str, Lineup]]]:
-    by_deal: dict[int, list[ScoredPlay]] = defaultdict(list)
-    for play in plays:
-        by_deal[play.deal].append(play)
-    for deal in sorted(by_deal):
-        try:
-            yield deal, lineups(deal, by_deal[deal], teams)
-        except RuleError as problem:
-            if problem.code != "team_incomplete" or deal not in out_of_place:
-                raise
 
 
 def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile: Comparison) -> None:

@@ -36,13 +36,17 @@ def minutes_left(state: "Table", now: int) -> int | None:
     None where the plan gives a play no time, where none is going on, and where it is not known since when: the device
     was without power meanwhile, and nobody there can tell for how long.
     """
-    clock, play = _running(state), state.play
-    minutes = state.assignment.minutes.get(play.round) if state.assignment and play else None
-    if clock is None or minutes is None:
+    clock, allowed = _running(state), minutes(state)
+    if clock is None or allowed is None:
         return None
     until = state.pause.since if state.pause is not None and state.paused else now
-    left = (minutes + state.extra_min) * MINUTE_NS - clock.played_ns(until)
+    left = (allowed + state.extra_min) * MINUTE_NS - clock.played_ns(until)
     return -(-left // MINUTE_NS)
+
+
+def minutes(state: "Table") -> int | None:
+    """Give the time that the present play has, by the plan that the table goes by; None where it has no limit."""
+    return state.assignment.minutes.get(state.play.round) if state.assignment and state.play else None
 
 
 def stood_ms(state: "Table") -> int | None:

@@ -89,3 +89,4 @@ def test_orders_of_the_desk_are_carried_out_once_and_the_table_says_which_came_l
     told = [(one.paused, one.ordered) for one in states if isinstance(one, TableState)]
     assert list(dict.fromkeys(told)) == [(False, 0), (True, 7), (False, 8), (False, 9)]
     assert table.program.state.extra_min == 5
+    assert {one.minutes for one in states if isinstance(one, TableState)} == {40}

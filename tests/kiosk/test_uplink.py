@@ -174,6 +174,7 @@ CHANGES: list[dict[str, Any]] = [
     {"unsent": 1},
     {"calling": True},
     {"pin": "0123456789abcdef"},
+    {"minutes": 20},
     {"health": {"camera": "camera_missing"}},
 ]
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.broker.calculators.asking import ask, code
 from tests.broker.contract.laws import FEW
 from tests.broker.rules.variants import seats
 from tests.broker.scoring import oracle
-from tests.broker.scoring.events import individual_events, team_events
+from tests.broker.scoring.events import four_teams, individual_events, team_events
 
 
 def play(table: int, points: Mapping[Seat, int], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
@@ -286,6 +287,27 @@ def test_by_a_ruling_a_table_and_its_players_may_play_a_deal_twice() -> None:
     assert [code(answer) for answer in ask("score", *TWO, TWO[0])] == ["duplicate_play"]
     players = dict.fromkeys(SEATS, "p1e")
     assert [code(answer) for answer in ask("score", *TWO, third | {"players": players})] == ["player_twice"]
+
+
+def test_a_play_out_of_place_explains_one_deal_that_its_table_has_not_played_and_no_other(tmp_path: Path) -> None:
+    """Table 1 plays deal 3 instead of deal 2, in which a seat more is missed where another table has not ended."""
+    plays, teams = four_teams()
+    path = tmp_path / "teams.json"
+    path.write_text(json.dumps(teams))
+    asked = partial(ask, "score", options=("--event", "team", "--teams", str(path)))
+
+    def of(deal: int, *tables: int, **more: bool) -> list[dict[str, Any]]:
+        named = [(plays[table - 1], table) for table in tables]
+        return [
+            {"deal": deal, "table": table, "players": dict(one.players), "points": dict.fromkeys(SEATS, 0), **more}
+            for one, table in named
+        ]
+
+    room = [*of(1, 1, 2, 3, 4), *of(3, 1, 2, 3, 4), *of(3, 1, out_of_place=True)]
+    (answer,) = asked(*room, *of(2, 2, 3, 4))
+    assert (answer["deals_left_out"], {row["imp"] for row in answer["standings"]}) == ([2, 3], {0})
+    for unfinished in (of(2, 1, 2, 3), [*of(2, 2, 3, 4), *of(4, 2, 3, 4)]):
+        assert [code(one) for one in asked(*room, *unfinished)] == ["team_incomplete"]
 
 
 def test_while_plays_are_to_come_the_standings_say_what_can_still_be_reached() -> None:

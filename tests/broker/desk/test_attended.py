@@ -23,7 +23,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
     last = {one.table: one.seq for one in said}
     third = {table: small.event().bookings[table, 3].deal for table in small.event().tables}
     with quickly(), whole(tmp_path_factory.mktemp("attended") / "cup", cup(), said) as made:
-        there = {table: replace(small.state(table), round=3, deal=third[table], stood_ms=0) for table in third}
+        there = {
+            table: replace(small.state(table), round=3, deal=third[table], minutes=15, stood_ms=0) for table in third
+        }
         made.hear(
             replace(there[1], calling=True, state="restoring"),
             small.fact(1, last[1] + 1, Call(round=3, deal=third[1], open=True), at=NOW),

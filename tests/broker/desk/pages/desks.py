@@ -165,7 +165,7 @@ def busy(folder: Path) -> Iterator[DeskServer]:
         pin.set("2468", "2468")
         has = mark_of(pin.hashed() or "")
         third = {table: small.event().bookings[table, 3].deal for table in small.event().tables}
-        here = [replace(small.state(table), round=3, deal=third[table]) for table in third]
+        here = [replace(small.state(table), round=3, deal=third[table], minutes=15) for table in third]
         made.hear(
             replace(
                 here[0], health={"scanner": "device_forbidden"}, pin=has, stood_ms=0, extra_min=5, arbiter=PEOPLE[1]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from broker.contract.messages import Ruling
 from broker.contract.rulings import (
@@ -27,7 +28,7 @@ from tests.broker.contract.laws import LAW
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.rulings.ruled import HEAD, ORGANISER, TABLE, draft, room_of, ruling, told
-from tests.broker.scorer.small import event
+from tests.broker.scorer.small import event, state
 
 WHO = "p07"
 PLACES = {one.round: (one.table, one.players) for one in event().bookings_of[WHO]}
@@ -86,6 +87,14 @@ def test_all_tables_are_told_of_other_minutes(hall: Hall) -> None:
     give(hall, CLOCKS)
     told_ = [hall.ear.told(f"assignment/{table}")["minutes"] for table in event().tables]
     assert told_ == [{"1": 20, "2": 20, "3": 20, "4": 20}] * 4
+
+
+def test_a_play_that_goes_on_keeps_on_the_desk_the_minutes_that_its_table_goes_by(hall: Hall) -> None:
+    hall.hear(state(1), replace(state(2), minutes=40))
+    give(hall, CLOCKS)
+    assert [table.minutes for table in hall.scorer.feed.current.tables[:2]] == [None, 40]
+    hall.hear(replace(state(2, count=2), minutes=20))
+    assert hall.scorer.feed.current.tables[1].minutes == 20
 
 
 def test_the_title_is_what_the_desk_shows(hall: Hall) -> None:
