@@ -146,8 +146,8 @@ def test_a_player_is_named_by_id_or_name_in_a_ruling_and_where_rulings_are_looke
             client.get(f"/rulings?player={who}").text for who in ("Player+7", "player", "Nobody")
         )
         file_of_all = client.get("/rulings.csv?player=player").text
-    named = [[*named_by(entry.decision)] for entry in desk.scorer.rulings.history()]
-    assert sorted(named) == [["p07"]] * 3 + [["p12"]]
+    about = [[*named_by(entry.decision)] for entry in desk.scorer.rulings.history()]
+    assert sorted(about) == [["p07"]] * 3 + [["p12"]]
     assert ("player_ambiguous" in several, "Player 1 (p01), Player 2 (p02)" in several) == (True, True)
     assert ("nobody_of_event" in nobody, 'value="Nobody &lt;b&gt;"' in nobody) == (True, True)
     assert [page.count('<li class="note"') for page in (history, of_all, of_nobody)] == [3, 4, 0]
