@@ -86,8 +86,9 @@ def corrections(folder: Path) -> list[Problem]:
     was, now = stored.room.planned.plan, stored.event.plan
     found = [f"the title: {now.title}, in {folder / EVENT} {was.title}"] if now.title != was.title else []
     for player in stored.event.corrections:
-        names = stored.event.name_of(player), stored.room.planned.name_of(player)
-        found.append(f"{player}: {names[0]}, in {folder / EVENT} {names[1]}")
+        name, planned = stored.event.name_of(player), stored.room.planned.name_of(player)
+        other = f"{player}: {name}, in {folder / EVENT} {planned}"
+        found.append(other if name != planned else f"{player} ({name}): country, club, numbers or parts of the name")
     found += [f"sessions: others than in {folder / EVENT}"] if now.sessions != was.sessions else []
     return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
 

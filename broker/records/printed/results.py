@@ -129,9 +129,9 @@ def _stand_ins(group: Group, results: Mapping[tuple[int, int], Laid], stored: St
         for seat in SEATS if laid else ():
             player = play.players[seat]
             if laid and (sat := stored.sat(player, laid.round)):
-                who = words.say("sat", name=sat, player=stored.event.players[player].name)
-                where = f"{words.say('table')} {table_of(play)}, {words.say(seat)}"
-                yield Line("note", (Cell(f"{STAND_IN} {where}: {who}"),))
+                where = {"table": table_of(play), "seat": words.say(seat)}
+                name = stored.event.players[player].name
+                yield Line("note", (Cell(words.say("sat", mark=STAND_IN, name=sat, player=name, **where)),))
 
 
 def _winds(stored: Stored, words: Words, number: int) -> list[str]:

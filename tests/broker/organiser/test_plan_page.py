@@ -124,6 +124,24 @@ def test_what_was_typed_is_still_there_when_it_is_to_be_changed_after_the_look(c
     assert ('value="Nearly right"' in page, 'value="as on the passport"' in page) == (True, True)
 
 
+def test_a_correction_of_a_club_alone_is_noted_as_that_when_the_event_is_checked(
+    room: Whole, client: httpx.Client
+) -> None:
+    name = room.scorer.moment.event.name_of("p10")
+    publish(client, filled(client, "/setup?player=p10", "player", {"name": name, "club": "Lyon"}))
+    checked = CliRunner().invoke(homologue, ["event", "check", str(folder_of(room))]).stdout
+    assert f"plan_corrected: p10 ({name}): country, club, numbers or parts of the name\n" in checked
+
+
+def test_a_correction_of_a_number_alone_says_in_the_history_what_stays(room: Whole, client: httpx.Client) -> None:
+    said = {"name": room.scorer.moment.event.name_of("p11"), "club": "Lyon"}
+    publish(client, filled(client, "/setup?player=p11", "player", said))
+    publish(client, filled(client, "/setup?player=p11", "player", said | {"national": "N11"}))
+    with logged_in(room.server, "head_arbiter") as head:
+        newest = NOTE.findall(head.get("/rulings?lang=en").text)[0]
+    assert ("Name, country and club stay as they are." in newest, "N11" in newest) == (True, False)
+
+
 def test_a_form_that_is_sent_twice_is_one_correction(room: Whole, client: httpx.Client) -> None:
     fields = filled(client, "/setup?player=p02", "player", {"name": "Twice"})
     first = publish(client, fields).headers["location"]
