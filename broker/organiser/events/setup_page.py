@@ -7,14 +7,14 @@ from typing import Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.desk.access import Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError, FormMalformed
 from broker.desk.forms import Form, read_form, typed
-from broker.desk.forms_page import language, render
+from broker.desk.forms_page import language, lead, render
 from broker.desk.rulings.bench import Bench
 from broker.organiser.deals.carriers import layouts_of
 from broker.organiser.deals.committed import COMMITMENT, read_commitment
@@ -93,9 +93,9 @@ class SetupPage:
             self._access.route("/setup/carriers.pdf", self.carriers, WHO),
         ]
 
-    async def lead(self, _request: Request) -> Response:
+    async def lead(self, request: Request) -> Response:
         """Lead to the set-up."""
-        return RedirectResponse("/setup", status_code=303)
+        return lead(request, "/setup")
 
     async def show(self, request: Request) -> Response:
         """Show how far the event is."""
