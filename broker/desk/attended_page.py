@@ -7,17 +7,17 @@ form in what is around the page (`page.html`), and their values say what their r
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.desk.access import Access, address, visitor_of
 from broker.desk.errors import AlertGone, DeskError, FormMalformed, NoCall
 from broker.desk.forms import Form, read_form
-from broker.desk.forms_page import language, render
+from broker.desk.forms_page import lead, render
 from broker.desk.offer import Attends
 from broker.desk.page import alert_value
 from broker.people.accounts import Account
@@ -32,10 +32,14 @@ PATH: Final = "/attended"
 BACK: Final = ("/", "/grid")
 """Pages that have such buttons."""
 
+KEPT: Final = ("page", "kind")
+"""What of their addresses leads back to where the button was: one that is pressed on the last page stays there."""
+
 ACTIONS: Final = {"go": "call_taken", "stay": "call_left", "see": "alert_seen", "unsee": "alert_unseen"}
 """Names of buttons, and how the audit log calls what they do."""
 
 LONGEST_NUMBER: Final = 15
+LONGEST_KEPT: Final = 64
 
 
 class AttendedPage:
@@ -55,8 +59,8 @@ class AttendedPage:
             await run_in_threadpool(self._do, request, form)
         except (PeopleError, DeskError, ScorerError) as error:
             return render(request, "refused.html", "refused", visitor_of(request), error=error)
-        back = form.get("to", "") if form.get("to") in BACK else BACK[0]
-        return RedirectResponse(f"{back}?{urlencode({'lang': language(request).language})}", status_code=303)
+        path, asked = _back(form.get("to", ""))
+        return lead(request, path, **asked)
 
     def _do(self, request: Request, form: Form) -> None:
         """Note it first and commit the note last: where it is refused, or no news, there is no note of it."""
@@ -108,6 +112,15 @@ class AttendedPage:
 
 class _NoNews(Exception):
     """What a button says was so already."""
+
+
+def _back(to: str) -> tuple[str, dict[str, str]]:
+    """Read where a form came from: a page of ours, and what it was asked for. Whatever else is said leads nowhere."""
+    path, _, query = to.partition("?")
+    if path not in BACK:
+        return BACK[0], {}
+    said = dict(parse_qsl(query))
+    return path, {name: said[name][:LONGEST_KEPT] for name in KEPT if name in said}
 
 
 def _is_number(text: str) -> bool:

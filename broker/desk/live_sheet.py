@@ -87,7 +87,7 @@ class LiveSheets:
                 log_in=visitor.open_public,
                 grids=self._grids,
                 attends=self._attends and visitor.may("give_orders"),
-                to=request.url.path,
+                to=f"{request.url.path}?{urlencode(query)}",
             )
         )
         return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})

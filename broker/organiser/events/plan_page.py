@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.contract.rulings import OF_THE_PLAN, AnyDecision, PlayerCorrected, SessionsCorrected, TitleCorrected, Undo
@@ -22,7 +22,7 @@ from broker.contract.words import LONGEST_REASON
 from broker.desk.access import Access, address, visitor_of
 from broker.desk.errors import DeskError, FormMalformed
 from broker.desk.forms import Form, read_form, typed
-from broker.desk.forms_page import render
+from broker.desk.forms_page import lead, render
 from broker.desk.rulings.bench import Bench
 from broker.organiser.events.clocks import FIELDS, session_rows, sessions_of, with_empty
 from broker.organiser.events.listed import FURTHER, PARTS, Listed, as_counted, players_csv, read_players
@@ -102,8 +102,7 @@ class PlanPage:
         draft = self._draft(form)
         if form.get("action") == "publish":
             self._bench.give(draft, _account(request), address(request), form.get("looked_at", ""))
-            language = request.query_params.get("lang", "")
-            return RedirectResponse(f"/setup?done={draft.id}&lang={language[:5]}", status_code=303)
+            return lead(request, "/setup", done=draft.id)
         account = _account(request)
         author = Author(account.full, account.name, account.role)  # type: ignore[arg-type] # who may set up
 

@@ -7,14 +7,14 @@ from typing import Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.desk.access import Access, Way, address, visitor_of
 from broker.desk.annex import Annex
 from broker.desk.errors import DeskError, FormMalformed
 from broker.desk.forms import Form, read_form, typed
-from broker.desk.forms_page import language, render
+from broker.desk.forms_page import language, lead, render
 from broker.desk.rulings.bench import Bench
 from broker.organiser.deals.carriers import layouts_of
 from broker.organiser.deals.committed import COMMITMENT, read_commitment
@@ -44,7 +44,7 @@ from broker.store.errors import StoreError
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
 
-TYPED: Final = frozenset({"name", "title", "public_address"})
+TYPED: Final = frozenset({"name", "title", "profile", "public_address", "keying"})
 """What of the head is shown again as it was typed, where it was refused."""
 
 SHOWN: Final = 200
@@ -93,9 +93,9 @@ class SetupPage:
             self._access.route("/setup/carriers.pdf", self.carriers, WHO),
         ]
 
-    async def lead(self, _request: Request) -> Response:
+    async def lead(self, request: Request) -> Response:
         """Lead to the set-up."""
-        return RedirectResponse("/setup", status_code=303)
+        return lead(request, "/setup")
 
     async def show(self, request: Request) -> Response:
         """Show how far the event is."""
@@ -265,7 +265,7 @@ class SetupPage:
             "started": started(self._folder),
             "folder": str(self._folder),
             "profiles": shipped(),
-            "own_rules": _text_of(self._folder / PROFILE),
+            "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
             "filled": {**_head_of(plan), **{key: value for key, value in form.items() if key in TYPED}},
             "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
             "players": kept if (self._folder / PLAYERS).exists() else (),
@@ -276,7 +276,7 @@ class SetupPage:
             "minutes": minutes,
             "deals": mixing.deals_made(self._folder),
             "root": _root(self._folder),
-            "sessions": with_empty(session_rows(plan.sessions if plan else ())),
+            "sessions": _session_rows(plan, form),
             "problems": problems(self._folder) if plan else [],
             "notes": notes(plan, kept) if plan else [],
             "sets": mixing.sets_kept(self._folder),
@@ -299,6 +299,16 @@ def _head_of(plan: Plan | None) -> dict[str, str]:
         "keying": plan.keying if plan else "single",
         "public_address": plan.public_address if plan else "",
     }
+
+
+def _session_rows(plan: Plan | None, form: Form) -> list[dict[str, str]]:
+    """Give the sessions of a form that was refused as they were typed, else those of the plan."""
+    if form.get("action") != "sessions":
+        return with_empty(session_rows(plan.sessions if plan else ()))
+    rows = rows_of(form)
+    while rows and not any(rows[-1].values()):
+        rows.pop()
+    return with_empty(rows)
 
 
 def _measures(plays: Sequence[NamedPlay]) -> str:

@@ -1,7 +1,9 @@
 """An arbiter goes to a call, or has seen an alert: said by a button, written down, shown to all."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
+from html import unescape
 
 import httpx
 import pytest
@@ -146,10 +148,28 @@ def test_a_form_without_the_sessions_token_is_refused(desk: Whole) -> None:
         assert "form_foreign" in client.post("/attended", data={"form": "x", "go": "1-0"}).text
 
 
-def test_it_leads_back_to_pages_of_ours_alone(quiet: Whole) -> None:
+@pytest.mark.parametrize(
+    ("to", "back"),
+    [
+        ("https://elsewhere.example/", "/?lang=en"),
+        ("//elsewhere.example/grid", "/?lang=en"),
+        ("/orders?page=2", "/?lang=en"),
+        ("/grid?kind=calling&page=20&lang=fr&evil=1", "/grid?page=20&kind=calling&lang=en"),
+        ("/?page=%0d%0aX", "/?page=%0D%0AX&lang=en"),
+        (f"/grid?kind={'x' * 99}", f"/grid?kind={'x' * 64}&lang=en"),
+    ],
+)
+def test_it_leads_back_to_where_the_button_was_and_to_pages_of_ours_alone(quiet: Whole, to: str, back: str) -> None:
     with logged_in(quiet.server, HEAD) as client:
-        answer = press(client, "go", "1-0", to="https://elsewhere.example/")
-    assert answer.headers["location"] == "/?lang=en"
+        answer = press(client, "go", "1-0", to=to)
+    assert answer.headers["location"] == back
+
+
+def test_a_page_without_scripts_says_where_its_buttons_lead_back_to(desk: Whole) -> None:
+    with logged_in(desk.server, HEAD) as client:
+        pages = [client.get(path).text for path in ("/?lang=en", "/grid?kind=calling&page=20&lang=en")]
+    back = [unescape(re.findall(r'name="to" value="([^"]*)"', page)[0]) for page in pages]
+    assert back == ["/?", "/grid?page=20&kind=calling"]
 
 
 def test_the_grid_says_until_when_a_play_goes_and_which_is_over_its_time(desk: Whole) -> None:

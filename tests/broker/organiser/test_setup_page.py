@@ -228,6 +228,25 @@ def test_a_name_or_title_that_cannot_be_is_named_and_what_was_typed_stays(
     assert setting_up.plan_of(folder) is None
 
 
+@pytest.mark.usefixtures("folder")
+def test_sessions_rules_and_choices_that_are_refused_are_shown_as_they_were_typed(client: httpx.Client) -> None:
+    made(client)
+    rows = [("Friday", "1", "8"), ("Saturday", "9", "3"), ("Sunday", "", "20")]
+    typed = {
+        f"{field}-{at}": text
+        for at, row in enumerate(rows, 1)
+        for field, text in zip(("name", "first_round", "last_round"), row, strict=True)
+    }
+    page = send(client, {"action": "sessions", **typed}).text
+    fields = dict(re.findall(r'<input name="(\w+-\d)"[^>]* value="([^"]*)"', page))
+    assert ("<code>malformed</code>" in page, {name: fields[name] for name in typed}) == (True, typed)
+    assert sorted(name for name in fields if name.startswith("name")) == [f"name-{at}" for at in range(1, 6)]
+    chosen = {"profile": "mcr", "keying": "double", "rules": 'id = "club"\nhalf = a rule'}
+    page = send(client, HEAD | chosen).text
+    assert ("<code>bad_profile</code>" in page, str(escape(chosen["rules"])) in page) == (True, True)
+    assert ("<option selected>mcr</option>" in page, 'value="double" checked' in page) == (True, True)
+
+
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])
 def test_the_sheets_of_all_carriers_are_printed_where_deals_are_made_and_no_face_is_on_them(
     client: httpx.Client, folder: Path, language: Literal["en", "fr", "zh"]
