@@ -1,4 +1,4 @@
-"""`homologue score`: what arbiters have ruled, of plays, of no play, and of another deal or other seats than planned."""
+"""`homologue score`: what arbiters have ruled, of plays, of none, and of another deal or other seats than planned."""
 
 import json
 from functools import partial
