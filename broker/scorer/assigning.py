@@ -11,7 +11,12 @@ def assigned(room: Room, speaker: Speaker, table: int, height: int) -> Outgoing:
     if session := room.riichi.present(event.riichi, table):
         return speaker.riichi(session, room.riichi.planned(session, event.players), height)
     replanned = room.replanned(table)
-    repeats = room.seatings.to_come(event, table, replanned)
-    plays = absences.with_substitutes(room.book, event.plays_of(table, replanned))
-    recorded, settled = room.recorded(table), room.settled(table)
-    return speaker.assignment(table, recorded, height, repeats, plays, settled, event.minutes_of(table))
+    return speaker.assignment(
+        table,
+        height,
+        plays=absences.with_substitutes(room.book, event.plays_of(table, replanned)),
+        minutes=event.minutes_of(table),
+        recorded=room.recorded(table),
+        settled=room.settled(table),
+        repeats=room.seatings.to_come(event, table, replanned),
+    )

@@ -89,16 +89,17 @@ class Speaker:
     def assignment(
         self,
         table: int,
-        recorded: tuple[int, ...],
         seq: int,
-        repeats: dict[int, tuple[str, ...]] | None = None,
-        plays: tuple[PlannedPlay, ...] | None = None,
-        settled: tuple[int, ...] = (),
-        minutes: dict[int, int] | None = None,
+        *,
+        plays: tuple[PlannedPlay, ...],
+        minutes: dict[int, int],
+        recorded: tuple[int, ...],
+        settled: tuple[int, ...],
+        repeats: dict[int, tuple[str, ...]],
     ) -> Outgoing:
         """Tell a table all its plays, which of its rounds are over, and who would play a deal again.
 
-        `plays`: as they are after what was ruled; None: as they were planned. `minutes` that they have: likewise.
+        `plays` as they are after what was ruled, and the `minutes` that they have.
         """
         message = Assignment(
             id=_new_id(),
@@ -108,11 +109,11 @@ class Speaker:
             store=self._store,
             profile=self._event.profile.id,
             rules=self._event.own_rules.plays,
-            plays=self._event.plays_of(table) if plays is None else plays,
+            plays=plays,
             recorded=recorded,
-            repeats=repeats or {},
+            repeats=repeats,
             settled=settled,
-            minutes=self._event.minutes_of(table) if minutes is None else minutes,
+            minutes=minutes,
             public_address=self._event.plan.public_address,
         )
         return self._at(topics.ASSIGNMENT, message, table=table)

@@ -80,7 +80,7 @@ def refill(event: Event, room: Room, clocks: FactTimes, times: TableTimes, taken
                 told.append((at, concern))  # noqa: PERF401 - nearly always there is none
 
     room.load(one_by_one())
-    told.extend(_of_repeats(event, room.seatings.repeated(event), taken))
+    told.extend(_of_repeats(room.event, room.seatings.repeated(event), taken))
     return told
 
 

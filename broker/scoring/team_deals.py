@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from broker.contract.words import Seat
+from broker.contract.words import SEATS, Seat
 from broker.rules.errors import RuleError
 from broker.scoring.lineups import Lineup, Teams, lineups, missing
 from broker.scoring.plays import ScoredPlay, table_of
@@ -25,23 +25,23 @@ def comparable(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: bool =
     """Say which deals count for the teams.
 
     Where plays are out of place (`APART`), a deal of theirs that teams do not fit is left out, and so is one that was
-    not played for it: the scorer does the same until an arbiter has ruled who sat where. Each such play explains one
-    deal that its table has not played; any other that lacks a play is not over, and only provisional standings go
+    not played for it: the scorer does the same until an arbiter has ruled who sat where. Each play in a deal that
+    teams do not fit explains one that some deal lacks; any other is not over, and only provisional standings go
     without it.
 
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """
     by_deal: dict[int, list[ScoredPlay]] = defaultdict(list)
-    explained: Counter[tuple[str, int]] = Counter()
     for play in plays:
         by_deal[play.deal].append(play)
-        explained[_where(play)] += _out_of_place(play)
+    lined_up = {deal: _lineups(deal, of, teams) for deal, of in sorted(by_deal.items())}
+    moved = (play for deal, sat in lined_up.items() if sat is None for play in by_deal[deal])
+    explained = Counter(_where(play) for play in moved if _out_of_place(play))
     found, left_out = {}, []
-    for deal, of in sorted(by_deal.items()):
-        sat = _lineups(deal, of, teams)
+    for deal, sat in lined_up.items():
         gaps = missing(sat or {})
-        if gaps and not provisional and not any(map(_out_of_place, of)):
-            _explain(explained, deal, of, gaps[0])
+        for _ in range(0 if provisional else len(gaps) // len(SEATS)):
+            _explain(explained, deal, by_deal[deal], gaps[0])
         if sat is None or gaps:
             left_out.append(deal)
         else:

@@ -58,7 +58,7 @@ class Rulings:
             players=moved(self.room.standings(), after.standings()),
             teams=moved(self.room.team_standings(), after.team_standings()),
             plays=plays_moved(_compared(self.room, deals), _compared(after, deals)),
-            change=Changes(self._event, after).of(after.book.entries[ruling.id]),
+            change=Changes(after.event, after).of(after.book.entries[ruling.id]),
         )
 
     def give(self, draft: Draft, author: Author, looked_at: str | None = None) -> Entry:

@@ -20,11 +20,13 @@ from broker.rules.deal import form_hash
 from broker.rules.profile import Profile
 from broker.rules.profile_files import folder
 from broker.rules.tiles import FULL_SET, KINDS
+from broker.scorer.assigning import assigned
 from broker.scorer.errors import BadEvent
 from broker.scorer.event import EVENT, Event, Plan, open_event, save
 from broker.scorer.folder import DEALS, SETS, DealRecord, Registry
-from broker.scorer.outgoing import Speaker
+from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.own_rules import PROFILE
+from broker.scorer.room import Room
 from tests.broker.contract.laws import FEW
 from tests.broker.scorer.small import deals, event, plan, registry
 
@@ -219,9 +221,14 @@ def strings(part: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
             yield from strings(value)
 
 
+def told_of(of: Event, table: int) -> Outgoing:
+    """Give what a table is told before the first play."""
+    return assigned(Room(of), Speaker(of, "store-0001"), table, 0)
+
+
 @pytest.mark.parametrize("table", [1, 2, 3, 4])
 def test_what_a_table_is_told_holds_no_face_and_the_whole_order(table: int) -> None:
-    said = Speaker(event(), "store-0001").assignment(table, (), 0)
+    said = told_of(event(), table)
     found = json.loads(said.payload)
     assert decode_at(said.topic, said.payload)[0].table == table
     assert set(strings(found)).isdisjoint({*KINDS, "0m", "0p", "0s", "faces"})
@@ -246,12 +253,12 @@ def test_an_event_brings_its_own_rules_and_every_table_is_told_them(tmp_path: Pa
     opened = open_event(tmp_path)
     assert isinstance(opened.profile, Profile)
     assert (opened.profile.id, opened.profile.payments.several_hu.value) == ("our-club", "nearest")
-    said = json.loads(Speaker(opened, "store-0001").assignment(1, (), 0).payload)
+    said = json.loads(told_of(opened, 1).payload)
     assert (said["profile"], said["rules"]) == ("our-club", own_rules())
 
 
 def test_rules_that_ship_are_told_by_their_name_alone() -> None:
-    assert json.loads(Speaker(event(), "store-0001").assignment(1, (), 0).payload)["rules"] is None
+    assert json.loads(told_of(event(), 1).payload)["rules"] is None
 
 
 @pytest.mark.parametrize(
@@ -279,7 +286,7 @@ def test_rules_that_cannot_be_the_event_s_are_refused(
 def test_a_table_is_told_the_minutes_of_its_plays_where_their_session_limits_them() -> None:
     sessions = (Session("evening", 1, 2, play_minutes=40), Session("morning", 3, 4))
     limited = Event(replace(plan(), sessions=sessions), deals(), registry())
-    said = Speaker(limited, "store-0001").assignment(2, (), 1)
+    said = told_of(limited, 2)
     _, message = decode_at(said.topic, said.payload)
     assert isinstance(message, Assignment)
     assert (message.minutes, event().minutes_of(2)) == ({1: 40, 2: 40}, {})

@@ -12,7 +12,7 @@ from broker.rules.profile import Profile, Stated, Team
 from broker.rules.profile_files import load
 from broker.scoring import team
 from broker.scoring.compare import Exact
-from broker.scoring.plays import ScoredPlay
+from broker.scoring.plays import APART, ScoredPlay
 from broker.scoring.ranking import Ranked
 from tests.broker.contract.laws import LAW
 from tests.broker.scoring import oracle
@@ -119,6 +119,18 @@ def test_a_team_twice_at_a_wind_is_refused() -> None:
 def test_a_team_that_is_missing_at_a_wind_is_refused() -> None:
     plays, teams = four_teams()
     assert refusal(plays[1:], teams) == ("team_incomplete", "deal 1: nobody of team 1 sits at east")
+
+
+def test_a_play_elsewhere_explains_that_its_own_deal_is_not_whole_and_no_other_is() -> None:
+    plays, teams = four_teams(tables=3)
+    second, third = ([replace(play, deal=deal) for play in plays] for deal in (2, 3))
+    apart = replace(third[2], table=3 + APART)
+    ranked = team.standings([*plays, *second[:2], *third, apart], teams, MEAN)
+    assert {one.plays for one in ranked} == {1}  # the first deal alone
+    missing = ("team_incomplete", "deal 2: nobody of team 1 sits at south")
+    assert refusal([*plays, *second[:2], *third[:2], apart], teams) == missing  # it was played where it was planned
+    assert refusal([*plays, second[1], second[2], *third, apart], teams)[0] == "team_incomplete"  # another table's
+    assert refusal([*plays, second[0], *third, apart], teams)[0] == "team_incomplete"  # two are missing
 
 
 def form(plays: list[ScoredPlay], table: int, letter: str) -> list[ScoredPlay]:

@@ -11,8 +11,10 @@ from broker.contract.messages import Ruling
 from broker.contract.rulings import (
     AnyDecision,
     Deadline,
+    DealPlayed,
     PlayerCorrected,
     SessionsCorrected,
+    Substitute,
     TitleCorrected,
     Undo,
     Void,
@@ -26,9 +28,9 @@ from broker.scorer.room import Room
 from broker.scorer.rulings.entry import Author
 from tests.broker.contract.laws import LAW
 from tests.broker.scorer.folders import until_round
-from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.rulings.ruled import HEAD, ORGANISER, TABLE, draft, room_of, ruling, told
-from tests.broker.scorer.small import event, state
+from tests.broker.scorer.small import event, fact, result, state
 
 WHO = "p07"
 PLACES = {one.round: (one.table, one.players) for one in event().bookings_of[WHO]}
@@ -193,3 +195,22 @@ def test_read_again_the_event_is_as_it_was_and_without_corrections_as_it_was_pla
         if live.book.counts(one.id):
             live.apply(ruling(live, Undo(ruling=one.id)))
     assert said(live.event) == said(event())
+
+
+def test_what_is_looked_at_and_what_is_told_after_a_restart_have_the_corrected_name(hall: Hall) -> None:
+    give(hall, RIGHT)
+    effects = hall.scorer.rulings.effects(
+        draft(hall.scorer._room, Substitute(player=WHO, name="Ada", first_round=2)), HEAD
+    )
+    assert effects.change.before
+    assert effects.change.before.sits == "Zoé Öztürk"
+    (table, _), (later, _) = PLACES[1], PLACES[2]
+    deal = event().bookings[later, 2].deal
+    hall.scorer.rulings.give(draft(hall.scorer._room, DealPlayed(played=deal, result=None), (table, 1)), HEAD)
+    first, again = replace(result(table, 1), deal=deal), result(later, 2)
+    hall.hear(fact(table, 1, first), fact(later, 1 + (later == table), again))
+    kept = (hall.scorer._alerts, make_hall(hall.folder, hall.journal).scorer._alerts)
+    live, restarted = ([one.text for one in alerts.newest_first()] for alerts in kept)
+    assert live == restarted
+    assert "Zoé Öztürk" in live[0]
+    assert f"had deal {deal} before" in live[0]
