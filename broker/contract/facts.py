@@ -136,7 +136,7 @@ class Paused(ByArbiter, frozen=True, tag="paused", kw_only=True):
 
     begin: bool
     author: Name
-    reason: Annotated[Text, Meta(description="empty where the table goes on")] = ""
+    reason: Annotated[Text, Meta(description="empty where the desk has ordered it, or the table goes on")] = ""
 
 
 class TimeAdded(ByArbiter, frozen=True, tag="time_added", kw_only=True):
@@ -144,7 +144,7 @@ class TimeAdded(ByArbiter, frozen=True, tag="time_added", kw_only=True):
 
     minutes: Annotated[int, Meta(ge=1, le=60)]
     author: Name
-    reason: Text
+    reason: Annotated[Text, Meta(description="empty where the desk has ordered it")]
 
 
 class LetIn(ByArbiter, frozen=True, tag="let_in", kw_only=True):

@@ -12,6 +12,8 @@ from msgspec import Meta, Struct
 from broker.contract.riichi import RiichiEvent
 from broker.contract.sessions import Session
 from broker.contract.words import (
+    COUNTRY,
+    LONGEST_LINE,
     AwardImp,
     DealNo,
     Fault,
@@ -131,7 +133,6 @@ class Withdrawn(Decision, frozen=True, tag="withdrawn", kw_only=True):
     fault: Fault = "own"
 
 
-LONGEST_LINE: Final = 60
 Line = Annotated[str, Meta(max_length=LONGEST_LINE)]
 MOST_SESSIONS: Final = 50
 
@@ -142,7 +143,7 @@ class PlayerCorrected(Decision, frozen=True, tag="player_corrected", kw_only=Tru
     player: PlayerId
     name: Name
     country: Annotated[
-        str, Meta(pattern=r"^([A-Z]{2,3})?$(?!\n)", description="as flags are named; empty: not said")
+        str, Meta(pattern=rf"^({COUNTRY})?$(?!\n)", description="as flags are named; empty: not said")
     ] = ""
     club: Line = ""
     national: Annotated[Line, Meta(description="number of the national federation")] = ""

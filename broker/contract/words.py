@@ -45,6 +45,12 @@ Text = Annotated[str, Meta(max_length=500)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]
 
+LONGEST_LINE: Final = 60
+"""Characters of what stands in one line beside a name: a club, a number of a federation."""
+
+COUNTRY: Final = "[A-Z]{2,3}"
+"""A code as flags are named by: ISO 3166-1 (FR), or of the Olympic committee (FRA), as mahjong federations write."""
+
 LAST_TABLE: Final = 9999
 TableNo = Annotated[int, Meta(ge=1, le=LAST_TABLE)]
 SetNo = Annotated[int, Meta(ge=1, le=99, description="number of the tile set in a carrier")]

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from broker.contract.messages import TeamStanding
+from broker.contract.words import COUNTRY
 from broker.desk.access import Access, Visitor
 from broker.desk.catalogue import LANGUAGES, catalogues
 from broker.desk.forms_page import language
@@ -28,8 +29,6 @@ STAY_S: Final = 12
 
 LINES_IN_3_S: Final = 4
 """And so many more."""
-
-COUNTRY: Final = re.compile(r"[A-Z]{2,3}")
 
 
 Row = TypeVar("Row")
@@ -51,7 +50,7 @@ class Wish(NamedTuple):
             _number(request, "lines", MOST_LINES) or LINES,
             _number(request, "columns", MOST_COLUMNS) or 1,
             _number(request, "first", MOST_FIRST),
-            country if COUNTRY.fullmatch(country) else "",
+            country if re.fullmatch(COUNTRY, country) else "",
         )
 
     @property

@@ -68,7 +68,8 @@ def _table(table: TableView) -> TableView:
     """Leave out what the arbiters alone know. That somebody has declared tells of a deal that is under embargo."""
     state = "playing" if table.state in TELLING else table.state
     quiet = replace(table, health={}, gaps=(), unsent=0, obeyed={}, calling=False, state=state)
-    return replace(quiet, calling_since=None, attended=None, playing_since=None, played_ms=None, walls=None)
+    timeless = replace(quiet, calling_since=None, playing_since=None, pausing_since=None, played_ms=None)
+    return replace(timeless, attended=None, walls=None)
 
 
 def _standings(view: View, plays: Iterable[PlayView]) -> tuple[Standing, ...]:

@@ -47,7 +47,10 @@ AROUND = (Overridden, *OF_ARBITERS)
 """What else a table tells of its arbiters."""
 
 MOST_AROUND = 200
-"""Of that in one round: a session of riichi is a round, and an arbiter may come and go all evening."""
+"""Of that in one round: a session of riichi is a round, and an arbiter may come and go all evening.
+
+Plays that were let go on are counted apart: they are not to be missed because somebody came and went.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +130,8 @@ class Intake:
         """The numbers of the facts that say so."""
         self._ruled: Counter[tuple[int, int]] = Counter()
         """How often its table has ruled on each play."""
-        self._around: Counter[tuple[int, int]] = Counter()
-        """How often it has told what else its arbiters do."""
+        self._around: Counter[tuple[int, int, bool]] = Counter()
+        """How often it has told what else its arbiters do, and how often that they let a play go on."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays for which a ruling has put another deal in the place of the planned one."""
         for row in refused:
@@ -194,7 +197,7 @@ class Intake:
             if isinstance(fact.decision, Reopen):
                 self._reopened.setdefault(key, set()).add(message.seq)
         elif isinstance(fact, AROUND):
-            self._around[key] += 1
+            self._around[*key, isinstance(fact, Overridden)] += 1
 
     def judge(self, topic: str, payload: bytes) -> Verdict:
         """Judge one message. Changes nothing but what the next receipt names."""
@@ -245,10 +248,14 @@ class Intake:
         if message.seq > len(book.taken) + MOST_MISSING:
             raise Refused("seq_out_of_range", f"fact {message.seq} is too far ahead: {len(book.taken)} were taken")
         self._check_play(message)
-        if isinstance(message.fact, AROUND) and self._around[_play_of(message)] >= MOST_AROUND:
-            told = f"table {message.table} has told {MOST_AROUND} times what arbiters do here"
-            raise Refused("too_many_rulings", told)
+        self._check_around(message)
         return Verdict(message, new=True)
+
+    def _check_around(self, message: LogMessage) -> None:
+        kind = *_play_of(message), isinstance(message.fact, Overridden)
+        if isinstance(message.fact, AROUND) and self._around[kind] >= MOST_AROUND:
+            told = f"table {message.table} has told {MOST_AROUND} times what arbiters do here"
+            raise Refused("too_much_of_arbiters", told)
 
     def _check_play(self, message: LogMessage) -> None:
         fact = message.fact

@@ -11,13 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from broker.contract.words import PlayerId
+from broker.contract.words import COUNTRY, LONGEST_LINE, PlayerId
 
 PLAYERS: Final = "players.csv"
-LONGEST: Final = 60
-COUNTRY: Final = re.compile(r"[A-Z]{2,3}", re.ASCII)
-"""A code as flags are named by: ISO 3166-1 (FR), or of the Olympic committee (FRA), as mahjong federations write."""
-
 DELIMITERS: Final = ",;\t"
 
 
@@ -50,10 +46,10 @@ def _lines(text: str) -> Iterator[tuple[PlayerId, Origin]]:
     for fields in lines:
         cells = dict(zip(names, map(_plain, fields), strict=False))
         country, club = cells.get("country", ""), cells.get("club", "")
-        yield cells.get("id", ""), Origin(country if COUNTRY.fullmatch(country) else "", club)
+        yield cells.get("id", ""), Origin(country if re.fullmatch(COUNTRY, country) else "", club)
 
 
 def _plain(text: str) -> str:
     """Give a field without the apostrophe that keeps spreadsheets from reckoning; nothing where no screen shows it."""
     text = " ".join(text.strip().removeprefix("'").split())
-    return text if text.isprintable() and len(text) <= LONGEST else ""
+    return text if text.isprintable() and len(text) <= LONGEST_LINE else ""

@@ -59,7 +59,7 @@ class TableView(Struct, frozen=True):
     playing_since: int | None = None
     """When the tiles of the present play were confirmed."""
     pausing_since: int | None = None
-    """When a pause began that was ruled at the table and is not over."""
+    """When a pause began, by the table's clock, that is not over: ruled there or ordered by the desk."""
     minutes: int | None = None
     """Time of the present play, by the plan that the table goes by; None: as long as it takes."""
     stood_ms: int | None = None

@@ -29,8 +29,13 @@ class Visit(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """Why; empty where none was asked for."""
+        """Why; empty where none was asked for, and where it was ordered."""
         return getattr(self.fact, "reason", "")
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the desk has ordered it: who does it at the table is asked for a reason."""
+        return self.kind in {"paused", "time_added"} and not self.reason
 
 
 KINDS = ("paused", "resumed", "time_added", "let_in", "left", "pin_wrong")

@@ -13,7 +13,10 @@ from kiosk.table.state import Phase, Table
 Step = tuple[Table, tuple[Fact, ...]]
 
 ORDERED: Final = "ordered by the desk"
-"""Why, in the record: the desk keeps its reason, a table reads none."""
+"""Why a result was taken back, in the record: no ruling is without a reason, and the desk keeps its own."""
+
+UNSAID: Final = ""
+"""Of pauses and time the desk says that it ordered them, in its reader's language."""
 
 
 def given(order: Order, at: int) -> Ordered:
@@ -45,13 +48,13 @@ def _reopened(state: Table, event: Ordered) -> Step:
 def _time_added(state: Table, event: Ordered) -> Step:
     if not event.minutes:  # an order that gives none says nothing
         return state, ()
-    return arbiter.given_by(event.author, ORDERED, state, event.minutes)
+    return arbiter.given_by(event.author, UNSAID, state, event.minutes)
 
 
 _CARRIED_OUT: Final[dict[Command, Callable[[Table, Ordered], Step]]] = {
     "clear_call": _call_cleared,
-    "pause": lambda state, event: arbiter.paused_by(event.author, ORDERED, state, event.at, begin=True),
-    "resume": lambda state, event: arbiter.paused_by(event.author, ORDERED, state, event.at, begin=False),
+    "pause": lambda state, event: arbiter.paused_by(event.author, UNSAID, state, event.at, begin=True),
+    "resume": lambda state, event: arbiter.paused_by(event.author, UNSAID, state, event.at, begin=False),
     "extra_time": _time_added,
     "reopen": _reopened,
     "admit": lambda state, event: arbiter.admitted(state, ArbiterAdmitted(at=event.at, by=event.author)),

@@ -1,5 +1,6 @@
 """Players from a CSV list: their teams, and what is kept beside the plan: country, club, national and EMA numbers."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +11,14 @@ import msgspec
 
 from broker.contract.plans import Player
 from broker.contract.rulings import PlayerCorrected
+from broker.contract.words import COUNTRY, LONGEST_LINE
 from broker.organiser.deals.files import every, refuse
 from broker.organiser.deals.table import Row, read_table
 from broker.rules.errors import RuleError
 from broker.rules.movement.check import SEATED
 from broker.scorer.cells import as_csv
 from broker.scorer.event import LARGEST_TEAM, Event, Plan
-from broker.scorer.origins import COUNTRY, LONGEST, PLAYERS
+from broker.scorer.origins import PLAYERS
 
 FURTHER: Final = ("country", "club", "national", "ema")
 PARTS: Final = ("first_name", "last_name")
@@ -95,11 +97,11 @@ def _listed(row: Row, made: str) -> Listed:
         raise RuleError("player_name_wrong", f"line {row.line}: the name has characters that no screen shows")
     further, team = tuple(of[column] for column in FURTHER), " ".join(of[TEAM].split())
     for column, text in zip((*FURTHER, *PARTS, TEAM), (*further, *parts, team), strict=True):
-        if len(text) > LONGEST or not text.isprintable():
+        if len(text) > LONGEST_LINE or not text.isprintable():
             raise RuleError(
-                "player_detail_wrong", f"line {row.line}: {column} has at most {LONGEST} printable characters"
+                "player_detail_wrong", f"line {row.line}: {column} has at most {LONGEST_LINE} printable characters"
             )
-    if further[0] and not COUNTRY.fullmatch(further[0]):
+    if further[0] and not re.fullmatch(COUNTRY, further[0]):
         raise RuleError("country_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
     return Listed(player, further, team, *parts)
 

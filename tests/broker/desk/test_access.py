@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from starlette.routing import Mount, Route
 
 from broker.desk.app import create_app
@@ -164,6 +165,13 @@ def test_the_public_standings_add_up_only_what_is_complete() -> None:
     imps = [Fraction(row.imp) for row in view.standings]
     assert imps == sorted(imps, reverse=True)
     assert len(view.standings) == len(sample.view().standings)
+
+
+def test_since_when_a_table_plays_calls_or_stands_still_is_the_arbiters_alone() -> None:
+    told = replace(sample.table(1), paused=True, calling_since=1, playing_since=2, pausing_since=3, played_ms=4)
+    (shown,) = public(replace(sample.view(), tables=(told,))).tables
+    times = shown.calling_since, shown.playing_since, shown.pausing_since, shown.played_ms
+    assert (shown.paused, times) == (True, (None,) * 4)
 
 
 def test_the_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: DeskServer) -> None:

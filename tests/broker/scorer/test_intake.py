@@ -260,13 +260,16 @@ def test_a_table_does_not_tell_without_end_of_its_arbiters_and_its_results_are_t
     told = (Paused(round=1, deal=deal, begin=True, author="A"), PinWrong(round=1, deal=deal, tries=1))
     for seq in range(1, MOST_AROUND + 1):
         assert said(intake, fact(1, seq, told[seq % 2])).new
-    there = LetIn(round=1, deal=deal, author="A", by="pin")
-    more = (*told, there, Overridden(round=1, deal=deal, guards=("out_of_order",), reason="R"))
-    assert {refused(intake, fact(1, MOST_AROUND + 1, one)) for one in more} == {"too_many_rulings"}
+    more = (*told, LetIn(round=1, deal=deal, author="A", by="pin"))
+    assert {refused(intake, fact(1, MOST_AROUND + 1, one)) for one in more} == {"too_much_of_arbiters"}
     assert said(intake, fact(1, MOST_AROUND + 2, result(1))).new
     assert said(intake, fact(2, 1, replace(told[1], deal=event().bookings[2, 1].deal))).new
     again = Intake(event(), [message for book in intake.books.values() for message in book.taken.values()])
-    assert refused(again, fact(1, MOST_AROUND + 1, told[0])) == "too_many_rulings"
+    assert refused(again, fact(1, MOST_AROUND + 1, told[0])) == "too_much_of_arbiters"
+    going_on = Overridden(round=1, deal=deal, guards=("out_of_order",), reason="R")
+    for seq in range(MOST_AROUND + 3, 2 * MOST_AROUND + 3):
+        assert said(again, fact(1, seq, going_on)).new
+    assert refused(again, fact(1, 2 * MOST_AROUND + 3, going_on)) == "too_much_of_arbiters"
 
 
 def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake) -> None:

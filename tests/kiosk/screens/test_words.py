@@ -1,5 +1,6 @@
 """Catalogues are complete: each sentence in each language, of the same source, with the same things filled in."""
 
+import re
 from collections.abc import Iterator
 from string import Formatter
 
@@ -48,6 +49,15 @@ def test_a_translation_fills_in_what_its_source_fills_in(language: str) -> None:
         one.msgctxt for one in catalogue(language) for text in translations(one) if names(text) != names(one.msgid)
     )
     assert [*wrong] == []
+
+
+def test_a_play_and_the_broker_have_the_words_of_their_own() -> None:
+    """docs/words.md: in Chinese 副 is the deal and 局 the play; in French the broker is no mere server."""
+    plays = [one for one in catalogue("zh") if re.search(r"\b(this|the|first) play\b", one.msgid, re.IGNORECASE)]
+    brokers = [one for one in catalogue("fr") if "broker" in one.msgid.lower()]
+    assert (len(plays) > 5, len(brokers) > 1) == (True, True)
+    assert [one.msgctxt for one in plays if "副" in one.msgstr] == []
+    assert [one.msgctxt for one in brokers if "serveur de messages" not in one.msgstr.lower()] == []
 
 
 @pytest.mark.parametrize("language", languages())

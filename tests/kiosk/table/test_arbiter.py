@@ -80,7 +80,8 @@ def test_what_a_journal_from_before_keeps_of_pauses_and_time_is_read_as_it_was()
 
 
 def test_what_the_desk_orders_of_time_is_told_in_its_name_once_it_is_carried_out() -> None:
-    sitting, why = sitting_in(Phase.PLAYING), "ordered by the desk"
+    """The desk says in its reader's language that it was its order."""
+    sitting, why = sitting_in(Phase.PLAYING), ""
     assert sitting.order("pause") == (Paused(round=1, deal=1, begin=True, author="desk", reason=why),)
     assert sitting.order("pause") == ()
     assert sitting.order("resume") == (Paused(round=1, deal=1, begin=False, author="desk", reason=why),)

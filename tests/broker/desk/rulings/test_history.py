@@ -45,22 +45,28 @@ def test_what_arbiters_did_at_the_tables_is_in_the_history_and_in_what_leaves_it
         Paused(begin=True, author="arbiter at the table", reason="tiles lay wrong", **at),
         TimeAdded(minutes=7, author="Tao", reason="=1+1", **at),
         Left(author="Tao", **at),
+        Paused(begin=True, author="Anne", reason="", **at),
+        Paused(begin=False, author="Anne", reason="", **at),
     ]
     said = [fact(3, seq, one, at=NOW) for seq, one in enumerate(there, 1)]
     with ruling_desk(tmp_path / "cup", said) as desk, logged_in(desk.server, "head_arbiter") as client:
         publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
         page = client.get("/rulings?lang=en").text
+        ordered = [client.get(f"/rulings?lang={of}").text for of in ("fr", "zh")]
         timed = client.get("/rulings?kind=time_added&author=tao").text
         rows = list(csv.DictReader(io.StringIO(client.get("/rulings.csv").text.removeprefix("\ufeff"))))
         told = client.get("/rulings.json?play=3-1").json()
-    order = ["Left", "+7 min extra", "tiles lay wrong", "by PIN", "1 since the last right one"]
+    order = ["Ordered by the desk", "Left", "+7 min extra", "tiles lay wrong", "by PIN", "1 since the last right one"]
     section = page[page.index('id="at-tables"') :]
     assert sorted(order, key=section.index) == order
+    assert [page.count("Ordered by the desk"), *map(str.count, ordered, ("Sur ordre du bureau", "裁判台指令"))] == [
+        1
+    ] * 3
     assert (timed.count('<li class="note"'), "+7" in timed, "Nothing was ruled" in timed) == (1, True, False)
-    kinds = ["pin_wrong", "let_in", "paused", "time_added", "left"]
+    kinds = ["pin_wrong", "let_in", "paused", "time_added", "left", "paused", "resumed"]
     assert sorted(row["kind"] for row in rows) == sorted([*kinds, "void"])
     assert [row["kind"] for row in rows if row["kind"] != "void"] == kinds
-    assert [row["reason"].startswith("=") for row in rows] == [False] * 6
+    assert [row["reason"].startswith("=") for row in rows] == [False] * 8
     assert (told["rulings"], [(one["kind"], one["table"]) for one in told["at_tables"]]) == (
         [],
         [(kind, 3) for kind in kinds],
