@@ -87,7 +87,8 @@ class LiveSheets:
                 log_in=visitor.open_public,
                 grids=self._grids,
                 attends=self._attends and visitor.may("give_orders"),
-                to=f"{request.url.path}?{urlencode(query)}",
+                to=request.url.path,
+                back=f"{request.url.path}?{urlencode(query)}",
             )
         )
         return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})

@@ -219,7 +219,8 @@ class Pages:
                 grids=self._grids,
                 log_in=visitor.open_public,
                 attends=self._attends and visitor.may("give_orders"),
-                to=f"/?{here}",
+                to="/",
+                back=f"/?{here}",
             )
         )
 
