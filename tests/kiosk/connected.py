@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from broker.brokers import make_broker
 from broker.contract import topics
-from broker.contract.messages import Alert, LogMessage, Order, Receipt, TableState
+from broker.contract.messages import LogMessage, Order, Receipt, TableState
 from broker.contract.wire import decode_at, encode
 from broker.contract.words import SEATS, Seat
 from broker.credentials import Credentials
@@ -24,12 +24,18 @@ from tests.kiosk.journals import OURS, receipt
 from tests.kiosk.standing import Time, since
 from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play, right
 
+BESIDE = 1
+"""A table that marks what this one has said by then."""
+
 
 class Table:
     """A real program on a real broker, with an arbiter who hears all that it says."""
 
-    def __init__(self, program: Program, time: Time, arbiter: Client, scorer: Client, desk: Client) -> None:
+    def __init__(
+        self, program: Program, time: Time, arbiter: Client, scorer: Client, desk: Client, beside: Client
+    ) -> None:
         self.program, self.time, self._arbiter, self._scorer, self._desk = program, time, arbiter, scorer, desk
+        self._beside, self._marks = beside, False
 
     def until(self, phase: Phase) -> None:
         """Let the program work until the table has come to a phase."""
@@ -78,15 +84,17 @@ class Table:
         return self._arbiter.subscribe(topic) == [True]
 
     def hear_until_marked(self) -> list[Heard]:
-        """Give what the arbiter hears before a mark that is made when the table has sent all it had to."""
+        """Give what the arbiter hears before marks that are made when the table has sent all it had to.
+
+        A broker keeps the order of one subscription alone: another table marks each to which tables write.
+        """
         self.program._link.flush(10.0)
-        mark = uuid.uuid4().hex
-        alert = Alert(id=mark, event=EVENT, seq=1, code="mark", table=None, topic=None, text=mark, at=0)
-        self._scorer.say(topics.ALERT.at(EVENT), encode(alert))
-        heard = list[Heard]()
-        while (one := self._arbiter.hear()).payload != encode(alert):
-            heard.append(one)
-        return heard
+        if not self._marks:
+            self._marks = self._beside.connect()
+        mark, written = uuid.uuid4().hex.encode(), [one.at(EVENT, table=BESIDE) for one in (topics.STATE, topics.LOG)]
+        for topic in written:
+            self._beside.say(topic, mark)
+        return self._arbiter.hear_until(mark, *written)
 
     def said(self, *last: str) -> list[str]:
         """Wait until all of these were said, and give all that was said: kinds of facts, and states."""
@@ -119,7 +127,8 @@ def connected(tmp_path: Path) -> Iterator[Table]:
         arbiter = Client(broker, "arbiter", credentials.password("arbiter"))
         scorer = Client(broker, "scorer", credentials.password("scorer"))
         desk = Client(broker, "desk", credentials.password("desk"))
-        with arbiter, scorer, desk, closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
+        beside = Client(broker, *credentials.table(BESIDE))
+        with arbiter, scorer, desk, beside, closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
             assert arbiter.connect()
             assert scorer.connect()
             assert desk.connect()
@@ -127,7 +136,7 @@ def connected(tmp_path: Path) -> Iterator[Table]:
             time = Time()
             program = Program(Settings(config), journal, time, time.of_day)
             program.start()
-            yield Table(program, time, arbiter, scorer, desk)
+            yield Table(program, time, arbiter, scorer, desk, beside)
             program.stop()
 
 

@@ -72,13 +72,12 @@ def tell(table: Table, message: Served) -> None:
 
 def heard(table: Table) -> list[object]:
     """Give what the arbiter has heard of the table, in order."""
-    return [decode_at(one.topic, one.payload)[1] for one in table.hear_until_marked() if "/alert" not in one.topic]
+    return [decode_at(one.topic, one.payload)[1] for one in table.hear_until_marked()]
 
 
 def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_and_then_all_goes_on(
     table: Table,
 ) -> None:
-    table.listen(topics.ALERT.at(EVENT))
     restore(table)
     device = table.program._journal.device
     tell(table, served(OTHER))

@@ -5,7 +5,6 @@ That a network is cut or swallows everything while tables play is in `tests/e2e/
 
 from pathlib import Path
 
-from broker.contract import topics
 from broker.contract.messages import LogMessage
 from broker.contract.wire import decode_at
 from broker.contract.words import SEATS
@@ -13,7 +12,7 @@ from kiosk.table.state import Phase
 from tests.kiosk.connected import Table, connected
 from tests.kiosk.journals import receipt
 from tests.kiosk.standing import Standing, Time, standing
-from tests.kiosk.tables import EVENT, S
+from tests.kiosk.tables import S
 
 AN_HOUR = 3600 * S
 
@@ -49,7 +48,6 @@ def test_a_session_without_the_broker_arrives_later_once_and_in_order(tmp_path: 
         assert table.phase is Phase.RECORDED
         kept = table.journal.unsent()
     with connected(tmp_path) as table:
-        assert table.listen(topics.ALERT.at(EVENT))
         facts = arrived(table)
         assert [(one.id, one.fact) for one in facts] == [(one.id, one.fact) for one in kept]
         assert [one.seq for one in facts] == [*range(1, len(kept) + 1)]

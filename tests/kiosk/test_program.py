@@ -6,7 +6,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from broker.contract import topics
 from broker.contract.messages import Order, TableState
 from broker.contract.wire import decode_at
 from broker.contract.words import SEATS
@@ -78,7 +77,6 @@ def test_what_was_refused_is_told_again_when_the_plan_has_been_put_right(table: 
 
 def test_orders_of_the_desk_are_carried_out_once_and_the_table_says_which_came_last(table: Table) -> None:
     begin(table)
-    assert table.listen(topics.ALERT.at(EVENT))
     pause = Order(id="order-0007-3", event=EVENT, table=TABLE, seq=7, command="pause", author="Anne")
     resume = msgspec.structs.replace(pause, id="order-0008-3", seq=8, command="resume")
     longer = msgspec.structs.replace(pause, id="order-0009-3", seq=9, command="extra_time", minutes=5)
