@@ -28,27 +28,12 @@ from broker.rules.deal import new_deal, new_set
 from broker.scorer.event import open_event
 from broker.scorer.folder import read_deals
 from broker.store.address import STORE
-from tests.broker.desk.test_access import logged_in, token_of
+from tests.broker.desk.test_access import logged_in
+from tests.broker.organiser.steps import HEAD, PLAYERS, STEPS, made, send
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 
 FEW = 8
 SETS = range(1, 21)
-PLAYERS = "name,country,club\n" + "".join(f"Player {n} 李,FRA,Club\n" for n in range(1, 17))
-HEAD = {"action": "head", "name": "cup-2026", "title": "Club cup", "profile": "oedmc-2020", "rules": ""}
-STEPS = (
-    HEAD,
-    {"action": "players", "csv": PLAYERS},
-    {"action": "make_movement", "rounds": "5"},
-    {"action": "deals"},
-    {
-        "action": "sessions",
-        "name-1": "Friday",
-        "first_round-1": "1",
-        "last_round-1": "20",
-        "starts-1": "2026-05-01T19:30",
-        "play_minutes-1": "25",
-    },
-)
 
 
 @pytest.fixture(scope="module")
@@ -83,18 +68,6 @@ def folder(empty: Path) -> Path:
 def client(desk: DeskServer) -> Iterator[httpx.Client]:
     with logged_in(desk, "organiser") as found:
         yield found
-
-
-def send(client: httpx.Client, data: dict[str, str]) -> httpx.Response:
-    return client.post("/setup", data={"form": token_of(client, "/setup"), **data}, timeout=30)
-
-
-def made(client: httpx.Client, upto: int = len(STEPS)) -> httpx.Response:
-    """Go through the steps; each must be kept."""
-    for step in STEPS[:upto]:
-        answer = send(client, step)
-        assert (answer.status_code, 'id="done"' in answer.text) == (200, True), answer.text
-    return answer
 
 
 def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder(
