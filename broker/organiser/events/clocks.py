@@ -1,6 +1,6 @@
 """Sessions and their clocks as rows of a form. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
 import msgspec
@@ -52,6 +52,9 @@ def _session(row: Mapping[str, str], at: int) -> Session:
     return made
 
 
-def with_empty(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Give rows with two empty ones for further sessions, where a form has room for them."""
+def rows_to_fill(sessions: Iterable[Session], typed: Mapping[str, str] | None = None) -> list[dict[str, str]]:
+    """Give the rows of a form: of these sessions, or as they were typed; two empty ones more where there is room."""
+    rows = session_rows(sessions) if typed is None else rows_of(typed)
+    while rows and not any(rows[-1].values()):
+        rows.pop()
     return [*rows, *(dict.fromkeys(FIELDS, "") for _ in range(min(2, MOST - len(rows))))]

@@ -24,7 +24,7 @@ from broker.desk.errors import DeskError, FormMalformed
 from broker.desk.forms import Form, read_form, typed
 from broker.desk.forms_page import lead, render
 from broker.desk.rulings.bench import Bench
-from broker.organiser.events.clocks import FIELDS, session_rows, sessions_of, with_empty
+from broker.organiser.events.clocks import FIELDS, rows_to_fill, session_rows, sessions_of
 from broker.organiser.events.listed import FURTHER, PARTS, Listed, as_counted, players_csv, read_players
 from broker.people.accounts import Account
 from broker.people.errors import PeopleError
@@ -198,7 +198,7 @@ class PlanPage:
         listed, asked = as_counted(event, kept or ()), " ".join(wishes.get("q", "").split())[:100]
         found = [one for one in listed if asked.casefold() in f"{one.player.id} {' '.join(_cells(one))}".casefold()]
         filled = {name: value[:2000] for name, value in form.items()}
-        rows = with_empty(session_rows(event.plan.sessions))
+        rows = rows_to_fill(event.plan.sessions, filled if filled.get("kind") == "sessions" else None)
         values = {
             "event": event,
             "folder": str(self._folder / "event.toml"),

@@ -21,7 +21,7 @@ from broker.organiser.deals.committed import COMMITMENT, read_commitment
 from broker.organiser.deals.files import flat
 from broker.organiser.deals.sheet import sheets
 from broker.organiser.events import mixing, setting_up
-from broker.organiser.events.clocks import rows_of, session_rows, with_empty
+from broker.organiser.events.clocks import rows_of, rows_to_fill
 from broker.organiser.events.listed import read_kept
 from broker.organiser.events.plan_page import PlanPage
 from broker.organiser.events.ready import notes, notes_of_list, problems
@@ -276,7 +276,7 @@ class SetupPage:
             "minutes": minutes,
             "deals": mixing.deals_made(self._folder),
             "root": _root(self._folder),
-            "sessions": _session_rows(plan, form),
+            "sessions": rows_to_fill(plan.sessions if plan else (), form if form.get("action") == "sessions" else None),
             "problems": problems(self._folder) if plan else [],
             "notes": notes(plan, kept) if plan else [],
             "sets": mixing.sets_kept(self._folder),
@@ -299,16 +299,6 @@ def _head_of(plan: Plan | None) -> dict[str, str]:
         "keying": plan.keying if plan else "single",
         "public_address": plan.public_address if plan else "",
     }
-
-
-def _session_rows(plan: Plan | None, form: Form) -> list[dict[str, str]]:
-    """Give the sessions of a form that was refused as they were typed, else those of the plan."""
-    if form.get("action") != "sessions":
-        return with_empty(session_rows(plan.sessions if plan else ()))
-    rows = rows_of(form)
-    while rows and not any(rows[-1].values()):
-        rows.pop()
-    return with_empty(rows)
 
 
 def _measures(plays: Sequence[NamedPlay]) -> str:
