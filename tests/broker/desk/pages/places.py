@@ -180,7 +180,7 @@ PLACES: Final = (
     Place("exports: riichi", "riichi", "/exports"),
     Place("exports: organiser", "teams", "/exports", "organiser"),
     Place("set-up: under way", "teams", "/setup"),
-    Place("set-up: a player corrected", "busy", "/setup?player=p03#players", "organiser"),
+    Place("set-up: a player corrected", "busy", "/setup?player=p03", "organiser"),
     Place("set-up: a correction looked at", "busy", "/setup?player=p03", "organiser", respelt),
     Place("set-up: new", "new", "/setup"),
     Place("set-up: players in teams", "new", "/setup", HEAD, listed),
