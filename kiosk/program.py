@@ -91,6 +91,8 @@ class Program:
         self._bench = self._bench_kept.reopened(self._bench_of)
         self._shown_at = self._core.state.since
         """When the screen last asked for something else: a box may have kept presses from before a restart."""
+        self._connected = False
+        """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
@@ -267,6 +269,7 @@ class Program:
         self._offered, self._heard = plan, heard
 
     def _link_changed(self, change: LinkChanged) -> None:
+        self._connected = change.up
         if change.why and str(change.why) != self._why:
             log.warning("%s: %s", change.why.code, change.why)
         self._why = str(change.why)
@@ -289,7 +292,7 @@ class Program:
             self._apply(ClaimWindowElapsed(at=now))
         if self._offered and may_be_taken(self._offered, self.state, self._journal.store):
             self._assign(self._offered, now)
-        if self._link.up and self._uplink.overdue(now):
+        if self._connected and self._uplink.overdue(now):
             self._uplink.resend(now)
 
     def _see_to_disk(self, now: int) -> None:
@@ -323,7 +326,7 @@ class Program:
         self._keyboard.follow(self.state)
         self._count.follow(self.state, self._keyboard.filled_in)
         self._bench_kept.follow(self._bench, self._bench_of)
-        if self._link.up and not self._duty.elsewhere:
+        if self._connected and not self._duty.elsewhere:
             self._uplink.say(self._now)
 
     def key(self, key: str) -> None:
