@@ -79,7 +79,7 @@ bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk,
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
 
 .PHONY: bench-kiosk
-bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch to picture (PARTS="start idle camera touch")
+bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch to picture (PARTS="start killed idle camera touch")
 	$(BIN)/python -m tests.benchmarks.kiosk $(PARTS)
 
 .PHONY: cuts

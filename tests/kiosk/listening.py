@@ -8,8 +8,8 @@ import json
 import re
 import sys
 import threading
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -39,12 +39,11 @@ def main(folder: Path) -> None:
     journal = Journal(folder / "table.sqlite", OURS)
     played(journal, Phase.PLAYING)
     journal.close()
-    found, stop = list[dict[str, object]](), threading.Event()
-    watcher = threading.Thread(target=_press_and_look, args=(_capture(), found, stop))
-    watcher.start()
-    command.serve(Settings(path), stop)
-    watcher.join()
-    print(json.dumps(found[0]))
+    stop = threading.Event()
+    with ThreadPoolExecutor(1) as watcher:
+        found = watcher.submit(_press_and_look, _capture(), stop)
+        command.serve(Settings(path), stop)
+        print(json.dumps(found.result()))
 
 
 def _capture() -> dict[str, Any]:
@@ -60,16 +59,15 @@ def _capture() -> dict[str, Any]:
     return kept
 
 
-def _press_and_look(kept: dict[str, Any], found: list[dict[str, object]], stop: threading.Event) -> None:
+def _press_and_look(kept: dict[str, Any], stop: threading.Event) -> dict[str, object]:
     try:
-        end = time.monotonic() + 60
-        while "program" not in kept and time.monotonic() < end:
-            stop.wait(0.01)
+        while "program" not in kept and not stop.wait(0.01):
+            pass
         program: Program = kept["program"]
         kept["buttons"].fingers.press("west")
-        while program.state.phase is not Phase.CLAIMING and time.monotonic() < end:
-            stop.wait(0.01)
-        found.append({"phase": program.state.phase.value, **_look()})
+        while program.state.phase is not Phase.CLAIMING and not stop.wait(0.01):
+            pass
+        return {"phase": program.state.phase.value, **_look()}
     finally:
         stop.set()
 
@@ -82,10 +80,15 @@ def _look() -> dict[str, object]:
     return {
         "sound_devices": [one for one in links if one.startswith(("/dev/snd", "/dev/dsp", "/dev/audio"))],
         "sound_libraries": sorted(one for one in libraries if SOUND.search(one)),
-        "sound_modules": sorted(name for name, module in sys.modules.items() if module and SOUND.search(name)),
+        "sound_modules": _imported(),
         "sdl_video": bool(was_init(VIDEO)),
         "sdl_audio": bool(was_init(AUDIO)),
     }
+
+
+def _imported() -> list[str]:
+    """Return the names of modules that could make a sound. The main thread may be importing: look at a copy."""
+    return sorted(name for name, module in sys.modules.copy().items() if module and SOUND.search(name))
 
 
 def _open_files() -> Iterator[str]:

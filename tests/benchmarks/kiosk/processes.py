@@ -14,6 +14,7 @@ from kiosk.journal import Journal
 from kiosk.table.state import Phase
 from tests.benchmarks.hands.pins import percentile
 from tests.kiosk.at_the_box import played
+from tests.kiosk.cuts.killing import Found, Killing
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG
 
@@ -66,6 +67,18 @@ def start() -> None:
         busy.append(cpu)
     print(f"  first picture after {percentile(took, 0.5):.2f} s at the median, {max(took):.2f} s at most")
     print(f"  of the processor    {percentile(busy, 0.5):.2f} s at the median, {max(busy):.2f} s at most")
+
+
+def killed() -> None:
+    """Kill a table's program all through a day and measure how soon it is back (bar: 5 s from nothing)."""
+    found = Found()
+    with tempfile.TemporaryDirectory() as folder:
+        kills = Killing("drawn", seed=1, folder=Path(folder), found=found, cold=0.5, every=7)
+        for _ in kills.kills():
+            pass
+    print(f"  {found.total} kills, {len(found.differences)} differences")
+    print(f"  back after          {found.slowest_ms:.0f} ms at most, in a process that has its modules")
+    print(f"  first picture after {found.slowest_cold_ms:.0f} ms at most, from nothing ({found.colds} starts)")
 
 
 def idle() -> None:
