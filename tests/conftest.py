@@ -1,10 +1,21 @@
-"""What every test begins with."""
+"""What every test begins with, and how many examples a property test tries (`HYPOTHESIS_PROFILE=nightly`: many)."""
 
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.demo_event import MakeEvent, maker
+
+settings.register_profile(
+    "default",
+    max_examples=25,
+    derandomize=True,
+    deadline=None,  # a busy machine is no failure
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000, derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 LONGEST = ("tests/e2e/test_demo.py", "tests/e2e/test_faults.py")
 """Tests in which people, networks and restarts take their time."""

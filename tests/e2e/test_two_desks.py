@@ -19,6 +19,7 @@ from broker.scorer.view import TableView
 from kiosk.table import orders
 from tests.broker.desk import sample
 from tests.broker.people.conftest import NOON, Hand
+from tests.examples import COSTLY
 from tests.kiosk.tables import EVENT, TABLE, Sitting, play
 
 DAY: Final = 86_400_000
@@ -88,7 +89,7 @@ def test_a_table_obeys_the_desk_that_takes_over_whatever_its_clock(tmp_path: Pat
     assert room.sitting.table.extra_min == 2
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     offs=st.lists(st.sampled_from([-DAY, -600_000, 0, 1, 600_000, DAY]), min_size=2, max_size=2),
     steps=st.lists(st.tuples(st.integers(0, 1), st.booleans(), st.booleans()), max_size=8),

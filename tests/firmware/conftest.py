@@ -1,18 +1,14 @@
-"""No deadlines for single examples: a busy machine is no failure. Boxes in CPython and in real MicroPython."""
+"""Boxes in CPython and in real MicroPython."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from firmware.twins.pico import Pico
 from tests.firmware.box.world import Start
 from tests.firmware.micropython.flashed import flash
 from tests.firmware.micropython.process import MicroPython
-
-settings.register_profile("homologue", deadline=None)
-settings.load_profile("homologue")
 
 
 @pytest.fixture(scope="session")

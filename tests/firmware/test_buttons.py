@@ -145,7 +145,6 @@ def play_late(table: Desk, edges: list[tuple[int, bool]], late: int) -> None:
     table.wait(200)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(100, 2900), st.integers(25_000, 60_000)), min_size=1, max_size=6), late_us)
 def test_sparks_whose_edges_come_late_are_no_presses(sparks: list[tuple[int, int]], late: int) -> None:
     """Where sparks are further apart than their edges are late: else a pin that is low does not say by which it is."""
@@ -155,7 +154,6 @@ def test_sparks_whose_edges_come_late_are_no_presses(sparks: list[tuple[int, int
         assert [one for one in table.told if not isinstance(one, Health)] == []
 
 
-@settings(max_examples=50)
 @given(st.integers(5, 500), late_us)
 @example(6, 19_000)
 def test_a_press_whose_edges_come_late_is_a_press_at_its_edge(held_ms: int, late: int) -> None:

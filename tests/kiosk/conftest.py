@@ -1,16 +1,12 @@
-"""A table's journal in a folder of the test's own. A busy machine is no failure: single examples have no deadline."""
+"""A table's journal in a folder of the test's own."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from kiosk.journal import Journal
 from tests.kiosk.journals import OURS
-
-settings.register_profile("homologue", deadline=None)
-settings.load_profile("homologue")
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from kiosk.screens.shown import Line, Shown, shown
 from kiosk.table.events import ArbiterAdmitted, Event, Restarted
 from kiosk.table.machine import handle
 from kiosk.table.state import Phase, Table
+from tests.examples import COSTLY
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.standing import standing
 from tests.kiosk.table.days import Step, days
@@ -115,7 +116,7 @@ def test_the_card_holds_every_event_with_its_facts_or_nothing_of_it_wherever_a_w
     assert cut_everywhere(tmp_path, sitting_in(Phase.FINISHED).events, (0, 0.003, 0.6)) > 150
 
 
-@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(days)
 def test_so_it_is_on_any_day(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
     cut_everywhere(tmp_path_factory.mktemp("day"), accepted(steps), (0.999,))
@@ -140,7 +141,7 @@ class Memory:
         return ()
 
 
-@settings(max_examples=6, deadline=None)
+@COSTLY
 @given(days, st.sampled_from(["same", "another"]))
 def test_after_a_cut_at_any_event_the_table_stands_and_is_seen_as_its_uninterrupted_twin(
     steps: list[Step], boot: str
@@ -233,7 +234,7 @@ def test_a_question_that_was_open_is_asked_again_only_while_the_table_may_ask_it
         assert riichi_kept.reopened(kept, None, Phase.ACCEPTING) is None
 
 
-@settings(max_examples=15, deadline=None)
+@COSTLY
 @given(st.text(max_size=60))
 def test_whatever_stands_in_place_of_a_draft_opens_nothing(text: str) -> None:
     assert riichi_kept.reopened(text, None, Phase.PLAYING) is None

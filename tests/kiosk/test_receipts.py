@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -128,7 +128,6 @@ def test_an_error_while_settling_settles_nothing(path: Path) -> None:
 SOMETIMES = st.lists(st.tuples(st.integers(1, 4), st.booleans()), max_size=12)
 
 
-@settings(max_examples=40)
 @given(SOMETIMES)
 def test_whatever_receipts_came_before_the_last_one_tells_how_things_stand(
     tmp_path_factory: pytest.TempPathFactory, before: list[tuple[int, bool]]

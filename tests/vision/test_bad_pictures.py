@@ -95,14 +95,14 @@ def test_a_picture_that_is_cut_off_anywhere_gets_a_code(kind: str, tmp_path: Pat
 
 
 @given(st.sampled_from([b"", PNG, JPEG]), st.binary(max_size=300))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_give_one_line_and_no_serial(tmp_path: Path, head: bytes, rest: bytes) -> None:
     (line,) = lines_of(tmp_path, head + rest)
     assert is_harmless(line)
 
 
 @given(st.sampled_from([".jpg", ".png"]), st.integers(0, 10_000), st.integers(1, 255))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_byte_that_is_wrong_gives_a_code_or_no_serial(tmp_path: Path, kind: str, place: int, change: int) -> None:
     content = bytearray(encoded(SMALL, kind))
     content[place % len(content)] ^= change

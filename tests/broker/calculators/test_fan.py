@@ -13,7 +13,6 @@ from broker.command import homologue
 from broker.rules.fan import library
 from broker.rules.tiles import KINDS
 from tests.broker.calculators.asking import ask, code
-from tests.broker.contract.laws import FEW
 
 CHOW: Final = {"kind": "chow", "tiles": ["1m", "2m", "3m"], "concealed": False}
 
@@ -194,7 +193,6 @@ RUBBISH: Final = JSON | st.fixed_dictionaries(
 
 
 @given(st.lists(RUBBISH, max_size=10))
-@FEW
 def test_whatever_is_asked_is_answered_line_by_line(questions: list[Any]) -> None:
     answers = ask("fan", *(json.dumps(question) for question in questions))
     assert len(answers) == len(questions)

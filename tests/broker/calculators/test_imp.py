@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.broker.calculators.asking import ask, code
-from tests.broker.contract.laws import FEW
 from tests.broker.scoring.oracle import imps
 
 
@@ -117,14 +116,12 @@ def test_the_profile_is_an_option_and_an_unknown_one_is_an_error_on_each_line() 
 
 
 @given(st.lists(st.tuples(st.integers(-99999, 99999), st.integers(1, 60)), min_size=1, max_size=20))
-@FEW
 def test_every_fraction_is_converted_exactly(fractions: list[tuple[int, int]]) -> None:
     asked = [{"difference": f"{over}/{under}"} for over, under in fractions]
     assert ask("imp", *asked) == [{"imp": imps(-over, under, 0)} for over, under in fractions]
 
 
 @given(st.lists(st.decimals(-500, 500, places=4), min_size=1, max_size=20))
-@FEW
 def test_a_decimal_is_the_same_as_text_and_as_a_number(decimals: list[object]) -> None:
     as_text = ask("imp", *(json.dumps({"difference": str(number)}) for number in decimals))
     assert ask("imp", *(f'{{"difference": {number}}}' for number in decimals)) == as_text

@@ -11,7 +11,6 @@ from broker.command import homologue
 from broker.contract.words import SEATS
 from broker.rules.referee.actions import DOES
 from tests.broker.calculators.asking import ask, code
-from tests.broker.contract.laws import FEW
 from tests.broker.rules.variants import seats
 
 FULL: dict[str, int] = dict.fromkeys(SEATS, 21)
@@ -192,7 +191,6 @@ POSITION = st.fixed_dictionaries(
 
 
 @given(POSITION, st.lists(STEP, max_size=40))
-@FEW
 def test_an_illegal_step_is_told_with_a_reason_and_the_state_as_it_was(start: Any, tried: list[Any]) -> None:  # noqa: ANN401 - any JSON
     told = steps(start, *tried)
     state = {"walls": start["walls"], "turn": start["turn"], "over": None}

@@ -11,7 +11,6 @@ from broker.contract.words import SEATS
 from broker.rules.profile_files import folder
 from tests.broker.calculators.asking import ask, code
 from tests.broker.calculators.lines import TEAM_OF, TWO, imp_of, play, teams_file
-from tests.broker.contract.laws import FEW
 from tests.broker.rules.variants import seats
 from tests.broker.scoring import oracle
 from tests.broker.scoring.events import individual_events, team_events
@@ -77,7 +76,6 @@ def test_two_forms_of_a_deal_are_two_groups() -> None:
 
 
 @given(individual_events())
-@FEW
 def test_standings_are_what_the_oracle_says_in_any_order_of_lines(plays: list[oracle.Play]) -> None:
     sums = oracle.individual(plays)
     placed = oracle.places(sums)
@@ -89,7 +87,6 @@ def test_standings_are_what_the_oracle_says_in_any_order_of_lines(plays: list[or
 
 def test_standings_of_teams_are_what_the_oracle_says(tmp_path: Path) -> None:
     @given(team_events())
-    @FEW
     def law(event: tuple[list[oracle.Play], dict[str, str]]) -> None:
         plays, team_of = event
         sums = oracle.teams(plays, team_of)

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -13,8 +13,6 @@ from broker.contract.messages import LogMessage
 from broker.contract.receipt_code import ALPHABET, confirmed_text, read_code, receipt_code, receipt_digest
 from broker.contract.wire import decode, encode
 from tests.broker.scorer.small import OUTCOMES, fact, result
-
-FEW = settings(max_examples=25, deadline=None)
 
 results = st.builds(
     lambda table, round_, outcome, number: fact(table, 1, result(table, round_, outcome), id_=f"{number:032x}"),
@@ -26,25 +24,21 @@ results = st.builds(
 
 
 @given(results)
-@FEW
 def test_table_and_scorer_make_the_same_code_of_what_went_over_the_wire(message: LogMessage) -> None:
     assert receipt_code(decode(LogMessage, encode(message))) == receipt_code(message)
 
 
 @given(results, results)
-@FEW
 def test_whatever_else_was_confirmed_has_another_code(one: LogMessage, other: LogMessage) -> None:
     assert (receipt_code(one) == receipt_code(other)) == (confirmed_text(one) == confirmed_text(other))
 
 
 @given(results, st.integers(0, 10**12), st.integers(1, 1000))
-@FEW
 def test_neither_the_clock_nor_the_number_of_the_fact_is_in_it(message: LogMessage, at: int, seq: int) -> None:
     assert receipt_code(replace(message, at=at, seq=seq)) == receipt_code(message)
 
 
 @given(results)
-@FEW
 def test_anybody_can_check_a_code_with_common_tools(message: LogMessage) -> None:
     digest = hashlib.sha256(confirmed_text(message).encode()).hexdigest()
     bits = "".join(f"{ALPHABET.index(one):05b}" for one in receipt_code(message).replace("-", ""))
@@ -53,7 +47,6 @@ def test_anybody_can_check_a_code_with_common_tools(message: LogMessage) -> None
 
 
 @given(results)
-@FEW
 def test_a_code_is_read_as_people_write_it(message: LogMessage) -> None:
     code = receipt_code(message)
     typed = code.lower().replace("-", " ").replace("0", "o").replace("1", "l")

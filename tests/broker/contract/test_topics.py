@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 from broker.contract import topics
 from broker.contract.topics import BY_NAME, TOPICS, Place, Topic, parse
 from broker.contract.words import DealNo, EventName, TableNo
-from tests.broker.contract.laws import LAW, MANY
 from tests.broker.contract.strategies import of_type
 
 
 @given(st.sampled_from(TOPICS), of_type(EventName), of_type(TableNo), of_type(DealNo))
-@LAW
 def test_every_topic_parses_back_to_itself(topic: Topic, event: str, table: int, deal: int) -> None:
     said_of_table, said_of_deal = "{table}" in topic.pattern, "{deal}" in topic.pattern
     place = Place(topic, event, table if said_of_table else None, deal if said_of_deal else None)
@@ -72,7 +70,6 @@ def test_nothing_else_is_a_topic(text: str) -> None:
 
 
 @given(st.text(st.sampled_from("hm/cup+#$ 3tablelogs\n٣"), max_size=30))
-@MANY
 def test_what_is_read_as_a_topic_is_written_the_same_way(text: str) -> None:
     place = parse(text)
     if place is not None:

@@ -12,7 +12,6 @@ from broker.contract import topics
 from broker.contract.messages import Message, Order, Traveller
 from broker.contract.topics import TOPICS, Topic
 from broker.contract.wire import Refused, decode_at, encode
-from tests.broker.contract.laws import FEW, LAW, MANY
 from tests.broker.contract.strategies import any_message, at, messages
 
 ORDER: Final = Order(id="order-0001", event="cup", table=3, seq=1, command="clear_call", author="Aïcha")
@@ -36,7 +35,6 @@ def changed(change: Callable[[dict[str, Any]], None]) -> bytes:
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_every_message_comes_back_as_it_was_sent(topic: Topic) -> None:
     @given(messages(topic))
-    @FEW
     def law(message: Message) -> None:
         place, back = decode_at(at(topic, message), encode(message))
         assert back == message
@@ -133,7 +131,6 @@ def test_a_payload_may_have_as_many_bytes_as_the_topic_allows_and_no_more(topic:
 
 
 @given(any_message(), st.sampled_from(["cup-1", "x", "0"]))
-@LAW
 def test_a_message_on_the_topic_of_another_event_is_refused(said: tuple[Topic, Message], event: str) -> None:
     topic, message = said
     name = at(topic, message).split("/")
@@ -157,13 +154,11 @@ def test_what_is_said_on_no_topic_of_ours_is_not_even_read() -> None:
 
 
 @given(st.sampled_from(TOPICS), st.binary(max_size=300))
-@MANY
 def test_any_bytes_are_refused_as_malformed(topic: Topic, payload: bytes) -> None:
     assert refusal(topic.at("cup", table=3, deal=3), payload) == "malformed"
 
 
 @given(any_message(), st.data())
-@MANY
 def test_a_message_with_a_byte_changed_is_taken_or_refused_but_breaks_nothing(
     said: tuple[Topic, Message], data: st.DataObject
 ) -> None:

@@ -322,7 +322,7 @@ HOSTILE: Final = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     action=st.sampled_from(["add", "disable", "enable", "end_sessions", "password", "x", ""]),
     fields=st.dictionaries(st.sampled_from(["name", "full", "role", "password"]), HOSTILE),

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.facts import Fine, Restored, Result
@@ -20,6 +20,7 @@ from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
 from tests.broker.scorer.team_event import said as said_of_team
 from tests.broker.scorer.team_event import team_event
+from tests.examples import COSTLY
 
 PLAYS: Final = tuple((play.table, play.round) for play in event().plan.plays)
 OPENLY_READ: Final = {topic.name for topic in TOPICS if "display" in topic.readers}
@@ -80,7 +81,7 @@ def worlds(draw: st.DrawFn) -> tuple[list[tuple[int, int]], dict[tuple[int, int]
     return order, one, other
 
 
-@settings(max_examples=6, deadline=None)
+@COSTLY
 @given(worlds())
 def test_whatever_is_under_embargo_others_than_arbiters_see_and_hear_the_same(
     world: tuple[list[tuple[int, int]], dict[tuple[int, int], Play], dict[tuple[int, int], Play]],

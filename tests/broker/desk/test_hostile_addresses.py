@@ -6,12 +6,13 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.broker.desk.rulings.benches import Ruled, ruling_desk
 from tests.broker.desk.test_access import HOSTILE, browser, logged_in
 from tests.broker.scorer.small import whole_log
+from tests.examples import COSTLY
 
 ASKED: Final = ("page", "table", "kind", "text", "lang", "play", "deal", "player", "author", "counts", "undo", "played")
 WHAT_IF: Final = ("profile", "method", "own_score", "gap", "rounding")
@@ -35,7 +36,7 @@ def written(fields: dict[str, str]) -> str:
     return urlencode(fields, errors="replace")
 
 
-@settings(max_examples=3, deadline=None)
+@COSTLY
 @given(fields=st.dictionaries(NAMES, HOSTILE, min_size=1, max_size=6))
 def test_whatever_an_arbiter_s_address_asks_for_there_is_a_page_or_a_plain_no(
     desk: Ruled, fields: dict[str, str]
@@ -46,7 +47,7 @@ def test_whatever_an_arbiter_s_address_asks_for_there_is_a_page_or_a_plain_no(
     assert [path for path, one in answers.items() if "<script>alert" in one.text] == []
 
 
-@settings(max_examples=6, deadline=None)
+@COSTLY
 @given(fields=st.dictionaries(NAMES, HOSTILE, min_size=1, max_size=4), code=HOSTILE)
 def test_whatever_a_stranger_s_address_asks_for_it_is_answered_and_opens_nothing(
     desk: Ruled, fields: dict[str, str], code: str
@@ -60,7 +61,7 @@ def test_whatever_a_stranger_s_address_asks_for_it_is_answered_and_opens_nothing
     assert dict(opened) == {}
 
 
-@settings(max_examples=6, deadline=None)
+@COSTLY
 @given(
     path=st.sampled_from(("/login", "/welcome")),
     fields=st.dictionaries(st.sampled_from(("name", "full", "password", "token", "form")), HOSTILE, min_size=1),

@@ -31,6 +31,7 @@ from broker.scorer.view import ViewFeed
 from tests.broker.desk import sample
 from tests.broker.desk.test_access import HOSTILE, logged_in, token_of
 from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
+from tests.examples import COSTLY
 
 EVENT: Final = "cup"
 ID: Final = re.compile(r'name="id" value="([0-9a-f]{32})"')
@@ -279,7 +280,7 @@ def test_a_desk_that_can_send_nothing_offers_no_orders(tmp_path: Path, monkeypat
     door.close()
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(st.sampled_from(["command", "minutes", "reason", "all", "table-1", "table-x", "table-0"]), HOSTILE)
 )

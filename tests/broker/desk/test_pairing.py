@@ -7,7 +7,7 @@ from typing import Final
 import httpx
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.arbiter_pin import opens
@@ -315,7 +315,6 @@ def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: 
         codes.take(asking(opened.code), HERE, 1, str)
 
 
-@settings(max_examples=25)
 @given(
     host=st.from_regex(r"[a-z0-9-]{1,20}(\.[a-z0-9]{1,5}){0,3}|[0-9a-f:]{2,30}:", fullmatch=True),
     port=st.integers(1, LAST_PORT),
@@ -326,7 +325,6 @@ def test_what_a_code_holds_is_read_as_it_was_written(host: str, port: int, code:
     assert read_offer(as_text(Offer(host, port, code, seen))) == Offer(host, port, code, seen[:12])
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=50)
 @given(st.text(max_size=80))
 def test_any_other_text_is_no_pairing(text: str) -> None:
     assert read_offer(text) is None

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import Environment
 from msgspec.structs import replace
@@ -40,7 +40,6 @@ rooms = st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from(["1", "<par
 
 
 @given(st.lists(rooms, min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
 def test_what_is_sent_laid_over_what_was_sent_before_is_all_of_it(moments: list[list[Line]]) -> None:
     renderings = Renderings()
     made = [render(renderings, lines, str(len(lines))) for lines in moments]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.command import homologue
@@ -186,7 +186,6 @@ NAMES = st.text(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(NAMES, min_size=1, max_size=5))
 def test_the_list_reads_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
     folder = tmp_path_factory.mktemp("list")
@@ -197,7 +196,6 @@ def test_the_list_reads_as_it_was_written(tmp_path_factory: pytest.TempPathFacto
     assert read_players(folder / PLAYERS) == first
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_list_or_are_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("bytes") / "list.csv"

@@ -8,13 +8,11 @@ from hypothesis import strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
 from broker.organiser.deals.lettering import ELLIPSIS, Run, fitted, runs, width, write
-from tests.broker.contract.laws import LAW
 
 TITLES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=100)
 
 
 @given(TITLES, st.booleans())
-@LAW
 def test_a_title_in_any_script_fits_and_is_drawn(title: str, bold: bool) -> None:  # noqa: FBT001 - hypothesis fills it in
     text, size = fitted(title, 400, 16, 9, bold=bold)
     assert width(text, size, bold=bold) <= 400

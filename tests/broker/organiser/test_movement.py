@@ -23,7 +23,6 @@ from broker.rules.movement import NamedPlay
 from broker.scorer.event import EVENT, Plan, save
 from broker.scorer.folder import DEALS, SETS
 from broker.store.address import STORE
-from tests.broker.contract.laws import LAW
 from tests.broker.scorer.small import deals, plan, registry
 
 FEW_STEPS = ("--iterations", "2000")
@@ -226,7 +225,6 @@ def test_a_file_in_which_all_play_one_deal_is_checked_but_not_measured(tmp_path:
 
 
 @given(st.binary(max_size=400))
-@LAW
 def test_no_rubbish_stops_the_check(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "rubbish.csv"
     path.write_bytes(content)
@@ -240,7 +238,6 @@ NUMBERS = st.integers(1, 999)
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(1, 9999), st.tuples(IDS, IDS, IDS, IDS)), min_size=1))
-@LAW
 def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, listed: list[Any]) -> None:
     path = tmp_path_factory.getbasetemp() / "round.csv"
     plays = tuple(NamedPlay(r, t, d, dict(zip(SEATS, four, strict=True))) for r, t, d, four in listed)

@@ -12,7 +12,6 @@ from broker.contract.words import SEATS
 from broker.rules.tiles import KINDS
 from broker.scorer.folder import read_deals
 from broker.store.address import STORE
-from tests.broker.contract.laws import FEW
 from tests.broker.organiser.asking import ask, codes, contents, done
 
 
@@ -63,7 +62,6 @@ def test_any_two_tiles_that_change_places_are_found(cup: Path) -> None:
     place = st.tuples(st.sampled_from(SEATS), st.integers(0, 33))
 
     @given(st.sampled_from([0, 1, 2]), place, place)
-    @FEW
     def law(at: int, one: tuple[str, int], other: tuple[str, int]) -> None:
         said = revealed(cup)
         faces = said["deals"][at]["faces"]
@@ -77,7 +75,6 @@ def test_any_two_tiles_that_change_places_are_found(cup: Path) -> None:
 
 def test_any_tile_that_becomes_another_is_found(cup: Path) -> None:
     @given(st.sampled_from(SEATS), st.integers(0, 33), st.sampled_from([*KINDS, "0m", "", "1M"]))
-    @FEW
     def law(seat: str, place: int, face: str) -> None:
         said = revealed(cup)
         before = said["deals"][1]["faces"][seat][place]

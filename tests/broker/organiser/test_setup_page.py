@@ -289,7 +289,7 @@ KEPT = [step["action"] for step in STEPS if step["action"] not in {"deals", "mak
 LISTS = st.sampled_from([PLAYERS, "name\n=1+1\n", 'name\n"', "\0", "name,name\na,b"])
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     action=st.sampled_from([*KEPT, "check_players", "check_movement", "none"]),
     name=st.text(max_size=40),

@@ -20,7 +20,6 @@ from broker.records.writing import write_one
 from broker.rules.points import Outcome
 from broker.rules.profile_files import load
 from broker.rules.tiles import KINDS
-from tests.broker.contract.laws import FEW
 from tests.broker.records.plays import RULES, example, examples, one, played
 
 GOOD: Final = examples()[1]
@@ -124,7 +123,6 @@ def test_a_declared_value_is_believed_and_a_counted_one_is_not() -> None:
 
 
 @given(st.sampled_from(examples()), st.randoms(use_true_random=False), st.integers(1, 82))
-@FEW
 def test_whatever_fan_takes_the_place_of_a_hand_s_is_refused_unless_it_is_one_to_choose(
     record: Record, chance: Random, number: int
 ) -> None:

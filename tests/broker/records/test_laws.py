@@ -17,7 +17,6 @@ from broker.records.winds import by_wind
 from broker.records.writing import write, write_one
 from broker.rules.referee.hand import Hand
 from broker.rules.referee.play import Play
-from tests.broker.contract.laws import FEW, LAW, MANY
 from tests.broker.records.plays import of, one, played
 
 SEED: Final = st.integers(1, 60)
@@ -38,7 +37,6 @@ def told(hand: Hand) -> tuple[object, ...]:
 
 
 @given(SEED, st.booleans())
-@FEW
 def test_a_play_survives_its_record(seed: int, with_walls: bool) -> None:  # noqa: FBT001 - drawn by hypothesis
     play, record = played(seed)
     record = record if with_walls else replace(record, walls=None)
@@ -53,14 +51,12 @@ def test_a_play_survives_its_record(seed: int, with_walls: bool) -> None:  # noq
 
 
 @given(SEED, SEED)
-@FEW
 def test_records_in_one_file_are_read_as_they_were_written(one_seed: int, other: int) -> None:
     records = [played(one_seed)[1], played(other)[1]]
     assert of(write(records)) == records
 
 
 @given(SEED, st.integers(0, 10_000), TOKENS, st.booleans())
-@MANY
 def test_a_changed_step_is_refused_there_or_later_or_is_another_legal_play(
     seed: int,
     at: int,
@@ -99,7 +95,6 @@ def before_change(found: Record, record: Record) -> Record:
 
 
 @given(SEED, st.floats(0, 1))
-@FEW
 def test_a_record_that_is_cut_off_anywhere_is_refused_or_has_lost_only_tags_of_ours(seed: int, part: float) -> None:
     _, record = played(seed)
     whole = write_one(record).encode()
@@ -110,13 +105,11 @@ def test_a_record_that_is_cut_off_anywhere_is_refused_or_has_lost_only_tags_of_o
 
 
 @given(st.binary(max_size=300) | st.text('[]"\\ \nEventPlayT0c1?', max_size=300).map(str.encode))
-@LAW
 def test_rubbish_is_refused_with_a_code(rubbish: bytes) -> None:
     assert [found for found in of(rubbish) if not isinstance(found, RecordError)] == []
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), SEED)
-@LAW
 def test_any_name_stands_on_its_line_and_comes_back_as_it_stands(name: str, seed: int) -> None:
     record = replace(played(seed)[1], players=dict.fromkeys(SEATS, name), event=name)
     again = one(write_one(record))

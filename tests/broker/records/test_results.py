@@ -18,7 +18,6 @@ from broker.rules.profile_files import load
 from broker.scorer.stored import open_stored
 from broker.scoring.compare import groups
 from broker.scoring.plays import ScoredPlay
-from tests.broker.contract.laws import LAW
 from tests.broker.scorer.small import OTHER_FORM, event
 
 PLAYERS = dict(zip(SEATS, ("p1", "p2", "p3", "p4"), strict=True))
@@ -124,7 +123,6 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.fractions(-50, 50, max_denominator=99))
-@LAW
 def test_hostile_names_come_back_and_begin_no_formula(name: str, imp: Fraction) -> None:
     play = ScoredPlay(1, 1, PLAYERS, dict.fromkeys(SEATS, 0))
     row = results.Row("=1+1", play, "east", name, imp, imp, None)

@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.messages import LogMessage
@@ -40,14 +40,12 @@ from broker.scorer.room import Room
 from broker.scorer.stored import Stored
 from broker.scoring.plays import table_of
 from tests.broker.calculators.asking import ask
-from tests.broker.contract.laws import LAW
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.rulings.drawn import Said, sequences
 from tests.broker.scorer.rulings.ruled import correct, room_of, ruling
 from tests.broker.scorer.small import OUTCOMES, deals, event
 from tests.broker.scorer.team_event import TEAMS, said, team_event
 
-FEWER = settings(LAW, max_examples=40)
 PLAY = (1, 2)
 HERE = event().bookings[PLAY]
 EAST, SOUTH, WEST, NORTH = (HERE.players[seat] for seat in SEATS)
@@ -154,7 +152,6 @@ def test_a_ruling_that_is_taken_back_leaves_the_exported_plays_as_they_were(kind
 
 
 @given(sequences(), UNTIL)
-@FEWER
 def test_the_exported_plays_give_imps_fines_and_places_of_the_desk(rulings: list[Said], rounds: int) -> None:
     stored = ruled(rulings, until_round(rounds))
     check_scored(stored, embargoed=True)
@@ -162,7 +159,6 @@ def test_the_exported_plays_give_imps_fines_and_places_of_the_desk(rulings: list
 
 
 @given(sequences(), UNTIL)
-@FEWER
 def test_the_rows_and_the_document_add_up_to_the_standings_of_the_desk(rulings: list[Said], rounds: int) -> None:
     stored = ruled(rulings, until_round(rounds))
     check_sums(stored, embargoed=True)

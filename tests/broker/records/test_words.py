@@ -13,7 +13,6 @@ from broker.rules.deal import new_deal
 from broker.rules.errors import RuleError
 from broker.rules.fan.count import Count, Element
 from broker.rules.tiles import KINDS
-from tests.broker.contract.laws import LAW
 from tests.broker.records.plays import RULES
 from tests.broker.rules.referee.playing import nobody
 
@@ -26,7 +25,6 @@ def test_every_tile_has_one_name_in_pmn() -> None:
 
 
 @given(st.lists(st.sampled_from(KINDS), max_size=34))
-@LAW
 def test_tiles_come_back_in_their_order_and_hands_sorted(tiles: list[str]) -> None:
     assert read_tiles(write_wall(tiles)) == tuple(tiles)
     assert read_tiles(write_hand(tiles)) == in_order(tiles)

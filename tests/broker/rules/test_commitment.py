@@ -13,7 +13,6 @@ from broker.rules.commitment import Commitment, commit, deal_text, root_text
 from broker.rules.deal import Deal, new_deal
 from broker.rules.errors import RuleError
 from broker.rules.tiles import FULL_SET
-from tests.broker.contract.laws import FEW, LAW
 
 SALTS = st.integers(0, 2**256 - 1).map(lambda bits: f"{bits:064x}")
 PLACE = st.integers(0, 135)
@@ -69,13 +68,11 @@ def test_the_root_lists_deals_by_number() -> None:
 
 
 @given(deals(), SALTS)
-@LAW
 def test_what_was_committed_to_is_admitted(deal: Deal, salt: str) -> None:
     commit("cup", [(deal, salt)]).check("cup", deal, salt)
 
 
 @given(deals(), SALTS, PLACE, PLACE)
-@LAW
 def test_no_two_tiles_can_be_exchanged(deal: Deal, salt: str, one: int, other: int) -> None:
     changed = exchanged(deal, one, other)
     commitment = commit("cup", [(deal, salt)])
@@ -86,7 +83,6 @@ def test_no_two_tiles_can_be_exchanged(deal: Deal, salt: str, one: int, other: i
 
 
 @given(deals(), SALTS, st.data())
-@LAW
 def test_neither_wind_dealer_nor_seats_can_be_changed(deal: Deal, salt: str, data: st.DataObject) -> None:
     other = st.sampled_from(SEATS)
     changed = data.draw(
@@ -105,7 +101,6 @@ def test_neither_wind_dealer_nor_seats_can_be_changed(deal: Deal, salt: str, dat
 
 
 @given(deals(), SALTS, SALTS)
-@FEW
 def test_a_deal_cannot_take_another_salt_number_or_event(deal: Deal, salt: str, other: str) -> None:
     commitment = commit("cup", [(deal, salt)])
     if other != salt:
@@ -115,7 +110,6 @@ def test_a_deal_cannot_take_another_salt_number_or_event(deal: Deal, salt: str, 
 
 
 @given(deals(), deals(), SALTS, SALTS)
-@FEW
 def test_two_deals_cannot_change_numbers(one: Deal, other: Deal, salt: str, other_salt: str) -> None:
     first, second = replace(one, number=1), replace(other, number=2)
     commitment = commit("cup", [(first, salt), (second, other_salt)])
@@ -124,14 +118,12 @@ def test_two_deals_cannot_change_numbers(one: Deal, other: Deal, salt: str, othe
 
 
 @given(deals(), SALTS, SALTS)
-@FEW
 def test_with_other_salts_the_same_deals_have_nothing_in_common(deal: Deal, salt: str, other: str) -> None:
     one, two = commit("cup", [(deal, salt)]), commit("cup", [(deal, other)])
     assert (one.root == two.root) == (one.hashes == two.hashes) == (salt == other)
 
 
 @given(st.dictionaries(st.integers(1, 9999), st.sampled_from(["a" * 64, "b" * 64]), min_size=1, max_size=5), st.data())
-@FEW
 def test_the_root_changes_with_any_hash_any_number_and_the_event(hashes: dict[int, str], data: st.DataObject) -> None:
     root = Commitment("cup", hashes).root
     at = data.draw(st.sampled_from(sorted(hashes)))

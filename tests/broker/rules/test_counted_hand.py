@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.calculators.fan import fan
@@ -32,9 +32,9 @@ from broker.rules.riichi import hand as of_riichi
 from broker.rules.rule_books import Rules, load
 from broker.rules.tiles import KINDS, RED
 from tests.benchmarks.riichi.hands import winning_hand
-from tests.broker.contract.laws import FEW
 from tests.broker.rules.fan.strategies import regular_hands, situations
 from tests.broker.rules.laying import LaidDown, lay_down
+from tests.examples import COSTLY
 
 OEDMC: Final = load("oedmc-2020")
 TENHOU: Final = load("riichi-tenhou")
@@ -42,8 +42,6 @@ MONTREAL: Final = load("riichi-montreal")
 
 HANDS: Final = 40
 
-SOME: Final = settings(FEW, max_examples=10)
-"""Each asks a command."""
 
 KINDS_OF_RIICHI: Final[dict[tuple[int, bool], RiichiDeclared | None]] = {
     (0, False): None,
@@ -88,7 +86,7 @@ def as_mcr(hand: Hand, how: Situation, chance: Random) -> tuple[AnyAnswer, LaidD
     return answered(lies.asked(said, seat), tiles, OEDMC), lies
 
 
-@SOME
+@COSTLY
 @given(regular_hands(), situations(), st.integers(0, 2**32))
 def test_whatever_hand_is_laid_its_fan_are_those_of_the_calculator(hand: Hand, how: Situation, seed: int) -> None:
     answer, _ = as_mcr(hand, how, Random(seed))
@@ -202,7 +200,7 @@ def test_a_set_that_is_registered_with_its_red_fives_tells_them_by_itself() -> N
 # ---- what is never told -------------------------------------------------------------------------
 
 
-@SOME
+@COSTLY
 @given(regular_hands(), situations(), st.integers(0, 2**32))
 def test_no_answer_holds_a_face(hand: Hand, how: Situation, seed: int) -> None:
     answers = [as_mcr(hand, how, Random(seed))[0], as_riichi(*winning_hand(Random(seed)), Random(seed))]

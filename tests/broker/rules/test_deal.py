@@ -12,7 +12,6 @@ from broker.contract.words import SEATS, Seat
 from broker.rules.deal import Deal, SerialTray, form_hash, in_rows, new_deal, new_set, order_of, seat_wind
 from broker.rules.errors import RuleError
 from broker.rules.tiles import FULL_SET, KINDS, RED, RED_SET, is_full_set
-from tests.broker.contract.laws import FEW, LAW
 
 SEED = st.integers(0, 2**32)
 
@@ -44,7 +43,6 @@ def test_a_set_is_four_of_each_of_34_faces() -> None:
 
 
 @given(SEED)
-@FEW
 def test_mixing_loses_no_tile(seed: int) -> None:
     deal = mixed(seed)
     assert {len(tray) for tray in deal.faces.values()} == {34}
@@ -52,7 +50,6 @@ def test_mixing_loses_no_tile(seed: int) -> None:
 
 
 @given(SEED)
-@FEW
 def test_a_new_set_gives_each_serial_a_face_and_each_face_four_serials(seed: int) -> None:
     made = new_set(Random(seed))
     assert list(made) == list(range(1, 137))
@@ -65,7 +62,6 @@ def test_mixing_keeps_what_the_organiser_planned() -> None:
 
 
 @given(SEED, SEED)
-@FEW
 def test_an_order_is_the_deal_told_in_serials(of_deal: int, of_set: int) -> None:
     deal, faces = mixed(of_deal), registry(of_set)
     order = order_of(deal, faces)
@@ -74,7 +70,6 @@ def test_an_order_is_the_deal_told_in_serials(of_deal: int, of_set: int) -> None
 
 
 @given(SEED)
-@FEW
 def test_a_deal_lies_the_same_every_time(seed: int) -> None:
     assert order_of(mixed(seed), registry(seed)) == order_of(mixed(seed), registry(seed))
 
@@ -104,7 +99,6 @@ def test_the_hash_of_the_serials_in_order_is_pinned() -> None:
 
 
 @given(st.permutations(range(1, 137)), st.integers(0, 135), st.integers(0, 135))
-@LAW
 def test_two_orders_have_one_hash_exactly_where_they_are_equal(serials: list[int], one: int, other: int) -> None:
     changed = list(serials)
     changed[one], changed[other] = changed[other], changed[one]

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.words import SEATS, Seat
@@ -50,7 +50,6 @@ def hands(draw: st.DrawFn) -> tuple[Groups, LaidHand]:
 
 
 @given(hands())
-@settings(max_examples=40, deadline=None)
 def test_whatever_a_winner_can_hold_is_sorted_out_in_whatever_order_it_lies(laid: tuple[Groups, LaidHand]) -> None:
     groups, hand = laid
     if len(hand.concealed) == 4 and any(meld.concealed for meld in hand.melds):

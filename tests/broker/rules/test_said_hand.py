@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from broker.rules.errors import RuleError
 from broker.rules.laid_hand import LaidMeld
 from broker.rules.said_hand import SaidHand, sort_as_said
-from tests.broker.contract.laws import FEW
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -29,7 +28,6 @@ def hands(draw: st.DrawFn) -> tuple[Groups, frozenset[int], SaidHand]:
     return (concealed, *melds, (winning,)), kongs, SaidHand(concealed, laid, winning, drawn)
 
 
-@FEW
 @given(hands())
 def test_whatever_is_laid_concealed_tiles_first_is_what_is_said_of_it(
     laid: tuple[Groups, frozenset[int], SaidHand],

@@ -27,7 +27,6 @@ from broker.scorer.folder import DEALS, SETS, DealRecord, Registry
 from broker.scorer.outgoing import Outgoing, Speaker
 from broker.scorer.own_rules import PROFILE
 from broker.scorer.room import Room
-from tests.broker.contract.laws import FEW
 from tests.broker.scorer.small import deals, event, plan, registry
 
 
@@ -48,7 +47,6 @@ def test_names_may_be_in_any_script(tmp_path: Path) -> None:
     @given(
         st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20), min_size=16, max_size=16)
     )
-    @FEW
     def law(names: list[str]) -> None:
         players = tuple(Player(id=f"p{number:02}", name=name) for number, name in enumerate(names, 1))
         named = replace(plan(), title=names[0], players=players)

@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -14,9 +14,9 @@ from broker.scorer.intake import Intake
 from broker.scorer.room import Room
 from broker.scorer.service import Scorer
 from broker.scorer.view import as_json
-from tests.broker.contract.laws import FEW, LAW
 from tests.broker.scorer.hall import open_journal, put
 from tests.broker.scorer.small import OTHER_FORM, event, fact, restored, sent, whole_event
+from tests.examples import COSTLY
 
 TOLD = whole_event()
 
@@ -60,13 +60,11 @@ def test_the_event_of_these_tests_is_whole() -> None:
 
 
 @given(arrivals())
-@LAW
 def test_the_room_ends_the_same_in_any_order(arriving: list[LogMessage]) -> None:
     assert summary(*heard(arriving)) == STRAIGHT
 
 
 @given(arrivals())
-@LAW
 def test_a_room_is_what_its_journal_says_at_any_moment(arriving: list[LogMessage]) -> None:
     half = arriving[: len(arriving) // 2]
     intake, room = heard(half)
@@ -78,7 +76,7 @@ def test_a_room_is_what_its_journal_says_at_any_moment(arriving: list[LogMessage
 
 
 @given(arrivals(), st.lists(st.integers(1, 30), min_size=1, max_size=8))
-@settings(FEW, max_examples=10)
+@COSTLY
 def test_a_scorer_ends_the_same_in_any_order_and_in_any_batches(arriving: list[LogMessage], sizes: list[int]) -> None:
     with TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
         scorer = Scorer(event(), journal, Path(folder), lambda: 0)
@@ -102,7 +100,7 @@ def test_what_is_said_of_the_tiles_after_the_result_changes_no_imp() -> None:
 
 
 @given(arrivals(), st.integers(8, 60))
-@settings(FEW, max_examples=6)
+@COSTLY
 def test_what_is_shown_after_each_batch_is_what_a_scorer_shows_that_starts_there(
     arriving: list[LogMessage], size: int
 ) -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from broker.contract.plans import Player
 from broker.organiser.events.listed import Listed, players_csv
 from broker.scorer.origins import PLAYERS, Origin, Origins, read_origins
-from tests.broker.contract.laws import LAW
 
 SAID = st.text(st.characters(min_codepoint=33, max_codepoint=0x30FF, exclude_categories=("Cc", "Cs", "Z", "Cf", "Cn")))
 
@@ -19,7 +18,6 @@ def read(folder: Path, content: str | bytes) -> Origins:
     return read_origins(folder)
 
 
-@LAW
 @given(country=st.from_regex(r"[A-Z]{2,3}", fullmatch=True), club=SAID.filter(lambda text: 0 < len(text) <= 60))
 def test_what_an_organiser_has_kept_is_read_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, country: str, club: str

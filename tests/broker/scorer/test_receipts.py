@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.messages import Receipt
 from broker.contract.wire import decode_at
 from broker.scorer.intake import MOST_MISSING, Intake
 from broker.scorer.outgoing import Speaker
-from tests.broker.contract.laws import FEW
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import event, fact, restored, sent
 
@@ -52,7 +51,6 @@ def test_as_much_as_may_be_missing_can_be_listed() -> None:
 
 
 @given(st.sets(st.integers(1, MOST_MISSING), min_size=1, max_size=6))
-@settings(FEW, max_examples=40)
 def test_what_a_receipt_calls_safe_is_what_has_been_taken(seqs: set[int]) -> None:
     assert safe(receipt(*sorted(seqs))) == seqs
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from broker.contract.sessions import Session
 from broker.scorer import written_plays
 from broker.scorer.event import Booking, Plan, decode_plan
-from tests.broker.contract.laws import FEW
 from tests.broker.scorer.small import plan
 
 SESSION = Session(name="Morning", first_round=1, last_round=4)
@@ -78,7 +77,6 @@ def test_a_plan_written_in_another_way_is_what_toml_makes_of_it() -> None:
     edits = st.tuples(st.integers(0, len(LINES) - 1), ways, st.sampled_from(ODD))
 
     @given(st.lists(edits, min_size=1, max_size=3))
-    @FEW
     def law(changes: list[tuple[int, str, str]]) -> None:
         lines = [*LINES]
         for at, what, odd in changes:

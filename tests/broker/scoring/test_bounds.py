@@ -1,6 +1,6 @@
 """Rank bounds: however the missing plays end, nobody leaves them; and with nothing missing they are the standings."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -12,7 +12,6 @@ from broker.scoring.bounds import Bounds, bounds, reach_of_teams
 from broker.scoring.individual import standings
 from broker.scoring.ledger import Ledger
 from broker.scoring.ranking import Ranked
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.variants import TURNED, seats
 from tests.broker.scoring.events import individual_events, made, profiles, scored, team_events, turned
 from tests.broker.scoring.oracle import Play
@@ -23,7 +22,6 @@ ENDINGS = st.one_of(st.integers(-60, 120), st.integers(-3021, 3021), st.sampled_
 
 
 @given(individual_events(), profiles(), st.booleans(), st.data())
-@LAW
 def test_however_the_missing_plays_end_everybody_stays_within(
     told: list[Play],
     profile: Profile,
@@ -51,7 +49,6 @@ def test_however_the_missing_plays_end_everybody_stays_within(
 
 
 @given(individual_events(), profiles())
-@LAW
 def test_with_nothing_missing_they_are_the_standings(told: list[Play], profile: Profile) -> None:
     ledger = Ledger.of(map(scored, told), profile)
     expected = {one.name: Bounds(one.imp, one.imp, one.place, one.place) for one in standings(ledger)}
@@ -89,7 +86,6 @@ def test_a_group_that_may_stay_too_small_may_keep_what_that_gives() -> None:
 
 
 @given(team_events(), profiles(), st.data())
-@settings(LAW, max_examples=25)
 def test_however_the_deals_to_come_end_every_team_stays_within(
     told: tuple[list[Play], dict[str, str]], profile: Profile, data: st.DataObject
 ) -> None:

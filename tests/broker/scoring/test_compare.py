@@ -13,7 +13,6 @@ from broker.rules.profile import Profile, Stated
 from broker.rules.profile_files import load
 from broker.scoring.compare import groups
 from broker.scoring.plays import ScoredPlay
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.variants import seats
 from tests.broker.scoring.events import individual_events, made, scored
 from tests.broker.scoring.oracle import Play, imps_of
@@ -95,7 +94,6 @@ def test_a_fine_is_never_in_a_datum() -> None:
 
 
 @given(individual_events(), st.randoms(use_true_random=False))
-@LAW
 def test_the_order_in_which_plays_arrive_does_not_matter(plays: list[Play], chance: Random) -> None:
     ours = [scored(play) for play in plays]
     mixed = list(ours)
@@ -104,7 +102,6 @@ def test_the_order_in_which_plays_arrive_does_not_matter(plays: list[Play], chan
 
 
 @given(individual_events())
-@LAW
 def test_the_differences_of_a_group_sum_to_nothing(plays: list[Play]) -> None:
     for group in groups(map(scored, plays), OEDMC):
         sums = {seat: sum((one.play.points or {})[seat] - group.datum[seat] for one in group.plays) for seat in SEATS}
@@ -112,7 +109,6 @@ def test_the_differences_of_a_group_sum_to_nothing(plays: list[Play]) -> None:
 
 
 @given(individual_events())
-@LAW
 def test_every_imp_is_what_the_oracle_says(plays: list[Play]) -> None:
     told = {(play.deal, play.table): play for play in plays}
     for profile, midpoint in ((OEDMC, True), (FLOOR, False)):

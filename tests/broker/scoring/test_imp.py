@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from broker.rules.profile import Stated
 from broker.rules.profile_files import load
 from broker.scoring.imp import imp
-from tests.broker.contract.laws import LAW
 from tests.broker.scoring.oracle import STEPS, imps
 
 MIDPOINT: Final = load("oedmc-2020").imp
@@ -71,19 +70,16 @@ def test_differences_and_what_they_are_worth(difference: str, midpoint: int, flo
 
 
 @given(st.fractions(-500, 500))
-@LAW
 def test_what_is_won_above_the_datum_is_lost_below_it(difference: Fraction) -> None:
     assert imp(-difference, MIDPOINT) == -imp(difference, MIDPOINT)
 
 
 @given(st.fractions(-500, 500), st.fractions(0, 500))
-@LAW
 def test_more_points_never_give_fewer_imps(difference: Fraction, more: Fraction) -> None:
     assert imp(difference, MIDPOINT) <= imp(difference + more, MIDPOINT)
 
 
 @given(st.integers(-3000, 3000), st.integers(1, 40), st.integers(-999, 999), st.booleans())
-@LAW
 def test_whole_numbers_say_the_same(total: int, plays: int, points: int, midpoint: bool) -> None:  # noqa: FBT001 - drawn by hypothesis
     scale = MIDPOINT if midpoint else FLOOR
     assert imp(points - Fraction(total, plays), scale) == imps(total, plays, points, midpoint=midpoint)

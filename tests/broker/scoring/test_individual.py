@@ -10,7 +10,6 @@ from broker.scoring import individual
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import Adjustment, ScoredPlay
 from broker.scoring.ranking import Ranked
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.variants import seats
 from tests.broker.scoring import oracle
 from tests.broker.scoring.events import individual_events, made, scored
@@ -23,7 +22,6 @@ def ranked(plays: Iterable[ScoredPlay], names: Iterable[str] = (), profile: Prof
 
 
 @given(individual_events())
-@LAW
 def test_totals_and_places_are_what_the_oracle_says(plays: list[oracle.Play]) -> None:
     sums = oracle.individual(plays)
     placed = oracle.places(sums)

@@ -13,7 +13,6 @@ from broker.scoring.entries import Entries
 from broker.scoring.individual import standings
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import ScoredPlay
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.variants import seats
 from tests.broker.scoring.events import FINES, OEDMC, individual_events, made, profiles, scored
 from tests.broker.scoring.oracle import Play
@@ -32,7 +31,6 @@ def one_by_one(ledger: Ledger, plays: list[ScoredPlay]) -> Ledger:
 
 
 @given(individual_events(), profiles(), st.randoms(use_true_random=False))
-@LAW
 def test_one_by_one_is_all_at_once(told: list[Play], profile: Profile, chance: Random) -> None:
     plays = [scored(play) for play in told]
     mixed = list(plays)
@@ -41,7 +39,6 @@ def test_one_by_one_is_all_at_once(told: list[Play], profile: Profile, chance: R
 
 
 @given(individual_events(), profiles(), st.data())
-@LAW
 def test_a_correction_leaves_nothing_of_what_it_replaces(
     told: list[Play], profile: Profile, data: st.DataObject
 ) -> None:
@@ -61,7 +58,6 @@ def test_a_correction_leaves_nothing_of_what_it_replaces(
 
 
 @given(individual_events(), profiles())
-@LAW
 def test_adding_changes_nothing_in_what_was_before(told: list[Play], profile: Profile) -> None:
     plays = [scored(play) for play in told]
     before = Ledger.of(plays[:-1], profile)
@@ -71,7 +67,6 @@ def test_adding_changes_nothing_in_what_was_before(told: list[Play], profile: Pr
 
 
 @given(st.lists(st.text(max_size=4), unique=True), st.lists(st.text(max_size=4), unique=True, max_size=8))
-@LAW
 def test_names_are_in_alphabetical_order_however_they_came(first: list[str], more: list[str]) -> None:
     before = Entries().with_names(first)
     assert len(before.alphabetical) == len(first)

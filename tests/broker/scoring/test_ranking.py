@@ -11,7 +11,6 @@ from broker.scoring.entries import Entries
 from broker.scoring.imp import Whole
 from broker.scoring.ranking import Ranking, TieBreaker, rank
 from broker.scoring.totals import Totals
-from tests.broker.contract.laws import LAW
 
 
 def ranked(imps: Mapping[str, int], *chain: TieBreaker, without: tuple[str, ...] = ()) -> Ranking:
@@ -67,7 +66,6 @@ def test_who_has_no_standing_takes_nobodys_place() -> None:
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(-5, 5), max_size=12))
-@LAW
 def test_a_place_is_one_more_than_there_are_better_ones(imps: dict[str, int]) -> None:
     found = ranked(imps)
     assert {one.name: one.place for one in found} == {
@@ -77,7 +75,6 @@ def test_a_place_is_one_more_than_there_are_better_ones(imps: dict[str, int]) ->
 
 
 @given(st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 2), st.integers(0, 2)), max_size=12))
-@LAW
 def test_a_chain_is_the_order_of_the_keys_one_after_the_other(keys: list[tuple[int, int, int]]) -> None:
     names = {f"{at:02}": key for at, key in enumerate(keys)}
     imps = {name: key[0] for name, key in names.items()}

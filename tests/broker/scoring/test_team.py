@@ -14,7 +14,6 @@ from broker.scoring import team
 from broker.scoring.compare import Exact
 from broker.scoring.plays import APART, ScoredPlay
 from broker.scoring.ranking import Ranked
-from tests.broker.contract.laws import LAW
 from tests.broker.scoring import oracle
 from tests.broker.scoring.events import four_teams, scored, team_events, turned
 
@@ -32,7 +31,6 @@ def members(team_of: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 @given(team_events())
-@LAW
 def test_totals_and_places_are_what_the_oracle_says(event: Event) -> None:
     plays, team_of = event
     for profile, zero in ((MEAN, False), (ZERO, True)):

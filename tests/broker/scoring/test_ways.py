@@ -11,7 +11,6 @@ from broker.contract.words import SEATS
 from broker.rules.profile import Profile
 from broker.scoring.compare import Exact, groups
 from broker.scoring.imp import imp
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.variants import seats
 from tests.broker.scoring.events import individual_events, made, profiles, scored, turned
 from tests.broker.scoring.oracle import Play
@@ -36,7 +35,6 @@ def expected(own: int, others: list[int], profile: Profile) -> Exact:
 
 
 @given(individual_events(), profiles())
-@LAW
 def test_every_imp_is_what_plain_fractions_say(plays: list[Play], profile: Profile) -> None:
     for group in groups(map(scored, plays), profile):
         for one in group.plays:

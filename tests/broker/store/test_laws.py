@@ -17,6 +17,7 @@ from broker.store.journal import MOST_BYTES, MOST_REFUSALS, Journal, RefusedRow,
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, fact, restored, whole_event, whole_log
 from tests.broker.store.stores import Kept, Refusal, fill
+from tests.examples import COSTLY
 
 ROOT = Path(__file__).parents[3]
 
@@ -187,7 +188,7 @@ def test_a_copy_in_the_other_kind_of_store_is_the_same_journal(
         other.close()
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(some.randoms(use_true_random=False), some.lists(some.integers(1, 6), max_size=8))
 def test_what_was_committed_is_what_is_there_however_it_was_cut_into_batches(
     journal: Journal, chance: Random, sizes: list[int]

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.box.codec import FIELDS, LONGEST, Splitter, check, decode, encode
@@ -75,7 +75,6 @@ def test_a_frame_is_written_like_this(codec: Codec, frame: Frame, line: bytes) -
     assert codec.split(line) == ([frame], 0)
 
 
-@settings(max_examples=50)
 @given(st.lists(frames, max_size=8), st.data())
 def test_frames_are_read_as_they_were_written_in_whatever_pieces_they_come(
     codec: Codec, sent: list[Frame], data: st.DataObject

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.box.codec import LONGEST
 from firmware.reports import SEATS, Health, Pressed, Released
 from firmware.twins.noise import Faults, Noise
+from tests.examples import COSTLY
 from tests.firmware.box.fuzz import garbage
 from tests.firmware.box.world import MS, World, good
 from tests.firmware.micropython.process import MicroPython
@@ -70,7 +71,7 @@ faults = st.builds(
 presses = st.lists(st.tuples(st.sampled_from(SEATS), st.integers(4, 200), st.integers(50, 400)), min_size=1, max_size=6)
 
 
-@settings(max_examples=15)
+@COSTLY
 @given(faults, st.integers(0, 2**16), presses)
 def test_however_bad_the_line_is_each_press_is_told_once_and_in_order(
     bad: Faults, seed: int, pressed: list[tuple[str, int, int]]
@@ -88,7 +89,7 @@ def test_however_bad_the_line_is_each_press_is_told_once_and_in_order(
     assert len(world.told(Released)) == len(pressed)
 
 
-@settings(max_examples=15)
+@COSTLY
 @given(
     st.integers(0, 2**16), st.lists(st.sampled_from(["press", "unplug", "plug", "reset", "table", "wait"]), max_size=10)
 )

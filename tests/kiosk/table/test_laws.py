@@ -4,7 +4,7 @@ import re
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.facts import (
@@ -28,8 +28,6 @@ from tests.kiosk.table.days import MOVES, Move, Step, days, walk
 from tests.kiosk.table.timeless import without_times
 from tests.kiosk.tables import WINDOW, S, sitting_in
 
-FEWER = settings(max_examples=60)  # each is a day of 30 to 90 events
-
 LETTER = {Restored: "r", Seated: "s", Overridden: "o", Confirmed: "c", Declared: "d", Result: "R"}
 
 PLAY = re.compile(r"o*(r(s+(c[do]*(R(O[do]*R)*(O[do]*)?)?)?)?)?(vf*)*")
@@ -51,7 +49,6 @@ def facts_by_play(steps: list[Step]) -> dict[int, list[Fact]]:
     return found
 
 
-@FEWER
 @given(days)
 def test_a_refused_event_changes_nothing_and_has_a_code(steps: list[Step]) -> None:
     for step in steps:
@@ -60,7 +57,6 @@ def test_a_refused_event_changes_nothing_and_has_a_code(steps: list[Step]) -> No
             assert re.fullmatch(r"[a-z][a-z_]+", step.code)
 
 
-@FEWER
 @given(days)
 def test_an_event_leads_where_the_table_of_rules_says(steps: list[Step]) -> None:
     for step in steps:
@@ -69,7 +65,6 @@ def test_an_event_leads_where_the_table_of_rules_says(steps: list[Step]) -> None
             assert step.after.phase in {step.before.phase, *rule.leads_to}
 
 
-@FEWER
 @given(days)
 def test_the_journal_played_again_gives_the_same_table(steps: list[Step]) -> None:
     written = [msgspec.json.encode(step.event) for step in steps if step.code is None]
@@ -79,14 +74,12 @@ def test_the_journal_played_again_gives_the_same_table(steps: list[Step]) -> Non
     assert state == steps[-1].after
 
 
-@FEWER
 @given(days)
 def test_facts_of_a_play_come_in_order_and_its_result_once(steps: list[Step]) -> None:
     for facts in facts_by_play(steps).values():
         assert PLAY.fullmatch("".join(letter(fact) for fact in facts))
 
 
-@FEWER
 @given(days)
 def test_no_play_begins_before_all_four_trays_were_seen_right(steps: list[Step]) -> None:
     for step in steps:
@@ -94,7 +87,6 @@ def test_no_play_begins_before_all_four_trays_were_seen_right(steps: list[Step])
             assert step.after.verified == set(SEATS)
 
 
-@FEWER
 @given(days)
 def test_only_four_different_seats_presses_record_a_result(steps: list[Step]) -> None:
     pressed: set[str] = set()
@@ -108,14 +100,12 @@ def test_only_four_different_seats_presses_record_a_result(steps: list[Step]) ->
             assert (step.before.phase, pressed) == (Phase.ACCEPTING, set(SEATS))
 
 
-@FEWER
 @given(days)
 def test_an_open_claim_window_is_told_as_playing(steps: list[Step]) -> None:
     for step in steps:
         assert step.after.public == ("playing" if step.after.phase is Phase.CLAIMING else step.after.phase.value)
 
 
-@FEWER
 @given(days, st.integers(0, 10**15), st.integers(0, 10**15))
 def test_a_restart_at_any_moment_loses_nothing_and_a_second_is_harmless(steps: list[Step], one: int, two: int) -> None:
     for step in steps:
@@ -126,7 +116,6 @@ def test_a_restart_at_any_moment_loses_nothing_and_a_second_is_harmless(steps: l
         assert handle(once, Restarted(at=one)) == (once, ())
 
 
-@FEWER
 @given(days, st.integers(0, 10**15))
 def test_a_restart_on_the_same_clock_moves_no_time_and_gives_the_whole_window_again(steps: list[Step], at: int) -> None:
     for before in (step.after for step in steps):

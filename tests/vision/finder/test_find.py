@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -62,7 +62,6 @@ def test_a_picture_is_not_changed() -> None:
     assert (picture == before).all()
 
 
-@settings(max_examples=25, deadline=None)
 @given(picture=st.tuples(SIDE, SIDE).flatmap(lambda size: arrays(np.uint8, (*size, 3))))
 def test_any_picture_gives_clockwise_quads_and_likelihoods_between_0_and_1(picture: Picture) -> None:
     for tile in find_tiles(picture).tiles:

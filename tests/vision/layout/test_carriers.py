@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import COSTLY
 from tests.vision.layout.scene import Pose, Scene, Seen, carrier_scene, see
 from vision.layout.seats import name_seats
 from vision.layout.tray import CENTRED, LEFT, SEATS, Where, places
@@ -22,7 +23,6 @@ POSES = st.builds(
     noise=st.floats(0, 0.03),
     seed=st.integers(0, 2**31),
 )
-FEW = settings(max_examples=15, deadline=None)
 
 
 def wheres(seen: Seen) -> list[tuple[str | None, Where | None]]:
@@ -31,14 +31,14 @@ def wheres(seen: Seen) -> list[tuple[str | None, Where | None]]:
     return [(lie.seat, None if lie.row is None or lie.col is None else (lie.row, lie.col)) for lie in lies]
 
 
-@FEW
+@COSTLY
 @given(POSES)
 def test_each_tile_of_a_carrier_is_at_its_seat_and_place(pose: Pose) -> None:
     seen = see(carrier_scene(pose), scale=SCALE)
     assert wheres(seen) == [(one.seat, one.where) for one in seen.shown]
 
 
-@FEW
+@COSTLY
 @given(POSES, st.sets(st.tuples(st.sampled_from(SEATS), st.sampled_from(list(places()))), max_size=20))
 def test_a_carrier_with_gaps_and_unread_marks_is_told_as_well(pose: Pose, unsure: set[tuple[str, Where]]) -> None:
     scene = carrier_scene(pose)

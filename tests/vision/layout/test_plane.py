@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.vision.layout.scene import HEIGHT, WIDTH, Pose, carrier_scene, see, tray_scene
 from tests.vision.layout.test_trays import POSES
 from vision.geometry import Points
 from vision.layout.frames import frames
 from vision.layout.plane import ASPECT, Plane, fit_plane
-
-FEW = settings(max_examples=25, deadline=None)
 
 
 def plane_of(pose: Pose) -> tuple[Plane, Points]:
@@ -21,7 +19,6 @@ def plane_of(pose: Pose) -> tuple[Plane, Points]:
     return plane, quads
 
 
-@FEW
 @given(POSES)
 def test_there_and_back_is_the_same_pixel(pose: Pose) -> None:
     plane, quads = plane_of(pose)
@@ -29,7 +26,6 @@ def test_there_and_back_is_the_same_pixel(pose: Pose) -> None:
     assert np.allclose(plane.pixels(plane.flat(points)), points, atol=0.05)
 
 
-@FEW
 @given(POSES)
 def test_all_tiles_are_equal_rectangles_in_the_plane(pose: Pose) -> None:
     plane, quads = plane_of(pose)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.layout.scene import Lying, Pose, Scene, Seen, heap_scene, see, tray_scene, turned
@@ -26,7 +26,6 @@ POSES = st.builds(
     noise=st.floats(0, 0.03),
     seed=st.integers(0, 2**31),
 )
-FEW = settings(max_examples=25, deadline=None)
 
 
 def wheres(seen: Seen) -> list[Where | None]:
@@ -41,14 +40,12 @@ def states(seen: Seen) -> dict[Where, State]:
     return {(site.row, site.col): site.state for site in trays[0].sites}
 
 
-@FEW
 @given(POSES)
 def test_each_tile_of_a_tray_is_at_its_place_from_wherever_the_camera_looks(pose: Pose) -> None:
     seen = see(tray_scene(pose))
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
-@FEW
 @given(POSES, st.sampled_from(PLACES))
 def test_taking_a_tile_away_makes_that_place_empty_and_no_other(pose: Pose, gone: Where) -> None:
     seen = see(tray_scene(pose).without(gone))
@@ -56,7 +53,6 @@ def test_taking_a_tile_away_makes_that_place_empty_and_no_other(pose: Pose, gone
     assert (wheres(seen), states(seen)) == ([one.where for one in seen.shown], expected)
 
 
-@FEW
 @given(POSES, st.sets(st.sampled_from(PLACES), max_size=30))
 def test_whatever_is_missing_no_tile_is_put_at_a_wrong_place(pose: Pose, gone: set[Where]) -> None:
     seen = see(tray_scene(pose).without(*gone))
@@ -64,7 +60,6 @@ def test_whatever_is_missing_no_tile_is_put_at_a_wrong_place(pose: Pose, gone: s
     assert told in ([one.where for one in seen.shown], [None] * len(told))
 
 
-@FEW
 @given(POSES, st.sets(st.sampled_from(PLACES), max_size=12))
 def test_tiles_whose_marks_are_not_read_have_their_places_all_the_same(pose: Pose, unread: set[Where]) -> None:
     scene = tray_scene(pose)
@@ -73,7 +68,6 @@ def test_tiles_whose_marks_are_not_read_have_their_places_all_the_same(pose: Pos
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
-@FEW
 @given(POSES)
 def test_where_no_mark_is_read_the_row_of_thirteen_is_the_far_one(pose: Pose) -> None:
     scene = tray_scene(pose)
@@ -81,7 +75,6 @@ def test_where_no_mark_is_read_the_row_of_thirteen_is_the_far_one(pose: Pose) ->
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
-@FEW
 @given(POSES, st.sampled_from(PLACES), st.sampled_from([90.0, 270.0, 25.0, -25.0]))
 def test_a_tile_that_lies_askew_has_its_place_and_is_said_to_lie_sideways(
     pose: Pose, where: Where, degrees: float
@@ -93,7 +86,6 @@ def test_a_tile_that_lies_askew_has_its_place_and_is_said_to_lie_sideways(
     assert (wheres(seen), askew) == ([one.where for one in seen.shown], [where])
 
 
-@FEW
 @given(POSES, st.sets(st.sampled_from(PLACES), min_size=1, max_size=4))
 def test_upside_down_tiles_are_turned_by_half_against_their_tray(pose: Pose, over: set[Where]) -> None:
     scene = tray_scene(pose)
@@ -104,14 +96,12 @@ def test_upside_down_tiles_are_turned_by_half_against_their_tray(pose: Pose, ove
     assert {one.where for one, lie in zip(seen.shown, lies, strict=True) if lie.turn == 180} == over
 
 
-@FEW
 @given(POSES, st.integers(8, 45))
 def test_a_heap_has_no_trays_and_no_places(pose: Pose, number: int) -> None:
     seen = see(heap_scene(replace(pose, tilt=min(pose.tilt, 30)), number))
     assert (wheres(seen), seen.lay_out().trays) == ([None] * number, ())
 
 
-@FEW
 @given(POSES, st.floats(-220, 220), st.sampled_from([-150.0, 150.0]), st.floats(0, 360))
 def test_a_false_tile_outside_of_the_tray_changes_nothing(pose: Pose, x: float, y: float, degrees: float) -> None:
     stray = Lying(turned(rectangle(np.array([x, y]), 28, 38), degrees), told=False)
@@ -119,7 +109,6 @@ def test_a_false_tile_outside_of_the_tray_changes_nothing(pose: Pose, x: float, 
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
-@FEW
 @given(POSES)
 def test_a_heap_beside_a_tray_leaves_the_tray_its_places(pose: Pose) -> None:
     heap = heap_scene(pose, 25).tiles
@@ -156,7 +145,6 @@ def test_an_empty_middle_row_is_counted() -> None:
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
-@FEW
 @given(st.lists(st.lists(st.floats(-1e4, 1e4), min_size=8, max_size=8), max_size=9), st.integers(0, 34))
 def test_quads_that_no_tile_has_are_given_back_and_harm_nothing(corners: list[list[float]], true: int) -> None:
     seen = see(Scene(Pose(), tray_scene(Pose()).tiles[:true]))
@@ -190,14 +178,12 @@ def test_a_picture_without_tiles_has_no_trays() -> None:
     assert (layout.lies, layout.trays) == ((), ())
 
 
-@FEW
 @given(POSES)
 def test_the_quad_of_each_tile_begins_at_its_own_top_left(pose: Pose) -> None:
     seen = see(tray_scene(pose))
     assert all(np.array_equal(lie.quad, quad) for lie, quad in zip(seen.lay_out().lies, seen.quads, strict=True))
 
 
-@FEW
 @given(POSES, st.integers(0, 2**31))
 def test_the_order_in_which_tiles_were_found_does_not_matter(pose: Pose, luck: int) -> None:
     seen = see(tray_scene(pose))

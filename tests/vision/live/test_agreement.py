@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.live.tables import FULL, Table, heap, place, reading, stray
@@ -49,14 +49,12 @@ def test_a_serial_counts_when_two_frames_show_it_and_nothing_newer_speaks_agains
 
 
 @given(st.lists(SERIALS, min_size=1, max_size=6))
-@settings(max_examples=40)
 def test_a_serial_is_one_that_two_of_the_last_three_frames_showed(frames: list[int | None]) -> None:
     shown = agree(at_first(*(serial and serial + 100 for serial in frames))).reading.rows[0][0]
     assert shown is None or frames[-3:].count(shown - 100) >= 2
 
 
 @given(st.sets(st.integers(0, 33)), st.integers(2, 5))
-@settings(max_examples=40)
 def test_when_nothing_differs_the_agreement_is_the_still_reading(unread: set[int], frames: int) -> None:
     still = reading(FULL.laid(4, None), unread=frozenset(unread))
     agreed = agree([still] * frames)

@@ -3,7 +3,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.live.cameras import open_camera
@@ -22,13 +22,11 @@ def shot(seed: int, *, noise: float = 2.0, light: float = 1.0, hand: int = 0) ->
 
 
 @given(SEEDS, st.floats(0, 12), st.floats(0.8, 1.25))
-@settings(max_examples=30)
 def test_noise_and_changing_light_are_no_motion(seed: int, noise: float, light: float) -> None:
     assert not moved(shot(seed, noise=noise), shot(seed + 1, noise=noise, light=light))
 
 
 @given(SEEDS, st.floats(0, 6), st.floats(0.9, 1.1), st.integers(6, 30))
-@settings(max_examples=30)
 def test_a_finger_is_motion_when_it_comes_and_when_it_goes(seed: int, noise: float, light: float, size: int) -> None:
     free, held = shot(seed, noise=noise), shot(seed + 1, noise=noise, light=light, hand=size)
     assert (moved(free, held), moved(held, free)) == (True, True)

@@ -1,7 +1,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import CameraAddressError
@@ -45,7 +45,6 @@ def test_each_kind_of_camera_has_its_own_settings(address: str) -> None:
 
 
 @given(st.text())
-@settings(max_examples=20)
 def test_whatever_is_written_is_an_address_or_is_refused_with_a_code(text: str) -> None:
     for kind in ("", "v4l2:", "picamera:", "pictures:", "sim://tray?", "sim:", "sim://["):
         with suppress(CameraAddressError):  # anything else that is raised is a defect

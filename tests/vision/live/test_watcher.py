@@ -3,7 +3,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.live.tables import FULL, Table, frame, heap, place, reading
@@ -50,7 +50,6 @@ def test_a_still_table_is_settled_with_its_second_reading_and_not_read_again() -
 
 
 @given(st.sets(PLACES), st.sets(PLACES))
-@settings(max_examples=20)
 def test_when_nothing_moves_what_is_settled_is_the_still_reading(empty: set[int], unread: set[int]) -> None:
     table = FULL
     for index in empty:
@@ -72,7 +71,6 @@ def test_frames_in_motion_are_not_read() -> None:
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.integers(1, 4))
-@settings(max_examples=20)
 def test_a_hand_passing_or_resting_never_changes_what_is_shown_where_it_did_nothing(hand: list[int], rest: int) -> None:
     watching = Watching()
     watching.look(FULL, 4)
@@ -165,7 +163,6 @@ def test_what_only_one_frame_showed_is_never_shown(slips: list[Slip]) -> None:
 
 
 @given(st.lists(st.tuples(PLACES, st.integers(40, 136)), min_size=1, max_size=4), st.randoms())
-@settings(max_examples=20)
 def test_a_serial_is_never_shown_that_no_frame_showed(changes: list[tuple[int, int]], chance: Random) -> None:
     watching, table = Watching(), FULL
     showed: set[tuple[int, int | None]] = set()

@@ -1,9 +1,10 @@
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import COSTLY
 from tests.vision.marks.drawn_labels import Drawn, lay, spoil
 from vision.geometry import Picture, Quad
 from vision.marks.label import read_labels
@@ -33,7 +34,6 @@ def test_all_136_of_a_set_read_back_whichever_way_up(count: int, blur: float) ->
     ]
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     serials=st.lists(st.integers(1, 136), min_size=1, max_size=5, unique=True),
     count=st.sampled_from(MODULE_COUNTS),
@@ -146,7 +146,7 @@ def test_no_tiles_give_no_marks() -> None:
     assert read_labels(np.zeros((4, 4, 3), dtype=np.uint8), []) == []
 
 
-@settings(max_examples=6, deadline=None)
+@COSTLY
 @given(st.integers(0, 2**31), st.floats(-300, 300))
 def test_rubbish_is_not_read_and_never_raises(seed: int, shift: float) -> None:
     chance = np.random.default_rng(seed)

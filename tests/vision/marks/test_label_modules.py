@@ -1,6 +1,6 @@
 import cv2
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.marks.label_modules import guess_word
@@ -10,7 +10,6 @@ counts = st.sampled_from(MODULE_COUNTS)
 seeds = st.integers(0, 2**31)
 
 
-@settings(max_examples=40, deadline=None)
 @given(counts, st.integers(0, 13599), st.floats(0, 0.9), st.floats(0, 0.2), st.floats(-1, 1), seeds)
 def test_modules_that_are_blurred_noisy_and_under_glare_are_guessed_right(
     count: int, word: int, blur: float, noise: float, slope: float, seed: int
@@ -23,7 +22,6 @@ def test_modules_that_are_blurred_noisy_and_under_glare_are_guessed_right(
     assert guess_word(values).payload == words(count).payload(word)
 
 
-@settings(max_examples=30, deadline=None)
 @given(counts, seeds)
 def test_noise_is_like_no_word(count: int, seed: int) -> None:
     values = np.random.default_rng(seed).normal(0, 1, (count + 2, count + 2)).astype(np.float32)
@@ -31,7 +29,6 @@ def test_noise_is_like_no_word(count: int, seed: int) -> None:
     assert guess.likeness - guess.next_likeness < 0.15
 
 
-@settings(max_examples=20, deadline=None)
 @given(counts, st.integers(0, 13599), st.floats(0.01, 200), st.floats(-100, 100))
 def test_how_bright_and_how_strong_the_print_is_does_not_matter(
     count: int, word: int, contrast: float, black: float

@@ -6,7 +6,6 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.broker.contract.laws import FEW
 from vision.sheets.completeness import Completeness, Look, Tile, judge
 
 NAMES = st.sampled_from(["03", "04", "C", None])
@@ -18,7 +17,6 @@ WHOLE = tuple(Tile("03", serial) for serial in range(1, 137))
 
 
 @given(LOOKS, NAMES, st.randoms(use_true_random=False))
-@FEW
 def test_the_order_of_pictures_and_of_tiles_in_them_changes_nothing(
     looks: list[Look], named: str | None, chance: random.Random
 ) -> None:
@@ -28,14 +26,12 @@ def test_the_order_of_pictures_and_of_tiles_in_them_changes_nothing(
 
 
 @given(LOOKS, NAMES)
-@FEW
 def test_pictures_taken_twice_say_the_same(looks: list[Look], named: str | None) -> None:
     once, twice = judge(looks, named), judge([*looks, *looks], named)
     assert replace(twice, unread=0, face_up=0) == replace(once, unread=0, face_up=0)
 
 
 @given(LOOKS, st.sampled_from(["03", "04", "C"]), LOOKS)
-@FEW
 def test_a_further_picture_never_makes_a_tile_missing_nor_takes_a_fault_back(
     looks: list[Look], named: str, further: list[Look]
 ) -> None:
@@ -46,7 +42,6 @@ def test_a_further_picture_never_makes_a_tile_missing_nor_takes_a_fault_back(
 
 
 @given(LOOKS, st.sampled_from(["03", "04", "C"]))
-@FEW
 def test_each_tile_is_missing_or_was_seen_and_each_that_was_seen_is_told(looks: list[Look], named: str) -> None:
     found = judge(looks, named)
     tiles = [tile for look in looks for tile in look.tiles]
@@ -57,7 +52,6 @@ def test_each_tile_is_missing_or_was_seen_and_each_that_was_seen_is_told(looks: 
 
 
 @given(st.sets(st.integers(1, 136)), st.sets(st.integers(1, 136)))
-@FEW
 def test_a_set_is_complete_when_all_pictures_together_show_all_of_it(first: set[int], second: set[int]) -> None:
     looks = [Look(tuple(Tile("03", serial) for serial in shown)) for shown in (first, second)]
     assert judge(looks, "03").complete == (first | second == set(range(1, 137)))

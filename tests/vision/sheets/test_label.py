@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.broker.contract.laws import LAW
 from vision.errors import LabelTooSmallError
 from vision.payload import Payload, module_count, parse_payload
 from vision.sheets.code import TEXTS, matrix
@@ -25,7 +24,6 @@ NEAR = 1e-6
 
 
 @given(SIDES, SIDES, st.sampled_from([*TEXTS]), st.sampled_from(NUMBERS))
-@LAW
 def test_code_with_its_white_and_number_lie_inside_and_apart(
     width: float, height: float, modules: int, number: Number
 ) -> None:

@@ -5,7 +5,6 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.broker.contract.laws import LAW
 from vision.sheets.formats import formats
 from vision.sheets.placing import place
 
@@ -14,7 +13,6 @@ GRIDS = st.tuples(st.integers(5, 14), st.integers(5, 30))
 
 
 @given(SIZES, GRIDS, st.data())
-@LAW
 def test_groups_keep_their_order_and_share_no_sticker(
     sizes: list[int], grid: tuple[int, int], choice: st.DataObject
 ) -> None:
@@ -30,7 +28,6 @@ def test_groups_keep_their_order_and_share_no_sticker(
 
 
 @given(SIZES, GRIDS)
-@LAW
 def test_a_group_is_never_broken_over_two_lines(sizes: list[int], grid: tuple[int, int]) -> None:
     steps = {
         (after[0] - before[0], after[1] - before[1])

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from broker.scorer.folder import SETS
 from broker.scorer.folder import read_registry as read_as_the_scorer_does
-from tests.broker.contract.laws import FEW
 from vision.errors import RegistryInvalidError, RegistryMissingError
 from vision.sheets.faces import FACES
 from vision.sheets.registry import Registry, draw_faces, read_registry, registry_bytes
@@ -34,7 +33,6 @@ def of(number: int, seed: int = 1) -> Registry:
 
 
 @given(st.lists(st.integers(0, 99), unique=True, max_size=4), st.integers(0, 1000))
-@FEW
 def test_what_is_written_is_read_here_and_by_the_scorer(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[int], seed: int
 ) -> None:
@@ -46,7 +44,6 @@ def test_what_is_written_is_read_here_and_by_the_scorer(
 
 
 @given(st.integers())
-@FEW
 def test_a_drawn_set_has_every_serial_once_and_every_face_four_times(seed: int) -> None:
     faces = draw_faces(random.Random(seed))
     assert list(faces) == [*range(1, 137)]
@@ -116,7 +113,6 @@ NESTED = st.recursive(st.none() | st.text(max_size=4), lambda inner: st.dictiona
 
 
 @given(st.text(max_size=60) | NESTED.map(json.dumps).filter(lambda content: content != "{}"))
-@FEW
 def test_rubbish_is_refused_with_a_code_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, content: str
 ) -> None:

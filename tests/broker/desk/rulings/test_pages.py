@@ -16,6 +16,7 @@ from tests.broker.desk.rulings.benches import NOW, Ruled, looked, opened, publis
 from tests.broker.desk.test_access import HOSTILE, logged_in
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import event
+from tests.examples import COSTLY
 
 PLAY = "1-2"
 HERE = event().bookings[1, 2]
@@ -317,7 +318,7 @@ def test_a_refusal_is_told_in_the_reader_s_language_with_its_values_beside_it(lo
 
 
 @given(st.dictionaries(st.sampled_from([*KINDS["adjusted"], "kind", "play", "undo", "deal", "groups", "id"]), HOSTILE))
-@settings(max_examples=5, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_in_the_form_it_is_refused_and_never_repeated_as_html(
     looked_at: Ruled, fields: dict[str, str]
 ) -> None:

@@ -251,7 +251,7 @@ def test_only_arbiters_key(desk: DeskServer, role: str) -> None:
         assert client.get("/paper").status_code == (200 if role.endswith("arbiter") else 403)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     said=st.dictionaries(st.sampled_from([*FIELDS, "csv"]), st.text(max_size=12), max_size=6),
     action=st.sampled_from(["look", "keep", "look_csv", "keep_csv", "x"]),

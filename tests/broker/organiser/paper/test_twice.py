@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -185,7 +185,6 @@ def test_what_was_keyed_before_a_result_or_an_undo_counts_no_longer() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([b"x", b"y", b""])), max_size=8))
-@settings(max_examples=60, deadline=None)
 def test_no_reading_of_one_s_own_ever_agrees_with_itself_and_no_third_person_decides(
     tries: list[tuple[str, bytes]],
 ) -> None:

@@ -162,7 +162,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return written(event_folder(tmp_path_factory.mktemp("event") / "cup", until_round(1)))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.floats(0, 1), cut=st.integers(0, 40), put=st.binary(max_size=20))
 def test_rubbish_is_refused_by_code_or_read_as_a_document(
     good: bytes, tmp_path: Path, at: float, cut: int, put: bytes

@@ -13,7 +13,6 @@ from broker.command import homologue
 from broker.riichi.mjlog.record import checked
 from broker.rules.errors import RuleError
 from broker.rules.riichi.profile_files import load
-from tests.broker.contract.laws import LAW
 
 SAMPLE: Final = Path(__file__).with_name("sample.mjlog")
 TEXT: Final = SAMPLE.read_text(encoding="ascii")
@@ -114,7 +113,6 @@ def test_the_command_names_the_hands_that_go_on_otherwise(tmp_path: Path) -> Non
     )
 
 
-@LAW
 @given(st.integers(0, len(TEXT) - 1), st.characters(min_codepoint=32, max_codepoint=126))
 def test_a_record_with_one_letter_changed_is_checked_or_refused(at: int, letter: str) -> None:
     changed = TEXT[:at] + letter + TEXT[at + 1 :]

@@ -8,14 +8,12 @@ from broker.riichi.mjlog.melds import meld_of, tile_of
 from broker.rules.errors import RuleError
 from broker.rules.riichi.hand import Meld
 from broker.rules.tiles import KINDS
-from tests.broker.contract.laws import LAW
 
 KIND = st.integers(0, 33)
 SOURCE = st.integers(1, 3)
 COPY = st.integers(0, 3)
 
 
-@LAW
 @given(st.integers(0, 20), st.integers(0, 2), st.tuples(COPY, COPY, COPY), SOURCE)
 def test_a_chii_is_read(low: int, called: int, copies: tuple[int, int, int], source: int) -> None:
     bits = (low * 3 + called) << 10 | copies[2] << 7 | copies[1] << 5 | copies[0] << 3 | 0x4 | source
@@ -23,21 +21,18 @@ def test_a_chii_is_read(low: int, called: int, copies: tuple[int, int, int], sou
     assert meld_of(bits, red=False) == Meld("chii", KINDS[first : first + 3])
 
 
-@LAW
 @given(KIND, st.integers(0, 2), COPY, SOURCE)
 def test_a_pon_is_read_without_the_fourth_tile(kind: int, called: int, fourth: int, source: int) -> None:
     bits = (kind * 3 + called) << 9 | fourth << 5 | 0x8 | source
     assert meld_of(bits, red=False) == Meld("pon", (KINDS[kind],) * 3)
 
 
-@LAW
 @given(KIND, st.integers(0, 2), COPY, SOURCE)
 def test_a_kan_added_to_a_pon_is_an_open_one(kind: int, called: int, fourth: int, source: int) -> None:
     bits = (kind * 3 + called) << 9 | fourth << 5 | 0x10 | source
     assert meld_of(bits, red=False) == Meld("kan", (KINDS[kind],) * 4)
 
 
-@LAW
 @given(KIND, COPY, st.integers(0, 3))
 def test_a_kan_is_closed_where_its_tile_came_from_nobody(kind: int, called: int, source: int) -> None:
     bits = (kind * 4 + called) << 8 | source
@@ -56,7 +51,6 @@ def test_what_is_no_meld_is_refused(bits: int) -> None:
     assert refused.value.code == "bad_record"
 
 
-@LAW
 @given(st.integers(-5, 1 << 17))
 def test_any_number_is_a_meld_or_refused(bits: int) -> None:
     try:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from broker.riichi.mjlog.tags import LONGEST, MOST_TAGS, Tag, tags_of
 from broker.rules.errors import RuleError
-from tests.broker.contract.laws import LAW
 
 SMALL = b'<mjloggm ver="2.3"><T1/><AGARI who="0" sc="1,2"/></mjloggm>'
 TAGS = (Tag("T1", {}), Tag("AGARI", {"who": "0", "sc": "1,2"}))
@@ -64,7 +63,6 @@ def test_more_tags_than_any_game_has_are_refused() -> None:
     assert refused(b"<mjloggm>" + b"<T1/>" * (MOST_TAGS + 1) + b"</mjloggm>") == "record_too_large"
 
 
-@LAW
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     for tried in (content, b"\x1f\x8b" + content, b"<mjloggm>" + content):

@@ -15,7 +15,6 @@ from broker.rules.fan.count import count
 from broker.rules.fan.hand import Hand, Meld, Situation
 from broker.rules.fan.library import module
 from broker.rules.fan.shape import wins
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.fan.hands import ids, situation
 from tests.broker.rules.fan.oracle import seven_pairs
 from tests.broker.rules.fan.strategies import any_tiles, pairs, regular_hands, situations
@@ -33,7 +32,6 @@ def renamed(hand: Hand, names: dict[str, str]) -> Hand:
 
 
 @given(regular_hands(), situations(), st.sampled_from(RULESETS))
-@LAW
 def test_four_sets_and_a_pair_are_always_counted(hand: Hand, how: Situation, ruleset: Ruleset) -> None:
     counted = count(hand, how, ruleset)
     assert counted.fan == sum(element.fan for element in counted.elements) >= 1
@@ -45,7 +43,6 @@ def test_four_sets_and_a_pair_are_always_counted(hand: Hand, how: Situation, rul
 
 
 @given(regular_hands(), situations(), st.randoms())
-@LAW
 def test_the_order_of_tiles_and_melds_makes_no_difference(hand: Hand, how: Situation, chance: Random) -> None:
     def mixed(parts: tuple[object, ...]) -> tuple[object, ...]:
         return tuple(chance.sample(parts, len(parts)))
@@ -55,7 +52,6 @@ def test_the_order_of_tiles_and_melds_makes_no_difference(hand: Hand, how: Situa
 
 
 @given(regular_hands(), situations(), st.permutations("mps"))
-@LAW
 def test_the_suits_are_alike(hand: Hand, how: Situation, suits: list[str]) -> None:
     swapped = {f"{rank}{old}": f"{rank}{new}" for rank in range(1, 10) for old, new in zip("mps", suits, strict=True)}
     one, other = count(hand, how), count(renamed(hand, swapped), how)
@@ -64,7 +60,6 @@ def test_the_suits_are_alike(hand: Hand, how: Situation, suits: list[str]) -> No
 
 
 @given(regular_hands(), situations())
-@LAW
 def test_nothing_changes_its_value_when_the_ranks_are_turned_round(hand: Hand, how: Situation) -> None:
     turned = {f"{rank}{suit}": f"{10 - rank}{suit}" for rank in range(1, 10) for suit in "mps"}
     one, other = count(hand, how), count(renamed(hand, turned), how)
@@ -73,7 +68,6 @@ def test_nothing_changes_its_value_when_the_ranks_are_turned_round(hand: Hand, h
 
 
 @given(any_tiles(), situations())
-@LAW
 def test_any_fourteen_tiles_are_counted_or_are_not_a_winning_hand(hand: Hand, how: Situation) -> None:
     if wins(hand.standing):
         assert count(hand, how).fan >= 1
@@ -84,7 +78,6 @@ def test_any_fourteen_tiles_are_counted_or_are_not_a_winning_hand(hand: Hand, ho
 
 
 @given(pairs(), situations())
-@LAW
 def test_seven_pairs_are_worth_what_is_reckoned_without_the_library(hand: Hand, how: Situation) -> None:
     found = ids(count(hand, how))
     assume("seven_pairs" in found)
@@ -92,7 +85,6 @@ def test_seven_pairs_are_worth_what_is_reckoned_without_the_library(hand: Hand, 
 
 
 @given(regular_hands(), situations())
-@LAW
 def test_the_green_book_never_gives_less_than_1998(hand: Hand, how: Situation) -> None:
     by_green_book, by_1998 = count(hand, how), count(hand, how, "1998")
     assert by_green_book.fan - by_1998.fan in {0, 1, 2, 3, 4, 5}

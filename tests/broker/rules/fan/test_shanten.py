@@ -1,7 +1,7 @@
 """How far a hand is from winning."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.rules.errors import RuleError
@@ -9,9 +9,9 @@ from broker.rules.fan.hand import Hand
 from broker.rules.fan.shanten import nearest, shanten, waits
 from broker.rules.fan.shape import wins
 from broker.rules.tiles import FULL_SET, KINDS
-from tests.broker.contract.laws import FEW, LAW
 from tests.broker.rules.fan.hands import meld, tiles, without
 from tests.broker.rules.fan.strategies import pairs, regular_hands
+from tests.examples import COSTLY
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,6 @@ def test_waiting_for_a_fifth_tile_is_not_waiting(concealed: str, melds: list[str
 
 
 @given(regular_hands(), st.data())
-@LAW
 def test_a_hand_that_lacks_one_tile_waits_for_it(hand: Hand, data: st.DataObject) -> None:
     lacking = data.draw(st.sampled_from(hand.standing))
     concealed = without(hand.standing, lacking)
@@ -75,13 +74,12 @@ def test_a_hand_that_lacks_one_tile_waits_for_it(hand: Hand, data: st.DataObject
 
 
 @given(pairs())
-@FEW
 def test_seven_pairs_wait_as_well(hand: Hand) -> None:
     assert hand.winning_tile in waits(hand.concealed)
 
 
 @given(st.permutations(FULL_SET))
-@settings(FEW, max_examples=8)
+@COSTLY
 def test_a_tile_is_useful_exactly_where_it_brings_the_hand_nearer(wall: list[str]) -> None:
     concealed = tuple(wall[:13])
     missing, useful = nearest(concealed)

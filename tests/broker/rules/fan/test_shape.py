@@ -11,7 +11,6 @@ from broker.rules.fan.hand import Hand
 from broker.rules.fan.library import code_of, module
 from broker.rules.fan.shape import KNITTED, counted, is_seven_pairs, wins
 from broker.rules.tiles import KINDS
-from tests.broker.contract.laws import MANY
 from tests.broker.rules.fan.hands import tiles
 from tests.broker.rules.fan.oracle import regular_shapes
 from tests.broker.rules.fan.strategies import any_tiles
@@ -111,6 +110,5 @@ def library_counts(standing: Sequence[str]) -> bool:
 
 
 @given(any_tiles())
-@MANY
 def test_the_library_says_the_same_of_any_fourteen_tiles(hand: Hand) -> None:
     assert wins(hand.standing) == library_counts(hand.standing)

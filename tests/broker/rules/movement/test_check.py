@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from broker.contract.words import SEATS
 from broker.rules.movement import Booking, Order, check, check_teams, sixteen_players
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.movement.making import made
 from tests.broker.rules.movement.oracle import is_sound
 
@@ -49,7 +48,6 @@ def corrupted(draw: st.DrawFn) -> tuple[list[Booking], int]:
 
 
 @given(corrupted())
-@LAW
 def test_faults_are_found_exactly_where_a_plain_reckoning_finds_one(case: tuple[list[Booking], int]) -> None:
     plays, copies = case
     assert (check(plays, copies) == []) == is_sound(plays, copies)

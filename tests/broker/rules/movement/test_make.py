@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from broker.rules.errors import RuleError
 from broker.rules.movement import Order, check, check_teams, quality
 from broker.rules.movement.layout import layout
-from tests.broker.contract.laws import FEW
 from tests.broker.rules.movement.making import made
 from tests.broker.rules.movement.oracle import is_sound
 
@@ -20,7 +19,6 @@ def orders(draw: st.DrawFn) -> Order:
 
 
 @given(orders(), st.integers(0, 20), st.integers(0, 5))
-@FEW
 def test_no_order_and_no_time_gives_a_movement_that_breaks_a_rule(order: Order, hundreds: int, seed: int) -> None:
     plays = made(order, hundreds, seed)
     assert check(plays, order.copies) == []
@@ -28,7 +26,6 @@ def test_no_order_and_no_time_gives_a_movement_that_breaks_a_rule(order: Order, 
 
 
 @given(orders(), st.integers(0, 5))
-@FEW
 def test_every_round_has_all_tables_and_all_their_deals(order: Order, hundreds: int) -> None:
     plays = made(order, hundreds)
     ordered = {(r, t) for r in range(1, order.rounds + 1) for t in range(1, order.tables + 1)}
@@ -38,7 +35,6 @@ def test_every_round_has_all_tables_and_all_their_deals(order: Order, hundreds: 
 
 
 @given(orders())
-@FEW
 def test_a_deal_comes_to_every_table_where_there_are_rounds_enough(order: Order) -> None:
     visits = {deal: set[int]() for sitting in layout(order) for deal in sitting.deals}
     for sitting in layout(order):

@@ -12,7 +12,6 @@ from broker.rules.movement.booking import sittings
 from broker.rules.movement.draft import Draft, Frame
 from broker.rules.movement.make import floor
 from broker.rules.movement.quality import comparisons, least_excess, meetings
-from tests.broker.contract.laws import FEW
 from tests.broker.rules.movement.making import made
 from tests.broker.rules.movement.oracle import compared, met
 
@@ -38,7 +37,6 @@ def test_an_excess_is_at_least_its_bound_and_histograms_have_all_pairs_and_playe
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=8))
-@FEW
 def test_no_filling_of_holes_has_fewer_pairs_together_than_the_bound(holes: list[int]) -> None:
     assert sum(count * (count - 1) // 2 for count in holes) >= least_excess(sum(holes), len(holes))
 

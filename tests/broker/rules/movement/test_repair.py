@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.movement import NamedPlay, Order, check, named, repair
-from tests.broker.contract.laws import FEW
 from tests.broker.rules.movement.making import made, steps
 
 NAMES = [f"p{number:02}" for number in range(1, 31)]
@@ -58,7 +57,6 @@ def accidents(draw: st.DrawFn) -> tuple[tuple[NamedPlay, ...], list[NamedPlay], 
 
 
 @given(accidents())
-@FEW
 def test_what_was_played_is_not_altered_and_no_rule_is_broken_after_it(case) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - drawn by hypothesis
     planned, played, instead = case
     over = max((play.round for play in played), default=0)

@@ -11,7 +11,6 @@ from broker.rules.errors import RuleError
 from broker.rules.referee.actions import Action, Do
 from broker.rules.referee.claims import settle_claims
 from broker.rules.referee.turns import Turns, begin
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.variants import seats
 
 ON_WEST = begin(seats(5, 5, 5, 5), "west", "claim")
@@ -73,7 +72,6 @@ CLAIMS = st.dictionaries(st.sampled_from(["north", "east", "south"]), CLAIM)
 
 
 @given(CLAIMS, st.randoms(use_true_random=False), st.sampled_from([ON_WEST, NEAREST]))
-@LAW
 def test_the_order_in_which_claims_arrive_does_not_matter(
     by_seat: dict[Seat, Do], chance: Random, state: Turns
 ) -> None:

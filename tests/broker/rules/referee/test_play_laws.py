@@ -14,7 +14,6 @@ from broker.rules.referee.moves import apply
 from broker.rules.referee.play import Play
 from broker.rules.referee.turns import asked
 from broker.rules.tiles import FULL_SET, KINDS
-from tests.broker.contract.laws import FEW
 from tests.broker.rules.referee.playing import all_tiles, at_random, seldom
 
 SEED = st.integers(0, 2**32)
@@ -27,13 +26,11 @@ LONGEST: Final = DRAWS + 2 * (DRAWS + MELDS) + 2 * MELDS
 
 
 @given(SEED)
-@FEW
 def test_no_tile_is_lost_or_doubled(seed: int) -> None:
     assert {tuple(all_tiles(play)) == TILES for play, _ in at_random(seed)} == {True}
 
 
 @given(SEED)
-@FEW
 def test_everybody_holds_13_tiles_counting_a_kong_as_three_and_the_extra_one_in_hold(seed: int) -> None:
     for play, _ in at_random(seed):
         held = [len(hand.concealed) + 3 * len(hand.melds) for hand in play.hands]
@@ -41,7 +38,6 @@ def test_everybody_holds_13_tiles_counting_a_kong_as_three_and_the_extra_one_in_
 
 
 @given(SEED)
-@FEW
 def test_a_wall_is_drawn_in_its_order(seed: int) -> None:
     plays = list(at_random(seed))
     for (before, action), (came, _) in pairwise(plays):
@@ -51,7 +47,6 @@ def test_a_wall_is_drawn_in_its_order(seed: int) -> None:
 
 
 @given(SEED)
-@FEW
 def test_a_play_ends_within_its_bound(seed: int) -> None:
     plays = list(at_random(seed))
     last, action = plays[-1]
@@ -73,7 +68,6 @@ def named(action: Action) -> bool:
 
 
 @given(SEED, st.integers(0, 200))
-@FEW
 def test_the_legal_actions_are_exactly_those_that_are_accepted(seed: int, at: int) -> None:
     plays = list(at_random(seed))
     play, _ = plays[at % len(plays)]
@@ -84,7 +78,6 @@ def test_the_legal_actions_are_exactly_those_that_are_accepted(seed: int, at: in
 
 
 @given(SEED)
-@FEW
 def test_whose_word_is_not_awaited_has_nothing_to_do(seed: int) -> None:
     for play, _ in at_random(seed):
         waiting = [seat for seat in SEATS if seat not in asked(play.turns)]

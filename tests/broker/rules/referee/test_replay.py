@@ -9,7 +9,6 @@ from broker.rules.referee.actions import Action
 from broker.rules.referee.moves import apply
 from broker.rules.referee.play import begin
 from broker.rules.referee.replay import StepRefused, replay
-from tests.broker.contract.laws import FEW
 from tests.broker.rules.referee.playing import arranged, at_random, nobody, seldom
 from tests.broker.rules.variants import OEDMC
 
@@ -17,7 +16,6 @@ SEED = st.integers(0, 2**32)
 
 
 @given(SEED)
-@FEW
 def test_a_replay_ends_where_the_play_did(seed: int) -> None:
     plays = list(at_random(seed))
     last, action = plays[-1]
@@ -35,7 +33,6 @@ def refused_at(deal: Deal, actions: list[Action]) -> int | None:
 
 
 @given(SEED, st.integers(0, 10_000))
-@FEW
 def test_a_record_with_an_action_left_out_is_refused_and_no_earlier_than_there(seed: int, at: int) -> None:
     plays = list(at_random(seed))
     actions = [action for _, action in plays]

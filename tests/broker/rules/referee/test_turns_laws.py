@@ -11,7 +11,6 @@ from broker.contract.words import SEATS
 from broker.rules.errors import RuleError
 from broker.rules.referee.actions import DOES, NEXT, Action
 from broker.rules.referee.turns import Turns, apply, begin
-from tests.broker.contract.laws import LAW, MANY
 
 CODES: Final = (Path(__file__).parents[4] / "docs" / "codes.md").read_text(encoding="utf-8")
 SECTION: Final = CODES.split("## broker/rules\n")[1].split("\n## ")[0]
@@ -57,7 +56,6 @@ def legal_steps(state: Turns, tries: list[Action]) -> list[tuple[Turns, Action, 
 
 
 @given(STARTS, TRIES)
-@MANY
 def test_a_tile_leaves_a_wall_exactly_where_its_player_draws_it(start: Turns, tries: list[Action]) -> None:
     for before, action, came in legal_steps(start, tries):
         drawn = tuple(int(action.do == "draw" and seat == before.turn) for seat in SEATS)
@@ -66,7 +64,6 @@ def test_a_tile_leaves_a_wall_exactly_where_its_player_draws_it(start: Turns, tr
 
 
 @given(STARTS, TRIES)
-@MANY
 def test_ltw_begins_exactly_when_a_turn_comes_beside_an_empty_wall(start: Turns, tries: list[Action]) -> None:
     for before, _, came in legal_steps(start, tries):
         if came.turn == before.turn:
@@ -76,7 +73,6 @@ def test_ltw_begins_exactly_when_a_turn_comes_beside_an_empty_wall(start: Turns,
 
 
 @given(STARTS, TRIES)
-@LAW
 def test_in_ltw_the_turn_stays_and_nothing_but_hu_is_declared(start: Turns, tries: list[Action]) -> None:
     for before, action, came in legal_steps(start, tries):
         if before.ltw:
@@ -85,13 +81,11 @@ def test_in_ltw_the_turn_stays_and_nothing_but_hu_is_declared(start: Turns, trie
 
 
 @given(STARTS, TRIES)
-@LAW
 def test_an_action_is_refused_with_a_documented_code(start: Turns, tries: list[Action]) -> None:
     assert {came for _, _, came in steps(start, tries) if isinstance(came, str)} <= DOCUMENTED
 
 
 @given(STARTS, TRIES)
-@LAW
 def test_a_play_ends_once_and_only_a_win_has_situation_fans(start: Turns, tries: list[Action]) -> None:
     taken = steps(start, tries)
     ends = [came for _, _, came in taken if isinstance(came, Turns) and came.over]

@@ -8,7 +8,6 @@ from broker.rules.riichi.duplicate import alone
 from broker.rules.riichi.profile_files import load
 from broker.rules.riichi.session.events import Abort, Event, ExhaustiveDraw, Tsumo, Win
 from tests.broker.calculators.asking import ask
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.riichi.session.test_session_laws import EVENTS
 
 MONTREAL = load("montreal")
@@ -26,7 +25,6 @@ def test_a_draw_pays_who_is_tenpai_and_a_hand_broken_off_nobody() -> None:
 
 
 @given(EVENTS)
-@LAW
 def test_what_a_hand_scores_alone_is_zero_sum_and_within_the_bound(event: Event) -> None:
     try:
         points = alone(event, "west", MONTREAL)

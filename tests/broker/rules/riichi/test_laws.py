@@ -16,7 +16,6 @@ from broker.rules.riichi.reading import readings
 from broker.rules.riichi.value import Value, value
 from tests.benchmarks.riichi.agreement import verdicts
 from tests.benchmarks.riichi.hands import winning_hand
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.riichi.hands import MONTREAL, TENHOU
 
 
@@ -46,7 +45,6 @@ def test_our_fu_and_the_librarys_agree(profile_id: str) -> None:
     assert "agree but for the option" not in counts or profile_id == MONTREAL.id
 
 
-@LAW
 @given(wins())
 def test_the_order_of_tiles_and_melds_does_not_matter(win: tuple[Hand, Situation]) -> None:
     hand, said = win
@@ -57,7 +55,6 @@ def test_the_order_of_tiles_and_melds_does_not_matter(win: tuple[Hand, Situation
         assert (one.yaku, one.fu and one.fu.sum) == (other.yaku, other.fu and other.fu.sum)
 
 
-@LAW
 @given(wins())
 def test_the_fu_are_those_of_a_reading_that_has_the_yaku(win: tuple[Hand, Situation]) -> None:
     hand, said = win
@@ -67,7 +64,6 @@ def test_the_fu_are_those_of_a_reading_that_has_the_yaku(win: tuple[Hand, Situat
         assert any(fits(one, yaku, said) for one in readings(hand, self_drawn=said.self_drawn))
 
 
-@LAW
 @given(wins())
 def test_a_dora_more_never_makes_a_hand_worth_less(win: tuple[Hand, Situation]) -> None:
     hand, said = win
@@ -79,7 +75,6 @@ def test_a_dora_more_never_makes_a_hand_worth_less(win: tuple[Hand, Situation]) 
         assert bases == sorted(bases)
 
 
-@LAW
 @given(wins())
 def test_riichi_never_makes_a_closed_hand_worth_less(win: tuple[Hand, Situation]) -> None:
     hand, said = win

@@ -12,7 +12,6 @@ from broker.rules.errors import RuleError
 from broker.rules.profile import Stated
 from broker.rules.riichi.points import MANGAN, Payments, Win, payments
 from broker.rules.riichi.profile_files import load
-from tests.broker.contract.laws import LAW
 
 RULES: Final = load("riichi-montreal").points
 
@@ -156,7 +155,6 @@ wins = st.builds(
 )
 
 
-@LAW
 @given(wins)
 def test_the_winner_gains_what_the_others_pay_and_the_deposits(win: Win) -> None:
     paid = payments(win, RULES)
@@ -166,19 +164,16 @@ def test_the_winner_gains_what_the_others_pay_and_the_deposits(win: Win) -> None
     assert paying + 1000 * win.deposits == paid.winner_gain
 
 
-@LAW
 @given(wins)
 def test_a_han_more_never_pays_less(win: Win) -> None:
     assert payments(replace(win, han=win.han + 1), RULES).winner_gain >= payments(win, RULES).winner_gain
 
 
-@LAW
 @given(wins, st.integers(1, 4))
 def test_under_five_han_nothing_is_worth_more_than_a_mangan(win: Win, han: int) -> None:
     assert payments(replace(win, han=han, yakuman=0), RULES).base <= MANGAN
 
 
-@LAW
 @given(wins)
 def test_self_drawn_and_on_a_discard_differ_by_rounding_alone(win: Win) -> None:
     drawn, discarded = (payments(replace(win, self_drawn=own), RULES).winner_gain for own in (True, False))

@@ -16,7 +16,6 @@ from broker.rules.riichi.points import MANGAN, Payments, Win, payments
 from broker.rules.riichi.reading import readings
 from broker.rules.riichi.value import value
 from tests.benchmarks.riichi.hands import winning_hand
-from tests.broker.contract.laws import LAW
 from tests.broker.rules.riichi.hands import BASIC, MONTREAL, TENHOU, counted, made, yaku
 from tests.broker.rules.riichi.referee.playing import OPEN, holding, play, refusal
 from tests.broker.rules.riichi.session.playing import BEGIN, ron, settled
@@ -72,7 +71,6 @@ def test_four_han_are_a_mangan_but_for_drawn_pinfu_and_seven_pairs_where_30_fu_a
     assert limit == (None if fu in (20, 25) else "mangan")
 
 
-@LAW
 @given(st.integers(0, 2**32))
 def test_only_a_drawn_pinfu_has_20_fu_and_a_pinfu_on_a_discard_has_30(seed: int) -> None:
     # The text: pinfu vaudra 20 fus [piochée], 30 fus [volée] ... les mains à 20 fus [ne sont que] dans ce cas

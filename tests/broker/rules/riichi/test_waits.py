@@ -11,7 +11,6 @@ from broker.rules.fan.hand import Meld
 from broker.rules.fan.shanten import waits as mcr_waits
 from broker.rules.riichi.waits import orphans_wait, waits
 from broker.rules.tiles import FULL_SET
-from tests.broker.contract.laws import LAW
 
 
 def tiles(written: str) -> tuple[str, ...]:
@@ -64,7 +63,6 @@ def test_a_hand_that_cannot_be_is_refused(concealed: str, code: str) -> None:
 
 
 @given(st.permutations(FULL_SET).map(lambda mixed: tuple(mixed[:4])))
-@LAW
 def test_with_three_melds_the_other_rule_book_waits_for_the_same(concealed: tuple[str, ...]) -> None:
     # Four tiles beside melds: no seven pairs, no orphans, no knitted tiles, so that the two books agree.
     melds = [("5z",) * 3, ("6z",) * 3, ("7z",) * 3]

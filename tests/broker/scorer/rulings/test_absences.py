@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.facts import Result
@@ -13,11 +13,11 @@ from broker.contract.wire import Refused
 from broker.scorer.room import Room
 from broker.scorer.rulings.absences import sitting, with_substitutes
 from broker.scorer.rulings.entry import Author
-from tests.broker.contract.laws import LAW
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.rulings.ruled import HEAD, TABLE, draft, room_of, ruling, told
 from tests.broker.scorer.small import event, state, whole_event
+from tests.examples import COSTLY
 
 GONE = "p07"
 THERE = {
@@ -191,7 +191,7 @@ ABSENT = st.builds(
 
 
 @given(st.lists(ABSENT, max_size=4), st.integers(0, 16), st.booleans())
-@settings(LAW, max_examples=12)
+@COSTLY
 def test_whether_a_ruling_or_a_result_is_heard_first_the_room_comes_to_the_same(
     said: list[AnyDecision],
     played: int,

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -26,7 +26,6 @@ from broker.scorer.moment import open_part
 from broker.scorer.origins import Origin
 from broker.scorer.room import Room
 from broker.scorer.rulings.entry import Author
-from tests.broker.contract.laws import LAW
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.rulings.ruled import HEAD, ORGANISER, TABLE, draft, room_of, ruling, told
@@ -174,7 +173,6 @@ CORRECTIONS = st.one_of(
 
 
 @given(st.lists(st.one_of(CORRECTIONS, st.integers(0, 5)), max_size=8))
-@settings(LAW, max_examples=40)
 def test_read_again_the_event_is_as_it_was_and_without_corrections_as_it_was_planned(
     steps: list[AnyDecision | int],
 ) -> None:

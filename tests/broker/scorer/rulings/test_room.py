@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -28,13 +28,12 @@ from broker.scorer.sheets.ladder import KEY, ladder
 from broker.scorer.teams import TeamRoom
 from broker.scoring.ledger import Ledger
 from broker.scoring.plays import table_of
-from tests.broker.contract.laws import LAW
 from tests.broker.scorer.rulings.drawn import Said, sequences
 from tests.broker.scorer.rulings.ruled import AT, correct, room_of, ruling, told
 from tests.broker.scorer.small import OUTCOMES, event, fact, result, whole_event, whole_log
 from tests.broker.scoring.events import four_teams
+from tests.examples import COSTLY
 
-FEWER = settings(LAW, max_examples=15)
 PLAY = (1, 2)
 HERE = event().bookings[PLAY]
 EAST, SOUTH, WEST, NORTH = (HERE.players[seat] for seat in ("east", "south", "west", "north"))
@@ -52,7 +51,7 @@ def imp(room: Room, play: tuple[int, int], seat: str) -> Fraction:
 
 
 @given(sequences())
-@FEWER
+@COSTLY
 def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[Said]) -> None:
     room, stored = room_of(), []
     for one in said:
@@ -66,7 +65,7 @@ def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[Said]
 
 
 @given(table=st.integers(1, 4), played=st.integers(1, 4), undone=st.booleans(), said=sequences())
-@FEWER
+@COSTLY
 def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_play(
     *, table: int, played: int, undone: bool, said: list[Said]
 ) -> None:
@@ -95,7 +94,7 @@ def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_pl
 
 
 @given(sequences())
-@FEWER
+@COSTLY
 def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[Said]) -> None:
     room = room_of()
     for one in said:
@@ -107,7 +106,7 @@ def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[Said]) -> None
 
 
 @given(sequences())
-@FEWER
+@COSTLY
 def test_what_is_tried_in_a_fork_changes_nothing(said: list[Said]) -> None:
     room = room_of()
     for one in said:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -30,6 +30,7 @@ from tests.broker.desk.sample import table as table_view
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.rulings.ruled import AT, correct, ruling
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, whole_event
+from tests.examples import COSTLY
 
 PLAYS = tuple((play.table, play.round) for play in event().plan.plays)
 a_play = st.tuples(st.sampled_from(PLAYS), st.sampled_from(OUTCOMES), st.booleans(), st.booleans())
@@ -53,11 +54,9 @@ def whole() -> Moment:
 
 
 moments = st.lists(a_play, max_size=20).map(moment_of)
-FEW = settings(max_examples=20, deadline=None)
 
 
 @given(moments)
-@FEW
 def test_a_line_of_a_traveller_is_the_line_that_is_made_alone(moment: Moment) -> None:
     for deal in event().expected:
         sheet = deal_sheet(moment, deal)
@@ -67,7 +66,6 @@ def test_a_line_of_a_traveller_is_the_line_that_is_made_alone(moment: Moment) ->
 
 
 @given(moments)
-@FEW
 def test_a_datum_is_the_exact_mean_of_its_group(moment: Moment) -> None:
     for deal in event().expected:
         for group in deal_sheet(moment, deal).groups:
@@ -80,7 +78,6 @@ def test_a_datum_is_the_exact_mean_of_its_group(moment: Moment) -> None:
 
 
 @given(moments)
-@FEW
 def test_a_players_plays_add_up_to_the_players_line_in_the_standings(moment: Moment) -> None:
     standings = ladder(moment, AT)
     for rung in standings.rungs:
@@ -91,7 +88,6 @@ def test_a_players_plays_add_up_to_the_players_line_in_the_standings(moment: Mom
 
 
 @given(moments)
-@FEW
 def test_the_places_within_reach_are_those_of_the_scoring(moment: Moment) -> None:
     there = {(play.deal, play.table) for row in moment.ledger.rows.values() for play in row.group.members}
     missing = [
@@ -104,7 +100,6 @@ def test_the_places_within_reach_are_those_of_the_scoring(moment: Moment) -> Non
 
 
 @given(moments)
-@FEW
 def test_the_open_part_is_the_moment_as_if_the_other_deals_had_not_been_played(moment: Moment) -> None:
     open_ = open_part(moment)
     assert open_.by_deal.keys() == moment.complete
@@ -138,7 +133,7 @@ def test_a_ruling_on_a_deal_under_embargo_makes_no_public_page_anew() -> None:
 
 
 @given(st.permutations(whole_event()), st.lists(st.integers(0, len(whole_event()) - 1), max_size=3))
-@settings(max_examples=6, deadline=None)
+@COSTLY
 def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[LogMessage], ruled: list[int]) -> None:
     embargo, room, player = Embargo(), Room(event()), next(iter(event().players))
     decisions: list[AnyDecision] = [Reopen(), FineRuled(takes={player: 8}), Void()]
@@ -153,7 +148,6 @@ def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[L
 
 
 @given(moments)
-@FEW
 def test_the_course_ends_where_the_standings_are(moment: Moment) -> None:
     rungs = ladder(moment, AT).rungs
     way = course(moment, [rung.player for rung in rungs])

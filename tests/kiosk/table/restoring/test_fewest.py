@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.words import SEATS, Seat
@@ -14,13 +14,11 @@ from kiosk.table.restoring.places import PLACES, Place
 from tests.kiosk.table.restoring.carriers import DEAL, RIGHT, carriers, every_move, is_right, small, tried_out
 
 
-@settings(max_examples=60)
 @given(small)
 def test_there_are_as_few_moves_as_trying_everything_finds(carrier: Carrier) -> None:
     assert fewest(carrier, DEAL) == len([*plan(carrier, DEAL)]) == tried_out(carrier)
 
 
-@settings(max_examples=40)
 @given(carriers, st.sampled_from([None, *SEATS]))
 def test_the_moves_put_a_whole_carrier_right_and_are_as_many_as_was_said(carrier: Carrier, near: Seat | None) -> None:
     said, moves = fewest(carrier, DEAL), [*plan(carrier, DEAL, near)]
@@ -30,7 +28,6 @@ def test_the_moves_put_a_whole_carrier_right_and_are_as_many_as_was_said(carrier
     assert is_right(carrier)
 
 
-@settings(max_examples=60)
 @given(carriers, st.lists(st.sampled_from(PLACES), min_size=2, max_size=5, unique=True))
 def test_no_movement_of_any_kind_brings_a_carrier_nearer_than_by_one(carrier: Carrier, places: list[Place]) -> None:
     """With the law above: nobody needs fewer moves, on a whole carrier in any disorder."""
@@ -40,7 +37,6 @@ def test_no_movement_of_any_kind_brings_a_carrier_nearer_than_by_one(carrier: Ca
             assert fewest(after(carrier, move), DEAL) >= before - 1
 
 
-@settings(max_examples=25)
 @given(carriers, st.sampled_from([None, *SEATS]))
 def test_who_makes_the_first_move_is_told_the_rest_as_it_was(carrier: Carrier, near: Seat | None) -> None:
     moves = [*plan(carrier, DEAL, near)]
@@ -48,7 +44,6 @@ def test_who_makes_the_first_move_is_told_the_rest_as_it_was(carrier: Carrier, n
         assert [*plan(after(carrier, moves[0]), DEAL, near)] == moves[1:]
 
 
-@settings(max_examples=25)
 @given(carriers)
 def test_a_tile_goes_from_one_tray_to_another_only_when_no_tray_can_be_mended_by_itself(carrier: Carrier) -> None:
     move = next_move(carrier, DEAL)

@@ -1,6 +1,6 @@
 """What a scan is answered with, and a tray that was scanned in its order."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.words import SEATS, Seat
@@ -48,7 +48,6 @@ def test_what_is_no_tile_is_answered_with_its_code_and_loses_nothing() -> None:
     assert (after.run, after.seen) == (before.run, before.seen)
 
 
-@settings(max_examples=20)
 @given(st.sampled_from(SEATS), st.lists(st.integers(0, 33), max_size=6))
 def test_a_tray_is_complete_when_all_its_places_were_scanned_in_order_whatever_came_between(
     seat: Seat, strays: list[int]

@@ -1,6 +1,6 @@
 """What holds of every riichi session, whatever hands are played in it."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.contract.facts import RiichiHand
@@ -10,6 +10,7 @@ from broker.rules.riichi.session.record import begin
 from broker.rules.riichi.session.told import event_of
 from kiosk.table.machine import handle
 from kiosk.table.state import Phase, Table
+from tests.examples import COSTLY
 from tests.kiosk.riichi_tables import RiichiSitting, fu30
 
 seats = st.sampled_from(SEATS)
@@ -42,7 +43,7 @@ def played(table: RiichiSitting, how: str, seat: Seat, other: Seat, han: int) ->
         table.next_deal()
 
 
-@settings(max_examples=10, deadline=None)
+@COSTLY
 @given(st.lists(hands, min_size=1, max_size=4))
 def test_what_is_told_is_what_the_rules_reckon_and_replaying_the_events_gives_the_same_table(
     steps: list[tuple[str, Seat, Seat, int]],

@@ -3,7 +3,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.live.mount.drawn import TILE, Shot, draw, quads
@@ -66,7 +66,6 @@ def distance_hints(distance: float) -> tuple[Hint, ...]:
 
 
 @given(st.floats(200, 1200))
-@settings(max_examples=20)
 def test_who_moves_the_camera_as_told_need_not_move_it_again(distance: float) -> None:
     for hint in distance_hints(distance):
         step = 10 * int(str(hint.names["cm"]))

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.live.mount.drawn import TILE, Shot, quads
@@ -14,7 +14,6 @@ SHOTS = st.builds(
 
 
 @given(SHOTS)
-@settings(max_examples=20)
 def test_tilt_is_found_within_two_degrees_and_distance_within_a_fiftieth_where_the_lens_is_known(shot: Shot) -> None:
     pose = fit_pose(quads(shot), TILE, shot.size, shot.view)
     assert pose is not None
@@ -23,7 +22,6 @@ def test_tilt_is_found_within_two_degrees_and_distance_within_a_fiftieth_where_t
 
 
 @given(SHOTS, st.integers(0, 100))
-@settings(max_examples=20)
 def test_tilt_is_found_within_three_degrees_where_the_lens_is_not_known_and_corners_are_half_a_pixel_off(
     shot: Shot, seed: int
 ) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import OverlayError, PictureError
@@ -117,7 +117,6 @@ POINTS = st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 
 
 @given(st.tuples(POINTS, POINTS, POINTS, POINTS))
-@settings(max_examples=20, deadline=None)
 def test_quads_of_any_shape_break_nothing(quad: Corners) -> None:
     reads = (Read(None, None, quad, 0.0, 0.0), Read(3, "03", quad, 0.9, 0.0))
     assert draw_overlay(ground(), heap(*reads), destinations={3: Destination("W", 2, 9)}).shape == ground().shape

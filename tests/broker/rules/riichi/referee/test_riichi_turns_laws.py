@@ -17,7 +17,6 @@ from broker.rules.riichi.referee.board import LIVE_WALL, Board
 from broker.rules.riichi.referee.calls import Call, settle
 from broker.rules.riichi.referee.turns import apply
 from broker.rules.tiles import FULL_SET, KINDS
-from tests.broker.contract.laws import FEW, LAW
 from tests.broker.rules.riichi.referee.playing import BASIC, MONTREAL, OPEN, TENHOU, holding
 
 CODES: Final = (Path(__file__).parents[5] / "docs" / "codes.md").read_text(encoding="utf-8")
@@ -40,7 +39,6 @@ RULES = st.sampled_from([MONTREAL, TENHOU, BASIC])
 
 
 @given(TRIES, RULES)
-@LAW
 def test_the_walls_and_indicators_hold_together_and_refusals_are_documented(
     tries: list[Action], rules: RiichiProfile
 ) -> None:
@@ -108,7 +106,6 @@ def test_every_hand_that_is_played_with_known_tiles_ends_with_each_tile_in_one_p
 
 
 @given(st.integers(0, 60_000), st.integers(0, 60_000))
-@FEW
 def test_of_equal_calls_the_nearest_has_precedence_in_time_and_afterwards_the_first(first: int, second: int) -> None:
     near, far = Call(Action("pon", "south"), first), Call(Action("pon", "north"), second)
     came = settle("east", [far, near], MONTREAL).action.seat

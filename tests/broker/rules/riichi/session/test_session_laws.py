@@ -22,7 +22,6 @@ from broker.rules.riichi.session.events import (
     Win,
 )
 from broker.rules.riichi.session.state import ROUNDS, State
-from tests.broker.contract.laws import LAW, MANY
 from tests.broker.rules.riichi.session.playing import BASIC, BEGIN, MONTREAL, TENHOU
 
 PLAYER = st.integers(0, 3)
@@ -73,7 +72,6 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 
 
 @given(STATES, EVENTS, RULES)
-@MANY
 def test_points_are_conserved_with_what_lies_on_the_table(state: State, event: Event, rules: RiichiProfile) -> None:
     try:
         came = apply(state, event, rules)
@@ -84,7 +82,6 @@ def test_points_are_conserved_with_what_lies_on_the_table(state: State, event: E
 
 
 @given(STATES, EVENTS, RULES)
-@MANY
 def test_a_state_that_is_reached_goes_on_or_is_over(state: State, event: Event, rules: RiichiProfile) -> None:
     try:
         came = apply(state, event, rules)
@@ -97,7 +94,6 @@ def test_a_state_that_is_reached_goes_on_or_is_over(state: State, event: Event, 
 
 
 @given(STATES, rons(), RULES)
-@LAW
 def test_the_order_in_which_simultaneous_wins_are_told_changes_nothing(
     state: State, ron: Ron, rules: RiichiProfile
 ) -> None:
@@ -111,7 +107,6 @@ def test_the_order_in_which_simultaneous_wins_are_told_changes_nothing(
 
 
 @given(STATES, st.data(), RULES)
-@LAW
 def test_two_wins_pay_what_each_pays_alone_but_for_deposits_and_counters(
     state: State, data: st.DataObject, rules: RiichiProfile
 ) -> None:
@@ -129,7 +124,6 @@ def test_two_wins_pay_what_each_pays_alone_but_for_deposits_and_counters(
 
 
 @given(st.lists(EVENTS.filter(lambda event: not isinstance(event, SessionEnd)), max_size=40), RULES)
-@LAW
 def test_rounds_and_dealers_only_go_forward(events: list[Event], rules: RiichiProfile) -> None:
     state = BEGIN
     for event in events:

@@ -1,0 +1,7 @@
+"""Fewer examples for property tests in which a single one takes a tenth of a second or more."""
+
+from typing import Final
+
+from hypothesis import settings
+
+COSTLY: Final = settings(max_examples=max(2, settings.default.max_examples // 5))
