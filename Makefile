@@ -44,14 +44,18 @@ demo: setup ## play an event of 16 players on this machine (ONCE=1: end by itsel
 .PHONY: test
 # Compiled is what is used, when it is used: of all that pip would compile that is a small part.
 test: export PIP_NO_COMPILE := 1
-test: ## install what the tests need, then linters, types, import rules and all tests
+test: ## install what the tests need, then linters, types, import rules and all tests but the slow ones
 	@tests/install-system-packages
 	@$(MAKE) --no-print-directory $(MICROPYTHON) setup
 	@$(MAKE) --no-print-directory -j 2 pytest lint # one process checks types while tests wait
 
 .PHONY: pytest
-pytest: setup ## all tests alone
-	$(BIN)/python -m pytest -n 3 --dist worksteal # two run, and the third while they wait for a broker, a browser, a kill
+pytest: setup ## all tests but the slow ones, alone
+	$(BIN)/python -m pytest -m "not slow" -n 3 --dist worksteal # two run, and the third while they wait for a broker or a browser
+
+.PHONY: test-slow
+test-slow: setup ## the tests that kill, cut, attack and soak (after `make test`, which installs what they need)
+	$(BIN)/python -m pytest -m slow -n 3 --dist worksteal
 
 .PHONY: bench
 bench: setup ## measure: scoring beside pandas, the referee, a movement for 64 players, restoring, riichi hands

@@ -17,8 +17,7 @@ settings.register_profile(
 settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-LONGEST = ("tests/e2e/test_demo.py", "tests/e2e/test_faults.py")
-"""Tests in which people, networks and restarts take their time."""
+SLOW_TIMEOUT_S = 1500
 
 
 def pytest_runtest_setup() -> None:
@@ -27,14 +26,10 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest, so that nobody waits for them at the end: half of them where the second third begins.
-
-    Each of `make test`'s three workers begins with its third, and what it has not come to is taken over by the others.
-    """
-    long = [item for item in items if item.nodeid.startswith(LONGEST)]
-    others = [item for item in items if not item.nodeid.startswith(LONGEST)]
-    here = max(0, len(items) // 3 - len(long[::2]))
-    items[:] = [*long[::2], *others[:here], *long[1::2], *others[here:]]
+    """Give slow tests more time: people, networks and restarts take theirs, and the machine may be busy."""
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT_S))
 
 
 @pytest.fixture(scope="session")

@@ -19,8 +19,8 @@ from broker.demo.spread import told as luck_told
 from broker.desk.server import PORT
 from broker.scorer.service import STANDINGS
 
-START_S: Final = 30.0
-LONGEST_S: Final = 300.0
+START_S: Final = 120.0
+LONGEST_S: Final = 900.0
 
 
 class FolderTaken(OSError):

@@ -22,7 +22,7 @@ from tests.broker.brokers.client import Client
 from tests.broker.scorer.small import sent, state
 from tests.demo_event import MakeEvent
 
-SOON_S = 30.0
+SOON_S = 120.0
 
 Start = Callable[..., Child]
 
@@ -55,6 +55,7 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for task in tasks for child in task.read_text(encoding="ascii").split()]
 
 
+@pytest.mark.slow
 def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_started_again(start: Start) -> None:
     scorer = start("--mqtt-port", "0")
     scorer.wait_for(r"^Desk: ", SOON_S)

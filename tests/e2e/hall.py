@@ -19,7 +19,7 @@ from broker.rules.movement import Booking
 from kiosk.twins.script import read_script
 from tests.e2e.proxy import Proxy
 
-LONGEST_S = 150.0
+LONGEST_S = 900.0
 TABLES = (1, 2, 3, 4)
 CAMERA = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
 """An easy one: nothing here is about reading, and eight halls are played (the demo's test has the demo's camera)."""
@@ -51,7 +51,7 @@ class Hall:
         where = f"127.0.0.1:{self.broker.port}"
         scorer = Child("scorer", ["scorer", str(self.folder), "--broker", where, "--desk-port", "0"], self._said)
         self.children["scorer"] = scorer
-        self._url = scorer.wait_for(r"^Desk: (\S+)", 30)
+        self._url = scorer.wait_for(r"^Desk: (\S+)", LONGEST_S)
 
     def start_kiosk(self, table: int) -> None:
         config = write_kiosk(self.folder, table, self.proxies[table].port)
@@ -129,7 +129,7 @@ class Hall:
         self._start(name)
 
     def view(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self._url}view.json", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self._url}view.json", timeout=LONGEST_S) as answer:
             view: dict[str, Any] = json.load(answer)
         return view
 

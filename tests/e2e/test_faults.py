@@ -11,6 +11,8 @@ from broker.brokers import Kind
 from tests.demo_event import MakeEvent
 from tests.e2e.hall import TABLES, Hall
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 2
 
 
@@ -25,7 +27,6 @@ def hall(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEvent) 
         hall.stop()
 
 
-@pytest.mark.timeout(400)
 def test_kills_at_random_moments_lose_and_double_nothing(hall: Hall) -> None:
     chance = random.Random()
     killed = []
@@ -37,7 +38,6 @@ def test_kills_at_random_moments_lose_and_double_nothing(hall: Hall) -> None:
     assert (hall.problems(view), hall.played()) == ([], hall.scripted()), killed
 
 
-@pytest.mark.timeout(400)
 def test_a_network_that_is_cut_or_swallows_everything_loses_and_doubles_nothing(hall: Hall) -> None:
     hall.wait_for_plans()
     for table in TABLES[:2]:
@@ -51,7 +51,6 @@ def test_a_network_that_is_cut_or_swallows_everything_loses_and_doubles_nothing(
     assert (hall.problems(view), hall.played()) == ([], hall.scripted())
 
 
-@pytest.mark.timeout(400)
 def test_a_table_with_a_new_card_in_its_device_goes_on_where_it_was(hall: Hall) -> None:
     hall.wait_for("table 2", "recorded")
     hall.wait_until_safe(2)
@@ -60,7 +59,6 @@ def test_a_table_with_a_new_card_in_its_device_goes_on_where_it_was(hall: Hall) 
     assert (hall.problems(view), hall.played()) == ([], hall.scripted())
 
 
-@pytest.mark.timeout(400)
 def test_a_scorer_that_has_lost_its_store_gets_everything_back(hall: Hall) -> None:
     hall.wait_for("table 1", "recorded")
     hall.wait_until_safe(1)

@@ -19,9 +19,11 @@ from broker.demo.event import NAME
 from broker.rules.movement import Booking
 from tests.demo_event import MakeEvent
 
+pytestmark = pytest.mark.slow
+
 TABLE = 1
 LOG = f"hm/{NAME}/table/{TABLE}/log"
-DEADLINE_S = 20
+DEADLINE_S = 120
 
 
 class Intruder:

@@ -14,7 +14,7 @@ from firmware.errors import DeviceMissing, EvdevMissing, FirmwareError
 from firmware.keyboard_line import EV_KEY, EV_SYN, SYN_DROPPED, KeyboardLine, evdev_opener
 from firmware.twins.typist import strokes
 
-DEADLINE_S = 10
+DEADLINE_S = 60
 EVENT = struct.Struct("HHi")
 
 

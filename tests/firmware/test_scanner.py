@@ -16,7 +16,7 @@ from firmware.twins.plug import Plug
 from firmware.twins.scanner import TERMINATORS, HandScanner
 from tests.firmware.noise import ALPHABETS, noise
 
-DEADLINE_S: Final = 10
+DEADLINE_S: Final = 60
 
 PROMISED_S: Final = 2
 

@@ -13,7 +13,7 @@ from firmware.errors import DeviceMissing, FirmwareError
 from firmware.serial_line import CHUNK, Line, SerialLine
 from firmware.twins.plug import Plug
 
-DEADLINE_S = 10
+DEADLINE_S = 60
 
 
 class Ear:

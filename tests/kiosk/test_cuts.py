@@ -111,11 +111,13 @@ def cut_everywhere(folder: Path, events: list[Event], within: Iterable[float]) -
     return count
 
 
+@pytest.mark.slow
 def test_the_card_holds_every_event_with_its_facts_or_nothing_of_it_wherever_a_write_is_cut(tmp_path: Path) -> None:
     """Before each frame of the log, within its header, and within its page."""
     assert cut_everywhere(tmp_path, sitting_in(Phase.FINISHED).events, (0, 0.003, 0.6)) > 150
 
 
+@pytest.mark.slow
 @settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(days)
 def test_so_it_is_on_any_day(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
@@ -141,6 +143,7 @@ class Memory:
         return ()
 
 
+@pytest.mark.slow
 @COSTLY
 @given(days, st.sampled_from(["same", "another"]))
 def test_after_a_cut_at_any_event_the_table_stands_and_is_seen_as_its_uninterrupted_twin(

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_who_is_killed_in_every_state_comes_back_to_the_same_screen_and_tells_nothing_twice() -> None:
     command = [
         sys.executable,

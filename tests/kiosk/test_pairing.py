@@ -48,7 +48,7 @@ from tests.broker.brokers.authority import make_tls
 from tests.broker.desk import sample
 from vision.live.cameras import open_camera
 
-SOON_S: Final = 20.0
+SOON_S: Final = 120.0
 EVENT: Final = "cup-2026"
 CODE: Final = "12345678"
 BROKER: Final = TableBroker(host="scorer.local", port=8883, password="p" * 32, ca="a certificate\n")

@@ -54,6 +54,7 @@ def play_until_killed(path: Path, events: int, *, midway: bool) -> int:
     return accepted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_table_killed_again_and_again_loses_nothing_that_was_accepted(path: Path, seed: int) -> None:
     chance, day = random.Random(seed), sitting_in(Phase.FINISHED)

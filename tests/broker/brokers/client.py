@@ -16,7 +16,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from broker.brokers import Broker
 
 CLOSED = -1
-PATIENCE_S = 10.0  # how long what must come is waited for
+PATIENCE_S = 120.0  # how long what must come is waited for
 
 
 @dataclass(frozen=True)

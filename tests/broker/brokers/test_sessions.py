@@ -83,6 +83,7 @@ def test_a_retained_message_is_taken_back_by_an_empty_one(hall: Hall) -> None:
     assert table.hear_until(b"end", ASSIGNMENT_3) == []
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_broker_comes_back_on_the_same_port(hall: Hall) -> None:
     port, first = hall.broker.port, hall.broker.pid
     hall.broker.kill()
@@ -95,6 +96,7 @@ def test_after_a_kill_the_broker_comes_back_on_the_same_port(hall: Hall) -> None
     assert arbiter.hear() == Heard(LOG_3, b"after")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["embedded"])
 def test_the_embedded_broker_keeps_through_a_kill_what_it_acknowledged(kind: Kind, hall: Hall) -> None:
     assert kind == "embedded"

@@ -14,6 +14,8 @@ from tests.broker.desk.test_access import HOSTILE, browser, logged_in
 from tests.broker.scorer.small import whole_log
 from tests.examples import COSTLY
 
+pytestmark = pytest.mark.slow
+
 ASKED: Final = ("page", "table", "kind", "text", "lang", "play", "deal", "player", "author", "counts", "undo", "played")
 WHAT_IF: Final = ("profile", "method", "own_score", "gap", "rounding")
 OF_ARBITERS: Final = (

@@ -7,7 +7,7 @@ from broker.desk.stream import BEAT, Pace, Streams, event
 from broker.scorer.view import View, ViewFeed
 from tests.broker.desk import sample
 
-DEADLINE_S = 5.0
+DEADLINE_S = 60.0
 
 
 def tell(view: View) -> bytes:

@@ -15,7 +15,7 @@ OWNER: Final = "homologue"
 
 PASSWORD: Final = "a secret: 'with' \"signs\" \\ in it"
 
-SOON_S: Final = 30.0
+SOON_S: Final = 120.0
 
 UNPRIVILEGED: Final = "nobody"
 """Whom it runs as where the tests run as root, which PostgreSQL refuses to."""

@@ -28,7 +28,9 @@ from tests.broker.scorer.small import NAME, deals, plan, registry, whole_log
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, in_postgresql
 
-SOON_S = 30.0
+pytestmark = pytest.mark.slow
+
+SOON_S = 120.0
 
 AGAIN_S = 1.0
 """After so long without a word a table says again what is not safe."""

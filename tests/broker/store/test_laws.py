@@ -239,6 +239,7 @@ def test_the_same_refusal_is_kept_once_however_often_it_comes(journal: Journal) 
     assert list(journal.refused()) == [row]
 
 
+@pytest.mark.slow
 def test_what_was_committed_survives_kill_9_and_what_was_not_is_gone(kept: Kept) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.broker.store.victim", kept.folder], cwd=ROOT, stdout=subprocess.PIPE, text=True

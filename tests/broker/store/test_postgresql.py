@@ -161,6 +161,7 @@ def test_a_standby_that_is_told_to_stop_has_taken_nothing(postgresql: Kept) -> N
         assert stand_by(postgresql.folder, NAME, stop, lambda _: stop.set()) is None
 
 
+@pytest.mark.slow
 def test_the_active_scorer_killed_leaves_the_store_to_the_next_at_once(postgresql: Kept) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.broker.store.victim", postgresql.folder],
@@ -185,6 +186,7 @@ def own_server() -> Server:
     return Server()
 
 
+@pytest.mark.slow
 def test_what_was_committed_survives_a_power_cut_of_the_server(own_server: Server, tmp_path: Path) -> None:
     kept = in_postgresql(tmp_path, own_server)
     try:
