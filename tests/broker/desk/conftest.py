@@ -1,4 +1,4 @@
-"""A desk for one test, and a real browser for one file of tests."""
+"""A desk for one test, and a real browser for all of them; each opens a context of its own."""
 
 import shutil
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from broker.desk.server import DeskServer
 from broker.scorer.view import ViewFeed
@@ -42,12 +42,13 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
         yield make_hall(tmp_path, journal)
 
 
-# One file at a time: the browser's driver keeps an event loop running in this thread, in which no other may run.
-@pytest.fixture(scope="module")
+# Its driver keeps an event loop running in the main thread, in which no other may run: see `tests/event_loop.py`.
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     program = shutil.which("chromium")
     if program is None:
         pytest.fail("chromium is missing; install it with: sudo apt-get install chromium")
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=list(ARGS))
         yield chromium

@@ -1,6 +1,5 @@
 """All that a desk tells to who is no arbiter, fetched from every route that it has."""
 
-import asyncio
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -11,6 +10,7 @@ from starlette.routing import Route
 from broker.desk.app import create_app
 from broker.desk.offer import Offer
 from broker.desk.stream import Pace, Streams
+from tests import event_loop
 from tests.broker.scorer.hall import NOW, Hall
 
 FILLED: Final = {
@@ -25,7 +25,7 @@ HEADERS: Final = {"Accept": "text/html", "Host": "127.0.0.1"}
 
 def fetched(hall: Hall, more: tuple[str, ...] = ()) -> dict[str, str]:
     """Give what each address says to somebody who has not logged in, of streams the first event."""
-    return asyncio.run(_fetched(hall, more))
+    return event_loop.run(_fetched(hall, more))
 
 
 async def _fetched(hall: Hall, more: tuple[str, ...]) -> dict[str, str]:

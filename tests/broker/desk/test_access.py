@@ -98,7 +98,7 @@ def at(path: str) -> str:
 
 def browser(desk: DeskServer, agent: str = "Firefox") -> httpx.Client:
     origin = {"Origin": desk.url.rstrip("/"), "User-Agent": agent, "Accept": "text/html"}
-    return httpx.Client(base_url=desk.url, headers=origin, timeout=10)
+    return httpx.Client(base_url=desk.url, headers=origin, timeout=60)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def still() -> Iterator[DeskServer]:
 
 
 def get(desk: DeskServer, path: str = "", method: str = "GET", **headers: str) -> httpx.Response:
-    return httpx.request(method, desk.url + path, headers=headers, timeout=5)
+    return httpx.request(method, desk.url + path, headers=headers, timeout=60)
 
 
 def test_the_page_holds_the_view_that_was_current(still: DeskServer) -> None:

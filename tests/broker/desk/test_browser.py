@@ -16,7 +16,7 @@ from tests.broker.desk import sample
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(locale="en-GB", timezone_id="Asia/Shanghai")
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()
 

@@ -333,7 +333,7 @@ def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
     link = Link(Address(broker.host, broker.port, *known.table(table)), f"homologue-cup-table-{table}", own, heard.put)
     link.start()
     try:
-        assert heard.get(timeout=10) == LinkChanged(up=True)
+        assert heard.get(timeout=60) == LinkChanged(up=True)
         yield heard
     finally:
         link.stop()
@@ -341,7 +341,7 @@ def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
 
 def message_of(heard: Heard) -> Message:
     """Give the next message."""
-    came = heard.get(timeout=10)
+    came = heard.get(timeout=60)
     assert isinstance(came, Incoming)
     came.acknowledge()
     return decode_at(came.topic, came.payload)[1]

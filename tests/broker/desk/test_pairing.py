@@ -97,7 +97,7 @@ def code_on(page: httpx.Response, table: int) -> str:
 
 def ask(bench: Bench, proof: str, **more: object) -> httpx.Response:
     said = {"proof": proof, "machine": "pi-4", "salt": SALT, **more}
-    return httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", json=said, timeout=10)
+    return httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", json=said, timeout=60)
 
 
 def refusal(answer: httpx.Response) -> tuple[int, str]:
@@ -190,7 +190,7 @@ def test_only_who_may_set_up_pairs_tables(bench: Bench, role: str) -> None:
     ],
 )
 def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: bytes, status: int) -> None:
-    answer = httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", content=body, timeout=10)
+    answer = httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", content=body, timeout=60)
     assert (answer.status_code, answer.json()["error"]["code"]) == (
         status,
         "form_too_large" if status == 413 else "form_malformed",

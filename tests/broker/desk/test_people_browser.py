@@ -11,7 +11,7 @@ from tests.broker.desk import sample
 from tests.broker.desk.test_orders import Bench
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 
-SLOW_MS = 20_000
+SLOW_MS = 60_000
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(locale="en-GB")
-    made.set_default_timeout(10_000)
+    made.set_default_timeout(60_000)
     yield made
     made.close()
 

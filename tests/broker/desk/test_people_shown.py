@@ -1,6 +1,5 @@
 """On the desk's pages: who sat in a player's place, where players come from, and where their receipts lead."""
 
-import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from broker.scorer.moment import Embargo
 from broker.scorer.origins import Origin
 from broker.scorer.sheets.ladder import ladder
 from broker.scorer.sheets.player import player_sheet
+from tests import event_loop
 from tests.broker.desk.openly import HEADERS
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.rulings.ruled import HEAD, draft
@@ -64,7 +64,7 @@ def shown(hall: Hall, *paths: str) -> list[str]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             return [(await client.get(path, headers=HEADERS)).text for path in paths]
 
-    return asyncio.run(ask())
+    return event_loop.run(ask())
 
 
 def sat_in(html: str) -> int:

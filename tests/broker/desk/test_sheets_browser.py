@@ -21,7 +21,7 @@ def room(hall: Hall) -> Iterator[DeskServer]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(locale="en-GB")
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(60_000)
     yield opened
     opened.close()
 

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from broker.desk.stream import BEAT, Pace, Streams, event
 from broker.scorer.view import View, ViewFeed
+from tests import event_loop
 from tests.broker.desk import sample
 
 DEADLINE_S = 60.0
@@ -19,7 +20,7 @@ def run(steps: Callable[[], Awaitable[None]]) -> None:
         async with asyncio.timeout(DEADLINE_S):
             await steps()
 
-    asyncio.run(timed())
+    event_loop.run(timed())
 
 
 def test_an_event_has_a_name_an_id_and_a_data_line_for_each_line() -> None:

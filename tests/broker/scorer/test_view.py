@@ -12,6 +12,7 @@ from broker.desk.public import public
 from broker.scorer.moment import open_part
 from broker.scorer.sheets.grid import grid
 from broker.scorer.view import View, ViewFeed
+from tests import event_loop
 from tests.broker.scorer.hall import NOW, Hall
 from tests.broker.scorer.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.small import OUTCOMES, event, fact, restored, result, whole_event
@@ -47,7 +48,7 @@ def test_a_reader_gets_the_newest_view_now_and_the_next_when_it_comes() -> None:
         await views.aclose()  # type: ignore[attr-defined] # an async generator, told as its simplest kind
         return seen
 
-    assert asyncio.run(read()) == [1, 3, 4]
+    assert event_loop.run(read()) == [1, 3, 4]
 
 
 def test_all_readers_are_woken_and_one_who_left_is_forgotten() -> None:
@@ -64,7 +65,7 @@ def test_all_readers_are_woken_and_one_who_left_is_forgotten() -> None:
             await reader.aclose()  # type: ignore[attr-defined] # an async generator, told as its simplest kind
         return seen
 
-    assert asyncio.run(read()) == [2, 2]
+    assert event_loop.run(read()) == [2, 2]
 
 
 def test_a_reader_whose_loop_has_ended_does_not_end_the_scorer() -> None:

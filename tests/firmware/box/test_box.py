@@ -26,7 +26,7 @@ class Table:
 
     def next(self) -> Report:
         """Wait for the next report."""
-        return self.told.get(timeout=10)
+        return self.told.get(timeout=60)
 
     def until(self, kind: type[Report]) -> Report:
         """Wait for a report of a kind."""
@@ -108,20 +108,20 @@ def test_a_box_that_is_not_there_yet_works_when_it_comes(tmp_path: Path) -> None
     told = queue.Queue[Report]()
     path = tmp_path / "box"
     with ButtonBox(str(path), told.put), BoxTwin() as twin:
-        missing = told.get(timeout=10)
+        missing = told.get(timeout=60)
         assert isinstance(missing, Health)
         assert (missing.part, missing.code) == ("buttons", "device_missing")
         path.symlink_to(twin.path)
-        assert told.get(timeout=10) == WELL
+        assert told.get(timeout=60) == WELL
 
 
 def test_lamps_follow_and_go_out_when_the_table_goes(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     lit = queue.Queue[int | None]()
     monkeypatch.setattr(table.twin._pico.board.Pin.made[LAMPS[SEATS.index("west")]], "value", lit.put)
     table.box.show("west", "on")
-    assert lit.get(timeout=10) == 1
+    assert lit.get(timeout=60) == 1
     table.box.close()
-    assert lit.get(timeout=10) == 0
+    assert lit.get(timeout=60) == 0
 
 
 def test_a_button_that_stays_down_is_held(table: Table) -> None:

@@ -16,7 +16,7 @@ SIZES: Final[Mapping[str, ViewportSize]] = {
     "laptop": {"width": 1280, "height": 800},
     "projector": {"width": 1920, "height": 1080},
 }
-WAIT_MS: Final = 20_000
+WAIT_MS: Final = 60_000
 LOOKED_AT_S: Final = NOW / 1000 + 240
 """Four minutes after what happened last: people wait by then. Seconds since 1970."""
 

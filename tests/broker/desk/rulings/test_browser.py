@@ -22,7 +22,7 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
 def log_in(browser: Browser, desk: Ruled, name: str) -> Page:
     """Log in with a browser of one's own."""
     context = browser.new_context(locale="en-GB")
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     page.goto(f"{desk.server.url}login")
     page.get_by_label("Login name").fill(name)
