@@ -45,6 +45,8 @@ class Client:
         self.gone: queue.Queue[str] = queue.Queue()
         self._answers: queue.Queue[list[bool]] = queue.Queue()
         self._acknowledged: queue.Queue[int] = queue.Queue()
+        self.retained = {will} if will else set[str]()
+        """Topics on which something may be retained of what was said here."""
         self._broker = broker
         self._paho = paho.Client(
             CallbackAPIVersion.VERSION2,
@@ -62,6 +64,7 @@ class Client:
         self._paho.on_subscribe = self._on_subscribe
         self._paho.on_publish = self._on_publish
         self._paho.on_message = self._on_message
+        self._numbers = set[int]()
 
     def trust(self, authority: Path) -> None:
         """Speak TLS, with brokers whose certificate this authority signed."""
@@ -80,6 +83,8 @@ class Client:
 
     def attempt(self, topic: str, payload: bytes, *, retain: bool = False) -> Literal["acknowledged", "closed"]:
         """Publish with QoS 1 and wait for what the broker does: acknowledge, or close the connection."""
+        if retain:
+            self.retained.add(topic)
         number = self._paho.publish(topic, payload, qos=1, retain=retain).mid
         while (answer := self._acknowledged.get(timeout=PATIENCE_S)) != number:
             if answer == CLOSED:
@@ -146,4 +151,8 @@ class Client:
         self._acknowledged.put(number)
 
     def _on_message(self, _c: paho.Client, _u: object, message: paho.MQTTMessage) -> None:
+        """Hear what is new: with QoS 1 a broker delivers again what was acknowledged late."""
+        if message.dup and message.mid in self._numbers:
+            return
+        self._numbers.add(message.mid)
         self.heard.put(Heard(message.topic, bytes(message.payload), message.retain))

@@ -1,12 +1,13 @@
-"""Real brokers: each test that asks for a `hall` runs with both kinds and ends what it started."""
+"""Real brokers of both kinds: one of each a worker, or one of the test's own where it is stopped or killed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from broker.brokers import Kind, make_broker
+from broker.brokers import Broker, Kind, make_broker
 from broker.credentials import Credentials
 from tests.broker.brokers.hall import EVENT, TABLES, Hall
 
@@ -27,7 +28,31 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "the event's broker"  # a blank and an apostrophe: paths of people have them
 
 
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory, credentials: Credentials) -> Iterator[Callable[[Kind], Broker]]:
+    """Return what gives the worker's broker of a kind, started when it is first asked for."""
+    with ExitStack() as stopping:
+
+        @cache
+        def broker_of(kind: Kind) -> Broker:
+            made = make_broker(kind, tmp_path_factory.mktemp(kind), EVENT, credentials, tables=TABLES)
+            return stopping.enter_context(made)
+
+        yield broker_of
+
+
 @pytest.fixture
-def hall(kind: Kind, folder: Path, credentials: Credentials) -> Iterator[Hall]:
+def hall(kind: Kind, running: Callable[[Kind], Broker], folder: Path, credentials: Credentials) -> Iterator[Hall]:
+    """The worker's broker; what a test leaves on it is cleared away."""
+    broker = running(kind)
+    with ExitStack() as leaving:
+        made = Hall(broker, credentials, folder, leaving)
+        yield made
+        made.clear()
+
+
+@pytest.fixture
+def own_hall(kind: Kind, folder: Path, credentials: Credentials) -> Iterator[Hall]:
+    """A broker of the test's own, which it may stop and kill."""
     with make_broker(kind, folder, EVENT, credentials, tables=TABLES) as broker, ExitStack() as leaving:
         yield Hall(broker, credentials, folder, leaving)

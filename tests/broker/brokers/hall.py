@@ -1,7 +1,8 @@
 """A broker with its users, for tests: makes connected clients by role and closes them at the end."""
 
+import uuid
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from broker.brokers import Broker
@@ -21,16 +22,29 @@ class Hall:
     credentials: Credentials
     folder: Path
     leaving: ExitStack
+    clients: list[Client] = field(default_factory=list)
+    name: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
 
     def client(
         self, user: str, *, session: str | None = None, will: str | None = None, acknowledges: bool = True
     ) -> Client:
-        """Give a connected client."""
+        """Give a connected client. A session's name is this hall's own."""
         password = self.credentials.password(user)
-        made = Client(self.broker, user, password, session=session, will=will, acknowledges=acknowledges)
+        own = session and f"{session}-{self.name}"
+        made = Client(self.broker, user, password, session=own, will=will, acknowledges=acknowledges)
         self.leaving.enter_context(made)
+        self.clients.append(made)
         assert made.connect()
         return made
+
+    def clear(self) -> None:
+        """Take back what may be retained of what was said here."""
+        retained = {topic for client in self.clients for topic in client.retained}
+        for table in range(1, TABLES + 1):
+            for topic in retained & {*places(table)}:
+                writer = user_of(places(table)[topic].writer, table)
+                self.client(writer).say(topic, b"", retain=True)
+                retained.discard(topic)
 
     def listener(self, user: str, *, table: int | None = None) -> Client:
         """Give a client subscribed to all that its role may read."""

@@ -68,27 +68,27 @@ def ended(handle: int) -> bool:
     return bool(select.select([handle], [], [], PATIENCE_S)[0])
 
 
-def test_a_broker_may_be_started_and_stopped_twice(hall: Hall) -> None:
-    pid = hall.broker.pid
-    hall.broker.start()
-    assert hall.broker.pid == pid
-    hall.broker.stop()
-    hall.broker.stop()
-    assert (hall.broker.alive(), hall.broker.pid) == (False, None)
-    hall.broker.kill()
+def test_a_broker_may_be_started_and_stopped_twice(own_hall: Hall) -> None:
+    pid = own_hall.broker.pid
+    own_hall.broker.start()
+    assert own_hall.broker.pid == pid
+    own_hall.broker.stop()
+    own_hall.broker.stop()
+    assert (own_hall.broker.alive(), own_hall.broker.pid) == (False, None)
+    own_hall.broker.kill()
 
 
-def test_a_restart_keeps_the_port(hall: Hall) -> None:
-    port, pid = hall.broker.port, hall.broker.pid
-    hall.broker.restart()
-    assert hall.broker.port == port
-    assert hall.broker.pid != pid
+def test_a_restart_keeps_the_port(own_hall: Hall) -> None:
+    port, pid = own_hall.broker.port, own_hall.broker.pid
+    own_hall.broker.restart()
+    assert own_hall.broker.port == port
+    assert own_hall.broker.pid != pid
 
 
-def test_the_broker_listens_on_loopback_only(hall: Hall) -> None:
+def test_the_broker_listens_on_loopback_only(own_hall: Hall) -> None:
     with Path("/proc/net/tcp").open() as file:
         listening = [line.split()[1] for line in file if line.split()[3] == "0A"]
-    addresses = {entry.split(":")[0] for entry in listening if int(entry.split(":")[1], 16) == hall.broker.port}
+    addresses = {entry.split(":")[0] for entry in listening if int(entry.split(":")[1], 16) == own_hall.broker.port}
     assert addresses == {"0100007F"}
 
 
@@ -140,13 +140,15 @@ def test_a_port_taken_at_the_last_moment_is_told_too(
             late.start()
 
 
-def test_a_second_broker_on_the_same_folder_is_refused(hall: Hall, kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_broker_on_the_same_folder_is_refused(
+    own_hall: Hall, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(broker.child.process, "LOCK_S", 0.1)
-    second = make_broker(kind, hall.folder, EVENT, hall.credentials, tables=TABLES)
+    second = make_broker(kind, own_hall.folder, EVENT, own_hall.credentials, tables=TABLES)
     with pytest.raises(StoreLocked) as caught:
         second.start()
     assert caught.value.code == "broker_store_locked"
-    assert hall.broker.alive()
+    assert own_hall.broker.alive()
 
 
 @pytest.mark.parametrize("type_", [EmbeddedBroker, MosquittoBroker])
@@ -209,12 +211,12 @@ def test_a_setup_that_cannot_be_is_refused(folder: Path, credentials: Credential
         make_broker("mosquitto", folder, EVENT, credentials, tables=1, port=70_000)
 
 
-def test_no_file_of_a_broker_is_for_others_to_read_nor_has_a_password(hall: Hall) -> None:
-    secret = hall.credentials.password("table-3").encode()
-    hall.broker.stop()  # a running one makes and removes files
-    files = [path for path in hall.folder.rglob("*") if path.is_file()]
+def test_no_file_of_a_broker_is_for_others_to_read_nor_has_a_password(own_hall: Hall) -> None:
+    secret = own_hall.credentials.password("table-3").encode()
+    own_hall.broker.stop()  # a running one makes and removes files
+    files = [path for path in own_hall.folder.rglob("*") if path.is_file()]
     assert files
-    assert hall.folder.stat().st_mode & 0o077 == 0
+    assert own_hall.folder.stat().st_mode & 0o077 == 0
     assert [path.name for path in files if secret in path.read_bytes()] == []
 
 

@@ -61,17 +61,17 @@ def test_what_the_reader_did_not_acknowledge_comes_again(hall: Hall) -> None:
     assert hall.client("scorer", session="scorer").hear().payload == b"one"
 
 
-def test_sessions_and_retained_messages_survive_a_restart(hall: Hall) -> None:
-    table = hall.client("table-3", session="device-3")
+def test_sessions_and_retained_messages_survive_a_restart(own_hall: Hall) -> None:
+    table = own_hall.client("table-3", session="device-3")
     table.subscribe(ORDER_3, ASSIGNMENT_3)
     table.close()
-    hall.client("scorer").say(ASSIGNMENT_3, b"who sits where", retain=True)
-    hall.client("desk").say(ORDER_3, b"order")
-    hall.broker.restart()
-    table = hall.client("table-3", session="device-3")
+    own_hall.client("scorer").say(ASSIGNMENT_3, b"who sits where", retain=True)
+    own_hall.client("desk").say(ORDER_3, b"order")
+    own_hall.broker.restart()
+    table = own_hall.client("table-3", session="device-3")
     heard = {table.hear().payload, table.hear().payload}
     assert heard == {b"who sits where", b"order"}
-    assert hall.listener("table-3", table=3).hear() == Heard(ASSIGNMENT_3, b"who sits where", retain=True)
+    assert own_hall.listener("table-3", table=3).hear() == Heard(ASSIGNMENT_3, b"who sits where", retain=True)
 
 
 def test_a_retained_message_is_taken_back_by_an_empty_one(hall: Hall) -> None:
@@ -84,35 +84,35 @@ def test_a_retained_message_is_taken_back_by_an_empty_one(hall: Hall) -> None:
 
 
 @pytest.mark.slow
-def test_after_a_kill_the_broker_comes_back_on_the_same_port(hall: Hall) -> None:
-    port, first = hall.broker.port, hall.broker.pid
-    hall.broker.kill()
-    assert not hall.broker.alive()
-    hall.broker.start()
-    assert (hall.broker.port, hall.broker.alive()) == (port, True)
-    assert hall.broker.pid != first
-    arbiter = hall.listener("arbiter")
-    hall.client("table-3").say(LOG_3, b"after")
+def test_after_a_kill_the_broker_comes_back_on_the_same_port(own_hall: Hall) -> None:
+    port, first = own_hall.broker.port, own_hall.broker.pid
+    own_hall.broker.kill()
+    assert not own_hall.broker.alive()
+    own_hall.broker.start()
+    assert (own_hall.broker.port, own_hall.broker.alive()) == (port, True)
+    assert own_hall.broker.pid != first
+    arbiter = own_hall.listener("arbiter")
+    own_hall.client("table-3").say(LOG_3, b"after")
     assert arbiter.hear() == Heard(LOG_3, b"after")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["embedded"])
-def test_the_embedded_broker_keeps_through_a_kill_what_it_acknowledged(kind: Kind, hall: Hall) -> None:
+def test_the_embedded_broker_keeps_through_a_kill_what_it_acknowledged(kind: Kind, own_hall: Hall) -> None:
     assert kind == "embedded"
-    reader = hall.client("scorer", session="scorer")
+    reader = own_hall.client("scorer", session="scorer")
     reader.subscribe(LOG.at(EVENT))
     reader.close()
-    table = hall.client("table-3")
+    table = own_hall.client("table-3")
     said = [b"%d" % number for number in range(200)]
     for payload in said:
         table.say(LOG_3, payload)
     table.say(STATE_3, b"ready", retain=True)
-    hall.broker.kill()
-    hall.broker.start()
-    back = hall.client("scorer", session="scorer")
+    own_hall.broker.kill()
+    own_hall.broker.start()
+    back = own_hall.client("scorer", session="scorer")
     assert [back.hear().payload for _ in said] == said
-    assert hall.listener("arbiter").hear() == Heard(STATE_3, b"ready", retain=True)
+    assert own_hall.listener("arbiter").hear() == Heard(STATE_3, b"ready", retain=True)
 
 
 def test_the_largest_payloads_of_the_contract_pass(hall: Hall) -> None:

@@ -11,6 +11,7 @@ from broker.command import homologue
 from broker.contract.plans import Player
 from broker.organiser.events.ready import notes, problems
 from broker.organiser.movements import coming
+from broker.organiser.movements.command import new as movement_command
 from broker.organiser.movements.command import usual_order
 from broker.organiser.movements.file import booked
 from broker.rules.movement import make, named
@@ -58,7 +59,11 @@ def test_an_event_in_which_nobody_is_compared_is_ready_only_where_that_is_said(t
     assert [code for code, _ in problems(tmp_path / "cup")] == ["nobody_compared"]
 
 
-def test_who_is_asked_for_the_rounds_sees_what_comes_of_them_and_may_name_others(tmp_path: Path) -> None:
+def test_who_is_asked_for_the_rounds_sees_what_comes_of_them_and_may_name_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (seconds,) = (option for option in movement_command.params if option.name == "seconds")
+    monkeypatch.setattr(seconds, "default", 0.1)  # any movement will do
     result = new(tmp_path, said="5\nn\n8\ny\n")
     assert result.exit_code == 0, result.output
     assert "5 rounds: 20 plays for everybody, 20 deals, each at 4 of 4 tables, about 8:20 h" in result.output
