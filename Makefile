@@ -104,14 +104,14 @@ format: setup ## put the code into the project's format
 
 .PHONY: docs
 docs: setup ## write anew the documents that are generated from the code
-	$(BIN)/python -m broker.contract.asyncapi > docs/asyncapi.json.new && mv docs/asyncapi.json.new docs/asyncapi.json
-	$(BIN)/python -m broker.records.whole.document > docs/event-document.json.new && mv docs/event-document.json.new docs/event-document.json
+	$(BIN)/python -m broker.protocol.asyncapi > docs/asyncapi.json.new && mv docs/asyncapi.json.new docs/asyncapi.json
+	$(BIN)/python -m broker.export.document > docs/event-document.json.new && mv docs/event-document.json.new docs/event-document.json
 	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md.new && mv docs/table-states.md.new docs/table-states.md
-	$(BIN)/python -m broker.reference commands > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
-	$(BIN)/python -m broker.reference profiles > docs/profiles.md.new && mv docs/profiles.md.new docs/profiles.md
-	$(BIN)/python -m broker.reference topics > docs/topics.md.new && mv docs/topics.md.new docs/topics.md
-	$(BIN)/python -m firmware.diagram > docs/wiring.svg.new && mv docs/wiring.svg.new docs/wiring.svg
-	$(BIN)/python -m firmware.box.diagram > docs/button-box.svg.new && mv docs/button-box.svg.new docs/button-box.svg
+	$(BIN)/python -m broker.cli.reference commands > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
+	$(BIN)/python -m broker.cli.reference profiles > docs/profiles.md.new && mv docs/profiles.md.new docs/profiles.md
+	$(BIN)/python -m broker.cli.reference topics > docs/topics.md.new && mv docs/topics.md.new docs/topics.md
+	$(BIN)/python -m firmware.diagrams header > docs/wiring.svg.new && mv docs/wiring.svg.new docs/wiring.svg
+	$(BIN)/python -m firmware.diagrams box > docs/button-box.svg.new && mv docs/button-box.svg.new docs/button-box.svg
 
 .PHONY: screens
 screens: setup ## draw every screen of the kiosk, in every language and two sizes, onto contact sheets in docs/pictures
@@ -119,11 +119,11 @@ screens: setup ## draw every screen of the kiosk, in every language and two size
 
 .PHONY: pages
 pages: setup ## look at every page of the desk: contact sheets in build/pages, and what breaks a law (LOOKS="phone fr dark")
-	$(BIN)/python -m tests.broker.desk.pages.gallery build/pages $(LOOKS)
+	$(BIN)/python -m tests.broker.web.pages.gallery build/pages $(LOOKS)
 
 .PHONY: pictures
 pictures: setup ## take the pictures of the guides that show the desk anew, in docs/pictures
-	$(BIN)/python -m tests.broker.desk.pages.pictures docs/pictures
+	$(BIN)/python -m tests.broker.web.pages.pictures docs/pictures
 
 .PHONY: lock
 lock: ## pin the dependencies anew, with hashes (needs uv)

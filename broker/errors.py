@@ -1,6 +1,9 @@
-"""What can go wrong with a broker, its credentials or its settings. `code` is stable, texts are not."""
+"""What can go wrong with a broker, a store, an event's folder or the scorer. `code` is stable, texts are not."""
 
+from collections.abc import Iterable
 from typing import ClassVar
+
+from broker.rules import RuleError
 
 
 class BrokerError(Exception):
@@ -15,7 +18,7 @@ class ProgramMissing(BrokerError, FileNotFoundError):
     code = "broker_program_missing"
 
 
-class PortTaken(BrokerError, OSError):
+class BrokerPortTaken(BrokerError, OSError):
     """Something else listens on the port that the broker was to take."""
 
     code = "broker_port_taken"
@@ -27,7 +30,7 @@ class StoreLocked(BrokerError, BlockingIOError):
     code = "broker_store_locked"
 
 
-class StartFailed(BrokerError, RuntimeError):
+class BrokerStartFailed(BrokerError, RuntimeError):
     """The broker ended by itself before it was ready; the text has the last lines of its log."""
 
     code = "broker_start_failed"
@@ -73,3 +76,118 @@ class UserUnknown(BrokerError, LookupError):
     """Nobody of that name has credentials."""
 
     code = "broker_user_unknown"
+
+
+class StoreError(Exception):
+    """Base; `code` is stable and listed in docs/codes.md."""
+
+    code = "store_error"
+
+
+class StoreInUse(StoreError, OSError):
+    """Another scorer has this event's store open."""
+
+    code = "store_in_use"
+
+
+class StoreBroken(StoreError, OSError):
+    """The store is damaged, full, of another event or of a newer version."""
+
+    code = "store_broken"
+
+
+class StoreMissing(StoreError, FileNotFoundError):
+    """Nothing has been recorded for this event."""
+
+    code = "store_missing"
+
+
+class StoreUnreachable(StoreError, ConnectionError):
+    """No server answers at the store's address, or it lets us not in."""
+
+    code = "store_unreachable"
+
+
+class StoreLost(StoreError, ConnectionError):
+    """A scorer that was active has lost the store: it must write no more, since another may be active by now."""
+
+    code = "store_lost"
+
+
+class StoreAddressRefused(StoreError, ValueError):
+    """The address of a store, or the file of its password, cannot be used."""
+
+    code = "store_address_refused"
+
+
+class StoreDiffers(StoreError, ValueError):
+    """The event's journal is in another store than the one that was named."""
+
+    code = "store_differs"
+
+
+class NoEvent(StoreError, ValueError):
+    """The folder is no event's."""
+
+    code = "no_event"
+
+
+class BackupFailed(StoreError, OSError):
+    """A copy could not be made, or does not read back as it was written. Older copies are as they were."""
+
+    code = "backup_failed"
+
+
+class BackupBroken(StoreError, ValueError):
+    """A copy is damaged, or is none."""
+
+    code = "backup_broken"
+
+
+class BackupMissing(StoreError, FileNotFoundError):
+    """There is no copy in that folder that could be restored."""
+
+    code = "backup_missing"
+
+
+class RestoreTaken(StoreError, FileExistsError):
+    """Something is there already where a copy was to be restored. It was left as it is."""
+
+    code = "restore_taken"
+
+
+class ScorerError(Exception):
+    """Base; `code` is stable and listed in docs/codes.md."""
+
+    code = "scorer_error"
+
+
+class BadEvent(ScorerError, ValueError):
+    """The event's folder does not hold an event that can be played; `found`: each problem of its plan by itself."""
+
+    code = "bad_event"
+
+    def __init__(self, text: str, found: Iterable[RuleError] = ()) -> None:
+        super().__init__(text)
+        self.found = tuple(found)
+
+
+class NoDeviceWaits(ScorerError, LookupError):
+    """A table is to be handed over, and no second device has asked to serve it."""
+
+    code = "no_device_waits"
+    status = 409
+
+
+class CallAttended(ScorerError, ValueError):
+    """An arbiter wants to go to a call, or not to go, and another one has said so first."""
+
+    code = "call_attended"
+    status = 409
+
+
+class ScorerBusy(ScorerError, TimeoutError):
+    """The scorer has not answered in time; whether it did what was asked is seen when it answers again."""
+
+    code = "scorer_busy"
+    status = 503

@@ -1,32 +1,170 @@
 """The four silent hu buttons on the pins of a Pi, and the lamps in them.
 
-Edges come on the pins' own thread, with the kernel's time; `presses.py` makes presses of them, and a `Ticker` lets time
-pass for it. At rest nothing runs.
+The kernel times every edge; gpiozero and lgpio deliver it. A thread lets time pass for the pure part in `presses.py`.
 """
 
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final, Self
 
+import gpiozero
 from gpiozero.pins import Factory
 
-from firmware.changeover import Changeover
-from firmware.contact import MS, Limits, Outcome, TooShort
 from firmware.errors import DeviceMissing
-from firmware.lamps import Lamps
-from firmware.lines import Line, kernel_pins, offset_ns
-from firmware.presses import Presses
-from firmware.reports import Health, Lamp, Seat, Tell
-from firmware.ticker import Ticker
+from firmware.presses import MS, Changeover, ContactLimits, ContactOutcome, Presses, TooShort
+from firmware.reports import Health, Lamp, OnReport, Seat
 from firmware.wiring import Wiring
 
-ON_ITS_WAY_NS: Final = 20 * MS
+NS: Final = 1_000_000_000
+
+OnEdge = Callable[[int, bool], None]
+"""Time of the edge in ns of our clock, and whether the contact is closed since."""
+
+
+def kernel_pins() -> Factory:
+    """Give the pins of this machine: lgpio's, unless somebody chose others. Raises DeviceMissing.
+
+    gpiozero alone would fall back to pins that are timed worse, with a warning that nobody reads.
+    """
+    try:
+        if gpiozero.Device.pin_factory is None and not os.environ.get("GPIOZERO_PIN_FACTORY"):
+            from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415 - lgpio is there on a Pi only
+
+            gpiozero.Device.pin_factory = LGPIOFactory()
+        gpiozero.Device.ensure_pin_factory()
+    except Exception as error:  # noqa: BLE001 - lgpio's own error derives from Exception alone
+        raise DeviceMissing(f"no pins here: {error}") from None
+    return gpiozero.Device.pin_factory
+
+
+def clock_offset_ns(factory: Factory, clock_ns: Callable[[], int]) -> int:
+    """Give what to add to the ticks of pins, in ns, to have our clock.
+
+    One number for all pins and for good: were it measured anew for each edge, two edges could change their order.
+    """
+    trials: list[tuple[int, int]] = []
+    for _ in range(5):
+        before, ticks, after = clock_ns(), factory.ticks(), clock_ns()
+        trials.append((after - before, (before + after) // 2 - round(ticks * NS)))
+    _, offset = min(trials)
+    return offset
+
+
+class InputLine:
+    """One contact between a pin and ground: closed is low, the Pi's own resistor pulls up."""
+
+    def __init__(self, pin: int, factory: Factory, offset: int, on_edge: OnEdge) -> None:
+        self._offset, self._on_edge = offset, on_edge
+        self._device = gpiozero.InputDevice(pin, pull_up=True, pin_factory=factory)
+        self._device.pin.edges = "both"
+        self._device.pin.when_changed = self._changed
+
+    def _changed(self, ticks: float, level: int) -> None:
+        self._on_edge(round(ticks * NS) + self._offset, not level)
+
+    @property
+    def is_closed(self) -> bool:
+        """Where the contact is now. An edge may be on its way that was not told yet."""
+        return bool(self._device.is_active)
+
+    def close(self) -> None:
+        """Let the pin go; may be called twice."""
+        if not self._device.closed:
+            self._device.pin.when_changed = None
+            self._device.close()
+
+
+BLINK_S: Final = 0.5
+"""On for so long, then off for so long."""
+
+
+class SeatLamps:
+    """A lamp for each seat that has one. A lamp between pin and ground is lit when the pin is high."""
+
+    def __init__(self, pins: Mapping[Seat, int], factory: Factory) -> None:
+        """Raise what gpiozero and lgpio raise where a pin is not to be had; nothing is kept open then."""
+        self._shown: dict[Seat, Lamp] = {}
+        self._leds: dict[Seat, gpiozero.LED] = {}
+        try:
+            for seat, pin in pins.items():
+                self._leds[seat] = gpiozero.LED(pin, pin_factory=factory)
+        except BaseException:
+            self.close()
+            raise
+
+    def show(self, seat: Seat, lamp: Lamp) -> None:
+        """Show something. What is shown already goes on as it is: a lamp that blinks keeps its beat."""
+        led = self._leds.get(seat)
+        if led is None or self._shown.get(seat) == lamp:
+            return
+        self._shown[seat] = lamp
+        if lamp == "blink":
+            led.blink(BLINK_S, BLINK_S)
+        else:
+            led.value = lamp == "on"
+
+    def close(self) -> None:
+        """Put all lamps out and let their pins go; may be called twice."""
+        for led in self._leds.values():
+            if not led.closed:
+                led.off()
+                led.close()
+
+
+_RETRY_S: Final = 0.001
+"""What is due and was not done is tried again after this: an edge was on its way."""
+
+
+class Ticker:
+    """Calls `pass_time` when `due` says so. Who has changed what is due calls `look`."""
+
+    def __init__(
+        self, name: str, due: Callable[[], int | None], pass_time: Callable[[], None], clock_ns: Callable[[], int]
+    ) -> None:
+        self._due, self._pass_time, self._clock_ns = due, pass_time, clock_ns
+        self._changed = threading.Event()
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def look(self) -> None:
+        """Look anew at what is due."""
+        self._changed.set()
+
+    def stop(self) -> None:
+        """End, and wait for the thread unless this is it; may be called twice, and before the start."""
+        self._stopped = True
+        self._changed.set()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped:
+            self._changed.clear()
+            self._changed.wait(self._left())
+
+    def _left(self) -> float | None:
+        """Do what is due, and give for how many seconds there is nothing to do. None: until `look`."""
+        when = self._due()
+        while when is not None and when <= self._clock_ns() and not self._stopped:
+            self._pass_time()
+            done, when = when, self._due()
+            if when == done:
+                return _RETRY_S
+        return None if when is None else max(0.0, (when - self._clock_ns()) / NS)
+
+
+EDGE_DELAY_NS: Final = 20 * MS
 """A pin is not where its edges have left it: the edge is on its way to us for this long, or else was lost."""
 
 
-def ignore(_: TooShort) -> None:
+def ignore_pulse(_: TooShort) -> None:
     """Leave pulses that were no finger's to nobody."""
 
 
@@ -39,10 +177,10 @@ class SeatButtons:
     def __init__(
         self,
         wiring: Wiring,
-        tell: Tell,
+        tell: OnReport,
         *,
-        on_short: Callable[[TooShort], None] = ignore,
-        limits: Limits | None = None,
+        on_short: Callable[[TooShort], None] = ignore_pulse,
+        limits: ContactLimits | None = None,
         factory: Factory | None = None,
         clock_ns: Callable[[], int] = time.monotonic_ns,
         ticking: bool = True,
@@ -55,9 +193,9 @@ class SeatButtons:
         self._tell_report, self._on_short, self._clock_ns = tell, on_short, clock_ns
         self._presses = Presses(limits)
         self._changeovers: dict[Seat, Changeover] = {}
-        self._lines: dict[Seat, Line] = {}
-        self._second: dict[Seat, Line] = {}
-        self._lamps: Lamps | None = None
+        self._lines: dict[Seat, InputLine] = {}
+        self._second: dict[Seat, InputLine] = {}
+        self._lamps: SeatLamps | None = None
         self._awaited_since: int | None = None
         """Since when a pin is not where its edges have left it."""
         self._lock = threading.RLock()
@@ -69,18 +207,18 @@ class SeatButtons:
             self._ticker.start()
 
     def _open(self, wiring: Wiring, factory: Factory) -> None:
-        offset = offset_ns(factory, self._clock_ns)
+        offset = clock_offset_ns(factory, self._clock_ns)
         what = ""
         try:
             for seat, pins in wiring.items():
                 what = f"{seat}'s button at GPIO{pins.closes}"
-                self._lines[seat] = Line(pins.closes, factory, offset, partial(self._edge, seat))
+                self._lines[seat] = InputLine(pins.closes, factory, offset, partial(self._edge, seat))
                 if pins.opens is not None:
                     what = f"{seat}'s second contact at GPIO{pins.opens}"
-                    self._second[seat] = Line(pins.opens, factory, offset, partial(self._second_edge, seat))
+                    self._second[seat] = InputLine(pins.opens, factory, offset, partial(self._second_edge, seat))
             what = "the lamps"
             lamps = {seat: pins.lamp for seat, pins in wiring.items() if pins.lamp is not None}
-            self._lamps = Lamps(lamps, factory)
+            self._lamps = SeatLamps(lamps, factory)
         except Exception as error:  # noqa: BLE001 - lgpio's own error (a busy pin) derives from Exception alone
             self.close()
             raise DeviceMissing(f"{what}: {error}") from None
@@ -130,7 +268,7 @@ class SeatButtons:
             return False
         if self._awaited_since is None:
             self._awaited_since = now
-        if now < self._awaited_since + ON_ITS_WAY_NS:
+        if now < self._awaited_since + EDGE_DELAY_NS:
             return True
         for seat in moved:
             self._tell(self._presses.edge(seat, closed=self._lines[seat].is_closed, at=when - 1))
@@ -146,7 +284,7 @@ class SeatButtons:
     def _moved(self) -> list[Seat]:
         return [seat for seat, line in self._lines.items() if line.is_closed != self._presses.is_closed(seat)]
 
-    def _tell(self, outcomes: list[Outcome] | list[Health]) -> None:
+    def _tell(self, outcomes: list[ContactOutcome] | list[Health]) -> None:
         for outcome in outcomes:
             if isinstance(outcome, TooShort):
                 self._on_short(outcome)

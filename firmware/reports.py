@@ -71,4 +71,4 @@ class Health:
 
 
 Report = Pressed | Released | Held | Scanned | NotScanned | Health
-Tell = Callable[[Report], None]
+OnReport = Callable[[Report], None]

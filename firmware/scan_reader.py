@@ -1,29 +1,218 @@
-"""What a scanner sends, to reports: lines, codes, doubles, noise. Pure: time comes in with the bytes.
+"""From the bytes of a scanner to reports: lines, codes, repeats and noise. Pure: time comes in with the bytes."""
 
-A scan is a burst with silence around it. Noise may hold a short code by chance, so once something in a burst was no
-code, only what chance does not make counts until the line has been quiet.
-"""
-
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
+from firmware.keyboard_layouts import other_layouts
 from firmware.reports import NotScanned, Scanned
-from firmware.scan_codes import CodeSettings, Problem, Tile, read_code
-from firmware.scan_lines import LONGEST, MS, LineCutter, ReadLine
-from firmware.scan_pages import mistaken
+
+LAST_SERIAL: Final = 136
+
+PlainNumbers = Literal["any", "three", "no"]
+"""Which numbers without a set count: `7` and `007`, `007` alone, none."""
+
+_LABELS: Final = (
+    re.compile(r"HM1-(?P<set>[0-9]{2})-(?P<tile>[0-9]{3})"),
+    re.compile(r"HM(?P<set>[0-9]{2})(?P<tile>[0-9]{3})"),
+)
+"""Codes that chance does not make. ASCII digits only: `\\d` would let others in."""
+
+_MARKS: Final = (
+    re.compile(r"(?P<set>[0-9]{2})(?P<tile>[0-9]{3})"),
+    re.compile(r"(?P<set>[A-Z])(?P<tile>[0-9]{3})"),
+)
+"""Codes of four or five characters, of which noise may make one."""
+
+_PLAIN: Final = re.compile(r"(?P<tile>[0-9]{1,3})")
+
+_AIM_IDENTIFIER: Final = re.compile(r"\][A-Za-z][0-9A-Za-z]")
+"""What a scanner may send first to say which kind of code it read: `]d1` DataMatrix, `]C0` Code 128 (ISO/IEC 15424)."""
+
+SET_NAME: Final = re.compile(r"[A-Z]|[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSettings:
+    """What surrounds each code, which must then be there, and which plain numbers count."""
+
+    prefix: str = ""
+    suffix: str = ""
+    plain: PlainNumbers = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedTile:
+    """A tile of ours. `sure` is False where noise on the line could have made the code."""
+
+    serial: int
+    set_text: str | None
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CodeProblem:
+    """Why something is no tile of ours: a stable code, and what was read. `sure` as with a tile."""
+
+    code: str
+    text: str
+    sure: bool = False
+
+
+def parse_tile_code(
+    text: str, settings: CodeSettings, expected_set: str | None = None
+) -> ScannedTile | CodeProblem | None:
+    """Read one code, None where it is nothing of ours; with `expected_set` a tile of any other set is foreign."""
+    bare = _without_surroundings(text, settings)
+    tile = _tile(bare)
+    if tile is None:
+        return None
+    if not 1 <= tile.serial <= LAST_SERIAL:
+        return CodeProblem("scan_no_such_tile", text, tile.sure)
+    if tile.set_text is None:
+        return tile if _plain_counts(bare, settings.plain) else CodeProblem("scan_without_set", text)
+    if expected_set not in (None, tile.set_text):
+        return CodeProblem("scan_foreign_set", text, tile.sure)
+    return tile
+
+
+def _without_surroundings(text: str, settings: CodeSettings) -> str:
+    """Take off what surrounds the code; nothing is left where it is not surrounded so."""
+    if not (text.startswith(settings.prefix) and text.endswith(settings.suffix)):
+        return ""
+    text = text.removeprefix(settings.prefix).removesuffix(settings.suffix).strip(" ")
+    return _AIM_IDENTIFIER.sub("", text, count=1) if _AIM_IDENTIFIER.match(text) else text
+
+
+def _tile(bare: str) -> ScannedTile | None:
+    for forms, sure in ((_LABELS, True), (_MARKS, False)):
+        for form in forms:
+            if match := form.fullmatch(bare):
+                return ScannedTile(int(match["tile"]), match["set"], sure)
+    return ScannedTile(int(bare), None, sure=False) if _PLAIN.fullmatch(bare) else None
+
+
+def _plain_counts(bare: str, plain: PlainNumbers) -> bool:
+    return plain == "any" or (plain == "three" and len(bare) == 3)  # noqa: PLR2004 - three is three
+
+
+MS: Final = 1_000_000
+
+CUT_NS: Final = 500 * MS
+"""A line that stands still for so long has broken off; slow radio scanners pause for some 100 ms."""
+
+LONGEST_LINE: Final = 64
+"""Bytes of a line. Our longest code has 10 characters; the rest is for prefixes and for what is named."""
+
+TERMINATOR: Final = re.compile(rb"[\r\n\t\x03]")
+"""CR, LF, tabulator, ETX; a row of them makes empty lines, which say nothing."""
+
+STX: Final = b"\x02"
+
+LineEnd = Literal["whole", "cut", "long"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLine:
+    """One line without what ended it; `end` says whether it was ended, stood still or grew too long.
+
+    A line that grew too long and then stood still is told twice, the second time without content.
+    """
+
+    content: bytes
+    end: LineEnd
+
+
+@dataclass(slots=True)
+class LineCutter:
+    """Collects bytes to lines. Keeps LONGEST bytes at most."""
+
+    heard: int = 0
+    """When the last bytes came."""
+    _begun: bytes = b""
+    _skipping: bool = False
+    """The line was too long and has been told; what comes before its end is left out."""
+
+    def take(self, content: bytes, at: int) -> Iterator[ReadLine]:
+        """Take what came at a time in ns, or nothing to say that time has passed."""
+        if at - self.heard >= CUT_NS:
+            yield from self.break_off()
+        if content:
+            self.heard = at
+            *ended, rest = TERMINATOR.split(content)
+            for piece in ended:
+                yield from self._grow(piece)
+                yield from self._end()
+            yield from self._grow(rest)
+
+    def break_off(self) -> Iterator[ReadLine]:
+        """Give what has begun and will not be ended."""
+        begun, skipping = self._begun.strip(b"\0"), self._skipping  # half a terminator in UTF-16 begins no line
+        self._begun, self._skipping = b"", False
+        if begun or skipping:
+            yield ReadLine(begun.removeprefix(STX), "cut")
+
+    def _grow(self, piece: bytes) -> Iterator[ReadLine]:
+        if self._skipping:
+            return
+        self._begun += piece[: LONGEST_LINE + 1]
+        if len(self._begun) > LONGEST_LINE:
+            begun, self._begun, self._skipping = self._begun[:LONGEST_LINE], b"", True
+            yield ReadLine(begun, "long")
+
+    def _end(self) -> Iterator[ReadLine]:
+        begun, skipping = self._begun.removeprefix(STX), self._skipping
+        self._begun, self._skipping = b"", False
+        if not skipping:
+            yield ReadLine(begun, "whole")
+
+
+IsCode = Callable[[str], bool]
+
+
+def misconfiguration(line: bytes, is_code: IsCode) -> CodeProblem | None:
+    """Give what is set wrong; None where no other reading makes sense either."""
+    if told := _first(_encodings(line), is_code):
+        return CodeProblem("scan_wrong_encoding", told)
+    if told := _first(_parities(line), is_code):
+        return CodeProblem("scan_wrong_parity", told)
+    if told := _first(other_layouts(line.decode("latin-1")), is_code):
+        return CodeProblem("scan_wrong_layout", told)
+    return None
+
+
+def _first(readings: Iterator[tuple[str, str]], is_code: IsCode) -> str | None:
+    return next((f"{why}: {text}" for why, text in readings if is_code(text)), None)
+
+
+def _encodings(line: bytes) -> Iterator[tuple[str, str]]:
+    """UTF-16 has a zero byte beside each character; of a terminator that was cut in two one is left behind."""
+    if b"\0" in line:
+        bare = line.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").replace(b"\0", b"")
+        yield "UTF-16", bare.decode("latin-1")
+    if line.startswith(b"\xef\xbb\xbf"):
+        yield "UTF-8 with a byte order mark", line[3:].decode("latin-1")
+    yield "EBCDIC", line.decode("cp037").strip("\r\n\x85")
+
+
+def _parities(line: bytes) -> Iterator[tuple[str, str]]:
+    """Seven bits and parity read as eight bits: characters have the highest bit set, and terminators may have too."""
+    if any(byte & 0x80 for byte in line):
+        yield "7 bits and parity", bytes(byte & 0x7F for byte in line).decode("ascii").strip("\r\n\t\x02\x03")
+
 
 PRINTABLE: Final = range(0x20, 0x7F)
 
-QUIET_NS: Final = 100 * MS
+LINE_QUIET_NS: Final = 100 * MS
 """Between two scans by hand there is more; within a line at 1200 baud a byte takes 8 ms."""
 
-EMPTY: Final = ReadLine(b"", "whole")
+_EMPTY_LINE: Final = ReadLine(b"", "whole")
 
-SHOWN: Final = LONGEST
+SHOWN_CHARACTERS: Final = LONGEST_LINE
 """Characters of what could not be read: all of them, for it may be a code of another kind (that of a pairing)."""
 
-SHORTEST: Final = 3
+_SHORTEST: Final = 3
 """Characters of a code that says what is set up wrongly."""
 
 
@@ -63,7 +252,7 @@ class ScanReader:
     def take(self, content: bytes, at: int) -> list[Scanned | NotScanned]:
         """Take bytes and when they came, in ns; no bytes to say that time has passed."""
         reports: list[Scanned | NotScanned] = []
-        if at - self._cutter.heard >= QUIET_NS:
+        if at - self._cutter.heard >= LINE_QUIET_NS:
             self.noisy = self._told = False
         for line in self._cutter.take(content, at):
             reports += self._line(line, at)
@@ -73,53 +262,55 @@ class ScanReader:
         """Report one line; what chance may have made counts only where nothing speaks for chance."""
         doubtful = self.noisy or self._after_cut
         self._after_cut = line.end == "cut"
-        if line == EMPTY:
+        if line == _EMPTY_LINE:
             return
         read = self._read(line)
         if read is None or (doubtful and not read.sure):
             yield from self._noise(line, at)
-        elif isinstance(read, Problem):
+        elif isinstance(read, CodeProblem):
             yield from self._refuse(read, at)
         elif self._is_new(read, at):
             yield Scanned(read.serial, read.set_text, at)
 
-    def _read(self, line: ReadLine) -> Tile | Problem | None:
+    def _read(self, line: ReadLine) -> ScannedTile | CodeProblem | None:
         if line.end != "whole" or not _is_text(line.content):
             return None
-        return read_code(line.content.decode("ascii"), self.settings.codes, self.expected_set)
+        return parse_tile_code(line.content.decode("ascii"), self.settings.codes, self.expected_set)
 
     def _noise(self, line: ReadLine, at: int) -> Iterator[NotScanned]:
         """Say once in a burst what it may be."""
         told, self.noisy, self._told = self._told, True, True
         alone = line.end == "cut" and len(line.content) <= 1  # half a terminator, of a scanner that is set up wrongly
         if not (told or alone):
-            yield from self._refuse(mistaken(line.content, self._is_code) or _problem(line, self._read(line)), at)
+            yield from self._refuse(
+                misconfiguration(line.content, self._is_code) or _problem(line, self._read(line)), at
+            )
 
-    def _refuse(self, problem: Problem, at: int) -> Iterator[NotScanned]:
+    def _refuse(self, problem: CodeProblem, at: int) -> Iterator[NotScanned]:
         if self._is_new(problem, at):
             yield NotScanned(problem.code, problem.text, at)
 
     def _is_code(self, text: str) -> bool:
         """Say whether a guess at what was meant is a tile; one or two digits are no evidence for a guess."""
-        return len(text) >= SHORTEST and isinstance(read_code(text, self.settings.codes), Tile)
+        return len(text) >= _SHORTEST and isinstance(parse_tile_code(text, self.settings.codes), ScannedTile)
 
-    def _is_new(self, what: Tile | Problem, at: int) -> bool:
+    def _is_new(self, what: ScannedTile | CodeProblem, at: int) -> bool:
         """Say whether this is no repetition; a scanner that goes on reading the same goes on being the same scan."""
         last, when = self._last.get(type(what), (None, at))
         self._last[type(what)] = what, at
         return last != what or at - when >= self.settings.double_ms * MS
 
 
-def _problem(line: ReadLine, read: Tile | Problem | None) -> Problem:
+def _problem(line: ReadLine, read: ScannedTile | CodeProblem | None) -> CodeProblem:
     """Name a line that makes no sense, or made sense where noise was before it."""
-    shown = "".join(chr(byte) if byte in PRINTABLE else f"\\x{byte:02x}" for byte in line.content)[:SHOWN]
+    shown = "".join(chr(byte) if byte in PRINTABLE else f"\\x{byte:02x}" for byte in line.content)[:SHOWN_CHARACTERS]
     if line.end == "long":
-        return Problem("scan_too_long", shown)
+        return CodeProblem("scan_too_long", shown)
     if line.end == "cut" or read is not None:
-        return Problem("scan_cut", shown)
+        return CodeProblem("scan_cut", shown)
     if _is_text(line.content):
-        return Problem("scan_unknown", shown)
-    return Problem("scan_garbled", shown)
+        return CodeProblem("scan_unknown", shown)
+    return CodeProblem("scan_garbled", shown)
 
 
 def _is_text(content: bytes) -> bool:

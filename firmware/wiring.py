@@ -1,20 +1,108 @@
-"""Which pins the four buttons are on, as the configuration says it, checked against the Pi's header.
+"""The pins that the four buttons are wired to, checked against the header of a Raspberry Pi.
 
 `east=5,south=6,west=13,north=19` are contacts that close when pressed. `east=5/17` adds a lamp on GPIO17,
-`east=5+12/17` a second contact that opens when pressed: with it a cable that is off can be told from a button that
+`east=5+12/17` a second contact that opens when pressed: with it, an unplugged cable can be told from a button that
 nobody presses.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, cast
 
+from gpiozero.pins.pi import PiBoardInfo
+
 from firmware.errors import BadAddress, PinInUse, PinReserved
-from firmware.pinout import BY_GPIO, RESERVED
 from firmware.reports import SEATS, Seat
 
-PART: Final = re.compile(
+REVISIONS: Final[Mapping[str, int]] = {"4B": 0xC03111, "5B": 0xD04170}
+"""Revision codes of the boards that we support, by gpiozero's name of the model. Their headers are alike."""
+
+RESERVED: Final[Mapping[int, str]] = dict.fromkeys(
+    (0, 1), "the identification chip of a board put on top (ID_SD, ID_SC)"
+)
+"""BCM numbers that no button may have: the Pi itself talks on them when it starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinFunction:
+    """What else pins can be switched over to. `signs` are the files that are there when it is on, by model."""
+
+    name: str
+    pins: frozenset[int]
+    signs: Mapping[str, str]
+    off: str
+
+    def is_on(self, model: str, root: Path) -> bool:
+        """Say whether it is on here; of a model that we do not know nothing is known."""
+        return model in self.signs and (root / self.signs[model]).exists()
+
+
+def _both(sign: str) -> Mapping[str, str]:
+    return dict.fromkeys(REVISIONS, sign)
+
+
+PIN_FUNCTIONS: Final = (
+    PinFunction("I2C", frozenset((2, 3)), _both("dev/i2c-1"), "dtparam=i2c_arm=off"),
+    PinFunction("SPI", frozenset(range(7, 12)), _both("dev/spidev0.0"), "dtparam=spi=off"),
+    PinFunction(
+        "serial console",
+        frozenset((14, 15)),
+        {"4B": "dev/serial0", "5B": "dev/ttyAMA0"},  # serial0 of a Pi 5 is the connector between its HDMI sockets
+        "enable_uart=0 (on a Pi 5 dtparam=uart0=off)",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderPin:
+    """One pin: position 1 to 40, its name ("GPIO5", "GND", "3V3", "5V"), and its BCM number where it has one."""
+
+    position: int
+    name: str
+    gpio: int | None
+
+    @property
+    def also(self) -> str:
+        """What else it is for, as a text; empty where nothing is."""
+        if self.gpio is None:
+            return ""
+        names = [function.name for function in PIN_FUNCTIONS if self.gpio in function.pins]
+        return RESERVED.get(self.gpio) or ", ".join(names)
+
+
+def header(model: str = "5B") -> tuple[HeaderPin, ...]:
+    """Give the header's pins by position."""
+    pins = PiBoardInfo.from_revision(REVISIONS[model]).headers["J8"].pins
+    return tuple(_pin(position, pins[position].name) for position in sorted(pins))
+
+
+def _pin(position: int, name: str) -> HeaderPin:
+    return HeaderPin(position, name, int(name[4:]) if name.startswith("GPIO") else None)
+
+
+HEADER: Final = header()
+BY_GPIO: Final[Mapping[int, HeaderPin]] = {pin.gpio: pin for pin in HEADER if pin.gpio is not None}
+
+
+def ground_beside(position: int) -> int:
+    """Give the ground pin that is nearest to a position, by rows and then across."""
+    grounds = [pin.position for pin in HEADER if pin.name == "GND"]
+    return min(grounds, key=lambda one: (abs((one - 1) // 2 - (position - 1) // 2), (one - position) % 2, one))
+
+
+def pins_in_use(pins: Iterable[int], model: str, root: Path = Path("/")) -> list[str]:
+    """Name each of these pins that is switched over to something else here, and what would switch it back."""
+    return [
+        f"GPIO{pin} belongs to {function.name} here: {function.off} in /boot/firmware/config.txt, or another pin"
+        for pin in sorted(pins)
+        for function in PIN_FUNCTIONS
+        if pin in function.pins and function.is_on(model, root)
+    ]
+
+
+_SEAT_WIRING: Final = re.compile(
     r"(?P<seat>[a-z]+)=(?P<closes>[0-9]{1,3})(?:\+(?P<opens>[0-9]{1,3}))?(?:/(?P<lamp>[0-9]{1,3}))?"
 )
 
@@ -53,7 +141,7 @@ def read_wiring(text: str) -> Wiring:
 
 
 def _read_part(part: str) -> tuple[Seat, SeatPins]:
-    read = PART.fullmatch(part)
+    read = _SEAT_WIRING.fullmatch(part)
     if read is None or read["seat"] not in SEATS:
         raise BadAddress(f"{part!r}: expected one of {', '.join(SEATS)} and pins: east=5, east=5/17 or east=5+12/17")
     opens, lamp = (int(read[name]) if read[name] else None for name in ("opens", "lamp"))
@@ -75,5 +163,5 @@ def _check(wiring: Wiring) -> None:
             raise PinInUse(f"GPIO{pin} is wired to {' and '.join(names)}")
 
 
-FULL: Final = read_wiring("east=5+12/17,south=6+16/27,west=13+20/22,north=19+21/23")
+FULL_WIRING: Final = read_wiring("east=5+12/17,south=6+16/27,west=13+20/22,north=19+21/23")
 """Two contacts and a lamp for each seat, as docs/wiring.md has it: on pins that are for nothing else."""

@@ -13,24 +13,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.addresses import OpenedButtons, open_buttons
+from firmware.button_addresses import OpenedButtons, open_buttons
 from firmware.errors import FirmwareError
-from firmware.scanner_addresses import open_scanner
-from kiosk.config import Settings
+from firmware.scanners import open_scanner
+from kiosk.camera.observations import picture_room
+from kiosk.camera.thread import CameraThread
+from kiosk.config import KioskSettings
 from kiosk.errors import JournalBroken, KioskError, NotPaired, PairingAsked
-from kiosk.eyes import Eyes, picture_room
-from kiosk.journal import Journal, Whose
-from kiosk.program import Program
-from kiosk.round import Round
-from kiosk.running import run
-from kiosk.screens.window import Window, type_key
-from kiosk.screens.words import Words
-from kiosk.twins.script import read_script
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.loop import LoopRound, run_program
+from kiosk.program import TableProgram
+from kiosk.screens import ScreenWindow, Translations, type_key
 from vision.errors import VisionError
 
 if TYPE_CHECKING:
-    from kiosk.twins.people import People
-    from vision.twins.world import TrayTwin
+    from kiosk.sim import People
+    from vision.sim.table import SimulatedTable
 
 
 SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080")
@@ -89,55 +87,54 @@ def _run_table(config: Path, stop: threading.Event, picture: Path | None, *, ane
             return
 
 
-def _with_table(config: Path, stop: threading.Event, picture: Path | None, *, anew: bool) -> Settings | None:
+def _with_table(config: Path, stop: threading.Event, picture: Path | None, *, anew: bool) -> KioskSettings | None:
     """Give the settings of the table that this device has; without one it is paired first. None: stopped meanwhile."""
     if not anew:
         with suppress(NotPaired):
-            return Settings(config)
-    from kiosk.own import own_settings  # noqa: PLC0415 - a table that is paired starts without it
+            return KioskSettings(config)
+    from kiosk.config import unpaired_settings  # noqa: PLC0415 - a table that is paired starts without it
     from kiosk.pairing.session import pair_at_the_table  # noqa: PLC0415 - as above
 
-    return Settings(config) if pair_at_the_table(own_settings(config), stop, picture) else None
+    return KioskSettings(config) if pair_at_the_table(unpaired_settings(config), stop, picture) else None
 
 
-def serve(settings: Settings, stop: threading.Event, picture: Path | None = None) -> None:
+def serve(settings: KioskSettings, stop: threading.Event, picture: Path | None = None) -> None:
     """Put one table together and run it; whatever was opened is closed again, in the opposite order."""
     config = settings.config
     with ExitStack() as opened:
-        journal = Journal(settings.folder / "table.sqlite", Whose(config.event, config.table))
+        journal = TableJournal(settings.folder / "table.sqlite", JournalOwner(config.event, config.table))
         opened.callback(journal.close)
-        window = opened.enter_context(Window(config.screen, Words(config.language)))
-        program = Program(settings, journal)
+        window = opened.enter_context(ScreenWindow(config.screen, Translations(config.language)))
+        program = TableProgram(settings, journal)
         window.show(program.shown())  # before what takes long to load: somebody has switched this table on
         journal.lay_out()
         buttons = open_buttons(config.devices.buttons, program.tell, program.tell)
         opened.enter_context(buttons.buttons)
         if config.devices.scanner:
             opened.enter_context(open_scanner(config.devices.scanner, program.tell))
-        from vision.live.cameras import check_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
-        from vision.twins.world import TrayTwin  # noqa: PLC0415 - as above
+        from vision.cameras.addresses import check_camera_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
+        from vision.sim.table import SimulatedTable  # noqa: PLC0415 - as above
 
-        trays = TrayTwin()
-        check_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
+        trays = SimulatedTable()
+        check_camera_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
         view = picture_room((config.screen.width, config.screen.height))
-        eyes = Eyes(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns, view)
+        eyes = CameraThread(lambda: open_camera(settings.camera, world=trays), program.seen, time.monotonic_ns, view)
         opened.callback(eyes.stop)
         people = _people(settings, buttons, trays)
         if people:
             opened.callback(people.stop)
             people.start()
         eyes.start()
-        each_round = Round(program, window, eyes, buttons.buttons.show, stop, people, picture)
+        each_round = LoopRound(program, window, eyes, buttons.buttons.show, stop, people, picture)
         each_round.pairs = settings.paired
-        run(program, stop, each_round)
+        run_program(program, stop, each_round)
 
 
-def _people(settings: Settings, buttons: OpenedButtons, trays: "TrayTwin") -> "People | None":
+def _people(settings: KioskSettings, buttons: OpenedButtons, trays: "SimulatedTable") -> "People | None":
     devices = settings.config.devices
     if devices.people is None or buttons.fingers is None:
         return None
-    from kiosk.twins.people import People  # noqa: PLC0415 - simulated tables only
-    from kiosk.twins.riichi_people import RiichiPeople  # noqa: PLC0415 - as above
+    from kiosk.sim import People, RiichiPeople, read_script  # noqa: PLC0415 - simulated tables only
 
     script = read_script(settings.beside(devices.people))
     players = RiichiPeople if script.hands else People

@@ -1,5 +1,11 @@
-"""One table's configuration: a TOML file. Paths in it are relative to the file."""
+"""One table's configuration: a TOML file, the pairing that the desk gave it, and the hash of the arbiters' PIN.
 
+Paths in the configuration are relative to its file. Secrets are kept in files that the kiosk's user alone can read.
+"""
+
+import logging
+import os
+import re
 import stat
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -7,19 +13,159 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from broker.contract.link import HOST, Address
-from broker.contract.words import EventName, TableNo
+from broker.protocol import HOST_PATTERN, PIN_HASH, ArbiterPin, EventName, Refused, TableNo, decode, encode
+from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark, pin_matches
+from broker.protocol.link import Address
+from broker.protocol.pairing import Pairing
 from firmware.errors import BadAddress
-from firmware.scanner_addresses import parse_scanner
-from kiosk.errors import BadConfiguration
-from kiosk.pairing.keep import kept_in
-from kiosk.pin import Pin
+from firmware.scanners import parse_scanner
+from kiosk.errors import BadConfiguration, NotPaired
 
-PIN_TOLD: Final = "arbiter-pin-told"
+
+def write_for_owner(path: Path, content: bytes) -> None:
+    """Write a file of mode 0600 in one step: after a power cut there is the old file or the new one."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.unlink(missing_ok=True)
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+log = logging.getLogger("homologue.kiosk")
+
+
+class PinFile:
+    """One table's PIN; there may be none. What the desk has set goes before what the table was given."""
+
+    def __init__(self, path: Path, told: Path | None = None, event: str = "") -> None:
+        """Read its hash, and what the desk of this event told last and is kept in `told`.
+
+        Raises BadConfiguration where the table's own file is there and cannot be used.
+        """
+        try:
+            self._own = path.read_text(encoding="ascii").strip() if path.exists() else None
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadConfiguration(f"arbiter_pin_file: {error}") from None
+        if self._own is not None and not re.search(PIN_HASH, self._own):
+            raise BadConfiguration(f"arbiter_pin_file: {path} holds no hash; write it with homologue table pin")
+        self._keep, self._told = told, _stored_pin(told, event)
+
+    @property
+    def _hash(self) -> str | None:
+        return self._told.hash if self._told else self._own
+
+    @property
+    def known(self) -> bool:
+        """Whether there is one."""
+        return self._hash is not None
+
+    @property
+    def mark(self) -> str | None:
+        """What tells this PIN's setting from another; nothing of the PIN."""
+        return self._hash and pin_mark(self._hash)
+
+    def right(self, pin: str) -> bool:
+        """Say whether this is it. Takes a moment."""
+        return self._hash is not None and pin_matches(self._hash, pin)
+
+    def take(self, said: ArbiterPin) -> None:
+        """Take another PIN from the desk; an older one, which the wire may bring again, changes nothing.
+
+        It holds at once. Where it cannot be written, it holds until the program ends, and is told again.
+        """
+        if self._told is not None and said.set_at <= self._told.set_at:
+            return
+        self._told = said
+        try:
+            if self._keep is not None:
+                write_for_owner(self._keep, encode(said))
+        except OSError as error:
+            log.warning("the arbiters' PIN cannot be kept: %s", error)
+
+
+def _stored_pin(path: Path | None, event: str) -> ArbiterPin | None:
+    """Give what is kept. What cannot be read is as nothing: the broker has it too."""
+    try:
+        said = decode(ArbiterPin, path.read_bytes()) if path else None
+    except (OSError, Refused):
+        return None
+    return said if said is not None and said.event == event else None
+
+
+def write_pin(path: Path, pin: str) -> None:
+    """Keep a PIN's hash, readable by its owner alone. Raises BadConfiguration for what is no PIN."""
+    if not is_pin(pin):
+        raise BadConfiguration(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits")
+    write_for_owner(path, f"{hash_pin(pin)}\n".encode())
+
+
+PAIRING_FILE: Final = "paired.json"
+
+
+class StoredPairing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a device was paired with. Names of files are in the same folder."""
+
+    event: EventName
+    table: TableNo
+    host: str
+    port: int
+    password_file: str
+    ca_file: str | None
+    pin_file: str | None = None
+    """The hash of the event's PIN for arbiters, where the desk had one."""
+
+    @property
+    def journal(self) -> str:
+        """The folder of the table's journal: another for each event and table."""
+        return f"{self.event}/table-{self.table}"
+
+
+def store_pairing(folder: Path, pairing: Pairing) -> None:
+    """Keep a pairing in the place of the one before. Raises BadConfiguration where it cannot be written."""
+    broker, name = pairing.broker, f"{pairing.event}-table-{pairing.table}"
+    ca, pin = f"{name}.crt" if broker.ca else None, f"{name}.pin" if pairing.pin else None
+    kept = StoredPairing(
+        event=pairing.event,
+        table=pairing.table,
+        host=broker.host,
+        port=broker.port,
+        password_file=f"{name}.password",
+        ca_file=ca,
+        pin_file=pin,
+    )
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_for_owner(folder / kept.password_file, f"{broker.password}\n".encode())
+        if ca and broker.ca:
+            write_for_owner(folder / ca, broker.ca.encode("ascii"))
+        if pin and pairing.pin:
+            write_for_owner(folder / pin, f"{pairing.pin}\n".encode("ascii"))
+        write_for_owner(folder / PAIRING_FILE, msgspec.json.encode(kept))
+    except OSError as error:
+        raise BadConfiguration(f"paired: what the desk has told cannot be kept in {folder}: {error.strerror}") from None
+
+
+def stored_pairing(folder: Path) -> StoredPairing:
+    """Give what a device was paired with. Raises NotPaired, BadConfiguration where that cannot be read."""
+    try:
+        return msgspec.json.decode((folder / PAIRING_FILE).read_bytes(), type=StoredPairing)
+    except FileNotFoundError:
+        raise NotPaired(f"this device is paired with no event yet: there is no {folder / PAIRING_FILE}") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadConfiguration(f"{folder / PAIRING_FILE}: {error}") from None
+
+
+DESK_PIN_FILE: Final = "arbiter-pin-told"
 """Beside the journal: the PIN that the desk has set."""
 
 Language = Annotated[str, Meta(pattern="^[a-z]{2,3}$(?!\\n)", description="one for which there is a catalogue")]
-
 
 SelfTestWhen = Annotated[
     Literal["day", "asked"] | None,
@@ -30,14 +176,14 @@ SelfTestWhen = Annotated[
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the broker is; the password stands alone in a file that only the kiosk's user can read."""
 
-    host: Annotated[str, Meta(pattern=f"^(?:{HOST})$(?!\\n)", description="name or address")]
+    host: Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)", description="name or address")]
     port: Annotated[int, Meta(ge=1, le=65535)]
     password_file: str
     ca_file: str | None = None
     keepalive_s: Annotated[int, Meta(ge=2, le=300, description="how soon a dead network is noticed")] = 10
 
 
-class Devices(Struct, frozen=True, forbid_unknown_fields=True):
+class DeviceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Addresses of what is on the table. `people` plays by itself, with simulated devices only."""
 
     buttons: str
@@ -46,7 +192,7 @@ class Devices(Struct, frozen=True, forbid_unknown_fields=True):
     scanner: str | None = None
 
 
-class Screen(Struct, frozen=True, forbid_unknown_fields=True):
+class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The table's screen: size in pixels; driver as SDL names it (`dummy` shows nothing).
 
     `hand`: at which side the buttons are; `text`: how large letters are, where they have room.
@@ -73,8 +219,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     table: TableNo
     folder: str
     broker: BrokerSettings
-    devices: Devices
-    screen: Screen = Screen()
+    devices: DeviceSettings
+    screen: ScreenSettings = ScreenSettings()
     arbiter_pin_file: Annotated[
         str, Meta(description="the hash of the arbiters' PIN; without the file there is none")
     ] = "arbiter-pin"
@@ -82,20 +228,20 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     self_test: SelfTestWhen = None
 
 
-class OwnConfig(Struct, frozen=True, forbid_unknown_fields=True):
+class UnpairedConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings of a device that the desk pairs with its table: event, table and broker are what it was told."""
 
     paired: Annotated[str, Meta(min_length=1, description="the folder where what the desk has told is kept")]
-    devices: Devices
+    devices: DeviceSettings
     desk: Annotated[str, Meta(max_length=64, description="the desk's address, where it is always the same")] = ""
-    screen: Screen = Screen()
+    screen: ScreenSettings = ScreenSettings()
     arbiter_pin_file: str = "arbiter-pin"
     language: Language = "en"
     self_test: SelfTestWhen = None
 
     def with_table(self, folder: Path) -> Config:
         """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
-        kept = kept_in(folder)
+        kept = stored_pairing(folder)
         ca = str(folder / kept.ca_file) if kept.ca_file else None
         return Config(
             event=kept.event,
@@ -110,7 +256,7 @@ class OwnConfig(Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class Settings:
+class KioskSettings:
     """A configuration and where it was read from."""
 
     def __init__(self, path: Path) -> None:
@@ -127,7 +273,7 @@ class Settings:
             self.paired = "paired" in msgspec.toml.decode(content)
             if not self.paired:
                 return msgspec.toml.decode(content, type=Config)
-            own = msgspec.toml.decode(content, type=OwnConfig)
+            own = msgspec.toml.decode(content, type=UnpairedConfig)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BadConfiguration(f"{path}: {error}") from None
         return own.with_table(self._beside / own.paired)
@@ -163,9 +309,9 @@ class Settings:
         """Where the table's journal is kept."""
         return self.beside(self.config.folder)
 
-    def pin(self) -> Pin:
+    def pin(self) -> PinFile:
         """Give the arbiters' PIN, as the desk has told it last. Raises BadConfiguration."""
-        return Pin(self.beside(self.config.arbiter_pin_file), self.folder / PIN_TOLD, self.config.event)
+        return PinFile(self.beside(self.config.arbiter_pin_file), self.folder / DESK_PIN_FILE, self.config.event)
 
     def address(self) -> Address:
         """Give the broker's address with the password. Raises BadConfiguration."""
@@ -183,3 +329,28 @@ class Settings:
         if ca and not ca.is_file():
             raise BadConfiguration(f"broker.ca_file: there is no file {ca}")
         return Address(broker.host, broker.port, f"table-{self.config.table}", password, ca, broker.keepalive_s)
+
+
+class UnpairedSettings(Struct, frozen=True):
+    """A device's own settings, with paths in full."""
+
+    devices: DeviceSettings
+    screen: ScreenSettings
+    language: str
+    desk: str
+    paired: Path
+    """The folder where a pairing is kept."""
+    camera: str
+    """The camera's address."""
+
+
+def unpaired_settings(path: Path) -> UnpairedSettings:
+    """Read what a configuration says of the device. Raises BadConfiguration, also where it names its table itself."""
+    try:
+        said = msgspec.toml.decode(path.read_bytes(), type=UnpairedConfig)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadConfiguration(f"{path}: {error}") from None
+    beside = path.resolve().parent
+    kind, _, rest = said.devices.camera.partition(":")
+    camera = f"{kind}:{beside / rest}" if kind == "pictures" else said.devices.camera
+    return UnpairedSettings(said.devices, said.screen, said.language, said.desk, beside / said.paired, camera)

@@ -1,7 +1,7 @@
-"""The table's memory: every accepted event, and the facts that wait for the scorer's receipt.
+"""The table's journal: every accepted event, and the facts that wait for the scorer's receipt.
 
-An event and the facts that follow from it are committed together, before any effect shows. After a power cut at
-any instant the journal is played again and the table stands where it stood.
+One SQLite file, open in one kiosk at a time. What `record` returns is durable. Its write-ahead log gets its full length
+before anybody plays, so that no press waits for the file system.
 """
 
 import fcntl
@@ -16,12 +16,9 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.facts import Fact, Result
-from broker.contract.messages import LogMessage, Receipt, Taken
-from broker.contract.wire import decode, encode
+from broker.protocol import Fact, LogMessage, Receipt, Result, Taken, decode, encode
 from kiosk.errors import JournalBroken, JournalFull, JournalInUse
-from kiosk.log_ahead import lay_out
-from kiosk.table.events import Event, Restarted
+from kiosk.table import Event, Restarted
 
 VERSION: Final = "4"
 
@@ -46,7 +43,6 @@ AN_EVENT: Final = 65_536
 
 _EVENTS: Final = msgspec.json.Decoder(Event)
 
-
 BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 """Another one whenever the machine starts (Linux)."""
 
@@ -65,17 +61,17 @@ def _full(error: Exception) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
+class JournalOwner:
     """Whose journal it is."""
 
     event: str
     table: int
 
 
-class Journal:
+class TableJournal:
     """One table's journal, open for one kiosk at a time."""
 
-    def __init__(self, path: Path, whose: Whose) -> None:
+    def __init__(self, path: Path, whose: JournalOwner) -> None:
         """Open or make it. Raises JournalInUse, JournalBroken."""
         self._whose, self._folder = whose, path.parent
         self._beside: dict[str, str] = {}
@@ -229,7 +225,7 @@ class Journal:
     def lay_out(self) -> None:
         """Let events be durable soon, whatever else the machine writes. Without room for that they are all the same."""
         try:
-            lay_out(self._store)
+            allocate_log(self._store)
         except sqlite3.OperationalError as error:
             if not _full(error):
                 raise
@@ -386,3 +382,25 @@ class Journal:
                 "UPDATE outbox SET state = 'open', code = NULL "
                 "WHERE state = 'refused' AND code NOT IN ('already_recorded', 'id_reused')"
             )
+
+
+PAGES: Final = 500
+"""Of the log, then it begins anew: one event of some 400 waits for that."""
+
+SPARE: Final = 50
+"""More pages than one event adds when the log is nearly full."""
+
+
+def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
+    """Write the log full and take back what was written: the file keeps the room, for events to come.
+
+    Raises sqlite3.OperationalError where there is no room; then the log grows with the events, as SQLite's do.
+    """
+    (size,) = store.execute("PRAGMA page_size").fetchone()
+    store.execute("DROP TABLE IF EXISTS ahead")  # of a start that was cut here
+    store.execute("CREATE TABLE ahead (pages BLOB)")
+    store.execute("INSERT INTO ahead VALUES (zeroblob(?))", ((pages + SPARE) * size,))
+    store.execute("PRAGMA wal_checkpoint(RESTART)")
+    store.execute("DROP TABLE ahead")
+    store.execute("PRAGMA wal_checkpoint(RESTART)")
+    store.execute(f"PRAGMA wal_autocheckpoint={pages}")

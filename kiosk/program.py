@@ -7,87 +7,115 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from broker.contract.counting import Counted
-from broker.contract.link import Incoming, LinkChanged, LinkRefused
-from broker.contract.messages import ArbiterPin, Assignment, Order, Receipt, Served, TableState
-from broker.contract.words import Lifecycle
-from firmware.contact import TooShort
-from firmware.hardware.inventory import Trouble
+from broker.protocol import ArbiterPin, Assignment, Counted, Lifecycle, Order, Receipt, Served, TableState
+from broker.protocol.link import Incoming, LinkChanged, LinkRefused
+from firmware.hardware.inventory import HardwareTrouble
+from firmware.presses import TooShort
 from firmware.reports import Health, Held, NotScanned, Pressed, Released, Report, Scanned
-from kiosk import bench
-from kiosk.bench import Bench
-from kiosk.bench_kept import KeptBench
-from kiosk.closing import Closing
-from kiosk.config import Settings
-from kiosk.core import Core
+from kiosk import restoring
+from kiosk.camera.observations import (
+    CameraHealth,
+    CameraReport,
+    CameraTarget,
+    HandObservation,
+    PictureObservation,
+    TableObservation,
+)
+from kiosk.config import KioskSettings
+from kiosk.core import HeldEvents, JournaledTable, disk_problem, next_disk_check
 from kiosk.counting.desk import CountDesk
-from kiosk.duty import ELSEWHERE, Duty
 from kiosk.errors import JournalFull
-from kiosk.eyes import CameraHealth, Seen
-from kiosk.health import BUTTONS, CAMERA, TOLD_LATE, Wellbeing
-from kiosk.journal import Journal
-from kiosk.keyboard import Keyboard
-from kiosk.offered import content, first_left, may_be_taken
-from kiosk.receipts import Receipts
-from kiosk.screens.alone_shown import alone_shown
-from kiosk.screens.riichi_shown import session_shown
-from kiosk.screens.shown import Line, Shown, in_restoring, shown, timed
-from kiosk.self_test.day import begins_a_day
-from kiosk.self_test.desk import TestDesk, look_at_board
-from kiosk.sight import HandSight, PictureSight, Sight, Wanted
-from kiosk.stalled import Stalled, next_look, room_of
-from kiosk.table import orders
-from kiosk.table.errors import NotNow
-from kiosk.table.events import (
+from kiosk.input import ButtonInput, Keyboard, WindowClosing
+from kiosk.journal import TableJournal
+from kiosk.restoring import Restoring, RestoringDraft
+from kiosk.screens import (
+    ScreenView,
+    StatusLine,
+    planned_riichi_view,
+    screen_view,
+    session_view,
+    with_restoring,
+    with_time_left,
+)
+from kiosk.self_test import SelfTestDesk, begins_a_day, look_at_board
+from kiosk.status import (
+    BUTTONS,
+    CAMERA,
+    LATE_PRESS,
+    DeviceHealth,
+    ReceiptCodes,
+    people_health,
+    program_version,
+    state_message,
+    time_of_day,
+)
+from kiosk.table import (
+    SETTLE_NS,
     Assigned,
     ButtonPressed,
     ClaimWindowElapsed,
     Event,
+    NotNow,
+    Phase,
     SelfTestBegun,
+    Table,
     TrayChecked,
+    arbiter,
 )
-from kiosk.table.state import SETTLE_NS, Phase, Table
-from kiosk.table_link import ask, read, table_link
-from kiosk.today import hours_and_minutes, version
-from kiosk.told import told_of, told_of_people
-from kiosk.touch import Touch
-from kiosk.uplink import Uplink, Wire
+from kiosk.uplink import (
+    OTHER_DEVICE,
+    ServiceStatus,
+    TableConnection,
+    Uplink,
+    first_unplayed,
+    may_take_plan,
+    open_table_link,
+    plan_content,
+    read_message,
+    send_count_request,
+)
 
 log = logging.getLogger("homologue.kiosk")
 
-Item = Incoming | LinkChanged | Seen | Report | TooShort
+Item = Incoming | LinkChanged | CameraReport | Report | TooShort
 """What other threads put on the queue."""
 
 
-class Program:
+class TableProgram:
     """The loop of one table. Devices are given to it; it never asks which kind they are."""
 
     def __init__(
         self,
-        settings: Settings,
-        journal: Journal,
+        settings: KioskSettings,
+        journal: TableJournal,
         clock: Callable[[], int] = time.monotonic_ns,
-        time_of_day: Callable[[], str] = hours_and_minutes,
-        link: Callable[[Callable[[Incoming | LinkChanged], None]], Wire] | None = None,
-        board: Callable[[], Iterable[Trouble]] = look_at_board,
+        time_of_day: Callable[[], str] = time_of_day,
+        link: Callable[[Callable[[Incoming | LinkChanged], None]], TableConnection] | None = None,
+        board: Callable[[], Iterable[HardwareTrouble]] = look_at_board,
     ) -> None:
         """Take what stands in for the wire where there is none (it is given what to tell of), and for the board."""
         self._config, self._journal, self._clock, self._time_of_day = settings.config, journal, clock, time_of_day
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        self._core = Core(journal, lambda: time.time_ns() // 1_000_000)
+        self._core = JournaledTable(journal, lambda: time.time_ns() // 1_000_000)
         last = journal.last_wall
         self._core.restarted(clock())
-        self._duty, self._receipts = Duty(journal.device), Receipts(journal)
-        self._link: Wire = link(self._queue.put) if link else table_link(settings, journal, self.state, self._queue.put)
+        self._duty, self._receipts = ServiceStatus(journal.device), ReceiptCodes(journal)
+        self._link: TableConnection = (
+            link(self._queue.put) if link else open_table_link(settings, journal, self.state, self._queue.put)
+        )
         self._uplink = Uplink(journal, self._link, self._config.event, self._config.table)
         self._offered: Assignment | None = None
         self._heard: tuple[object, ...] | None = None
         """What the plan said that came last."""
-        self._keyboard, self._touch, self._closing = Keyboard(self._apply, settings.pin(), journal), Touch(), Closing()
-        self._count = CountDesk(self._config.event, self._config.table, partial(ask, self._link))
-        self._health = Wellbeing()
-        self._test = TestDesk(scanner=settings.config.devices.scanner is not None, board=board)
-        self._bench_kept, self._bench_of = KeptBench(journal), self._core.state.play
+        self._keyboard, self._touch, self._closing = (
+            Keyboard(self._apply, settings.pin(), journal),
+            ButtonInput(),
+            WindowClosing(),
+        )
+        self._count = CountDesk(self._config.event, self._config.table, partial(send_count_request, self._link))
+        self._health = DeviceHealth()
+        self._test = SelfTestDesk(scanner=settings.config.devices.scanner is not None, board=board)
+        self._bench_kept, self._bench_of = RestoringDraft(journal), self._core.state.play
         self._bench = self._bench_kept.reopened(self._bench_of)
         self._shown_at = self._core.state.since
         """When the screen last asked for something else: a box may have kept presses from before a restart."""
@@ -96,7 +124,7 @@ class Program:
         self._why = ""
         """Why there is no connection, as it was logged last."""
         self._lifecycle: Lifecycle = "ready"
-        self._look_at_disk, self._stalled = clock(), Stalled()
+        self._look_at_disk, self._stalled = clock(), HeldEvents()
         if settings.tested_daily and begins_a_day(self.state, last, time.time_ns() // 1_000_000):
             self._apply(SelfTestBegun(at=clock()))
         self._follow()
@@ -107,7 +135,7 @@ class Program:
         """Take in what a device on the table reports, pulses too short for a finger too; from the devices' threads."""
         self._queue.put(report)
 
-    def seen(self, item: Seen) -> None:
+    def seen(self, item: CameraReport) -> None:
         """Take in what the camera says; from the eyes' thread."""
         self._queue.put(item)
 
@@ -150,23 +178,23 @@ class Program:
                 self._link_changed(item)
             case CameraHealth(code=code):
                 self._health.say(CAMERA, code)
-            case TrayChecked() | Sight() | HandSight() | PictureSight():
+            case TrayChecked() | TableObservation() | HandObservation() | PictureObservation():
                 self._saw(item)
             case _:
                 if not self._test.take(item, self._clock()):
                     self._reported(item)
 
-    def _saw(self, seen: TrayChecked | Sight | HandSight | PictureSight) -> None:
+    def _saw(self, seen: TrayChecked | TableObservation | HandObservation | PictureObservation) -> None:
         """Take in what the camera sees."""
         match seen:
             case TrayChecked():
-                self._bench = bench.looked(self._bench, seen)
+                self._bench = restoring.with_tray_look(self._bench, seen)
                 self._apply(seen)
-            case Sight():
-                self._bench = bench.saw(self._bench, seen, self._config.event)
-            case HandSight():
+            case TableObservation():
+                self._bench = restoring.with_observation(self._bench, seen, self._config.event)
+            case HandObservation():
                 self._count.saw(seen)
-            case PictureSight():
+            case PictureObservation():
                 self._test.saw(seen)
 
     def _reported(self, report: Report | TooShort) -> None:
@@ -185,8 +213,8 @@ class Program:
         """Answer a scan while walls are restored; what is scanned at other times is nobody's question."""
         if (play := self.state.play) is None or self.state.phase is not Phase.RESTORING:
             return
-        scanned = bench.scan(self._bench, report, play, self._config.event)
-        self._bench, look = bench.complete(scanned, play, self._clock())
+        scanned = restoring.with_scan(self._bench, report, play, self._config.event)
+        self._bench, look = restoring.completed_tray(scanned, play, self._clock())
         if look is not None:
             self._apply(look)
 
@@ -198,8 +226,8 @@ class Program:
         event = self._touch.event(report, self.state.phase)
         if isinstance(event, ButtonPressed) and self._unseen(event):
             return
-        if event is not None and self._apply(event) == TOLD_LATE:
-            self._health.say(f"press-{report.seat}", TOLD_LATE)
+        if event is not None and self._apply(event) == LATE_PRESS:
+            self._health.say(f"press-{report.seat}", LATE_PRESS)
 
     def _unseen(self, press: ButtonPressed) -> bool:
         """Whether who pressed had not seen what is asked now: a slow device must not make a hu of a confirmation.
@@ -212,7 +240,7 @@ class Program:
     def _apply(self, event: Event) -> str | None:
         """Take one event in; give the code if it was not to be."""
         if self._duty.elsewhere:
-            return ELSEWHERE
+            return OTHER_DEVICE
         if self._stalled.waiting:
             return self._stalled.hold(event)
         before = self.state.public, self.state.self_test
@@ -227,13 +255,13 @@ class Program:
             self._shown_at = self._clock()
             self._health.moved(self.state)
         if self._bench_of != self.state.play:
-            self._bench, self._bench_of = Bench(), self.state.play
+            self._bench, self._bench_of = Restoring(), self.state.play
         self._uplink.send(facts, self._clock())
         return None
 
     def _message(self, incoming: Incoming) -> None:
         """Messages on our topics come from the scorer and the desk; what cannot be read is dropped, never obeyed."""
-        message, code = read(incoming)
+        message, code = read_message(incoming)
         self._health.say("wire", code)
         match message:
             case Receipt():
@@ -245,7 +273,7 @@ class Program:
             case Served():
                 self._served_came(message)
             case Order():
-                self._apply(orders.given(message, self._clock()))
+                self._apply(arbiter.event_of_order(message, self._clock()))
             case ArbiterPin():
                 self._keyboard.take_pin(message)
         incoming.acknowledge()
@@ -255,7 +283,7 @@ class Program:
         was_elsewhere = self._duty.elsewhere
         news = self._duty.hear(served)
         if self._duty.elsewhere and not was_elsewhere:
-            log.warning("%s: table %s is served by %s", ELSEWHERE, self._config.table, served.device)
+            log.warning("%s: table %s is served by %s", OTHER_DEVICE, self._config.table, served.device)
         if news:
             self._uplink.say(self._now, again=True)
         if news == "back":
@@ -263,7 +291,7 @@ class Program:
 
     def _plan_came(self, plan: Assignment) -> None:
         """Keep a plan until it may be taken; one that says something new may have room for what was refused."""
-        heard = content(plan)
+        heard = plan_content(plan)
         if self._heard not in (None, heard):
             self._uplink.reconnected(self._clock())
         self._offered, self._heard = plan, heard
@@ -290,7 +318,7 @@ class Program:
         closes_at = self.state.closes_at
         if closes_at is not None and self._closing.may_close(closes_at, now, down=self.state.finger_down):
             self._apply(ClaimWindowElapsed(at=now))
-        if self._offered and may_be_taken(self._offered, self.state, self._journal.store):
+        if self._offered and may_take_plan(self._offered, self.state, self._journal.store):
             self._assign(self._offered, now)
         if self._connected and self._uplink.overdue(now):
             self._uplink.resend(now)
@@ -302,8 +330,8 @@ class Program:
         """
         if now < self._look_at_disk:
             return
-        code = room_of(self._journal)
-        self._look_at_disk = next_look(code, now)
+        code = disk_problem(self._journal)
+        self._look_at_disk = next_disk_check(code, now)
         self._health.say("disk", code)
         if code != JournalFull.code and not self._duty.elsewhere:
             for event in self._stalled.taken():
@@ -312,9 +340,9 @@ class Program:
     def _assign(self, offered: Assignment, now: int) -> None:
         self._offered = None
         had = self.state.assignment
-        if had is not None and content(had) == content(offered):
+        if had is not None and plan_content(had) == plan_content(offered):
             return
-        code = self._apply(Assigned(at=now, assignment=offered, first=first_left(offered, self._journal.results())))
+        code = self._apply(Assigned(at=now, assignment=offered, first=first_unplayed(offered, self._journal.results())))
         if code == JournalFull.code:
             self._offered = offered
         else:
@@ -353,11 +381,11 @@ class Program:
         """Do what a key does while walls are restored; say whether it does anything then."""
         if self.state.phase is not Phase.RESTORING:
             return False
-        does = bench.key(self._bench, key, self.state, self._clock())
-        if isinstance(does, Bench):
-            allowed = does.showing != "hand" or bench.may_tick(self.state, self._health.codes.get(CAMERA))
+        does = restoring.press_restoring_key(self._bench, key, self.state, self._clock())
+        if isinstance(does, Restoring):
+            allowed = does.showing != "hand" or restoring.may_tick(self.state, self._health.codes.get(CAMERA))
             self._bench = does if allowed else self._bench
-            self._keyboard.problem = None if allowed else bench.CAMERA_READS
+            self._keyboard.problem = None if allowed else restoring.CAMERA_READS
         elif does is not None:
             self._keyboard.problem = self._apply(does)
         return does is not None
@@ -365,37 +393,44 @@ class Program:
     # ---- what is seen and said --------------------------------------------------------------
 
     @property
-    def looked_for(self) -> Wanted | None:
+    def looked_for(self) -> CameraTarget | None:
         """What the camera is to look at: nothing while tiles are played with."""
         if self._test.shown is not None:
             return self._test.looked_for
         return self.state.play if self.state.phase is Phase.RESTORING else self._count.looked_for
 
-    def shown(self) -> Shown:
+    def shown(self) -> ScreenView:
         """Give what is to be seen."""
         health = tuple(f"{device}: {code}" for device, code in sorted(self._health.codes.items()))
-        line = Line(
-            self._link.up, self._uplink.unsent, len(self._uplink.refused), health, self._time_of_day(), version()
+        line = StatusLine(
+            self._link.up,
+            self._uplink.unsent,
+            len(self._uplink.refused),
+            health,
+            self._time_of_day(),
+            program_version(),
         )
         if self._duty.elsewhere:
-            return Shown(table=self._config.table, state=self.state.public, line=line, elsewhere=True)
-        now = shown(
+            return ScreenView(table=self._config.table, state=self.state.public, line=line, elsewhere=True)
+        now = screen_view(
             self._config.table, self.state, self._keyboard.form, line, self._keyboard.problem, self._keyboard.panel
         )
-        now = replace(in_restoring(now, self.state, self._bench), self_test=self._test.shown)
-        now = timed(self._receipts.with_code(now, self.state), self.state, self._clock())
+        now = replace(with_restoring(now, self.state, self._bench), self_test=self._test.shown)
+        now = with_time_left(self._receipts.with_code(now, self.state), self.state, self._clock())
         now = replace(now, count=self._count.shown(self._clock(), up=self._link.up), told=self._count.told)
         if now.calling and self._link.up:
             now = replace(now, calls_before=self._duty.calls_before, arbiter_coming=self._duty.arbiter_coming)
         session, form = self.state.session, self._keyboard.riichi.form
         if session is None:
-            return replace(now, alone=alone_shown(self.state, form)) if self.state.alone else now
-        return replace(now, session=session_shown(self.state, session, form, self._config.screen.scores))
+            return replace(now, alone=planned_riichi_view(self.state, form)) if self.state.alone else now
+        return replace(now, session=session_view(self.state, session, form, self._config.screen.scores))
 
     def _now(self) -> TableState:
         """What the table says of itself."""
         refused = {"refused": self._uplink.refused[-1][1]} if self._uplink.refused else {}
         health = {**self._health.codes, **refused}
         unwell: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
-        told = {**health, **told_of_people(self.state)}  # what they did makes no device unwell
-        return told_of(self._config, self._journal, self.state, unwell, self._uplink.unsent, told, self._keyboard.pin)
+        told = {**health, **people_health(self.state)}  # what they did makes no device unwell
+        return state_message(
+            self._config, self._journal, self.state, unwell, self._uplink.unsent, told, self._keyboard.pin
+        )

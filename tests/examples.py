@@ -4,4 +4,4 @@ from typing import Final
 
 from hypothesis import settings
 
-COSTLY: Final = settings(max_examples=max(2, settings.default.max_examples // 5))
+COSTLY: Final = settings(max_examples=max(2, settings().max_examples // 5))

@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
-from broker.command import GROUP
-from broker.reference import PAGES
+from broker.cli.main import GROUP
+from broker.cli.reference import PAGES
 
 ROOT: Final = Path(__file__).parents[1]
 LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]+)")
@@ -37,7 +37,9 @@ def test_the_readme_lists_the_commands_that_there_are() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_that_is_made_from_the_code_is_up_to_date(page: str) -> None:
     # In a process of its own, as `make docs` does: click keeps a command's help as it was first asked for.
-    made = subprocess.run([sys.executable, "-m", "broker.reference", page], capture_output=True, text=True, check=True)
+    made = subprocess.run(
+        [sys.executable, "-m", "broker.cli.reference", page], capture_output=True, text=True, check=True
+    )
     assert (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") == made.stdout, "make docs"
 
 

@@ -9,21 +9,21 @@ from typing import Final
 
 import pytest
 
-from kiosk.screens.words import catalogue
+from kiosk.screens import translation_file
 
 HOME: Final = Path(__file__).parent.parent
 DOCUMENT: Final = HOME / "docs" / "words.md"
 
 CATALOGUES: Final = (
-    "broker/desk/catalogue.toml",
-    "broker/desk/details.toml",
-    *sorted(str(path.relative_to(HOME)) for path in (HOME / "broker/desk/words").glob("*.toml")),
-    "broker/organiser/deals/sheet.toml",
-    "broker/organiser/paper/sheet.toml",
-    "broker/records/printed/words.toml",
-    "broker/records/session/words.toml",
-    "vision/live/mount/words.toml",
-    "vision/sheets/words.toml",
+    "broker/web/catalogue.toml",
+    "broker/web/details.toml",
+    *sorted(str(path.relative_to(HOME)) for path in (HOME / "broker/web/words").glob("*.toml")),
+    "broker/export/carrier_sheets.toml",
+    "broker/export/paper_sheets.toml",
+    "broker/export/pdf.toml",
+    "broker/export/session_sheet.toml",
+    "vision/mounting/texts.toml",
+    "vision/sheets/texts.toml",
 )
 SCREENS: Final = "the tables’ screens"
 
@@ -59,7 +59,7 @@ def pattern(word: str) -> str:
 def said(language: str) -> tuple[tuple[str, str], ...]:
     """Give all that is said in a language: where, and `key = sentence`."""
     found = [(path, f"{key} = {text}") for path in CATALOGUES for key, text in sentences(path, language)]
-    return *found, *((SCREENS, f"{entry.msgid} = {entry.msgstr}") for entry in catalogue(language))
+    return *found, *((SCREENS, f"{entry.msgid} = {entry.msgstr}") for entry in translation_file(language))
 
 
 def sentences(path: str, language: str) -> Iterator[tuple[str, str]]:

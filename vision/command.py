@@ -1,19 +1,124 @@
-"""`homologue read`: pictures in, serials in order out."""
+"""The command `homologue read`: pictures in, serials in order out, as text or as a JSON line each."""
 
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from vision.errors import ExpectedDealError, VisionError
-from vision.expected import Expected, load_expected
-from vision.live.overlay import draw_overlay, write_overlay
+from vision.overlay import draw_overlay, write_overlay
 from vision.picture import load_picture
 from vision.reader import read_picture
-from vision.reading import Reading
-from vision.report import Verdict, error_line, reading_line, reading_text
-from vision.verdict import compare, verified
+from vision.reading import PictureReading, TileRead, TrayFault, TrayFaultType
+from vision.verdict import ExpectedSerials, compare, load_expected, verified
+
+_FAULT_SENTENCES = {
+    TrayFaultType.MISSING: "{expected:03d} is missing",
+    TrayFaultType.SWAPPED: "{found:03d} lies here and belongs to row {with_row}, tile {with_col}",
+    TrayFaultType.FACE_UP: "a tile lies face up; {expected:03d} belongs here",
+    TrayFaultType.UPSIDE_DOWN: "the tile is turned by half a turn",
+    TrayFaultType.FOREIGN: "{what} of another set lies here instead of {expected:03d}",
+    TrayFaultType.WRONG_HAND: "{found:03d} belongs in another tray; {expected:03d} belongs here",
+    TrayFaultType.OCCLUDED: "something covers the tile",
+    TrayFaultType.SIDEWAYS: "the tile lies askew",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TrayVerdict:
+    """What a reading is against what should lie there."""
+
+    faults: tuple[TrayFault, ...]
+    verified: bool
+
+
+def reading_line(
+    image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None
+) -> dict[str, Any]:
+    """Give the object that `homologue read --json` prints for one picture; without an expected deal no verdict."""
+    line = {
+        "image": image,
+        "ms": round(milliseconds, 1),
+        "reads": [_read_object(read) for read in reading.reads],
+        "faults": [_fault_object(fault) for fault in verdict.faults] if verdict else [],
+    }
+    return {**line, "verified": verdict.verified} if verdict else line
+
+
+def reading_error_line(image: str, error: VisionError) -> dict[str, Any]:
+    """Give the object that `homologue read --json` prints for a picture that cannot be read."""
+    return {"image": image, "error": {"code": error.code, "message": str(error)}}
+
+
+def _read_object(read: TileRead) -> dict[str, Any]:
+    return {
+        "serial": read.serial,
+        "set": read.set,
+        "quad": [list(corner) for corner in read.quad],
+        "confidence": read.confidence,
+        "seat": read.seat,
+        "row": read.row,
+        "col": read.col,
+        "rotation": read.rotation,
+        "face_up": read.face_up,
+        "foreign": read.foreign,
+    }
+
+
+def _fault_object(fault: TrayFault) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "type": fault.type.value,
+        "seat": fault.seat,
+        "row": fault.row,
+        "col": fault.col,
+        "expected": fault.expected,
+    }
+    if fault.found is not None:
+        line["found"] = fault.found
+    if fault.with_ is not None:
+        line["with"] = list(fault.with_)
+    return line
+
+
+def reading_text(image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None) -> str:
+    """Give what a person wants to know: the rows, then what is wrong and whether the tray is verified."""
+    read = sum(one.serial is not None for one in reading.reads)
+    lines = [f"{image}: {read} read, {len(reading.reads) - read} seen but not read ({milliseconds:.0f} ms)"]
+    lines += _tray_lines(reading)
+    if verdict:
+        lines += [f"  {fault_sentence(fault)}" for fault in verdict.faults]
+        tiles = len(reading.places)
+        lines.append(f"  verified: all {tiles} tiles lie as they should" if verdict.verified else "  NOT verified")
+    return "\n".join(lines)
+
+
+def _tray_lines(reading: PictureReading) -> list[str]:
+    """Give the serials row by row, in a carrier with the seat before each row; without a tray those that were read."""
+    if not reading.places:
+        serials = sorted(one.serial for one in reading.reads if one.serial is not None)
+        return ["  no tray found; " + (" ".join(f"{one:03d}" for one in serials) or "no mark either")]
+    return [
+        "  " + (f"{seat} " if seat else "") + " ".join("---" if one is None else f"{one:03d}" for one in row)
+        for seat, rows in reading.seats.items()
+        for row in rows
+    ]
+
+
+def fault_sentence(fault: TrayFault) -> str:
+    """Give a fault in plain words; people count rows and tiles from 1."""
+    with_row, with_col = fault.with_ or (-1, -1)
+    words = _FAULT_SENTENCES[fault.type].format(
+        expected=fault.expected,
+        found=fault.found or 0,
+        what="a tile" if fault.found is None else f"{fault.found:03d}",
+        with_row=with_row + 1,
+        with_col=with_col + 1,
+    )
+    where = f"{fault.seat}, row" if fault.seat else "row"
+    return f"{where} {fault.row + 1}, tile {fault.col + 1}: {words}"
 
 
 @click.command(short_help="Read pictures of tile backs.")
@@ -47,7 +152,7 @@ def read(pictures: tuple[Path, ...], expected_file: Path | None, overlay: Path |
         click.echo(_read_one(picture, expected, overlay, as_json=as_json))
 
 
-def _read_one(path: Path, expected: Expected | None, overlay: Path | None, *, as_json: bool) -> str:
+def _read_one(path: Path, expected: ExpectedSerials | None, overlay: Path | None, *, as_json: bool) -> str:
     """Give the lines for one picture; a picture that cannot be read stops no other."""
     image = path.name
     began = time.perf_counter()
@@ -59,12 +164,12 @@ def _read_one(path: Path, expected: Expected | None, overlay: Path | None, *, as
         if overlay is not None:
             write_overlay(overlay, image, draw_overlay(picture, reading, verdict.faults if verdict else ()))
     except VisionError as error:
-        return json.dumps(error_line(image, error)) if as_json else f"{image}: {error} ({error.code})"
+        return json.dumps(reading_error_line(image, error)) if as_json else f"{image}: {error} ({error.code})"
     if as_json:
         return json.dumps(reading_line(image, took, reading, verdict))
     return reading_text(image, took, reading, verdict)
 
 
-def _judge(reading: Reading, expected: Expected) -> Verdict:
+def _judge(reading: PictureReading, expected: ExpectedSerials) -> TrayVerdict:
     faults = compare(reading, expected)
-    return Verdict(faults, verified(reading, expected, faults))
+    return TrayVerdict(faults, verified(reading, expected, faults))

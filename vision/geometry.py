@@ -21,7 +21,7 @@ def project(homography: Homography, points: Points) -> Points:
     return np.asarray(lifted[:, :2] / lifted[:, 2:3], dtype=np.float64)
 
 
-def inverse(homography: Homography) -> Homography:
+def inverse_homography(homography: Homography) -> Homography:
     """Give the way back of a homography."""
     return np.asarray(np.linalg.inv(homography), dtype=np.float64)
 

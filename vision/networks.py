@@ -26,7 +26,7 @@ def _session(name: Name) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(MODELS / f"{name}.onnx", options, providers=["CPUExecutionProvider"])
 
 
-def run(name: Name, pictures: NDArray[np.float32]) -> tuple[NDArray[np.float32], ...]:
+def run_network(name: Name, pictures: NDArray[np.float32]) -> tuple[NDArray[np.float32], ...]:
     """Give a network's answers to pictures, shape (n, 3, height, width): one array for each of its outputs."""
     session = _session(name)
     return tuple(np.asarray(one) for one in session.run(None, {session.get_inputs()[0].name: pictures}))

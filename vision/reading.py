@@ -1,15 +1,32 @@
-"""What the room says of a picture: values that flow out, for the kiosk and for the command."""
+"""What a tray is, and what a picture shows: the values that the kiosk and the command get."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vision.layout.tray import ROWS, SEATS
+ROW_LENGTHS = (13, 11, 10)  # a player's hand, and the two rows of the wall
+ROWS = len(ROW_LENGTHS)
+TILES = sum(ROW_LENGTHS)
+SEATS = ("E", "S", "W", "N")
+HALF_TURN = 180
+
+Indents = tuple[float, float, float]  # where column 0 of each row stands, in pitches from row 0's
+LEFT: Indents = (0.0, 0.0, 0.0)  # every row begins at the tray's left end
+CENTRED: Indents = (0.0, 1.0, 1.5)  # the short rows stand in the middle
+
+RowCol = tuple[int, int]  # row, col
+
+
+def tray_places() -> Iterator[RowCol]:
+    """Every (row, col) of a tray, in reading order."""
+    return ((row, col) for row, length in enumerate(ROW_LENGTHS) for col in range(length))
+
 
 Corners = tuple[tuple[float, float], tuple[float, float], tuple[float, float], tuple[float, float]]
 SerialRows = tuple[tuple[int | None, ...], ...]
 
 
-class FaultType(StrEnum):
+class TrayFaultType(StrEnum):
     """What can be wrong at a place; the names are those of the truth files."""
 
     MISSING = "missing"
@@ -22,7 +39,7 @@ class FaultType(StrEnum):
     SIDEWAYS = "sideways"
 
 
-class State(StrEnum):
+class PlaceState(StrEnum):
     """What the picture shows at a place of the tray."""
 
     BACK = "back"  # a tile back, read or not
@@ -32,7 +49,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class TileRead:
     """One tile that was seen, and what its mark says.
 
     `serial` is 1..136, None when it could not be read; `set` the set's letter or two digits, None where the mark names
@@ -60,7 +77,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TrayPlace:
     """What a place of a tray holds: `read` is None when nothing of a tile is seen there.
 
     `seat` is that of the tray, None where it stands alone; `quad` is where a tile would lie there, pixels.
@@ -68,18 +85,18 @@ class Place:
 
     row: int
     col: int
-    state: State
-    read: Read | None
+    state: PlaceState
+    read: TileRead | None
     seat: str | None = None
     quad: Corners | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class PictureReading:
     """A picture, read: every tile seen, and the 34 places of each tray found, trays in the order E S W N."""
 
-    reads: tuple[Read, ...]
-    places: tuple[Place, ...]
+    reads: tuple[TileRead, ...]
+    places: tuple[TrayPlace, ...]
 
     @property
     def rows(self) -> SerialRows:
@@ -101,13 +118,13 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class TrayFault:
     """One thing wrong at one place: `expected` belongs there, `found` lies there, `with_` is where that belongs.
 
     `seat` is that of the tray in a carrier; `with_` is always in the same tray.
     """
 
-    type: FaultType
+    type: TrayFaultType
     row: int
     col: int
     expected: int

@@ -1,16 +1,96 @@
-"""Stage 7, reading against deal: what is wrong in the trays. The deal judges reads here; it never makes one."""
+"""Compare a reading with the deal that should lie in the trays. The deal judges reads here; it never makes one.
 
+What should lie in a tray or a carrier comes from a file: the `expected` object of the truth files, or its own file.
+"""
+
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from vision.expected import check_expected
-from vision.layout.tray import Where
-from vision.reading import Fault, FaultType, Place, Read, Reading, State
+from vision.errors import ExpectedDealError
+from vision.payload import LAST_SERIAL
+from vision.reading import (
+    ROW_LENGTHS,
+    SEATS,
+    PictureReading,
+    PlaceState,
+    RowCol,
+    TileRead,
+    TrayFault,
+    TrayFaultType,
+    TrayPlace,
+)
+
+SerialsByRow = tuple[tuple[int, ...], ...]
+ExpectedSerials = SerialsByRow | Mapping[str, SerialsByRow]  # a tray that stands alone, or the carrier's four by seat
+ExpectedByPlace = dict[
+    str | None, dict[RowCol, int]
+]  # seat, None for a tray that stands alone, to the serials of its places
+
+_SHAPE = 'expected is not {"tray": [[13 serials], [11], [10]]} or {"E": ..., "S": ..., "W": ..., "N": ...}'
+
+
+def load_expected(path: Path) -> ExpectedSerials:
+    """Load the serials that belong in a tray or a carrier; raises ExpectedDealError."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ExpectedDealError(f"{path.name} cannot be read as JSON") from error
+    return parse_expected(content)
+
+
+def parse_expected(content: Any) -> ExpectedSerials:  # noqa: ANN401 -- JSON may hold anything
+    """Give what `{"tray": rows}` or `{"E": rows, ...}` says, bare or under the key `expected`.
+
+    Raises ExpectedDealError.
+    """
+    if isinstance(content, dict) and "expected" in content:
+        content = content["expected"]
+    if not isinstance(content, dict):
+        raise ExpectedDealError(_SHAPE)
+    expected = _rows(content["tray"]) if "tray" in content else _carrier(content)
+    check_expected(expected)
+    return expected
+
+
+def _carrier(content: dict[str, Any]) -> dict[str, SerialsByRow]:
+    if not set(SEATS) <= set(content):
+        raise ExpectedDealError(_SHAPE)
+    return {seat: _rows(content[seat]) for seat in SEATS}
+
+
+def _rows(rows: Any) -> SerialsByRow:  # noqa: ANN401 -- JSON may hold anything
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise ExpectedDealError(_SHAPE)
+    if not all(type(serial) is int for row in rows for serial in row):
+        raise ExpectedDealError("serials are whole numbers")
+    return tuple(tuple(row) for row in rows)
+
+
+def check_expected(expected: Sequence[Sequence[int]] | Mapping[str, Sequence[Sequence[int]]]) -> ExpectedByPlace:
+    """Give the serial of every place; raises ExpectedDealError when no set of 136 tiles can lie so."""
+    if isinstance(expected, Mapping) and not set(expected) <= set(SEATS):
+        raise ExpectedDealError("a carrier has the seats E, S, W and N")
+    trays = expected.items() if isinstance(expected, Mapping) else [(None, expected)]
+    deal: ExpectedByPlace = {seat: _by_place(rows) for seat, rows in trays}
+    serials = [serial for held in deal.values() for serial in held.values()]
+    if any(not 1 <= serial <= LAST_SERIAL for serial in serials) or len(set(serials)) != len(serials):
+        raise ExpectedDealError(f"serials are different whole numbers from 1 to {LAST_SERIAL}")
+    return deal
+
+
+def _by_place(rows: Sequence[Sequence[int]]) -> dict[RowCol, int]:
+    if [len(row) for row in rows] != list(ROW_LENGTHS):
+        raise ExpectedDealError("a tray has rows of 13, 11 and 10 serials")
+    return {(number, col): serial for number, row in enumerate(rows) for col, serial in enumerate(row)}
+
 
 _Expected = Sequence[Sequence[int]] | Mapping[str, Sequence[Sequence[int]]]
 
 
-def compare(reading: Reading, expected: _Expected, set_number: int | None = None) -> tuple[Fault, ...]:
+def compare(reading: PictureReading, expected: _Expected, set_number: int | None = None) -> tuple[TrayFault, ...]:
     """Name what is wrong, tray by tray in reading order; nothing of a tray that was not found.
 
     `expected` are three rows of 13, 11 and 10 serials for a tray that stands alone, or such rows by seat for a carrier.
@@ -20,14 +100,14 @@ def compare(reading: Reading, expected: _Expected, set_number: int | None = None
     """
     deal = check_expected(expected)
     own = _own_set(reading.reads, set_number)
-    faults: list[Fault] = []
+    faults: list[TrayFault] = []
     for place in reading.places:
         if place.seat in deal:
             faults += _faults_at(place, deal[place.seat], own)
     return tuple(_without_mirrors(faults))
 
 
-def verified(reading: Reading, expected: _Expected, faults: Sequence[Fault]) -> bool:
+def verified(reading: PictureReading, expected: _Expected, faults: Sequence[TrayFault]) -> bool:
     """Tell whether every tray was found, every place was read, and everything lies as it should.
 
     No fault alone is no proof: a picture without a tray has none.
@@ -38,7 +118,7 @@ def verified(reading: Reading, expected: _Expected, faults: Sequence[Fault]) -> 
     return not faults and seen == wanted
 
 
-def _own_set(reads: tuple[Read, ...], set_number: int | None) -> str | None:
+def _own_set(reads: tuple[TileRead, ...], set_number: int | None) -> str | None:
     """Give the set in play; where marks name sets by letter, a number says nothing and most tiles decide."""
     known = Counter(read.set for read in reads if read.set is not None)
     usual = known.most_common(1)[0][0] if known else None
@@ -47,27 +127,31 @@ def _own_set(reads: tuple[Read, ...], set_number: int | None) -> str | None:
     return usual
 
 
-_PLAIN = {State.EMPTY: FaultType.MISSING, State.FACE_UP: FaultType.FACE_UP, State.OCCLUDED: FaultType.OCCLUDED}
-_TURNS = {180: FaultType.UPSIDE_DOWN, 90: FaultType.SIDEWAYS, 270: FaultType.SIDEWAYS}
+_PLAIN = {
+    PlaceState.EMPTY: TrayFaultType.MISSING,
+    PlaceState.FACE_UP: TrayFaultType.FACE_UP,
+    PlaceState.OCCLUDED: TrayFaultType.OCCLUDED,
+}
+_TURNS = {180: TrayFaultType.UPSIDE_DOWN, 90: TrayFaultType.SIDEWAYS, 270: TrayFaultType.SIDEWAYS}
 
 
-def _faults_at(place: Place, deal: dict[Where, int], own: str | None) -> list[Fault]:
+def _faults_at(place: TrayPlace, deal: dict[RowCol, int], own: str | None) -> list[TrayFault]:
     expected = deal[place.row, place.col]
     if place.state in _PLAIN:
-        return [Fault(_PLAIN[place.state], place.row, place.col, expected, seat=place.seat)]
+        return [TrayFault(_PLAIN[place.state], place.row, place.col, expected, seat=place.seat)]
     if place.read is None:
         return []
     found = (_lie_fault(place, place.read, expected), _tile_fault(place, place.read, deal, own))
     return [fault for fault in found if fault is not None]
 
 
-def _lie_fault(place: Place, read: Read, expected: int) -> Fault | None:
+def _lie_fault(place: TrayPlace, read: TileRead, expected: int) -> TrayFault | None:
     """Say what is wrong with how a tile lies."""
-    kind = FaultType.SIDEWAYS if read.sideways else _TURNS.get(read.turn)
-    return Fault(kind, place.row, place.col, expected, seat=place.seat) if kind else None
+    kind = TrayFaultType.SIDEWAYS if read.sideways else _TURNS.get(read.turn)
+    return TrayFault(kind, place.row, place.col, expected, seat=place.seat) if kind else None
 
 
-def _tile_fault(place: Place, read: Read, deal: dict[Where, int], own: str | None) -> Fault | None:
+def _tile_fault(place: TrayPlace, read: TileRead, deal: dict[RowCol, int], own: str | None) -> TrayFault | None:
     """Say what is wrong with which tile lies there; a mark's set is surer than its back's colour.
 
     Of two tiles with one serial neither is read, yet one of them lies where the deal has another: that is named.
@@ -75,17 +159,17 @@ def _tile_fault(place: Place, read: Read, deal: dict[Where, int], own: str | Non
     expected = deal[place.row, place.col]
     serial = read.clash if read.serial is None else read.serial
     if read.foreign if read.set is None else read.set != own:
-        return Fault(FaultType.FOREIGN, place.row, place.col, expected, found=serial, seat=place.seat)
+        return TrayFault(TrayFaultType.FOREIGN, place.row, place.col, expected, found=serial, seat=place.seat)
     if serial is None or serial == expected:
         return None
     belongs = next((at for at, planned in deal.items() if planned == serial), None)
-    kind = FaultType.WRONG_HAND if belongs is None else FaultType.SWAPPED
-    return Fault(kind, place.row, place.col, expected, found=serial, with_=belongs, seat=place.seat)
+    kind = TrayFaultType.WRONG_HAND if belongs is None else TrayFaultType.SWAPPED
+    return TrayFault(kind, place.row, place.col, expected, found=serial, with_=belongs, seat=place.seat)
 
 
-def _without_mirrors(faults: list[Fault]) -> list[Fault]:
+def _without_mirrors(faults: list[TrayFault]) -> list[TrayFault]:
     """Drop the second half of each swap of two tiles; a longer ring keeps a fault a place."""
-    kept: list[Fault] = []
+    kept: list[TrayFault] = []
     for fault in faults:
         mirrored = any(
             other.seat == fault.seat and other.with_ == (fault.row, fault.col) and fault.with_ == (other.row, other.col)

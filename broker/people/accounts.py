@@ -1,17 +1,66 @@
-"""Accounts: made, listed, disabled, given another password. An account is never removed: the audit log names it."""
+"""Accounts, roles, passwords, and the audit log.
 
+What a role is not given in `RIGHTS` it may not do. An account is never removed: the audit log names it. Passwords are
+hashed with Argon2id by argon2-cffi (RFC 9106, second recommended setting: 64 MiB, three passes).
+
+The audit log says who did what, when and from where. It is append-only, and each entry's digest covers all before it:
+triggers keep a mistaken statement from changing it, and the chain shows what somebody with the file and an editor has
+changed. Publish or note the last digest at the end of a day, and no earlier entry can be changed unseen.
+"""
+
+import hashlib
+import json
 import re
-from collections.abc import Callable
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from datetime import UTC, datetime
+from typing import Final, Literal, NamedTuple, get_args
 
-from broker.people.audit import Audit
-from broker.people.errors import AccountTaken, AccountUnknown, BadAccount, LastHeadArbiter
-from broker.people.passwords import hashed, is_right
-from broker.people.roles import RIGHTS, ROLES, Right, Role
-from broker.people.store import Store
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerifyMismatchError
+from argon2.profiles import RFC_9106_LOW_MEMORY
 
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
+from broker.output import csv_rows
+from broker.people.database import PeopleDatabase
+from broker.people.errors import AccountTaken, AccountUnknown, AuditBroken, BadAccount, LastHeadArbiter, WeakPassword
+
+Role = Literal["head_arbiter", "table_arbiter", "organiser", "display"]
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+Right = Literal["see_public", "see_room", "give_orders", "rule", "set_up", "print_sheets", "keep_people"]
+"""`see_public`: what players may know. `see_room`: all, deals under embargo too. `rule`: on plays, if the scorer lets.
+`set_up`: the event before it starts, and what its plan has wrong afterwards. `print_sheets`: blank ones, for paper.
+`keep_people`: accounts and the audit log."""
+
+RIGHTS: Final[dict[Role, frozenset[Right]]] = {
+    "head_arbiter": frozenset(get_args(Right)),
+    "table_arbiter": frozenset({"see_public", "see_room", "give_orders", "rule", "print_sheets"}),
+    # An organiser is often a player's club mate: deals that others have yet to play are not for them.
+    "organiser": frozenset({"see_public", "set_up", "print_sheets"}),
+    "display": frozenset({"see_public"}),
+}
+
+HOUR_MS: Final = 3_600_000
+
+IDLE_MS: Final[dict[Role, int]] = {
+    "head_arbiter": 4 * HOUR_MS,
+    "table_arbiter": 4 * HOUR_MS,
+    "organiser": 1 * HOUR_MS,
+    "display": 7 * 24 * HOUR_MS,
+}
+"""A session that nothing was asked with for so long has ended. A page that follows the room asks all the time."""
+
+WHOLE_MS: Final[dict[Role, int]] = {
+    "head_arbiter": 16 * HOUR_MS,
+    "table_arbiter": 16 * HOUR_MS,
+    "organiser": 16 * HOUR_MS,
+    "display": 7 * 24 * HOUR_MS,
+}
+"""A session ends after so long, used or not: a day of play, or for a display on the wall a week."""
+
+ACCOUNT_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
 LONGEST_FULL: Final = 60
 
 
@@ -31,17 +80,69 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class By:
+class Actor:
     """Who does something, for the audit log."""
 
     who: str
     address: str = ""
 
 
+class AuditEntry(NamedTuple):
+    """One line of the log."""
+
+    number: int
+    at: int
+    """Wall clock, ms since 1970 (UTC)."""
+    who: str
+    """Login name; of a command on the server's own machine `(command)`, of nobody who is known ``."""
+    address: str
+    action: str
+    about: str
+    detail: str
+    digest: str
+
+
+class AuditLog:
+    """The log in a store."""
+
+    def __init__(self, store: PeopleDatabase) -> None:
+        self._store = store
+
+    def note(self, at: int, who: str, action: str, about: str = "", detail: str = "", *, address: str = "") -> None:
+        """Add an entry, within the commit that is open if there is one. Raises PeopleStoreBroken."""
+        with self._store.commit() as sql:
+            last = sql.execute("SELECT number, digest FROM audit ORDER BY number DESC LIMIT 1").fetchone()
+            number, before = last or (0, FIRST_DIGEST)
+            entry = AuditEntry(
+                number + 1, at, who, address, action, about[:LONGEST_DETAIL], detail[:LONGEST_DETAIL], ""
+            )
+            row = (*entry[:-1], digest_of(before, entry))
+            sql.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def entries(self) -> Iterator[AuditEntry]:
+        """Give all, oldest first, as they are."""
+        for row in self._store.rows("SELECT * FROM audit ORDER BY number"):
+            yield AuditEntry(*row)  # type: ignore[arg-type] # STRICT tables hold these types
+
+    def newest(self, count: int) -> list[AuditEntry]:
+        """Give the last entries, newest first."""
+        rows = self._store.rows("SELECT * FROM audit ORDER BY number DESC LIMIT ?", count)
+        return [AuditEntry(*row) for row in rows]  # type: ignore[arg-type] # as above
+
+    def checked(self) -> Iterator[AuditEntry]:
+        """Give all, oldest first. Raises AuditBroken at the first that does not follow from those before."""
+        before = FIRST_DIGEST
+        for number, entry in enumerate(self.entries(), 1):
+            if entry.number != number or digest_of(before, entry) != entry.digest:
+                raise AuditBroken(f"the audit log does not hold at entry {number}")
+            before = entry.digest
+            yield entry
+
+
 class Accounts:
     """All accounts of an event's folder. `clock` gives the wall clock in ms."""
 
-    def __init__(self, store: Store, audit: Audit, clock: Callable[[], int]) -> None:
+    def __init__(self, store: PeopleDatabase, audit: AuditLog, clock: Callable[[], int]) -> None:
         self._store, self._audit, self._clock = store, audit, clock
 
     def all(self) -> list[Account]:
@@ -60,10 +161,10 @@ class Accounts:
         """Say whether there is an account at all, disabled or not."""
         return bool(self._store.rows("SELECT 1 FROM accounts LIMIT 1"))
 
-    def add(self, name: str, full: str, role: str, password: str, by: By) -> Account:
+    def add(self, name: str, full: str, role: str, password: str, by: Actor) -> Account:
         """Make an account. Raises BadAccount, AccountTaken, WeakPassword."""
         account = _checked(name, full, role, self._clock())
-        secret = hashed(password, name=name)
+        secret = hash_password(password, name=name)
         with self._store.commit() as sql:
             if sql.execute("SELECT 1 FROM accounts WHERE name = ?", (name,)).fetchone():
                 raise AccountTaken(f"there is an account {name!r} already; names are not used again")
@@ -72,7 +173,7 @@ class Accounts:
             self._note(by, "account_added", name, f"{role}: {account.full}")
         return account
 
-    def disable(self, name: str, by: By) -> None:
+    def disable(self, name: str, by: Actor) -> None:
         """Let nobody in by this account, and end its sessions. Raises AccountUnknown, LastHeadArbiter."""
         with self._store.commit() as sql:
             account = self.get(name)
@@ -83,23 +184,23 @@ class Accounts:
             sql.execute("DELETE FROM sessions WHERE name = ?", (name,))
             self._note(by, "account_disabled", name)
 
-    def enable(self, name: str, by: By) -> None:
+    def enable(self, name: str, by: Actor) -> None:
         """Let somebody in again. Raises AccountUnknown."""
         with self._store.commit() as sql:
             self.get(name)
             sql.execute("UPDATE accounts SET disabled = 0 WHERE name = ?", (name,))
             self._note(by, "account_enabled", name)
 
-    def set_password(self, name: str, password: str, by: By) -> None:
+    def set_password(self, name: str, password: str, by: Actor) -> None:
         """Give an account another password, and end its sessions. Raises AccountUnknown, WeakPassword."""
         self.get(name)
-        secret = hashed(password, name=name)
+        secret = hash_password(password, name=name)
         with self._store.commit() as sql:
             sql.execute("UPDATE accounts SET password = ? WHERE name = ?", (secret, name))
             sql.execute("DELETE FROM sessions WHERE name = ?", (name,))
             self._note(by, "password_set", name)
 
-    def end_sessions(self, name: str, by: By, *, but: str = "") -> None:
+    def end_sessions(self, name: str, by: Actor, *, but: str = "") -> None:
         """Send somebody away in all browsers but one. Raises AccountUnknown."""
         with self._store.commit() as sql:
             self.get(name)
@@ -109,13 +210,13 @@ class Accounts:
     def who_has(self, name: str, password: str) -> Account | None:
         """Give the account that name and password belong to; a disabled one is nobody's. Takes its time."""
         rows = self._store.rows("SELECT password FROM accounts WHERE name = ? AND disabled = 0", name)
-        right = is_right(password, str(rows[0][0]) if rows else None)
+        right = verify_password(password, str(rows[0][0]) if rows else None)
         # Asked again: it may have been disabled, or given another password, while we reckoned.
         if not right or rows != self._store.rows("SELECT password FROM accounts WHERE name = ? AND disabled = 0", name):
             return None
         return self.get(name)
 
-    def _note(self, by: By, action: str, about: str, detail: str = "") -> None:
+    def _note(self, by: Actor, action: str, about: str, detail: str = "") -> None:
         self._audit.note(self._clock(), by.who, action, about, detail, address=by.address)
 
 
@@ -123,7 +224,7 @@ def _checked(name: str, full: str, role: str, now: int) -> Account:
     known = next((one for one in ROLES if one == role), None)
     if known is None:
         raise BadAccount(f"a role is one of {', '.join(ROLES)}")
-    if not NAME.fullmatch(name):
+    if not ACCOUNT_NAME.fullmatch(name):
         raise BadAccount("a login name is 1 to 32 lower-case letters, digits, dots, hyphens and _")
     full = " ".join(full.split())
     if not 1 <= len(full) <= LONGEST_FULL or not full.isprintable():
@@ -134,3 +235,72 @@ def _checked(name: str, full: str, role: str, now: int) -> Account:
 def _account(row: tuple[object, ...]) -> Account:
     name, full, role, disabled, made_at = row
     return Account(str(name), str(full), role, bool(disabled), int(str(made_at)))  # type: ignore[arg-type] # only roles are written
+
+
+SHORTEST_PASSWORD: Final = 12
+LONGEST_PASSWORD: Final = 200
+"""Characters. NIST SP 800-63B asks for length and against rules of composition."""
+
+ARGON2_SETTING: Final = RFC_9106_LOW_MEMORY
+_HASHER: Final = PasswordHasher.from_parameters(ARGON2_SETTING)
+
+# One at a time: a hundred people (or one attacker) logging in at once would otherwise take 6 GiB.
+_ONE: Final = threading.Lock()
+
+
+def hash_password(password: str, *, name: str) -> str:
+    """Hash a new password. Raises WeakPassword."""
+    text = _normal(password)
+    if not SHORTEST_PASSWORD <= len(text) <= LONGEST_PASSWORD:
+        raise WeakPassword(f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+    if len(set(text)) < SHORTEST_PASSWORD // 3 or text.casefold().strip() == name.casefold():
+        raise WeakPassword("this password is guessed at once")
+    with _ONE:
+        return _HASHER.hash(text)
+
+
+def verify_password(password: str, stored: str | None) -> bool:
+    """Say whether a password is the one that was hashed; of nobody's account it takes as long, and is not."""
+    with _ONE:
+        try:
+            _HASHER.verify(stored or _decoy_hash(), _normal(password[: LONGEST_PASSWORD + 1]))
+        except (VerifyMismatchError, InvalidHashError):
+            return False
+    return stored is not None
+
+
+def _normal(password: str) -> str:
+    """Give one spelling: keyboards write the same é in two ways."""
+    return unicodedata.normalize("NFKC", password)
+
+
+_NOBODY: list[str] = []
+
+
+def _decoy_hash() -> str:
+    """Give a hash that nobody has the password of."""
+    if not _NOBODY:
+        _NOBODY.append(_HASHER.hash("a password that nobody has"))
+    return _NOBODY[0]
+
+
+LONGEST_DETAIL: Final = 600
+"""Characters of a detail."""
+
+FIRST_DIGEST: Final = "0" * 64
+
+
+def digest_of(before: str, entry: AuditEntry) -> str:
+    """Give the digest of an entry after the digest of the one before."""
+    told = json.dumps([before, *entry[:-1]], ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def audit_line(entry: AuditEntry, *, as_csv: bool) -> str:
+    """Write one entry, its time as people read it (UTC)."""
+    row = entry._asdict() | {"at": _time_text(entry.at)}
+    return csv_rows([tuple(row.values())]) if as_csv else json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _time_text(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")

@@ -1,10 +1,4 @@
-"""People in the copies of an event, and on the way back: who was closed out stays out.
-
-A copy is as old as it is, and an account may have been closed since. So accounts do not go back in time with the
-results: they are those of the newest copy whose log goes on where that of the restored one ends, and nobody stays
-logged in. What was closed after the newest copy cannot be known: a scorer that makes copies makes one at once when
-somebody is closed out.
-"""
+"""The people of an event opened where its journal is, put into copies, and restored: who was closed out stays out."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -12,13 +6,76 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from broker.people.audit import Audit
-from broker.people.errors import PeopleError
-from broker.people.opened import HERE, has_log, open_people
-from broker.people.sqlite import SqliteStore
-from broker.people.store import FILE, Store, all_rows, put_all
-from broker.store.address import place_of
-from broker.store.backup.copying import copy_file
+from broker.errors import StoreError
+from broker.people.accounts import AuditEntry, AuditLog
+from broker.people.database import PEOPLE_FILE, TABLES, PeopleDatabase, Sql, SqlitePeople, all_rows, put_all
+from broker.people.errors import PeopleError, PeopleStoreBroken
+from broker.store import connection_parameters, database_of, event_name
+from broker.store.backup import copy_file
+
+MOVED, UNUSED = ".moved", ".unused"
+
+HERE: Final = "(command)"
+
+
+def open_people(folder: Path, now: int) -> PeopleDatabase:
+    """Open them. `now`: wall clock, ms since 1970. Raises PeopleStoreBroken."""
+    try:
+        place = database_of(folder)
+        if place is None:
+            return SqlitePeople(folder / PEOPLE_FILE)
+        told, event = connection_parameters(place, folder), event_name(folder)
+    except StoreError as error:
+        raise PeopleStoreBroken(str(error)) from None
+    from broker.people.postgresql import PostgresPeople  # noqa: PLC0415 - only events in PostgreSQL load its library
+
+    store = PostgresPeople(told, event)
+    try:
+        if (folder / PEOPLE_FILE).exists():
+            import_people(folder, store, now)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def import_people(folder: Path, store: PeopleDatabase, now: int) -> None:
+    """Take the folder's own people into a store that has none, or put their file aside. Raises PeopleStoreBroken."""
+    with closing(SqlitePeople(folder / PEOPLE_FILE)) as own, own.commit() as mine:
+        rows = all_rows(mine)
+        with store.commit() as sql:
+            if _empty(sql):
+                put_all(sql, rows)
+                if all_rows(sql) != rows:
+                    raise PeopleStoreBroken("the people do not read back as they were copied: nothing was moved")
+            known = has_log(store, AuditLog(own).newest(1)[0] if rows["audit"] else None)
+            if not known:
+                AuditLog(store).note(now, HERE, "people_put_aside", f"{PEOPLE_FILE}{UNUSED}")
+    _rename_file(folder, MOVED if known else UNUSED)
+
+
+def _empty(sql: Sql) -> bool:
+    return all(sql.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is None for table in TABLES)  # noqa: S608 - names of ours
+
+
+def has_log(store: PeopleDatabase, last: AuditEntry | None) -> bool:
+    """Say whether a store's log goes on where another one ends, `last` being its last: a digest covers all before."""
+    if last is None:
+        return True
+    return store.rows("SELECT digest FROM audit WHERE number = ?", last.number) == [(last.digest,)]
+
+
+def _rename_file(folder: Path, end: str) -> None:
+    """Rename the file, as one file, to a name that is free."""
+    path = folder / PEOPLE_FILE
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as whole:
+            whole.execute("PRAGMA journal_mode=DELETE")
+    except sqlite3.Error as error:
+        raise PeopleStoreBroken(f"{path}: {error}") from None
+    names = (f"{PEOPLE_FILE}{end}" + (f"-{again}" if again else "") for again in range(1000))
+    path.rename(next(folder / name for name in names if not (folder / name).exists()))
+
 
 CLOSING: Final = ("account_disabled", "password_set", "sessions_ended")
 """What is done to keep somebody out."""
@@ -29,42 +86,42 @@ def copy_people(folder: Path, target: Path, now: int = 0) -> None:
 
     Raises PeopleStoreBroken.
     """
-    if place_of(folder) is None:
+    if database_of(folder) is None:
         return
     with closing(open_people(folder, now)) as store, store.commit() as sql:
         rows = all_rows(sql)
-    fresh = target / f"{FILE}.rows"
-    with closing(SqliteStore(fresh)) as new, new.commit() as sql:
+    fresh = target / f"{PEOPLE_FILE}.rows"
+    with closing(SqlitePeople(fresh)) as new, new.commit() as sql:
         put_all(sql, rows)
-    copy_file(fresh, target / FILE)
+    copy_file(fresh, target / PEOPLE_FILE)
     fresh.unlink()
 
 
-def settle_people(folder: Path, restored: Path, newer: Iterable[Path], now: int) -> str:
+def restore_people(folder: Path, restored: Path, newer: Iterable[Path], now: int) -> str:
     """Make the people of a folder that was just restored from `restored` those that may come in; give whose they are.
 
     `newer`: later copies of the event, the newest first. Empty where there are none. Raises PeopleStoreBroken, OSError.
     """
-    path = folder / FILE
+    path = folder / PEOPLE_FILE
     if not path.exists():
         return ""
-    taken = next((copy for copy in newer if _goes_on(copy / FILE, path)), restored)
+    taken = next((copy for copy in newer if _goes_on(copy / PEOPLE_FILE, path)), restored)
     if taken != restored:
-        copy_file(taken / FILE, path)
-    with closing(SqliteStore(path)) as store, store.commit() as sql:
+        copy_file(taken / PEOPLE_FILE, path)
+    with closing(SqlitePeople(path)) as store, store.commit() as sql:
         sql.execute("DELETE FROM sessions")
-        Audit(store).note(now, HERE, "people_restored", taken.name)
+        AuditLog(store).note(now, HERE, "people_restored", taken.name)
     return taken.name
 
 
 def _goes_on(path: Path, older: Path) -> bool:
     """Say whether a copy's log is whole, and goes on where an older one ends."""
-    beside = older.with_name(f".{FILE}.newer")
+    beside = older.with_name(f".{PEOPLE_FILE}.newer")
     try:
         copy_file(path, beside)
-        with closing(SqliteStore(older)) as before, closing(SqliteStore(beside)) as after:
-            last = Audit(before).newest(1)
-            return bool(list(Audit(after).checked())) and has_log(after, last[0] if last else None)
+        with closing(SqlitePeople(older)) as before, closing(SqlitePeople(beside)) as after:
+            last = AuditLog(before).newest(1)
+            return bool(list(AuditLog(after).checked())) and has_log(after, last[0] if last else None)
     except (PeopleError, OSError, sqlite3.Error):
         return False
     finally:
@@ -72,13 +129,13 @@ def _goes_on(path: Path, older: Path) -> bool:
             beside.with_name(f"{beside.name}{end}").unlink(missing_ok=True)
 
 
-class Closings:
+class ClosedAccounts:
     """Notices when somebody was closed out, by this process or another."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: PeopleDatabase) -> None:
         """Begin with what is there now. Raises PeopleStoreBroken."""
         self._store = store
-        self._seen = max((entry.number for entry in Audit(store).newest(1)), default=0)
+        self._seen = max((entry.number for entry in AuditLog(store).newest(1)), default=0)
 
     def news(self) -> bool:
         """Say whether somebody was closed out since this was asked last. Raises PeopleStoreBroken."""

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.words import SEATS, EventName, Hash
+from broker.protocol import SEATS, EventName, Hash
 from broker.rules.deal import Deal
 from broker.rules.errors import RuleError
 
@@ -66,7 +66,7 @@ class Commitment:
             raise RuleError("deal_differs", f"deal {deal.number} is not what was committed to")
 
 
-def commit(event: str, deals: Iterable[tuple[Deal, str]]) -> Commitment:
+def commit_deals(event: str, deals: Iterable[tuple[Deal, str]]) -> Commitment:
     """Commit to deals, each with its salt. Raises RuleError as `deal_text` does."""
     return Commitment(event, {deal.number: _sha256(deal_text(event, deal, salt)) for deal, salt in deals})
 

@@ -1,14 +1,46 @@
-"""A deal: 136 tiles in four trays of 34, with its prevalent wind and dealer (MIL)."""
+"""The 136 tiles, and a deal of them: four trays of 34, with its prevalent wind and dealer (MIL).
+
+`1m..9m` characters, `1p..9p` dots, `1s..9s` bamboo, `1z..7z` east south west north white green red.
+"""
 
 import hashlib
 import hmac
-from collections.abc import Mapping, MutableSequence, Sequence
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from broker.contract.words import SEATS, Seat, Wind
+from broker.protocol import SEATS, Seat, Wind
 from broker.rules.errors import RuleError
-from broker.rules.tiles import FULL_SET, RED, RED_SET, has_red, is_full_set
+
+KINDS: Final[tuple[str, ...]] = tuple(f"{rank}{suit}" for suit in "mps" for rank in range(1, 10)) + tuple(
+    f"{rank}z" for rank in range(1, 8)
+)
+"""The 34 faces."""
+
+COPIES: Final = 4
+
+FULL_SET: Final[tuple[str, ...]] = tuple(face for face in KINDS for _ in range(COPIES))
+"""All 136 tiles; no flowers or seasons (MIL)."""
+
+RED: Final[Mapping[str, str]] = {"0m": "5m", "0p": "5p", "0s": "5s"}
+"""The red fives, and the face that each has where they are not counted (riichi)."""
+
+RED_SET: Final[tuple[str, ...]] = (*RED, *(face for face in KINDS for _ in range(COPIES - (face in RED.values()))))
+"""All 136 tiles of a set in which one five of each suit is red."""
+
+FACES: Final = frozenset({*KINDS, *RED})
+"""What can be on a tile."""
+
+
+def is_full_set(faces: Sequence[str]) -> bool:
+    """Say whether these are the 136 tiles of a set, in any order; with one red five of each suit, or without."""
+    return sorted(faces) in (sorted(FULL_SET), sorted(RED_SET))
+
+
+def has_red(faces: Iterable[str]) -> bool:
+    """Say whether a red five is among these."""
+    return not RED.keys().isdisjoint(faces)
+
 
 ROWS: Final = (13, 11, 10)
 """Tiles in a tray's rows: the hand, then the wall of 21 in two rows."""
@@ -58,12 +90,12 @@ def new_set(shuffler: Shuffler, *, red: bool = False) -> dict[int, str]:
     return dict(enumerate(faces, 1))
 
 
-def is_whole(registry: Mapping[int, str]) -> bool:
+def is_whole_registry(registry: Mapping[int, str]) -> bool:
     """Say whether a registry gives each of the 136 serials its face, four of each."""
     return set(registry) == set(range(1, 137)) and is_full_set(list(registry.values()))
 
 
-def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
+def serial_order(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
     """Turn faces into the serials of one set, so that nothing that a kiosk receives holds a face.
 
     `registry` is the set's secret: serial 1..136 to face. Which of equal tiles is laid first is the same every time and
@@ -72,7 +104,7 @@ def order_of(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
     where the registry is no whole set, `no_red_fives`.
     """
     red = has_red(face for tray in deal.faces.values() for face in tray)
-    if not is_whole(registry):
+    if not is_whole_registry(registry):
         raise RuleError("not_a_set", "the registry does not give the 136 tiles of a set")
     if red and not has_red(registry.values()):
         raise RuleError("no_red_fives", f"deal {deal.number} has red fives, and the set in its carrier has none")
@@ -108,3 +140,15 @@ def form_hash(order: Mapping[Seat, SerialTray]) -> str:
 def seat_wind(seat: Seat, dealer: Seat) -> Wind:
     """Give a chair's wind in a play; the dealer's is east."""
     return SEATS[(SEATS.index(seat) - SEATS.index(dealer)) % 4]
+
+
+SEAT_INDEX: Final[dict[Seat, int]] = {seat: at for at, seat in enumerate(SEATS)}
+"""A seat's place in whatever is listed in turn order."""
+
+NEXT_SEAT: Final[dict[Seat, Seat]] = {seat: SEATS[(at + 1) % 4] for seat, at in SEAT_INDEX.items()}
+"""Whose turn comes after a seat's."""
+
+
+def turns_between(seat: Seat, other: Seat) -> int:
+    """Count the turns from one seat to another, 0 to 3."""
+    return (SEAT_INDEX[other] - SEAT_INDEX[seat]) % 4

@@ -1,15 +1,17 @@
-"""What each seat scores at the table in one play (OEDMC rules 1-2).
+"""The points of the four seats in one play (OEDMC rules 1-2), and who wins where several declare hu.
 
-The four points need not sum to zero: +32 with two winners, +64 with three, 0 to -2 self-drawn.
+The four points need not sum to zero: +32 with two winners, +64 with three, 0 to -2 self-drawn. The table tells who
+declared, in the order of the presses. No source gives anything to who was quicker: within the claim window all are
+simultaneous, and where not all can win the turn order after the discarder decides.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from broker.contract.words import SEATS, Seat, WinKind
-from broker.rules import declarers
+from broker.protocol import SEATS, Seat, WinKind
 from broker.rules.errors import RuleError
-from broker.rules.profile import Payments
+from broker.rules.profile import PaymentRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +23,9 @@ class Outcome:
     discarder: Seat | None = None
 
 
-def points(outcome: Outcome, payments: Payments) -> dict[Seat, int]:
+def seat_points(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
     """Give the points of all four seats. Raises RuleError with the codes of `check`."""
-    check(outcome, payments)
+    check_outcome(outcome, payments)
     if outcome.win == "draw":
         return dict.fromkeys(SEATS, 0)
     if outcome.win == "self_drawn":
@@ -31,7 +33,7 @@ def points(outcome: Outcome, payments: Payments) -> dict[Seat, int]:
     return _on_discard(outcome, payments)
 
 
-def kept(outcome: Outcome, payments: Payments) -> Outcome:
+def allowed_outcome(outcome: Outcome, payments: PaymentRules) -> Outcome:
     """Give the outcome with those winners whom the profile lets win, out of all who declared a valid hand.
 
     Under `nearest` that is the first in turn order after the discarder (MCR); else everybody (OEDMC rule 2).
@@ -39,11 +41,11 @@ def kept(outcome: Outcome, payments: Payments) -> Outcome:
     discarder, declared = outcome.discarder, outcome.winners
     if payments.several_hu.value != "nearest" or discarder is None or discarder in declared or not declared:
         return outcome
-    won = declarers.winners(tuple(declared), discarder, "nearest").won
+    won = winners_on_discard(tuple(declared), discarder, "nearest").won
     return replace(outcome, winners={seat: declared[seat] for seat in won})
 
 
-def check(outcome: Outcome, payments: Payments) -> None:
+def check_outcome(outcome: Outcome, payments: PaymentRules) -> None:
     """Raise RuleError where there can be no such outcome."""
     winners, discarder = outcome.winners, outcome.discarder
     if outcome.win == "draw":
@@ -69,7 +71,7 @@ def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - rea
         raise RuleError(code, text)
 
 
-def _self_drawn(outcome: Outcome, payments: Payments) -> dict[Seat, int]:
+def _self_drawn(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
     (winner, value), base = next(iter(outcome.winners.items())), payments.base.value
     if payments.self_drawn.value == "full":
         return {seat: 3 * (value + base) if seat == winner else -(value + base) for seat in SEATS}
@@ -77,7 +79,7 @@ def _self_drawn(outcome: Outcome, payments: Payments) -> dict[Seat, int]:
     return {seat: value + 3 * base if seat == winner else -(base + third) for seat in SEATS}
 
 
-def _on_discard(outcome: Outcome, payments: Payments) -> dict[Seat, int]:
+def _on_discard(outcome: Outcome, payments: PaymentRules) -> dict[Seat, int]:
     base, winners = payments.base.value, outcome.winners
     times = len(winners) if payments.several_hu.value == "base_each" else 1
     scored: dict[Seat, int] = {}
@@ -89,3 +91,51 @@ def _on_discard(outcome: Outcome, payments: Payments) -> dict[Seat, int]:
         else:
             scored[seat] = -base * times
     return scored
+
+
+SeveralHu = Literal["all", "two", "nearest"]
+"""What a rule set does with them.
+
+`all`: everybody wins (OEDMC rule 2); `two`: one or two win, three abort the hand (MONTREAL: "le double ron est compté,
+le triple est refusé"); `nearest`: only the first in turn order wins (MCR; RIICHI-PLAY: "le joueur le plus près dans
+l'ordre de tour").
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Winners:
+    """Who wins, and who had declared for nothing; both in turn order after the discarder.
+
+    With nobody in `won` the hand is aborted. What only one winner can get (deposits, counters) is the first one's.
+    """
+
+    won: tuple[Seat, ...]
+    refused: tuple[Seat, ...] = ()
+
+
+def winners_on_discard(declared: Collection[Seat], discarder: Seat, several: SeveralHu) -> Winners:
+    """Give who wins of those who declared a valid hand on a discard.
+
+    Raises RuleError `winner_missing`, `winner_twice`, `discarder_wins`.
+    """
+    _check_declarers(declared, discarder)
+    in_turn = tuple(seat for seat in others_in_turn(discarder) if seat in declared)
+    winning = {"all": len(SEATS), "two": 2, "nearest": 1}[several]
+    if several == "two" and len(in_turn) > winning:
+        return Winners((), in_turn)
+    return Winners(in_turn[:winning], in_turn[winning:])
+
+
+def others_in_turn(discarder: Seat) -> tuple[Seat, ...]:
+    """Give the three others in turn order."""
+    at = SEATS.index(discarder)
+    return (*SEATS[at + 1 :], *SEATS[:at])
+
+
+def _check_declarers(declared: Collection[Seat], discarder: Seat) -> None:
+    if not declared:
+        raise RuleError("winner_missing", "a win needs a winner")
+    if len(set(declared)) < len(declared):
+        raise RuleError("winner_twice", f"{', '.join(declared)}: each declares once")
+    if discarder in declared:
+        raise RuleError("discarder_wins", "nobody wins on their own discard")

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Generic, Literal, Protocol, TypeVar
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
-from broker.contract.words import ProfileId
+from broker.protocol import ProfileId
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ class Stated(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
     source: Annotated[str, Meta(min_length=5)]
 
 
-class Payments(Struct, frozen=True, forbid_unknown_fields=True):
+class PaymentRules(Struct, frozen=True, forbid_unknown_fields=True):
     """What a win pays."""
 
     base: Stated[Annotated[int, Meta(ge=0, le=999)]]
@@ -35,13 +35,13 @@ class Payments(Struct, frozen=True, forbid_unknown_fields=True):
     minimum: Stated[Annotated[int, Meta(ge=1, le=99)]]
 
 
-class FalseHu(Struct, frozen=True, forbid_unknown_fields=True):
+class FalseHuRules(Struct, frozen=True, forbid_unknown_fields=True):
     """What a false hu costs, in IMP; the arbiter chooses one of them."""
 
     fines: Stated[Annotated[tuple[Annotated[int, Meta(ge=1, le=99)], ...], Meta(min_length=1)]]
 
 
-class Imp(Struct, frozen=True, forbid_unknown_fields=True):
+class ImpRules(Struct, frozen=True, forbid_unknown_fields=True):
     """From a difference in points to IMPs.
 
     `scale`: the lower bound of each step in points; `gap`: where between two steps a fraction belongs; `method`: the
@@ -53,21 +53,21 @@ class Imp(Struct, frozen=True, forbid_unknown_fields=True):
     method: Stated[Literal["datum", "cross"]]
 
 
-class Datum(Struct, frozen=True, forbid_unknown_fields=True):
+class DatumRules(Struct, frozen=True, forbid_unknown_fields=True):
     """How the mean is taken; halves are rounded away from zero."""
 
     own_score: Stated[Literal["included", "excluded"]]
     rounding: Stated[Literal["none", "tenth", "whole"]]
 
 
-class Team(Struct, frozen=True, forbid_unknown_fields=True):
+class TeamRules(Struct, frozen=True, forbid_unknown_fields=True):
     """What a team's total is compared with: among three teams or more, and in a match of two."""
 
     reference: Stated[Literal["mean", "zero"]]
     reference_of_two: Stated[Literal["opponent", "mean", "zero"]]
 
 
-class Awards(Struct, frozen=True, forbid_unknown_fields=True):
+class AwardRules(Struct, frozen=True, forbid_unknown_fields=True):
     """What a player gets in IMP for a play that could not be played, by whose fault it was."""
 
     nobody: Stated[Imps]
@@ -75,7 +75,7 @@ class Awards(Struct, frozen=True, forbid_unknown_fields=True):
     own: Stated[Imps]
 
 
-class SmallGroup(Struct, frozen=True, forbid_unknown_fields=True):
+class SmallGroupRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The fewest plays that are compared with each other, and what each player gets in IMP where there are fewer."""
 
     smallest: Stated[Annotated[int, Meta(ge=2, le=99)]]
@@ -90,51 +90,51 @@ points at the tables; `fewest_fines`; `previous_standing`: the standing after th
 """
 
 
-class Ties(Struct, frozen=True, forbid_unknown_fields=True):
+class TieRules(Struct, frozen=True, forbid_unknown_fields=True):
     """What parts equal totals, one after the other; who is still equal then shares the place."""
 
     chain: Stated[Annotated[tuple[TieBreak, ...], Meta(max_length=4)]]
 
 
-class CarryOver(Struct, frozen=True, forbid_unknown_fields=True):
+class CarryOverRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The part of a session's total that counts in the next; whole IMPs, halves away from zero, but with `cross`."""
 
     percent: Stated[Annotated[int, Meta(ge=0, le=100)]]
 
 
-class Comparison(Protocol):
+class ComparisonRules(Protocol):
     """What scoring asks of the profile of either rule book: how plays of one deal are compared and added up."""
 
     @property
-    def false_hu(self) -> FalseHu:
+    def false_hu(self) -> FalseHuRules:
         """What a false hu costs."""
 
     @property
-    def imp(self) -> Imp:
+    def imp(self) -> ImpRules:
         """From a difference to IMPs."""
 
     @property
-    def datum(self) -> Datum:
+    def datum(self) -> DatumRules:
         """What a play is compared with."""
 
     @property
-    def team(self) -> Team:
+    def team(self) -> TeamRules:
         """What a team's total is compared with."""
 
     @property
-    def awards(self) -> Awards:
+    def awards(self) -> AwardRules:
         """For plays that could not be played."""
 
     @property
-    def small_group(self) -> SmallGroup:
+    def small_group(self) -> SmallGroupRules:
         """For too few plays."""
 
     @property
-    def ties(self) -> Ties:
+    def ties(self) -> TieRules:
         """What parts equal totals."""
 
     @property
-    def carry_over(self) -> CarryOver:
+    def carry_over(self) -> CarryOverRules:
         """What a session leaves to the next."""
 
     @property
@@ -148,16 +148,16 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     id: ProfileId
     version: Annotated[int, Meta(ge=1)]
     title: Annotated[str, Meta(min_length=1, max_length=100)]
-    payments: Payments
-    false_hu: FalseHu
+    payments: PaymentRules
+    false_hu: FalseHuRules
     claim_window_ms: Stated[Annotated[int, Meta(ge=0, le=60_000)]]
-    imp: Imp
-    datum: Datum
-    team: Team
-    awards: Awards
-    small_group: SmallGroup
-    ties: Ties
-    carry_over: CarryOver
+    imp: ImpRules
+    datum: DatumRules
+    team: TeamRules
+    awards: AwardRules
+    small_group: SmallGroupRules
+    ties: TieRules
+    carry_over: CarryOverRules
 
     @property
     def most_points(self) -> int:
@@ -165,11 +165,11 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
         return 3 * (HIGHEST_VALUE + self.payments.base.value)
 
 
-def settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:
+def profile_settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:
     """Give every setting of a profile, or of a part of one, with its name (`payments.base`)."""
     for setting in fields(part):
         value = getattr(part, setting.name)
         if isinstance(value, Stated):
             yield f"{way}{setting.name}", value
         elif isinstance(value, Struct):
-            yield from settings(value, f"{way}{setting.name}.")
+            yield from profile_settings(value, f"{way}{setting.name}.")

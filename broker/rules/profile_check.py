@@ -1,5 +1,6 @@
-"""What is wrong with a profile that somebody has written: every mistake, with its place and its line."""
+"""The mistakes in a rule profile, each with its place, its line and what is allowed there."""
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -8,12 +9,10 @@ from difflib import get_close_matches
 from typing import Any, Final, TypeVar, get_origin
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, inspect
 from msgspec.structs import fields
 
-from broker.contract.words import LONGEST_PROFILE
-from broker.rules.allowed import allowed
-from broker.rules.allowed import found as found_at
+from broker.protocol import LONGEST_PROFILE
 from broker.rules.profile import Profile, Stated
 
 STATED: Final = frozenset(field.encode_name for field in fields(Stated))
@@ -23,7 +22,7 @@ P = TypeVar("P", bound=Struct)
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class ProfileMistake:
     """One mistake: the setting (`imp.scale`; empty for the whole), the line where it was found, what is wrong.
 
     Where a setting is wrong by itself, also what may stand there. As text always in this order:
@@ -40,40 +39,40 @@ class Mistake:
         return f"{line}{where}{self.what}{f'; allowed: {self.allowed}' if self.allowed else ''}"
 
 
-def examined(text: str) -> tuple[Profile | None, tuple[Mistake, ...]]:
+def examine_profile(text: str) -> tuple[Profile | None, tuple[ProfileMistake, ...]]:
     """Give the profile, or None and all that is wrong with it."""
-    profile, problems = read_as(Profile, text)
+    profile, problems = read_profile(Profile, text)
     if profile is not None and (contradictions := tuple(_contradictions(profile, text))):
         return None, contradictions
     return profile, problems
 
 
-def read_as(kind: type[P], text: str) -> tuple[P | None, tuple[Mistake, ...]]:
+def read_profile(kind: type[P], text: str) -> tuple[P | None, tuple[ProfileMistake, ...]]:
     """Read a profile of a rule book, or give None and every setting of it that cannot be."""
     if len(text) > LONGEST_PROFILE:
-        return None, (Mistake("", None, f"found {len(text)} characters", f"at most {LONGEST_PROFILE}"),)
+        return None, (ProfileMistake("", None, f"found {len(text)} characters", f"at most {LONGEST_PROFILE}"),)
     try:
         tree = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
-        return None, (Mistake("", None, f"not TOML: {error}"),)
-    problems = tuple(_walk(kind, tree, "", text))
+        return None, (ProfileMistake("", None, f"not TOML: {error}"),)
+    problems = tuple(_mistakes(kind, tree, "", text))
     return (None, problems) if problems else (msgspec.convert(tree, kind), ())
 
 
-def _walk(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) -> Iterator[Mistake]:
+def _mistakes(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) -> Iterator[ProfileMistake]:
     known = {field.encode_name: field.type for field in fields(kind)}
     for name in tree:
         if name not in known:
-            line = line_of(text, way + name)
-            yield Mistake(way + name, line, _unknown(name, list(known)), ", ".join(sorted(known)))
+            line = setting_line(text, way + name)
+            yield ProfileMistake(way + name, line, _unknown(name, list(known)), ", ".join(sorted(known)))
     for name, wanted in known.items():
         where = way + name
         if name not in tree:
-            yield Mistake(where, None, "is missing", _wanted(wanted))
+            yield ProfileMistake(where, None, "is missing", _wanted(wanted))
         elif _is_part(wanted):
-            yield from _part(wanted, tree[name], where, text)
+            yield from _mistakes_of_part(wanted, tree[name], where, text)
         else:
-            yield from _leaf(wanted, tree[name], where, text)
+            yield from _mistakes_of_setting(wanted, tree[name], where, text)
 
 
 def _is_part(wanted: object) -> bool:
@@ -85,16 +84,16 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"is no setting{f'; {near[0]!r} is meant?' if near else ''}"
 
 
-def _part(wanted: type[Struct], found: object, where: str, text: str) -> Iterator[Mistake]:
+def _mistakes_of_part(wanted: type[Struct], found: object, where: str, text: str) -> Iterator[ProfileMistake]:
     if isinstance(found, dict):
-        yield from _walk(wanted, found, f"{where}.", text)
+        yield from _mistakes(wanted, found, f"{where}.", text)
     else:
-        yield Mistake(where, line_of(text, where), f"found {found_at(found)}", _wanted(wanted))
+        yield ProfileMistake(where, setting_line(text, where), f"found {value_found(found)}", _wanted(wanted))
 
 
-def _leaf(wanted: Any, found: object, where: str, text: str) -> Iterator[Mistake]:  # noqa: ANN401 - a type of any kind
+def _mistakes_of_setting(wanted: Any, found: object, where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - a type of any kind
     if get_origin(wanted) is Stated and not isinstance(found, dict):
-        yield Mistake(where, line_of(text, where), f"found {found_at(found)}", _wanted(wanted))
+        yield ProfileMistake(where, setting_line(text, where), f"found {value_found(found)}", _wanted(wanted))
         return
     if get_origin(wanted) is Stated and isinstance(found, dict) and found.keys() != STATED:
         yield from _not_stated(wanted, found, where, text)
@@ -103,47 +102,49 @@ def _leaf(wanted: Any, found: object, where: str, text: str) -> Iterator[Mistake
         msgspec.convert(found, wanted)
     except msgspec.ValidationError as error:
         place = str(error).partition(" - at `$")[2].rstrip("`")
-        deeper, there = where + place, found_at(found, place)
-        yield Mistake(deeper, line_of(text, deeper), f"found {there}", allowed(wanted, place))
+        deeper, there = where + place, value_found(found, place)
+        yield ProfileMistake(deeper, setting_line(text, deeper), f"found {there}", allowed_values(wanted, place))
 
 
-def _not_stated(wanted: Any, found: Mapping[str, Any], where: str, text: str) -> Iterator[Mistake]:  # noqa: ANN401 - as above
+def _not_stated(wanted: Any, found: Mapping[str, Any], where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - as above
     """Name what a setting has beside its value and source, and which of the two it lacks."""
     for name in sorted(found.keys() - STATED):
-        line = line_of(text, f"{where}.{name}")
-        yield Mistake(f"{where}.{name}", line, _unknown(name, sorted(STATED)), ", ".join(sorted(STATED)))
+        line = setting_line(text, f"{where}.{name}")
+        yield ProfileMistake(f"{where}.{name}", line, _unknown(name, sorted(STATED)), ", ".join(sorted(STATED)))
     for name in sorted(STATED - found.keys()):
-        yield Mistake(f"{where}.{name}", line_of(text, where), "is missing", allowed(wanted, f".{name}"))
+        yield ProfileMistake(
+            f"{where}.{name}", setting_line(text, where), "is missing", allowed_values(wanted, f".{name}")
+        )
 
 
 def _wanted(wanted: Any) -> str:  # noqa: ANN401 - a type of any kind
     """Say what a setting is written as, and what its value may be."""
     if get_origin(wanted) is Stated:
-        return f"a table with `value` ({allowed(wanted, '.value')}) and `source`"
-    return allowed(wanted)
+        return f"a table with `value` ({allowed_values(wanted, '.value')}) and `source`"
+    return allowed_values(wanted)
 
 
-def _contradictions(profile: Profile, text: str) -> Iterator[Mistake]:
+def _contradictions(profile: Profile, text: str) -> Iterator[ProfileMistake]:
     """Find values that are right by themselves and make no sense beside the others."""
     scale = profile.imp.scale.value
     if list(scale) != sorted(set(scale)):
-        line = line_of(text, "imp.scale.value")
-        yield Mistake("imp.scale", line, "each step must start above the one before")
+        line = setting_line(text, "imp.scale.value")
+        yield ProfileMistake("imp.scale", line, "each step must start above the one before")
     fines = profile.false_hu.fines.value
     if list(fines) != sorted(set(fines)):
-        yield Mistake(
-            "false_hu.fines", line_of(text, "false_hu.fines.value"), "each fine is named once, the lowest first"
+        yield ProfileMistake(
+            "false_hu.fines", setting_line(text, "false_hu.fines.value"), "each fine is named once, the lowest first"
         )
     if len(set(profile.ties.chain.value)) < len(profile.ties.chain.value):
-        yield Mistake("ties.chain", line_of(text, "ties.chain.value"), "one tie-break is named twice")
+        yield ProfileMistake("ties.chain", setting_line(text, "ties.chain.value"), "one tie-break is named twice")
     if profile.imp.method.value == "cross" and profile.datum.own_score.value == "included":
-        line = line_of(text, "datum.own_score.value")
-        yield Mistake(
+        line = setting_line(text, "datum.own_score.value")
+        yield ProfileMistake(
             "datum.own_score", line, "with `imp.method` cross nobody is compared with the own score: excluded"
         )
 
 
-def line_of(text: str, way: str) -> int | None:
+def setting_line(text: str, way: str) -> int | None:
     """Give the line where a setting is written, or the one of its table, or None."""
     table, _, key = way.partition("[")[0].rpartition(".")
     current, of_table = "", None
@@ -154,3 +155,107 @@ def line_of(text: str, way: str) -> int | None:
         elif current == table and re.match(rf"\s*{re.escape(key)}\s*=", line):
             return number
     return of_table
+
+
+STEP: Final = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
+"""One step of a way as msgspec writes it: `.value`, `[3]`, or `[...]` for any entry of a table."""
+
+NO_NEWLINE: Final = r"$(?!\n)"
+"""How patterns of the contract end."""
+
+LONGEST_VALUE: Final = 60
+"""Characters of what was found."""
+
+
+def allowed_values(wanted: Any, place: str = "") -> str:  # noqa: ANN401 - a type of any kind
+    """Say what a type takes, or what it takes at a place inside, as msgspec writes the way to it."""
+    return _described(_type_at(inspect.type_info(wanted), place))
+
+
+def value_found(tree: object, place: str = "") -> str:
+    """Write what stands at a place, as JSON, not too long."""
+    here = tree
+    for name, number in STEP.findall(place):
+        if isinstance(here, dict) and name in here:
+            here = here[name]
+        elif isinstance(here, list) and number.isdigit() and int(number) < len(here):
+            here = here[int(number)]
+        else:
+            break
+    text = json.dumps(here, ensure_ascii=False, default=str)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+def _type_at(kind: inspect.Type, place: str) -> inspect.Type:
+    for name, number in STEP.findall(place):
+        inner = next(_inside(kind, name, number), None)
+        if inner is None:
+            return kind
+        kind = inner
+    return kind
+
+
+def _inside(kind: inspect.Type, name: str, number: str) -> Iterator[inspect.Type]:
+    match kind:
+        case inspect.Metadata():
+            yield from _inside(kind.type, name, number)
+        case inspect.StructType():
+            yield from (field.type for field in kind.fields if field.encode_name == name)
+        case inspect.VarTupleType() | inspect.ListType():
+            yield kind.item_type
+        case inspect.TupleType() if number.isdigit():
+            yield from kind.item_types[int(number) : int(number) + 1]
+        case inspect.DictType():
+            yield kind.value_type
+
+
+def _described(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.Metadata():
+            return _described(kind.type)
+        case inspect.UnionType():
+            return _or(_described(one) for one in kind.types)
+        case inspect.VarTupleType() | inspect.ListType():
+            return f"a list{_length(kind.min_length, kind.max_length, 'entries')}, each {_described(kind.item_type)}"
+        case inspect.DictType():
+            return f"a table{_length(kind.min_length, kind.max_length, 'entries')}, each {_described(kind.value_type)}"
+        case inspect.StructType():
+            return f"a table with {', '.join(f'`{field.encode_name}`' for field in kind.fields if field.required)}"
+        case _:
+            return _described_leaf(kind)
+
+
+def _described_leaf(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.LiteralType():
+            return _or(json.dumps(value) for value in kind.values)
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.IntType():
+            return f"a whole number{_bounds(kind.ge, kind.le)}"
+        case inspect.StrType():
+            return f"a text{_length(kind.min_length, kind.max_length, 'characters')}{_like(kind.pattern)}"
+        case _:
+            return type(kind).__name__.removesuffix("Type").lower()
+
+
+def _or(words: Iterator[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _bounds(least: float | None, most: float | None) -> str:
+    if least is not None and most is not None:
+        return f" from {least} to {most}"
+    if least is not None:
+        return f" of at least {least}"
+    return "" if most is None else f" of at most {most}"
+
+
+def _length(least: int | None, most: int | None, what: str) -> str:
+    bounds = _bounds(least, most)
+    return f"{bounds} {what}".replace(" from ", " of ") if bounds else ""
+
+
+def _like(pattern: str | None) -> str:
+    return f" like {pattern.removeprefix('^').removesuffix(NO_NEWLINE)}" if pattern else ""

@@ -1,27 +1,36 @@
-"""What the scorer tells the arbiters of: kept for the desk, and published."""
+"""Alerts: what arbiters must know, found in the tables' facts as they arrive or are read again, and kept for the desk.
+
+Rulings at a table come from its device, not from an account, so the desk is always told of them.
+"""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import chain, count, islice
 from operator import itemgetter
 from typing import Final
 
-from msgspec.structs import replace
-
-from broker.contract.messages import TableState
+from broker.event import Event
+from broker.protocol import (
+    Adjusted,
+    Correct,
+    LogMessage,
+    Overridden,
+    ParsedTopic,
+    Reopen,
+    Restored,
+    Result,
+    RiichiRecorded,
+    Ruled,
+    Seated,
+    Void,
+    decision_kind,
+)
+from broker.rulings import RulingEntry
+from broker.scorer.intake import IntakeVerdict
+from broker.scorer.state import EventState
+from broker.scorer.tables import Seatings
 from broker.scorer.view import AlertView
-
-KEPT: Final = 50
-"""Of each code: what a device says of itself every minute pushes no fouled deal out."""
-
-MOST_AT_ONCE: Final = 20
-"""Alerts from one batch: a table that floods the wire does not flood the arbiter."""
-
-GONE: Final = ("lost", "disconnected")
-
-PAUSE_MS: Final = 1000
-"""The same thing of the same table is told again only after a second without it; the store keeps what was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,45 @@ class Concern:
     values: Mapping[str, int | str] = field(default_factory=dict)
     """What the desk puts into the sentence that it has for the code; `text` says the same in English."""
 
+
+def _concerns_of_override(table: int, seq: int, fact: Overridden) -> Iterator[Concern]:
+    """Give what an arbiter must know of what was let go on at a table."""
+    text = f"table {table}: deal {fact.deal} goes on in spite of {', '.join(fact.guards)}: {fact.reason}"
+    values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
+    yield Concern("overridden", text, table, about=seq, values=values)
+
+
+def _concerns_of_seats(
+    event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
+) -> tuple[Concern, ...]:
+    """Give what an arbiter must know of who sits where: not as planned, or not as was told before."""
+    key = message.table, fact.round
+    known = seatings.of(key) if isinstance(fact, Result) else None
+    if fact.players == (known or event.bookings[key].players):
+        return ()
+    text = f"table {message.table}: not seated as planned for deal {fact.deal}"
+    return (Concern("seating_differs", text, message.table, about=message.seq, values={"deal": fact.deal}),)
+
+
+def concerns_of_repeats(
+    event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
+) -> Iterator[Concern]:
+    """Give what an arbiter must know of those who had this deal before."""
+    if again := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
+        names = ", ".join(event.players[one].name for one in again)
+        text = f"table {message.table}: {names} had deal {fact.deal} before"
+        values: dict[str, int | str] = {"names": names, "deal": fact.deal}
+        yield Concern("player_repeats_deal", text, message.table, about=message.seq, values=values)
+
+
+KEPT: Final = 50
+"""Of each code: what a device says of itself every minute pushes no fouled deal out."""
+
+MOST_AT_ONCE: Final = 20
+"""Alerts from one batch: a table that floods the wire does not flood the arbiter."""
+
+PAUSE_MS: Final = 1000
+"""The same thing of the same table is told again only after a second without it; the store keeps what was refused."""
 
 Kind = tuple[str, int | None, int | None]
 """Code, table and what it is about."""
@@ -84,52 +132,131 @@ class AlertBook:
         self._newest_first = None
 
 
-class TableWatch:
-    """What the tables last said of themselves, and whether two devices speak for one of them."""
-
-    def __init__(self) -> None:
-        self.states: dict[int, TableState] = {}
-        self._spoke_twice: set[tuple[int, frozenset[str]]] = set()
-
-    def is_hello(self, state: TableState) -> bool:
-        """Tell whether a device has just connected: it begins to speak, or says again what it said."""
-        before = self.states.get(state.table)
-        if state.lifecycle in GONE:
-            return False
-        if before is None or before.lifecycle in GONE or (before.device, before.start) != (state.device, state.start):
-            return True
-        return replace(before, id=state.id, count=state.count, at=state.at, heard=state.heard) == state
-
-    def hear(self, state: TableState) -> Iterable[Concern]:
-        """Take a state in; give a concern where another device spoke for the table while the first was there.
-
-        A broker may bring an old state after a newer one. A last will was written when its device started: it tells
-        only that the device is lost, and what the device said last stays.
-        """
-        before = self.states.get(state.table)
-        if before is None or before.device != state.device:
-            if before is not None and state.lifecycle in GONE:
-                return ()  # somebody else has this table by now
-            self.states[state.table] = state
-            return self._another(before, state)
-        if state.lifecycle == "lost":
-            if state.start >= before.start and before.lifecycle not in GONE:
-                self.states[state.table] = replace(before, lifecycle="lost")
-                return (Concern("table_lost", f"table {state.table} has gone without signing off", state.table),)
-        elif (state.start, state.count) >= (before.start, before.count) or _put_back(before, state):
-            self.states[state.table] = state
-        return ()
-
-    def _another(self, before: TableState | None, state: TableState) -> Iterable[Concern]:
-        if before is None:
-            return ()
-        pair = state.table, frozenset({before.device, state.device})
-        if before.lifecycle in GONE or pair in self._spoke_twice:
-            return ()
-        self._spoke_twice.add(pair)
-        return (Concern("two_devices", f"two devices speak for table {state.table}", state.table),)
+def concerns_of_fact(event: Event, room: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
+    """Give the concerns of a fact that the room has just taken in. `now` in ms since 1970, by the scorer's clock."""
+    yield from concerns_without_repeats(event, room, message, now)
+    if isinstance(message.fact, Seated | Result):
+        yield from concerns_of_repeats(event, room.seatings, message, message.fact)
 
 
-def _put_back(before: TableState, state: TableState) -> bool:
-    """Tell whether a device that was gone speaks with an older copy of its journal: it counts its starts from there."""
-    return before.lifecycle in GONE and state.start < before.start
+def concerns_without_repeats(event: Event, room: EventState, message: LogMessage, now: int) -> Iterable[Concern]:
+    """The same but for players who repeat a deal: of a long journal that is found otherwise than fact by fact."""
+    fact = message.fact
+    found: Iterable[Concern] = ()
+    match fact:
+        case Result():
+            found = _concerns_of_result(event, room, message, fact)
+        case Restored():
+            found = _concerns_of_walls(event, message.table, message.seq, fact)
+        case Seated():
+            found = _concerns_of_seats(event, room.seatings, message, fact)
+        case Overridden():
+            found = _concerns_of_override(message.table, message.seq, fact)
+        case Ruled():
+            found = _concerns_of_ruling(room, message, now)
+        case RiichiRecorded():
+            found = _concerns_of_session(event, room, message)
+    return found
+
+
+def concern_of_refusal(topic: str, place: ParsedTopic | None, verdict: IntakeVerdict) -> Concern:
+    """Name what was refused by the topic that it came on: a broker lets a table write on no other's."""
+    fact = verdict.message
+    # Each fact that two devices tell differently counts; of rubbish there may be any amount.
+    about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
+    return Concern(verdict.code or "", verdict.text, place.table if place else None, topic[:200], about)
+
+
+def concern_of_gap(table: int, seq: int) -> Concern:
+    """Give what an arbiter must know where the fact before this one is missing."""
+    text = f"table {table}: what came before fact {seq} is missing"
+    return Concern("gap", text, table, about=seq, values={"number": seq})
+
+
+def _concerns_of_result(event: Event, room: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:
+    seated = _concerns_of_seats(event, room.seatings, message, fact)
+    if not fact.fines and room.book.last((message.table, fact.round)) is None:
+        return seated  # as nearly always: a long journal has very many results
+    return chain(_concerns_of_settled(room, message, fact), _concerns_of_fines(event, message, fact), seated)
+
+
+def _concerns_of_session(event: Event, room: EventState, message: LogMessage) -> Iterator[Concern]:
+    session = event.riichi.get((message.table, message.fact.round))
+    for entry in room.riichi.differing(session) if session else ():
+        text = f"table {message.table}: entry {entry} of the riichi session does not follow from those before it"
+        yield Concern("session_differs", text, message.table, about=entry, values={"entry": entry})
+
+
+def _concerns_of_walls(event: Event, table: int, seq: int, fact: Restored) -> Iterable[Concern]:
+    as_planned = fact.form == event.form(fact.deal)
+    return () if as_planned and fact.verified else _concerns_of_wrong_walls(table, seq, fact, as_planned=as_planned)
+
+
+def _concerns_of_wrong_walls(table: int, seq: int, fact: Restored, *, as_planned: bool) -> Iterator[Concern]:
+    if not as_planned:
+        text = f"table {table}: deal {fact.deal} is played in another form"
+        yield Concern("fouled", text, table, about=seq, values={"deal": fact.deal})
+    if not fact.verified:
+        text = f"table {table}: deal {fact.deal} was restored without verification"
+        yield Concern("unverified", text, table, about=seq, values={"deal": fact.deal})
+
+
+def _concerns_of_ruling(room: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
+    """Give what an arbiter must know of a ruling at a table. `now` in ms since 1970: a table's own clock may lie."""
+    fact, table = message.fact, message.table
+    if not isinstance(fact, Ruled):
+        return
+    text = f"table {table}: {decision_kind(fact.decision)} ruled on deal {fact.deal}, round {fact.round}"
+    told: dict[str, int | str] = {"kind": decision_kind(fact.decision), "deal": fact.deal, "round": fact.round}
+    said = {**told, "author": fact.author, "reason": fact.reason}
+    yield Concern("ruled_at_table", f"{text}, by {fact.author}: {fact.reason}", table, about=message.seq, values=said)
+    if room.book.deadline is not None and now > room.book.deadline:
+        late = f"{text}, told after the correction period"
+        yield Concern("ruled_after_end", late, table, about=message.seq, values=told)
+
+
+def _concerns_of_fines(event: Event, message: LogMessage, result: Result) -> Iterator[Concern]:
+    """Tell of the fines that a result brings with it; an older table does not say whose they are."""
+    if not result.fines:
+        return
+    about = ((event.players[result.players[seat]].name, fine.imp) for seat, fine in result.fines.items())
+    fines = ", ".join(f"{name} {imp} IMP" for name, imp in about)
+    author = ", ".join(sorted({fine.author or "?" for fine in result.fines.values()}))
+    reason = ", ".join(sorted({fine.reason for fine in result.fines.values()}))
+    text = f"table {message.table}: fined on deal {result.deal}, round {result.round}, by {author}: {fines}: {reason}"
+    values: dict[str, int | str] = {"fines": fines, "deal": result.deal, "round": result.round}
+    said = {**values, "author": author, "reason": reason}
+    yield Concern("fined_at_table", text, message.table, about=message.seq, values=said)
+
+
+def _concerns_of_settled(room: EventState, message: LogMessage, result: Result) -> Iterator[Concern]:
+    """Give what an arbiter must know of a result that comes for a play with a ruling in its place."""
+    table = message.table
+    entry = _settled_by(room.book.of((table, result.round)))
+    if entry is None or _as_settled(entry, result):
+        return
+    if isinstance(entry.decision, Correct) and entry.decision.source == "paper":
+        text = f"table {table}: round {result.round} was keyed from paper, and the table has entered another result"
+        yield Concern("paper_differs", text, table, about=message.seq, values={"round": result.round})
+        return
+    text = f"table {table}: a result of round {result.round} has come, and does not count: {entry.kind}, ruled before"
+    values: dict[str, int | str] = {"round": result.round, "deal": result.deal, "kind": entry.kind}
+    said = {**values, "author": entry.author, "ruling": entry.id}
+    yield Concern("settled_before", text, table, about=message.seq, values=said)
+
+
+def _settled_by(entries: Sequence[RulingEntry]) -> RulingEntry | None:
+    """Give the desk's ruling that stands in a result's place. What is ruled at the table follows its own results."""
+    outcomes = (entry for entry in reversed(entries) if isinstance(entry.decision, Correct | Void | Adjusted | Reopen))
+    last = next(outcomes, None)
+    return None if last is None or last.at_table or isinstance(last.decision, Reopen) else last
+
+
+def _as_settled(entry: RulingEntry, result: Result) -> bool:
+    """Say whether a ruling tells the play as the table does, fines and all."""
+    told = entry.decision
+    if not isinstance(told, Correct):
+        return False
+    fines = {result.players[seat]: fine.imp for seat, fine in result.fines.items()}
+    entered = result.win, result.winners, result.discarder, result.hand, fines
+    return (told.win, told.winners, told.discarder, told.hand, told.fines) == entered

@@ -9,33 +9,44 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from broker.contract.counting import AnyAnswer, CountRequest, NotCounted, SaidOfMcr
-from broker.contract.facts import Declared, Fact, Overridden, Restored, RiichiHand, RiichiTakenBack
-from broker.contract.messages import LogMessage
-from broker.contract.wire import Refused
-from broker.contract.words import SEATS, Seat
-from broker.rules.counted_hand import Tiles, answered
-from broker.rules.deal import is_whole
-from broker.scorer.event import Event
+from broker.event import Event
+from broker.protocol import (
+    SEATS,
+    AnyCountAnswer,
+    CountRequest,
+    Declared,
+    Fact,
+    LogMessage,
+    McrWinDetails,
+    NotCounted,
+    Overridden,
+    Refused,
+    Restored,
+    RiichiRecorded,
+    RiichiTakenBack,
+    Seat,
+)
+from broker.rules import is_whole_registry
+from broker.rules.hand_value import KnownTiles, answer_count
 
-MOST: Final = 24
+MOST_COUNTS: Final = 24
 """Counts for one play: four hands that are laid anew five times each."""
 
 CORRECTED: Final = "declarations_corrected"
 """Among the guards of an override: an arbiter has put right who declared."""
 
 
-class Counting:
+class HandCounter:
     """Answers one event's tables."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
         self._asked: Counter[tuple[int, int, int]] = Counter()
         """How many counts a play (table, round, deal) has had; a scorer that starts again begins anew."""
-        self._last: dict[int, tuple[CountRequest, AnyAnswer]] = {}
+        self._last: dict[int, tuple[CountRequest, AnyCountAnswer]] = {}
         """The last answer to each table: an answer that was lost is asked for again."""
 
-    def answer(self, request: CountRequest, told: Collection[LogMessage], *, over: bool) -> AnyAnswer:
+    def answer(self, request: CountRequest, told: Collection[LogMessage], *, over: bool) -> AnyCountAnswer:
         """Answer a table of the event, by what it has `told` so far; `over`: the play has its result.
 
         What is too early today may be right in a moment: it is neither kept nor counted.
@@ -61,20 +72,22 @@ class Counting:
             raise Refused("not_restored", f"whether the walls of round {request.round} were read is not told yet")
         if over or _is_recorded(request, told):
             raise Refused("play_has_result", f"round {request.round} has its result")
-        if self._asked[_play_of(request)] >= MOST:
-            raise Refused("counted_too_often", f"round {request.round} has had {MOST} counts")
+        if self._asked[_play_of(request)] >= MOST_COUNTS:
+            raise Refused("counted_too_often", f"round {request.round} has had {MOST_COUNTS} counts")
 
-    def _counted(self, request: CountRequest, told: Collection[LogMessage]) -> AnyAnswer:
+    def _counted(self, request: CountRequest, told: Collection[LogMessage]) -> AnyCountAnswer:
         session = self._event.riichi.get((request.table, request.round))
         if session is not None:
             faces = self._event.registry.get(session.set, {})
-            if not is_whole(faces):  # only the sets of deals are looked at when an event is opened
+            if not is_whole_registry(faces):  # only the sets of deals are looked at when an event is opened
                 return NotCounted(code=Refused("set_not_registered", f"nobody has entered set {session.set}").code)
-            return answered(request, Tiles(faces), self._event.session_rules(session))
+            return answer_count(request, KnownTiles(faces), self._event.session_rules(session))
         prevalent, dealer = self._event.winds(request.deal)
         read = _are_read(request, told, self._event.form(request.deal))
         order = self._event.order(request.deal) if read else None
-        return answered(request, Tiles(self._event.faces(request.deal), order, prevalent, dealer), self._event.profile)
+        return answer_count(
+            request, KnownTiles(self._event.faces(request.deal), order, prevalent, dealer), self._event.profile
+        )
 
 
 def _play_of(request: CountRequest) -> tuple[int, int, int]:
@@ -100,14 +113,14 @@ def _restored(request: CountRequest, told: Iterable[LogMessage]) -> list[Restore
 
 def _needs_walls(request: CountRequest) -> bool:
     """Say whether the walls are to tell who drew which tile."""
-    return isinstance(request.said, SaidOfMcr) and request.said.laid is None
+    return isinstance(request.said, McrWinDetails) and request.said.laid is None
 
 
 def _is_recorded(request: CountRequest, told: Iterable[LogMessage]) -> bool:
     """Say whether this hand of a session has been recorded: a fault ends none, and a record may be taken back."""
     over = False
     for fact in _facts(request, told):
-        if isinstance(fact, RiichiHand) and fact.event.kind != "minor_fault":
+        if isinstance(fact, RiichiRecorded) and fact.event.kind != "minor_fault":
             over = True
         elif isinstance(fact, RiichiTakenBack):
             over = False

@@ -6,32 +6,40 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from broker.contract.counting import CountRequest
-from broker.contract.facts import (
-    OF_ARBITERS,
+from broker.errors import BadEvent
+from broker.event import Event, RiichiBooking
+from broker.protocol import (
+    ARBITER_FACTS,
+    SEATS,
+    Adjusted,
     Call,
     Confirmed,
+    CountRequest,
+    DealPlayed,
     Declared,
     Fact,
+    LogMessage,
+    Message,
     Overridden,
+    Refusal,
+    Refused,
+    Reopen,
     Result,
-    RiichiHand,
+    RiichiRecorded,
     RiichiTakenBack,
     Ruled,
+    Ruling,
     Seated,
+    TableState,
+    Taken,
+    decode_on_topic,
+    players_named,
 )
-from broker.contract.messages import LogMessage, Message, Refusal, Ruling, TableState, Taken
-from broker.contract.rulings import Adjusted, DealPlayed, Reopen, named
-from broker.contract.wire import Refused, decode_at
-from broker.contract.words import SEATS
-from broker.rules.errors import RuleError
-from broker.rules.outcomes import paid
-from broker.scorer.errors import BadEvent
-from broker.scorer.event import Event
-from broker.scorer.riichi import RiichiBooking
-from broker.store.journal import Kept, RefusedRow
+from broker.rules import RuleError
+from broker.rules.outcomes import points_paid
+from broker.store import Recorded, RefusedRow
 
-OF_RIICHI = (Confirmed, Declared, Call, RiichiHand, RiichiTakenBack, *OF_ARBITERS)
+OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
 """What is told of a riichi session."""
 
 MOST_MISSING = 500
@@ -43,7 +51,7 @@ MOST_LISTED = 100
 MOST_RULED = 20
 """Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
 
-AROUND = (Overridden, *OF_ARBITERS)
+AROUND = (Overridden, *ARBITER_FACTS)
 """What else a table tells of its arbiters."""
 
 MOST_AROUND = 200
@@ -54,7 +62,7 @@ Plays that were let go on are counted apart: they are not to be missed because s
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class IntakeVerdict:
     """What the gate says of one message: `code` is None where it is taken (or was taken before)."""
 
     message: Message | None
@@ -111,7 +119,7 @@ class Intake:
     def __init__(
         self,
         event: Event,
-        taken: Iterable[Kept],
+        taken: Iterable[Recorded],
         refused: Iterable[RefusedRow] = (),
         refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
     ) -> None:
@@ -199,18 +207,18 @@ class Intake:
         elif isinstance(fact, AROUND):
             self._around[*key, isinstance(fact, Overridden)] += 1
 
-    def judge(self, topic: str, payload: bytes) -> Verdict:
+    def judge(self, topic: str, payload: bytes) -> IntakeVerdict:
         """Judge one message. Changes nothing but what the next receipt names."""
         message: Message | None = None
         try:
-            _, message = decode_at(topic, payload)
+            _, message = decode_on_topic(topic, payload)
             return self._judge(message)
         except Refused as refused:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
                 self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
-            return Verdict(message, refused.code, refused.text)
+            return IntakeVerdict(message, refused.code, refused.text)
 
-    def _judge(self, message: Message) -> Verdict:
+    def _judge(self, message: Message) -> IntakeVerdict:
         if message.event != self._event.name:
             raise Refused("wrong_event", f"this is the scorer of {self._event.name}")
         if not isinstance(message, LogMessage | TableState | CountRequest):
@@ -221,7 +229,7 @@ class Intake:
             return self._judge_fact(message)
         if isinstance(message, CountRequest):
             self._check_count(message)
-        return Verdict(message)
+        return IntakeVerdict(message)
 
     def _check_count(self, request: CountRequest) -> None:
         """Refuse to look a deal up that is none of the table's; a riichi session has no deals, and is told so."""
@@ -229,7 +237,7 @@ class Intake:
             return
         raise _no_deal(request.table, request)
 
-    def _judge_fact(self, message: LogMessage) -> Verdict:
+    def _judge_fact(self, message: LogMessage) -> IntakeVerdict:
         if self._refuses(message.table, message.device):
             raise Refused("another_device", f"table {message.table} is served by another device")
         # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
@@ -238,7 +246,7 @@ class Intake:
         before = book.taken.get(message.seq)
         if before == message:
             book.see(message.seq)
-            return Verdict(message)
+            return IntakeVerdict(message)
         if before is not None:
             raise Refused(
                 "conflict", f"fact {message.seq} of table {message.table} is already there, and says otherwise"
@@ -249,7 +257,7 @@ class Intake:
             raise Refused("seq_out_of_range", f"fact {message.seq} is too far ahead: {len(book.taken)} were taken")
         self._check_play(message)
         self._check_around(message)
-        return Verdict(message, new=True)
+        return IntakeVerdict(message, new=True)
 
     def _check_around(self, message: LogMessage) -> None:
         kind = *_play_of(message), isinstance(message.fact, Overridden)
@@ -263,7 +271,7 @@ class Intake:
         if session is not None:
             self._check_riichi(session, fact)
             return
-        if isinstance(fact, RiichiHand | RiichiTakenBack):
+        if isinstance(fact, RiichiRecorded | RiichiTakenBack):
             raise Refused("not_planned", f"table {message.table} plays no riichi session in round {fact.round}")
         if not self._has_deal(message.table, fact):
             raise _no_deal(message.table, fact)
@@ -282,7 +290,7 @@ class Intake:
             raise Refused("not_ruled_here", "the head arbiter rules at the desk, not through a table")
         if self._ruled[table, fact.round] >= MOST_RULED:
             raise Refused("too_many_rulings", f"table {table} has ruled {MOST_RULED} times here: rule at the desk")
-        here, told = set(self._event.bookings[table, fact.round].players.values()), set(named(fact.decision))
+        here, told = set(self._event.bookings[table, fact.round].players.values()), set(players_named(fact.decision))
         if not told <= here or (isinstance(fact.decision, Adjusted) and told != here):
             raise Refused(
                 "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
@@ -300,7 +308,7 @@ class Intake:
     def _check_riichi(self, session: RiichiBooking, fact: Fact) -> None:
         if not isinstance(fact, OF_RIICHI):
             raise Refused("not_planned", f"table {session.table} plays a riichi session in round {fact.round}")
-        if isinstance(fact, RiichiHand) and fact.profile != session.profile:
+        if isinstance(fact, RiichiRecorded) and fact.profile != session.profile:
             raise Refused("wrong_profile", f"this session is played by {session.profile}, not {fact.profile}")
 
     def _check_players(self, table: int, fact: Result | Seated) -> None:
@@ -316,7 +324,7 @@ class Intake:
         if fines - set(self._event.profile.false_hu.fines.value):
             raise Refused("fine_not_in_profile", f"the profile has no fines of {sorted(fines)} IMP")
         try:
-            right = paid(result, self._event.winds(result.deal)[1], self._event.profile)
+            right = points_paid(result, self._event.winds(result.deal)[1], self._event.profile)
         except RuleError as error:
             raise Refused("impossible_result", error.text) from None
         if right != result.points:

@@ -1,6 +1,7 @@
-"""The scorer: takes messages in batches, commits, and only then acknowledges and gives receipts.
+"""The scorer: takes messages in batches, commits, and only then acknowledges and sends receipts.
 
-One thread alone changes anything: the wire's thread only puts messages on the queue.
+One thread alone changes anything. The wire's thread only puts messages on the queue, and so does the desk with what it
+asks for: it is answered in turn, between batches.
 """
 
 import logging
@@ -8,64 +9,64 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from broker.contract import topics
-from broker.contract.counting import CountRequest
-from broker.contract.facts import Result, RiichiHand, RiichiTakenBack, Ruled
-from broker.contract.link import Address, Incoming, Link, LinkChanged
-from broker.contract.messages import LogMessage, Ruling, TableState
-from broker.scorer import recalling
-from broker.scorer.alerts import AlertBook, Concern, TableWatch
-from broker.scorer.assigning import assigned
-from broker.scorer.attended import Attended
-from broker.scorer.clocks import ClockWatch, FactTimes
-from broker.scorer.collecting import uncollected
-from broker.scorer.counting import Counting
-from broker.scorer.devices import Devices
-from broker.scorer.event import Event
-from broker.scorer.health import HealthWatch
-from broker.scorer.intake import Intake, Verdict
-from broker.scorer.noticing import concerns_of, gap_before, of_refused
-from broker.scorer.outgoing import Outgoing, Speaker
-from broker.scorer.picture import Picture
-from broker.scorer.publication import Publication
-from broker.scorer.room import Room
-from broker.scorer.rulings import absences, plan
-from broker.scorer.rulings.asked import Asked, wait
-from broker.scorer.rulings.rulings import Rulings
-from broker.scorer.standings import write_csv
-from broker.scorer.times import TableTimes
-from broker.scorer.view import View, ViewFeed
-from broker.scorer.wirelog import WireLog
-from broker.store.backup.watch import Report
-from broker.store.errors import StoreLost
-from broker.store.journal import Journal, RefusedRow
+from broker.errors import ScorerBusy, ScorerError, StoreLost
+from broker.event import STANDINGS, Event
+from broker.gc_pause import gc_paused
+from broker.protocol import (
+    CountRequest,
+    LogMessage,
+    Refused,
+    Result,
+    RiichiRecorded,
+    RiichiTakenBack,
+    Ruled,
+    Ruling,
+    TableState,
+    topics,
+)
+from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.rulings import plan
+from broker.rulings.service import RulingService
+from broker.scorer import stored_event
+from broker.scorer.alerts import AlertBook, Concern, concern_of_gap, concern_of_refusal, concerns_of_fact
+from broker.scorer.attendance import Attendance
+from broker.scorer.counting import HandCounter
+from broker.scorer.dashboard import DashboardBuilder
+from broker.scorer.devices import ClockWatch, HealthWatch, ServingDevices, TableWatch
+from broker.scorer.intake import Intake, IntakeVerdict
+from broker.scorer.publisher import MessageBuilder, Outgoing, PublicCopies, WireLog, table_plan
+from broker.scorer.standings import write_standings_csv
+from broker.scorer.state import EventState
+from broker.scorer.tables import FactTimes, TableTimes
+from broker.scorer.view import DashboardView, ViewFeed
+from broker.store import Journal, RefusedRow
+from broker.store.backup_worker import BackupReport
 
 T = TypeVar("T")
 
 log = logging.getLogger("homologue.scorer")
 
-TURNS: Final = (Result, Ruled, RiichiHand, RiichiTakenBack)
+PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
 
 MOST_AT_ONCE: Final = 500
 """Messages in one commit."""
 
-SOME: Final = 50
+DEALS_AT_ONCE: Final = 50
 """Deals that are said again at one time."""
 
-STANDINGS: Final = "standings.csv"
-
-MANY: Final = 400
+LARGE_EVENT: Final = 400
 """Players, from which on the whole standings are told at most once in PAUSE_S: of 4,000 they are half a megabyte."""
 
 PAUSE_S: Final = 1.0
 
-LOOK_S: Final = 0.05
+VIEW_PAUSE_S: Final = 0.05
 """With so many the desk's picture is made at most so often, and not after each message: no page changes faster."""
 
 
@@ -75,7 +76,7 @@ class Scorer:
     `seconds` counts on, and paces what is told of a large event.
     """
 
-    @uncollected()
+    @gc_paused()
     def __init__(
         self,
         event: Event,
@@ -85,21 +86,21 @@ class Scorer:
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._event, self._journal, self._folder, self._clock = event, journal, folder, clock
-        self._large = len(event.players) > MANY
+        self._large = len(event.players) > LARGE_EVENT
         self._seconds, self._pause_until, self._changed = seconds, 0.0, False
         self._look_again, self._unseen, self._version = 0.0, False, 0
-        self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | Asked[Any]] = queue.SimpleQueue()
-        self._room = Room(event)
-        taken = recalling.read(journal, event)
-        self.devices = Devices(journal, self._tell_served)
+        self._queue: queue.SimpleQueue[Incoming | LinkChanged | Concern | PendingCall[Any]] = queue.SimpleQueue()
+        self._room = EventState(event)
+        taken = stored_event.read_journal(journal, event)
+        self.devices = ServingDevices(journal, self._tell_served)
         self._intake = Intake(event, taken.messages, journal.refused(), self.devices.serving.refuses)
-        self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), Speaker(event, journal.store)
+        self._watch, self._alerts, self._speaker = TableWatch(), AlertBook(), MessageBuilder(event, journal.store)
         self._health, self._right_time = HealthWatch(), ClockWatch()
-        self._counting, self._publication = Counting(event), Publication(self._speaker)
+        self._counting, self._publication = HandCounter(event), PublicCopies(self._speaker)
         self.times, self.wire, self.sessions = TableTimes(), WireLog(), self._room.riichi
         self._clocks = FactTimes()
-        told = recalling.refill(event, self._room, self._clocks, self.times, taken)
-        gaps, refused = recalling.of_gaps(self._intake.books, taken), recalling.of_refusals(journal.refused())
+        told = stored_event.replay_journal(event, self._room, self._clocks, self.times, taken)
+        gaps, refused = stored_event.gaps_told(self._intake.books, taken), stored_event.refusals_told(journal.refused())
         self._alerts.recall((*told, *gaps, *refused))
         self._height = journal.height
         self._concerned: list[Concern] = []
@@ -111,13 +112,13 @@ class Scorer:
         self._connected, self._again = False, list[int]()
         self._why = ""
         """Why there is no connection, as it was logged last."""
-        self.attended = Attended(journal, clock, self._attend)
-        self._picture = Picture(event, self.times, self.attended)
+        self.attended = Attendance(journal, clock, self._attend)
+        self._picture = DashboardBuilder(event, self.times, self.attended)
         self.moment = self._room.moment()
         """All plays as they are now; put in place whole, to be read from any thread."""
         self.feed = ViewFeed(self._view())
         self._link: Link | None = None
-        self.rulings = Rulings(event, self._room, journal, self._intake, clock, self._ruled)
+        self.rulings = RulingService(event, self._room, journal, self._intake, clock, self._ruled)
         self._write_standings()
 
     def connect(self, address: Address) -> None:
@@ -131,7 +132,7 @@ class Scorer:
         )
         self._link.start()
 
-    def hear_of_backup(self, report: Report) -> None:
+    def hear_of_backup(self, report: BackupReport) -> None:
         """Tell the arbiters how copies of the event are doing. From any thread."""
         text, values = f"backup: {report.text}", {"text": report.text}
         concern = Concern("backup_resumed", text) if report.well else Concern("backup_failed", text, values=values)
@@ -139,9 +140,9 @@ class Scorer:
 
     def ask(self, work: Callable[[], T]) -> T:
         """Have something done by the scorer's thread, and wait for it. From any other thread. Raises ScorerBusy."""
-        asked = Asked(work)
+        asked = PendingCall(work)
         self._queue.put(asked)
-        return wait(asked)
+        return wait_for(asked)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
         """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
@@ -165,7 +166,7 @@ class Scorer:
     def step(self, timeout: float) -> None:
         """Take what has come, in one commit."""
         try:
-            batch = [self._queue.get(timeout=min(timeout, LOOK_S) if self._unseen else timeout)]
+            batch = [self._queue.get(timeout=min(timeout, VIEW_PAUSE_S) if self._unseen else timeout)]
         except queue.Empty:
             self._end_corrections()
             self._tell_standings()
@@ -180,7 +181,7 @@ class Scorer:
         self._concerned.extend(one for one in batch if isinstance(one, Concern))
         self._take([one for one in batch if isinstance(one, Incoming)])
         for one in batch:
-            if isinstance(one, Asked):
+            if isinstance(one, PendingCall):
                 one.do()
                 self._look_again = 0.0  # who has ruled looks at once
         if self._large:
@@ -214,7 +215,7 @@ class Scorer:
 
     def _say_again(self) -> None:
         """Say some of the deals again that were not since there is a connection; who waits for a receipt goes first."""
-        deals, self._again = self._again[:SOME], self._again[SOME:]
+        deals, self._again = self._again[:DEALS_AT_ONCE], self._again[DEALS_AT_ONCE:]
         for deal in deals:
             self._say(self._speaker.traveller(self._room, deal, self._height))
         if deals:
@@ -232,17 +233,17 @@ class Scorer:
         self._height = self._journal.height
         self._answer(verdicts, now)
 
-    def _judge(self, one: Incoming, now: int) -> Verdict:
+    def _judge(self, one: Incoming, now: int) -> IntakeVerdict:
         verdict = self._intake.judge(one.topic, one.payload)
         if isinstance(verdict.message, TableState) and not verdict.code:
             self._hear(verdict.message, now)
         self.wire.note(now, "in", one.topic, one.payload, verdict.code)
         fact = verdict.message if isinstance(verdict.message, LogMessage) else None
         if verdict.code:
-            place = topics.parse(one.topic)
+            place = topics.parse_topic(one.topic)
             about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
             if self._journal.refuse(RefusedRow(now, verdict.code, one.topic, one.payload, *about)):
-                self._concerned.append(of_refused(one.topic, place, verdict))
+                self._concerned.append(concern_of_refusal(one.topic, place, verdict))
         elif fact and verdict.new:
             self._journal.append(fact, now)
             self._intake.take(fact)
@@ -261,7 +262,7 @@ class Scorer:
         self._health.hear(self._watch.states[state.table])
         self._right_time.hear(state, now)
 
-    def _answer(self, verdicts: list[Verdict], now: int) -> None:
+    def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
         """What follows from a batch once it is safe: receipts, then travellers and standings."""
         told = (v.message for v in verdicts if v.new and isinstance(v.message, LogMessage))
         new = [self._clocks.believed(message, now) for message in told]
@@ -276,7 +277,9 @@ class Scorer:
         for table in sorted((spoke | self._greeting) & set(self._intake.books)):
             self._say(self._speaker.receipt(table, self._intake.books[table], self._height, now))
         # What is published while a device subscribes may pass it by (docs/brokers.md): whoever says hello is answered.
-        for table in sorted({message.table for message in new if isinstance(message.fact, TURNS)} | self._greeting):
+        for table in sorted(
+            {message.table for message in new if isinstance(message.fact, PLAN_CHANGING)} | self._greeting
+        ):
             self._assign(table)
         self._tell_served(self._greeting | self._asking)
         self._greeting.clear()
@@ -318,7 +321,7 @@ class Scorer:
 
     def _assign(self, table: int) -> None:
         """Keep the retained plan up to date, so that a device without a journal begins at the right play."""
-        self._say(assigned(self._room, self._speaker, table, self._height))
+        self._say(table_plan(self._room, self._speaker, table, self._height))
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """What follows from a ruling of the desk once it is safe."""
@@ -327,10 +330,10 @@ class Scorer:
         self._picture.changed()
         self._say(self._speaker.ruling(ruling))
         root = self._room.book.root(self._room.book.entries[ruling.id])
-        if plan.is_of_the_plan(self._room.book, root.decision):
+        if plan.corrects_plan(self._room.book, root.decision):
             self._publication.renamed()
-        told = {table for table, _ in absences.plays_of(self._event, root)}
-        told |= plan.tables_told(self._event, root.decision)
+        told = {table for table, _ in plan.plays_of_ruling(self._event, root)}
+        told |= plan.tables_concerned(self._event, root.decision)
         for table in sorted(told if root.table is None else {root.table}):
             self._assign(table)
         self._tell_scores(set(deals))
@@ -361,15 +364,15 @@ class Scorer:
     def _write_standings(self) -> None:
         """Write the file anew. It is made from the store: that it cannot be written is no reason to stop."""
         try:
-            write_csv(self._folder / STANDINGS, self._room.moment().standings, self._room.event.origin_of)
+            write_standings_csv(self._folder / STANDINGS, self._room.moment().standings, self._room.event.origin_of)
         except OSError as error:
             text = f"{STANDINGS}: {error.strerror}"
             self._concerned.append(Concern("standings_unwritten", text, values={"text": text}))
 
     def _concerns_of(self, message: LogMessage, now: int) -> Iterable[Concern]:
         if message.seq > 1 and message.seq - 1 not in self._intake.books[message.table].taken:
-            yield gap_before(message.table, message.seq)
-        yield from concerns_of(self._room.event, self._room, message, now)
+            yield concern_of_gap(message.table, message.seq)
+        yield from concerns_of_fact(self._room.event, self._room, message, now)
 
     def _say(self, message: Outgoing) -> None:
         self.wire.note(self._clock(), "out", message.topic, message.payload)
@@ -384,11 +387,11 @@ class Scorer:
         if not self._unseen or self._seconds() < self._look_again:
             return
         self._unseen = False
-        self._look_again = self._seconds() + LOOK_S if self._large else 0.0
+        self._look_again = self._seconds() + VIEW_PAUSE_S if self._large else 0.0
         self._version += 1
         self.feed.publish(self._view())
 
-    def _view(self) -> View:
+    def _view(self) -> DashboardView:
         view = self._picture.view(
             self._room,
             self._intake,
@@ -398,3 +401,37 @@ class Scorer:
             connected=self._connected,
         )
         return replace(view, final=self._room.is_final(self._clock()))
+
+
+PATIENCE_S = 10.0
+"""The desk waits so long for its answer."""
+
+
+class PendingCall(Generic[T]):
+    """One question, and where its answer is waited for."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self.answer: Future[T] = Future()
+
+    def do(self) -> None:
+        """Answer. A refusal is an answer; anything else that goes wrong goes on to whoever runs the scorer too."""
+        if not self.answer.set_running_or_notify_cancel():
+            return
+        try:
+            self.answer.set_result(self._work())
+        except (Refused, ScorerError) as refusal:
+            self.answer.set_exception(refusal)
+        except BaseException as broken:
+            self.answer.set_exception(broken)
+            raise
+
+
+def wait_for(asked: PendingCall[T]) -> T:
+    """Wait for an answer. Raises ScorerBusy, and what the scorer refuses with."""
+    try:
+        return asked.answer.result(PATIENCE_S)
+    except TimeoutError:
+        if asked.answer.cancel():
+            raise ScorerBusy("the scorer is busy: nothing was done, try again") from None
+        raise ScorerBusy("the scorer is slow to answer: look whether it was done before you try again") from None

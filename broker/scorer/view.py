@@ -1,17 +1,19 @@
-"""What the desk shows: one immutable picture of the room, and a feed that says when there is a newer one."""
+"""What the desk shows: one immutable view of the event, a feed that says when there is a newer one, and play clocks.
+
+A play's time runs from the confirmation of its walls, without pauses. A table tells how long its pauses were and not
+how much time is left, so nothing has to be sent while time goes on.
+"""
 
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct
 
-from broker.contract.messages import Standing, TeamStanding
-from broker.contract.riichi import RiichiWin
-from broker.contract.words import Imp, Lifecycle, PublicState, Seat, WinKind
+from broker.protocol import Imp, Lifecycle, PublicState, RiichiWin, Seat, Standing, TeamStanding, WinKind
 
 Walls = Literal["fouled", "unverified"]
 """What is the matter with the walls of the present play: not those of its deal, or nobody has looked."""
@@ -53,7 +55,7 @@ class TableView(Struct, frozen=True):
     arbiter: str | None = None
     """Who is let in to rule there; empty where it was by PIN."""
     calling_since: int | None = None
-    """When its call was opened, ms since 1970 as far as a clock can be right (`clocks.py`); so below."""
+    """When its call was opened, ms since 1970 as far as a clock can be right (`tables.FactTimes`); so below."""
     attended: Attending | None = None
     """Who goes to its call."""
     playing_since: int | None = None
@@ -129,7 +131,7 @@ class AlertView(Struct, frozen=True):
     """Who has seen it: it has not happened anew since."""
 
 
-class View(Struct, frozen=True):
+class DashboardView(Struct, frozen=True):
     """The whole room. `version` grows with every change."""
 
     version: int
@@ -158,7 +160,7 @@ class View(Struct, frozen=True):
     """When the correction period ends (ms since 1970), if that was said; until then nothing is final."""
 
 
-def as_json(view: View) -> bytes:
+def view_json(view: DashboardView) -> bytes:
     """Write a view as programs get it."""
     return msgspec.json.encode(view, enc_hook=list)  # plays and standings may be no list or tuple
 
@@ -166,17 +168,17 @@ def as_json(view: View) -> bytes:
 class ViewFeed:
     """Carries views from the scorer's thread to any number of readers in event loops."""
 
-    def __init__(self, first: View) -> None:
+    def __init__(self, first: DashboardView) -> None:
         self._view = first
         self._lock = threading.Lock()
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     @property
-    def current(self) -> View:
+    def current(self) -> DashboardView:
         """The newest view."""
         return self._view
 
-    def publish(self, view: View) -> None:
+    def publish(self, view: DashboardView) -> None:
         """Put a newer view in place and wake the readers. From any thread."""
         with self._lock:
             self._view = view
@@ -184,7 +186,7 @@ class ViewFeed:
                 with suppress(RuntimeError):  # a reader whose loop has ended must not end the scorer
                     loop.call_soon_threadsafe(changed.set)
 
-    async def views(self) -> AsyncIterator[View]:
+    async def views(self) -> AsyncIterator[DashboardView]:
         """Give the newest view now and again whenever it has changed; a slow reader misses the ones between."""
         changed = asyncio.Event()
         entry = (asyncio.get_running_loop(), changed)
@@ -198,3 +200,42 @@ class ViewFeed:
         finally:
             with self._lock:
                 self._waiting.discard(entry)
+
+
+MINUTE_MS: Final = 60_000
+
+PLAYING: Final = ("playing", "declared", "accepting")
+
+
+def time_up_at(table: TableView) -> int | None:
+    """Give when the time of a play that goes on is up (ms since 1970).
+
+    None in a pause, where the plan gives the play no time, where none goes on, and where it is not known since when.
+    """
+    allowed = _allowed_ms(table)
+    if allowed is None or table.paused or table.playing_since is None or table.stood_ms is None:
+        return None
+    return table.playing_since + table.stood_ms + allowed
+
+
+def paused_left_ms(table: TableView) -> int | None:
+    """Give what is left while the arbiter's pause lasts, below zero what it was over when that began; None as above."""
+    allowed = _allowed_ms(table)
+    return None if allowed is None or not table.paused or table.played_ms is None else allowed - table.played_ms
+
+
+def time_left_ms(table: TableView, now: int) -> int | None:
+    """Give what is left at a moment (ms since 1970), in a pause or not; None as above."""
+    up = time_up_at(table)
+    return paused_left_ms(table) if up is None else up - now
+
+
+def whole_minutes(left: int) -> int:
+    """Give the minutes of a time that is left (ms), one that has begun counted; below zero those that it is over."""
+    return -(-left // MINUTE_MS)
+
+
+def _allowed_ms(table: TableView) -> int | None:
+    if table.minutes is None or table.state not in PLAYING:
+        return None
+    return (table.minutes + table.extra_min) * MINUTE_MS

@@ -10,15 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from broker.contract.words import SEATS
-from broker.rules.profile import Comparison
-from broker.scoring.compare import Exact, Group
-from broker.scoring.entries import Entries
-from broker.scoring.imp import Whole
-from broker.scoring.ledger import Ledger
-from broker.scoring.plays import ScoredPlay
-from broker.scoring.ranking import Ranked
-from broker.scoring.totals import Imps, exact_imps
+from broker.protocol import SEATS
+from broker.rules import ComparisonRules
+from broker.scoring.compare import ComparisonGroup, Exact
+from broker.scoring.ledger import Imps, Ledger, exact_imps
+from broker.scoring.plays import Entries, ScoredPlay, Whole
+from broker.scoring.standings import Ranked
 
 
 class Bounds(NamedTuple):
@@ -30,16 +27,16 @@ class Bounds(NamedTuple):
     worst: int
 
 
-def bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
+def entry_bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
     """Give everybody's bounds. `missing` are the plays that are still to come: their points are not looked at."""
     to_come = tuple(missing)
     entries = ledger.entries.with_names(name for play in to_come for name in play.entries)
     joining = Counter((play.deal, play.section or "") for play in to_come)
     waiting = [entries.number[name] for play in to_come for name in play.entries]
-    return reach(ledger, entries, joining, np.array(waiting, dtype=np.int64))
+    return reachable_bounds(ledger, entries, joining, np.array(waiting, dtype=np.int64))
 
 
-def reach(
+def reachable_bounds(
     ledger: Ledger, entries: Entries, joining: Mapping[tuple[int, str], int], waiting: Whole
 ) -> dict[str, Bounds]:
     """Give everybody's bounds, of an event with many plays to come.
@@ -61,7 +58,7 @@ def reach(
     return dict(zip(entries.names, map(Bounds._make, rows), strict=True))
 
 
-def reach_of_teams(ranking: Iterable[Ranked], to_come: int, profile: Comparison) -> dict[str, Bounds]:
+def team_bounds(ranking: Iterable[Ranked], to_come: int, profile: ComparisonRules) -> dict[str, Bounds]:
     """Give each team's bounds, while so many deals are still to be played by all: each moves it one conversion."""
     lines = list(ranking)
     step = to_come * max(len(profile.imp.scale.value), abs(profile.small_group.imp.value))
@@ -72,7 +69,7 @@ def reach_of_teams(ranking: Iterable[Ranked], to_come: int, profile: Comparison)
     return dict(zip((line.name for line in lines), map(Bounds._make, rows), strict=True))
 
 
-def _reach(group: Group, more: int) -> tuple[Imps, Imps]:
+def _reach(group: ComparisonGroup, more: int) -> tuple[Imps, Imps]:
     """Give the least and the most IMPs of each play once up to `more` others have joined.
 
     A play's IMPs fall as the points of another rise, so the extremes are where all who join have the highest or the
@@ -86,11 +83,11 @@ def _reach(group: Group, more: int) -> tuple[Imps, Imps]:
     return np.minimum(low, now), np.maximum(high, now)
 
 
-def _joined(group: Group, points: list[int]) -> Imps:
+def _joined(group: ComparisonGroup, points: list[int]) -> Imps:
     """Compare the group's plays beside others whose seats all have these points."""
     others = np.repeat(np.array(points, dtype=np.int64)[:, None], len(SEATS), axis=1)
     members = (*group.members, *group.members[:1] * len(points))
-    joined = Group(members, np.concatenate([group.points, others]), group.profile)
+    joined = ComparisonGroup(members, np.concatenate([group.points, others]), group.profile)
     return exact_imps(joined)[: len(group.members)]
 
 

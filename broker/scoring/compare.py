@@ -1,26 +1,110 @@
-"""Comparison groups: the plays of one deal, section and form, their datum and IMPs (OEDMC, MIL)."""
+"""Comparison groups: the plays of one deal, section and form, their datum and IMPs, exactly (OEDMC, MIL).
+
+The datum is the mean of a seat's points over the comparison group; the difference from it is converted into IMPs
+without any floating point.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from broker.contract.words import SEATS, Seat
-from broker.rules.profile import Comparison
-from broker.scoring.datum import differences, mean, reference
-from broker.scoring.imp import Whole, cross, imps
-from broker.scoring.plays import GroupKey, ScoredPlay, by_seat
+from broker.protocol import SEATS, Seat
+from broker.rules import ComparisonRules, DatumRules, ImpRules
+from broker.scoring.plays import GroupKey, ScoredPlay, Whole, in_turn_order
+
+
+@cache
+def imp_steps(scale: ImpRules) -> Whole:
+    """Give the doubled difference at which each step begins: 2 x bound, or one less with `midpoint`."""
+    return 2 * np.array(scale.scale.value, dtype=np.int64) - (scale.gap.value == "midpoint")
+
+
+def to_imp(difference: Fraction, scale: ImpRules) -> int:
+    """Convert points minus datum. The scale is symmetrical: what is won above the datum is lost below it."""
+    begins = imp_steps(scale)
+    size = sum(2 * abs(difference.numerator) >= difference.denominator * int(step) for step in begins)
+    return size if difference > 0 else -size
+
+
+def to_imps(numerators: Whole, denominator: int, scale: ImpRules) -> Whole:
+    """Convert many differences `numerators / denominator` at once; the result has the shape of `numerators`.
+
+    Exact while 2 x numerator fits in 63 bits.
+    """
+    sizes = np.searchsorted(denominator * imp_steps(scale), 2 * np.abs(numerators), side="right")
+    return np.sign(numerators) * sizes
+
+
+def cross_imps(points: Whole, scale: ImpRules) -> Whole:
+    """Give for each play the sum of the IMPs of its points (n,) against those of every other play.
+
+    Differences of whole points need no rule for gaps. Who is how far behind or ahead is counted step by step in
+    sorted order, so that n plays take n log n comparisons for each step of the scale.
+    """
+    ordered = np.sort(points)
+    bounds = np.array(scale.scale.value, dtype=np.int64)
+    behind = np.searchsorted(ordered, points[:, None] - bounds, side="right")
+    ahead = len(points) - np.searchsorted(ordered, points[:, None] + bounds, side="left")
+    return np.asarray((behind - ahead).sum(axis=1), dtype=np.int64)
+
+
+PARTS: Final = {"tenth": 10, "whole": 1}
+"""What a rounded datum is a whole number of."""
+
+
+class DatumMean(NamedTuple):
+    """Means, exactly: `sums / over`."""
+
+    sums: Whole
+    over: int
+
+
+class DatumDifference(NamedTuple):
+    """Points minus datum, exactly: `numerators / denominator`, of the shape (plays, seats)."""
+
+    numerators: Whole
+    denominator: int
+
+
+def datum_differences(points: Whole, datum: DatumRules) -> DatumDifference:
+    """Compare points (plays, seats) with their datum. Needs two plays where the own score is excluded."""
+    means = datum_reference(points, datum)
+    return DatumDifference(means.over * points - means.sums, means.over)
+
+
+def datum_reference(points: Whole, datum: DatumRules) -> DatumMean:
+    """Give what points (plays, seats) are compared with: a datum a seat, or one a play without own scores."""
+    sums = points.sum(axis=0, keepdims=True)
+    if datum.own_score.value == "excluded":
+        return datum_mean(sums - points, len(points) - 1, datum)
+    return datum_mean(sums, len(points), datum)
+
+
+def datum_mean(sums: Whole, count: int, datum: DatumRules) -> DatumMean:
+    """Divide sums of so many scores, rounded as the profile says."""
+    if datum.rounding.value == "none":
+        return DatumMean(sums, count)
+    parts = PARTS[datum.rounding.value]
+    return DatumMean(half_away(parts * sums, count), parts)
+
+
+def half_away(numerators: Whole, denominator: int) -> Whole:
+    """Round to whole numbers, halves away from zero."""
+    rounded: Whole = np.sign(numerators) * ((2 * np.abs(numerators) + denominator) // (2 * denominator))
+    return rounded
+
 
 Exact = int | Fraction
 """IMPs; a fraction only where a profile asks for the mean of several comparisons."""
 
 
-class Compared(NamedTuple):
+class PlayWithImps(NamedTuple):
     """One play with the IMPs of its seats, before fines and awards."""
 
     play: ScoredPlay
@@ -28,12 +112,12 @@ class Compared(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Group:
+class ComparisonGroup:
     """The plays that are compared with each other, by table. `points` is (plays, seats)."""
 
     members: tuple[ScoredPlay, ...]
     points: Whole = field(compare=False)
-    profile: Comparison
+    profile: ComparisonRules
 
     @property
     def deal(self) -> int:
@@ -61,12 +145,12 @@ class Group:
 
         Where own scores are excluded each play has a datum of its own: `own_data`.
         """
-        means = mean(self.points.sum(axis=0), len(self.members), self.profile.datum)
+        means = datum_mean(self.points.sum(axis=0), len(self.members), self.profile.datum)
         return {seat: Fraction(total, means.over) for seat, total in zip(SEATS, means.sums.tolist(), strict=True)}
 
     def own_data(self) -> list[dict[Seat, Fraction]]:
         """Give each play's own datum, without its own score. Needs two plays."""
-        means = reference(self.points, self.profile.datum)
+        means = datum_reference(self.points, self.profile.datum)
         rows = np.broadcast_to(means.sums, self.points.shape).tolist()
         return [{seat: Fraction(total, means.over) for seat, total in zip(SEATS, row, strict=True)} for row in rows]
 
@@ -76,8 +160,8 @@ class Group:
         if self.small:
             return np.full_like(self.points, self.profile.small_group.imp.value)
         if self.profile.imp.method.value == "cross":
-            return np.stack([cross(seat, self.profile.imp) for seat in self.points.T], axis=1)
-        return imps(*differences(self.points, self.profile.datum), self.profile.imp)
+            return np.stack([cross_imps(seat, self.profile.imp) for seat in self.points.T], axis=1)
+        return to_imps(*datum_differences(self.points, self.profile.datum), self.profile.imp)
 
     @property
     def apart(self) -> bool:
@@ -93,27 +177,29 @@ class Group:
         return len(self.members) - 1 if crossed else 1
 
     @property
-    def plays(self) -> tuple[Compared, ...]:
+    def plays(self) -> tuple[PlayWithImps, ...]:
         """Each play with its IMPs."""
         over = self.over
         return tuple(
-            Compared(play, {seat: exact(value, over) for seat, value in zip(SEATS, row, strict=True)})
+            PlayWithImps(play, {seat: exact_quotient(value, over) for seat, value in zip(SEATS, row, strict=True)})
             for play, row in zip(self.members, self.imps.tolist(), strict=True)
         )
 
 
-def exact(numerator: int, over: int) -> Exact:
+def exact_quotient(numerator: int, over: int) -> Exact:
     """Give a quotient, as a whole number where it is one."""
     quotient = Fraction(numerator, over) if over > 1 else numerator
     return int(quotient) if quotient == int(quotient) else quotient
 
 
-def groups(plays: Iterable[ScoredPlay], profile: Comparison) -> tuple[Group, ...]:
+def compare_plays(plays: Iterable[ScoredPlay], profile: ComparisonRules) -> tuple[ComparisonGroup, ...]:
     """Sort plays into comparison groups and compare them; in what order they come does not matter."""
-    return tuple(group(members, profile) for _, members in sorted(by_group(plays).items(), key=itemgetter(0)))
+    return tuple(
+        compare_group(members, profile) for _, members in sorted(sort_into_groups(plays).items(), key=itemgetter(0))
+    )
 
 
-def by_group(plays: Iterable[ScoredPlay]) -> dict[GroupKey, list[ScoredPlay]]:
+def sort_into_groups(plays: Iterable[ScoredPlay]) -> dict[GroupKey, list[ScoredPlay]]:
     """Sort plays into their groups. Those without points belong to none."""
     by_key: dict[GroupKey, list[ScoredPlay]] = {}
     for play in plays:
@@ -122,13 +208,21 @@ def by_group(plays: Iterable[ScoredPlay]) -> dict[GroupKey, list[ScoredPlay]]:
     return by_key
 
 
-def group(plays: Iterable[ScoredPlay], profile: Comparison) -> Group:
+def compare_group(plays: Iterable[ScoredPlay], profile: ComparisonRules) -> ComparisonGroup:
     """Compare plays that have points, all of one group."""
     members = tuple(sorted(plays, key=attrgetter("table")))
     scored = [play.points for play in members if play.points is not None]
-    return Group(members, table(chain.from_iterable(map(by_seat, scored)), len(scored)), profile)
+    return ComparisonGroup(members, seat_array(chain.from_iterable(map(in_turn_order, scored)), len(scored)), profile)
 
 
-def table(values: Iterable[int], plays: int) -> Whole:
+def seat_array(values: Iterable[int], plays: int) -> Whole:
     """Give whole numbers, four a play, as an array of the shape (plays, seats)."""
     return np.fromiter(values, np.int64, plays * len(SEATS)).reshape(plays, len(SEATS))
+
+
+def json_imp(imp: Exact) -> int | str:
+    """Give IMPs for JSON."""
+    if isinstance(imp, int):
+        return imp
+    exact = Fraction(imp)
+    return exact.numerator if exact.denominator == 1 else str(exact)

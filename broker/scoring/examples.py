@@ -7,12 +7,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct, field
 
-from broker.contract.words import HandValue, Points, Seat, WinKind
-from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, points
-from broker.rules.profile import Profile
-from broker.rules.profile_files import folder
-from broker.scoring.imp import imp
+from broker.protocol import HandValue, Points, Seat, WinKind
+from broker.rules import Outcome, Profile, RuleError, mcr_folder, seat_points
+from broker.scoring.compare import to_imp
 
 Exact = Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?$(?!\n)")]
 
@@ -43,7 +40,7 @@ class Examples(Struct, frozen=True, forbid_unknown_fields=True):
     imps: tuple[ImpExample, ...] = ()
 
 
-def read(text: str) -> Examples:
+def read_examples(text: str) -> Examples:
     """Read examples from TOML. Raises RuleError `bad_examples`."""
     try:
         return msgspec.toml.decode(text, type=Examples)
@@ -51,21 +48,21 @@ def read(text: str) -> Examples:
         raise RuleError("bad_examples", str(error)) from None
 
 
-def shipped(profile_id: str) -> Examples:
+def shipped_examples(profile_id: str) -> Examples:
     """Give the examples of a profile that ships."""
-    return read((folder() / "examples" / f"{profile_id}.toml").read_text(encoding="utf-8"))
+    return read_examples((mcr_folder() / "examples" / f"{profile_id}.toml").read_text(encoding="utf-8"))
 
 
-def failures(examples: Examples, profile: Profile) -> Iterator[str]:
+def failed_examples(examples: Examples, profile: Profile) -> Iterator[str]:
     """Say of each example that does not come out what comes out instead."""
     for one in examples.points:
         try:
-            found: object = points(Outcome(one.win, one.winners, one.discarder), profile.payments)
+            found: object = seat_points(Outcome(one.win, one.winners, one.discarder), profile.payments)
         except RuleError as refusal:
             found = f"{refusal.code}: {refusal.text}"
         if found != one.points:
             yield f"{one.source}: should be {one.points}, is {found}"
     for worked in examples.imps:
-        size = imp(worked.points - Fraction(worked.datum), profile.imp)
+        size = to_imp(worked.points - Fraction(worked.datum), profile.imp)
         if size != worked.imp:
             yield f"{worked.source}: should be {worked.imp} IMP, is {size}"

@@ -4,34 +4,146 @@
 large event live and an audit can compute it anew.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from operator import attrgetter
+from typing import Any
 
-from broker.rules.profile import Comparison
-from broker.scoring.compare import Group, by_group
-from broker.scoring.entries import Entries, numbering
-from broker.scoring.plays import Adjustment, GroupKey, PlayKey, ScoredPlay
-from broker.scoring.rows import Row
-from broker.scoring.totals import Totals
+import numpy as np
+from numpy.typing import NDArray
+
+from broker.rules import ComparisonRules
+from broker.scoring.compare import ComparisonGroup, compare_group, exact_quotient, seat_array, sort_into_groups
+from broker.scoring.plays import Adjustment, Entries, GroupKey, PlayKey, ScoredPlay, Whole, numbering
+
+TABLE = attrgetter("table")
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRow:
+    """One comparison group and its entries, (plays, seats)."""
+
+    group: ComparisonGroup
+    entries: Whole
+
+    @classmethod
+    def of(cls, plays: Iterable[ScoredPlay], profile: ComparisonRules, number: Mapping[str, int]) -> "GroupRow":
+        """Compare plays of one group; `number` gives the number of every entry."""
+        compared = compare_group(plays, profile)
+        members = compared.members
+        names = chain.from_iterable(play.entries for play in members)
+        return cls(compared, seat_array(map(number.__getitem__, names), len(members)))
+
+    @cached_property
+    def tables(self) -> Whole:
+        """The tables of the group's plays, in order."""
+        return np.array([play.table for play in self.group.members], dtype=np.int64)
+
+    def of_table(self, table: int) -> ScoredPlay | None:
+        """Give this table's play, if it is in the group."""
+        at = self._place(table)
+        found = self.group.members[at : at + 1]
+        return found[0] if found and found[0].table == table else None
+
+    def with_play(self, play: ScoredPlay, number: Mapping[str, int]) -> "GroupRow":
+        """Put one play in."""
+        one, at, had = GroupRow.of([play], self.group.profile, number), self._place(play.table), self.group
+        members = (*had.members[:at], play, *had.members[at:])
+        points = np.insert(had.points, at, one.group.points[0], axis=0)
+        return GroupRow(
+            ComparisonGroup(members, points, had.profile), np.insert(self.entries, at, one.entries[0], axis=0)
+        )
+
+    def without(self, table: int) -> "GroupRow | None":
+        """Take one table's play out; None where no play is left."""
+        at, had = self._place(table), self.group
+        members = had.members[:at] + had.members[at + 1 :]
+        if not members:
+            return None
+        points = np.delete(had.points, at, axis=0)
+        return GroupRow(ComparisonGroup(members, points, had.profile), np.delete(self.entries, at, axis=0))
+
+    def _place(self, table: int) -> int:
+        return bisect_left(self.group.members, table, key=TABLE)
+
+
+Imps = NDArray[Any]
+"""Whole numbers; exact fractions, as objects, where a profile takes means of IMPs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Sums by the number of the entry: `imp` is what remains after `fines`; `points` are those of the tables."""
+
+    imp: Imps
+    fines: Whole
+    plays: Whole
+    points: Whole
+
+    @classmethod
+    def nothing(cls, size: int, *, fractions: bool) -> "Totals":
+        """Give totals of nothing for so many entries."""
+        empty = [np.zeros(size, dtype=np.int64) for _ in range(3)]
+        return cls(np.zeros(size, dtype=object if fractions else np.int64), *empty)
+
+    def resized(self, size: int) -> "Totals":
+        """Give a copy for more entries, or for as many."""
+        more = (0, size - len(self.imp))
+        return Totals(*(np.pad(column, more) for column in self.columns))
+
+    @property
+    def columns(self) -> tuple[Imps, Whole, Whole, Whole]:
+        """All four, in the order in which they are made."""
+        return self.imp, self.fines, self.plays, self.points
+
+    def count(self, row: GroupRow, sign: int) -> None:
+        """Add what a comparison group gives, or (sign -1) take it off."""
+        np.add.at(self.imp, row.entries, sign * exact_imps(row.group))
+        np.add.at(self.points, row.entries, sign * row.group.points)
+        np.add.at(self.plays, row.entries, sign)
+
+    def rule(self, play: ScoredPlay, entries: Entries, sign: int) -> None:
+        """Add what the arbiter ruled for a play, or (sign -1) take it off. A fine enters no datum (OEDMC)."""
+        for seat, award in play.awards.items():
+            self.imp[entries.number[play.entry(seat)]] += sign * award
+        for seat, fine in play.fines.items():
+            self.imp[entries.number[play.entry(seat)]] -= sign * fine
+            self.fines[entries.number[play.entry(seat)]] += sign * fine
+
+    def adjust(self, adjustments: Iterable[Adjustment], entries: Entries) -> None:
+        """Add IMPs that belong to no play."""
+        for one in adjustments:
+            self.imp[entries.number[one.name]] += one.imp - one.fine
+            self.fines[entries.number[one.name]] += one.fine
+
+
+def exact_imps(group: ComparisonGroup) -> Imps:
+    """Give the IMPs of a group's plays and seats as they are added up."""
+    if group.over == 1:
+        return group.imps
+    return np.array([[exact_quotient(imp, group.over) for imp in play] for play in group.imps.tolist()], dtype=object)
 
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
     """Plays and totals at one moment; never changed: `with_play` gives the next one."""
 
-    profile: Comparison
+    profile: ComparisonRules
     entries: Entries
     totals: Totals
-    rows: Mapping[GroupKey, Row] = field(default_factory=dict)
+    rows: Mapping[GroupKey, GroupRow] = field(default_factory=dict)
     unplayed: Mapping[PlayKey, ScoredPlay] = field(default_factory=dict)
     """Plays without points; only what the arbiter gave for them counts."""
 
     @classmethod
-    def of(cls, plays: Iterable[ScoredPlay], profile: Comparison, names: Iterable[str] = ()) -> "Ledger":
+    def of(cls, plays: Iterable[ScoredPlay], profile: ComparisonRules, names: Iterable[str] = ()) -> "Ledger":
         """Compare and add up all plays, one a `key`. `names` are listed even before their first play."""
         listed = tuple(plays)
         number = numbering(names)
-        rows = {key: Row.of(members, profile, number) for key, members in by_group(listed).items()}
+        rows = {key: GroupRow.of(members, profile, number) for key, members in sort_into_groups(listed).items()}
         unplayed = {play.key: play for play in listed if play.points is None}
         entries = Entries(dict(number)).with_names(name for play in unplayed.values() for name in play.entries)
         totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
@@ -43,7 +155,7 @@ class Ledger:
         return cls(profile, entries, totals, rows, unplayed)
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[ComparisonGroup, ...]:
         """All comparison groups, by deal, section and form."""
         return tuple(self.rows[key].group for key in sorted(self.rows))
 
@@ -66,7 +178,7 @@ class Ledger:
             unplayed[play.key] = play
         else:
             row = rows.get(play.group)
-            with_it = row.with_play(play, entries.number) if row else Row.of([play], self.profile, entries.number)
+            with_it = row.with_play(play, entries.number) if row else GroupRow.of([play], self.profile, entries.number)
             _exchange(totals, rows, play.group, with_it)
         totals.rule(play, entries, 1)
         return replace(self, entries=entries, totals=totals, rows=rows, unplayed=unplayed)
@@ -97,7 +209,7 @@ class Ledger:
         return next((had for had in in_any_form if had), self.unplayed.get(play.key))
 
 
-def _exchange(totals: Totals, rows: dict[GroupKey, Row], key: GroupKey, new: Row | None) -> None:
+def _exchange(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new: GroupRow | None) -> None:
     """Put a group in the place of the one of its key; the totals follow."""
     old = rows.pop(key, None)
     if old is not None:

@@ -1,32 +1,195 @@
-"""Standings of a team event: two teams or more, the total over all deals (MIL)."""
+"""Standings of a team event: two teams or more, one member at each wind of a deal, the total over all deals (MIL).
 
-from collections.abc import Collection, Iterable, Mapping
+A deal counts in which each team sits once at each wind. What a team wins in it: its points against the profile's
+reference, added and then converted. A void play counts nowhere. Where a deal was fouled, points are compared with those
+of the same form, seat by seat; where all lay alike this is the same as adding first, since a mean of sums is the sum of
+the means. A team's reference is never rounded.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from broker.rules.profile import Comparison
-from broker.scoring.compare import Exact
-from broker.scoring.entries import Entries
-from broker.scoring.imp import Whole, imp
-from broker.scoring.lineups import Lineup, Teams
-from broker.scoring.plays import Adjustment, ScoredPlay
-from broker.scoring.ranking import Ranking, TieBreaker, rank
-from broker.scoring.team_deals import comparable
-from broker.scoring.team_imp import differences, team_imp, total
-from broker.scoring.ties import Places, simple_breaker
-from broker.scoring.totals import Totals
+from broker.protocol import SEATS, Seat
+from broker.rules import ComparisonRules, RuleError
+from broker.scoring.compare import Exact, to_imp
+from broker.scoring.ledger import Totals
+from broker.scoring.plays import Adjustment, Entries, ScoredPlay, Whole, real_table
+from broker.scoring.standings import PreviousPlaces, Ranking, TieBreaker, rank, simple_tie_breaker
+
+Teams = Mapping[str, Iterable[str]]
+"""Team name to its players."""
+
+Lineup = Mapping[Seat, ScoredPlay]
+"""The plays in which a team sat at each wind of one deal."""
 
 
-def standings(
+def team_of_players(teams: Teams) -> dict[str, str]:
+    """Give each player's team. Raises RuleError `player_in_two_teams`."""
+    team_of: dict[str, str] = {}
+    for team, players in teams.items():
+        for player in players:
+            if team_of.setdefault(player, team) != team:
+                raise RuleError("player_in_two_teams", f"{player} plays for {team_of[player]} and {team}")
+    return team_of
+
+
+def deal_lineups(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[str, Lineup]:
+    """Give every team's plays of one deal, by seat; a seat is missing where its play has not come yet.
+
+    Raises RuleError `player_in_two_teams`, `player_without_team`, `team_incomplete` (a team sits twice at a wind).
+    """
+    team_of = team_of_players(teams)
+    found: dict[str, dict[Seat, ScoredPlay]] = {team: {} for team in teams}
+    for play in plays:
+        for seat in SEATS:
+            player = play.entry(seat)
+            if player not in team_of:
+                raise RuleError("player_without_team", f"{player} is in no team")
+            team = team_of[player]
+            if seat in found[team]:
+                raise RuleError("team_incomplete", f"deal {deal}: {team} sits twice at {seat}")
+            found[team][seat] = play
+    return dict(found)
+
+
+def missing_seats(found: Mapping[str, Lineup]) -> list[tuple[str, Seat]]:
+    """Give the teams and seats whose play has not come yet."""
+    return sorted((team, seat) for team, lineup in found.items() for seat in SEATS if seat not in lineup)
+
+
+MATCH: Final = 2
+"""Teams of a match."""
+
+
+def team_imp(team: str, lineups: Mapping[str, Lineup], profile: ComparisonRules) -> Exact:
+    """Give a team's IMPs in one deal; the small group's where it can be compared with nobody."""
+    own = lineups[team]
+    others = [lineup for name, lineup in lineups.items() if name != team]
+    alone = profile.small_group.imp.value
+    if profile.imp.method.value == "cross":
+        against = [found for other in others if (found := lineup_differences(own, other))]
+        won = sum(to_imp(sum(found, Fraction(0)), profile.imp) for found in against)
+        return Fraction(won, len(against)) if against else alone
+    match = len(lineups) == MATCH
+    reference = profile.team.reference_of_two.value if match else profile.team.reference.value
+    if reference == "zero":
+        return to_imp(Fraction(lineup_points(own)), profile.imp)
+    found = lineup_differences(own, others[0]) if reference == "opponent" else list(_from_mean(own, others, profile))
+    return to_imp(sum(found, Fraction(0)), profile.imp) if found else alone
+
+
+def lineup_points(lineup: Lineup) -> int:
+    """Give the points of a team's members together."""
+    return sum(play.points[seat] for seat, play in lineup.items() if play.points is not None)
+
+
+def lineup_differences(own: Lineup, other: Lineup) -> list[Fraction]:
+    """Give the differences from another team, for the winds at which both played, and the same form."""
+    return [
+        Fraction(mine[seat] - theirs[seat])
+        for seat in SEATS
+        if (mine := own[seat].points) is not None
+        and (theirs := other[seat].points) is not None
+        and own[seat].group == other[seat].group
+    ]
+
+
+def _from_mean(own: Lineup, others: list[Lineup], profile: ComparisonRules) -> Iterator[Fraction]:
+    """Give the differences from the mean of each wind, for the winds at which there is one."""
+    for seat in SEATS:
+        mine = own[seat].points
+        if mine is None:
+            continue
+        played = [(other[seat].group, other[seat].points) for other in others]
+        theirs = [points[seat] for group, points in played if group == own[seat].group and points is not None]
+        if len(theirs) + 1 >= profile.small_group.smallest.value:
+            counted = len(theirs) + (profile.datum.own_score.value == "included")
+            yield Fraction(len(theirs) * mine[seat] - sum(theirs), counted)
+
+
+Gap = tuple[str, Seat]
+"""A team, and where nobody of it sits."""
+
+
+class ComparableDeals(NamedTuple):
+    """The deals of an event for its teams."""
+
+    lineups: Mapping[int, Mapping[str, Lineup]]
+    """Who sat where in those that count, by deals."""
+    left_out: tuple[int, ...]
+
+
+def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: bool = False) -> ComparableDeals:
+    """Say which deals count for the teams.
+
+    Where plays are out of place (`APART`), a deal of theirs that teams do not fit is left out, and so is one that was
+    not played for it: the scorer does the same until an arbiter has ruled who sat where. Each play in a deal that
+    teams do not fit explains one that some deal lacks; any other is not over, and only provisional standings go
+    without it.
+
+    Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
+    """
+    by_deal: dict[int, list[ScoredPlay]] = defaultdict(list)
+    for play in plays:
+        by_deal[play.deal].append(play)
+    lined_up = {deal: _lineups_if_complete(deal, of, teams) for deal, of in sorted(by_deal.items())}
+    moved = (play for deal, sat in lined_up.items() if sat is None for play in by_deal[deal])
+    explained = Counter(_where(play) for play in moved if _out_of_place(play))
+    found, left_out = {}, []
+    for deal, sat in lined_up.items():
+        gaps = missing_seats(sat or {})
+        for _ in range(0 if provisional else len(gaps) // len(SEATS)):
+            _explain(explained, deal, by_deal[deal], gaps[0])
+        if sat is None or gaps:
+            left_out.append(deal)
+        else:
+            found[deal] = sat
+    return ComparableDeals(found, tuple(left_out))
+
+
+def _lineups_if_complete(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[str, Lineup] | None:
+    """Say who sat where; None: not one of a team at each wind, by plays out of place."""
+    listed = list(plays)
+    try:
+        return deal_lineups(deal, listed, teams)
+    except RuleError as problem:
+        if problem.code != "team_incomplete" or not any(map(_out_of_place, listed)):
+            raise
+        return None
+
+
+def _explain(
+    explained: Counter[tuple[str, int]], deal: int, plays: Iterable[ScoredPlay], gap: tuple[str, Seat]
+) -> None:
+    """Take a play out of place for why its table has not played a deal; refuse the deal if there is none."""
+    played = set(map(_where, plays))
+    instead = next((where for where in sorted(+explained) if where not in played), None)
+    if instead is None:
+        raise RuleError("team_incomplete", f"deal {deal}: nobody of {gap[0]} sits at {gap[1]}")
+    explained[instead] -= 1
+
+
+def _where(play: ScoredPlay) -> tuple[str, int]:
+    """Give section and table: sections number their tables each for itself."""
+    return play.section or "", real_table(play)
+
+
+def _out_of_place(play: ScoredPlay) -> bool:
+    return real_table(play) != play.table
+
+
+def team_standings(
     plays: Iterable[ScoredPlay],
     teams: Teams,
-    profile: Comparison,
+    profile: ComparisonRules,
     *,
     provisional: bool = False,
-    previous: Places | None = None,
+    previous: PreviousPlaces | None = None,
     adjustments: Iterable[Adjustment] = (),
     without_standing: Collection[str] = (),
 ) -> Ranking:
@@ -36,8 +199,8 @@ def standings(
 
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """
-    return of_deals(
-        comparable(plays, teams, provisional=provisional).lineups,
+    return standings_of_deals(
+        comparable_deals(plays, teams, provisional=provisional).lineups,
         teams,
         profile,
         previous=previous,
@@ -46,19 +209,19 @@ def standings(
     )
 
 
-def of_deals(
+def standings_of_deals(
     deals: Mapping[int, Mapping[str, Lineup]],
     teams: Teams,
-    profile: Comparison,
+    profile: ComparisonRules,
     *,
-    previous: Places | None = None,
+    previous: PreviousPlaces | None = None,
     adjustments: Iterable[Adjustment] = (),
     without_standing: Collection[str] = (),
 ) -> Ranking:
     """Rank the teams by deals in which none of them is missing."""
     entries = Entries().with_names(teams)
-    return ranked(
-        (of_deal(found, entries, profile) for found in deals.values()),
+    return rank_teams(
+        (compare_teams(found, entries, profile) for found in deals.values()),
         entries,
         profile,
         previous=previous,
@@ -67,26 +230,26 @@ def of_deals(
     )
 
 
-class PlayedDeal(NamedTuple):
+class TeamDeal(NamedTuple):
     """One deal that all teams have played: who sat where, and what each team has of it."""
 
     lineups: Mapping[str, Lineup]
     totals: Totals
 
 
-def of_deal(found: Mapping[str, Lineup], entries: Entries, profile: Comparison) -> PlayedDeal:
+def compare_teams(found: Mapping[str, Lineup], entries: Entries, profile: ComparisonRules) -> TeamDeal:
     """Compare the teams in one deal, in which none is missing."""
     totals = _nothing(entries, profile)
     _add(totals, entries, found, profile)
-    return PlayedDeal(found, totals)
+    return TeamDeal(found, totals)
 
 
-def ranked(
-    played: Iterable[PlayedDeal],
+def rank_teams(
+    played: Iterable[TeamDeal],
     entries: Entries,
-    profile: Comparison,
+    profile: ComparisonRules,
     *,
-    previous: Places | None = None,
+    previous: PreviousPlaces | None = None,
     adjustments: Iterable[Adjustment] = (),
     without_standing: Collection[str] = (),
 ) -> Ranking:
@@ -98,28 +261,28 @@ def ranked(
     totals.adjust(adjustments, entries)
     direct: TieBreaker = partial(_direct_comparison, [one.lineups for one in listed], entries, profile)
     chain = [
-        direct if name == "direct_comparison" else simple_breaker(name, entries, totals, previous or {})
+        direct if name == "direct_comparison" else simple_tie_breaker(name, entries, totals, previous or {})
         for name in profile.ties.chain.value
     ]
     return rank(entries, totals, chain, without_standing)
 
 
-def _nothing(entries: Entries, profile: Comparison) -> Totals:
+def _nothing(entries: Entries, profile: ComparisonRules) -> Totals:
     return Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
 
 
-def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile: Comparison) -> None:
+def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile: ComparisonRules) -> None:
     """Add what each team won in one deal; awards and fines are the team's, and in no reference."""
     for team, lineup in found.items():
         number = entries.number[team]
-        imp, fines = won(team, found, profile)
+        imp, fines = team_result(team, found, profile)
         totals.imp[number] += imp
-        totals.points[number] += total(lineup)
+        totals.points[number] += lineup_points(lineup)
         totals.plays[number] += 1
         totals.fines[number] += fines
 
 
-def won(team: str, found: Mapping[str, Lineup], profile: Comparison) -> tuple[Exact, int]:
+def team_result(team: str, found: Mapping[str, Lineup], profile: ComparisonRules) -> tuple[Exact, int]:
     """Give what a team has of one deal, in which none is missing: IMPs after awards and fines, and the fines."""
     sat = found[team].items()
     fines = sum(play.fines.get(seat, 0) for seat, play in sat)
@@ -127,13 +290,15 @@ def won(team: str, found: Mapping[str, Lineup], profile: Comparison) -> tuple[Ex
     return team_imp(team, found, profile) + awards - fines, fines
 
 
-def _direct_comparison(played: list[Mapping[str, Lineup]], entries: Entries, profile: Comparison, tied: Whole) -> Whole:
+def _direct_comparison(
+    played: list[Mapping[str, Lineup]], entries: Entries, profile: ComparisonRules, tied: Whole
+) -> Whole:
     """Give the IMPs won against the other tied teams, deal by deal."""
     names = [entries.names[number] for number in tied.tolist()]
     return np.array(
         [
             sum(
-                imp(sum(differences(found[name], found[other]), Fraction(0)), profile.imp)
+                to_imp(sum(lineup_differences(found[name], found[other]), Fraction(0)), profile.imp)
                 for found in played
                 for other in names
             )

@@ -1,6 +1,6 @@
 """What a store is: an append-only journal of accepted messages, and apart from it what was refused.
 
-All else is derived. The laws are tests that every store passes: tests/broker/store/test_laws.py.
+All else is derived. The laws are tests that every store passes: tests/broker/store/test_journal.py.
 """
 
 import hashlib
@@ -9,9 +9,8 @@ from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from broker.contract.messages import LogMessage, Ruling
-from broker.contract.wire import UNREADABLE, Refused, decode, decoder
-from broker.store.errors import StoreBroken
+from broker.errors import StoreBroken
+from broker.protocol import UNREADABLE, LogMessage, Refused, Ruling, decode, decoder
 
 VERSION: Final = 1
 
@@ -24,7 +23,7 @@ MOST_BYTES: Final = 16_384
 DESK: Final = 0
 """The desk's number where a table's stands: its rulings have an order of their own."""
 
-Kept = LogMessage | Ruling
+Recorded = LogMessage | Ruling
 """What is accepted: facts of the tables, and rulings from the desk."""
 
 Entry = tuple[int, bytes]
@@ -71,7 +70,7 @@ class Journal(Reader, Protocol):
     def commit(self) -> AbstractContextManager[None]:
         """Write a batch as one: all of it is durable at the end, or none. Raises StoreBroken, StoreLost."""
 
-    def append(self, message: Kept, received_at: int) -> None:
+    def append(self, message: Recorded, received_at: int) -> None:
         """Add one accepted message. Inside `commit` only."""
 
     def refuse(self, row: RefusedRow) -> bool:
@@ -83,7 +82,7 @@ class Journal(Reader, Protocol):
     def remembered(self, prefix: str) -> dict[str, str]:
         """Give what is kept beside the journal under keys that begin so, by what follows in the key."""
 
-    def messages(self) -> Iterator[Kept]:
+    def messages(self) -> Iterator[Recorded]:
         """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
 
     def check(self) -> None:
@@ -93,12 +92,12 @@ class Journal(Reader, Protocol):
         """
 
 
-def numbered(message: Kept) -> tuple[int, int]:
+def sequence_of(message: Recorded) -> tuple[int, int]:
     """Give whose message it is, and which of theirs: each pair is in a journal once."""
     return (DESK, message.number) if isinstance(message, Ruling) else (message.table, message.seq)
 
 
-def decoded(entries: Generator[Entry, None, None]) -> Iterator[Kept]:
+def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
     """Give the messages of a journal. Raises StoreBroken."""
     with closing(entries):  # else it would end whenever the interpreter likes, maybe after its connection
         for _, body in entries:
@@ -108,7 +107,7 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Kept]:
 fact_of: Final[Callable[[bytes], LogMessage]] = decoder(LogMessage).decode
 
 
-def message_of(body: bytes) -> Kept:
+def message_of(body: bytes) -> Recorded:
     """Give what is stored as a message: nearly always a fact. Raises StoreBroken."""
     try:
         return fact_of(body)
@@ -128,7 +127,7 @@ def fingerprint(reader: Reader) -> str:
     return digest.hexdigest()
 
 
-def copy(source: Reader, target: Journal) -> int:
+def copy_journal(source: Reader, target: Journal) -> int:
     """Copy a whole journal into an empty one, all or nothing, and read it back; give its height. Raises StoreBroken."""
     with target.commit():
         for received_at, body in source.entries():

@@ -1,18 +1,20 @@
-"""The journal in SQLite, in WAL mode with synchronous=FULL: what is committed survives kill -9 and a power cut."""
+"""The journal in SQLite, in WAL mode with synchronous=FULL: what is committed survives kill -9 and a power cut.
+
+A reader locks nothing and writes nothing, and may be opened while a scorer is at work.
+"""
 
 import fcntl
 import sqlite3
 import uuid
 from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from broker.contract.wire import encode
-from broker.store.errors import StoreBroken, StoreInUse
-from broker.store.journal import MOST_BYTES, MOST_REFUSALS, VERSION, Entry, Kept, RefusedRow, decoded, numbered
-from broker.store.sqlite_reading import entries_in, refused_in
+from broker.errors import StoreBroken, StoreInUse, StoreMissing
+from broker.protocol import encode
+from broker.store.journal import MOST_BYTES, MOST_REFUSALS, VERSION, Entry, Recorded, RefusedRow, decoded, sequence_of
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS journal (
@@ -101,9 +103,9 @@ class SqliteJournal:
         (height,) = self._store.execute("SELECT coalesce(max(height), 0) FROM journal").fetchone()
         return int(height)
 
-    def append(self, message: Kept, received_at: int) -> None:
+    def append(self, message: Recorded, received_at: int) -> None:
         """Add one accepted message."""
-        row = (received_at, *numbered(message), message.id, encode(message))
+        row = (received_at, *sequence_of(message), message.id, encode(message))
         self._store.execute("INSERT INTO journal (received_at, table_no, seq, id, body) VALUES (?, ?, ?, ?, ?)", row)
 
     def refuse(self, row: RefusedRow) -> bool:
@@ -128,17 +130,85 @@ class SqliteJournal:
         rows = self._store.execute("SELECT key, value FROM about WHERE substr(key, 1, ?) = ?", (len(prefix), prefix))
         return {key.removeprefix(prefix): value for key, value in rows}
 
-    def messages(self) -> Iterator[Kept]:
+    def messages(self) -> Iterator[Recorded]:
         """Give all accepted messages in the order in which they were taken. Raises StoreBroken."""
         return decoded(self.entries())
 
     def entries(self) -> Generator[Entry, None, None]:
         """Give all accepted messages as they are stored. Raises StoreBroken."""
-        return entries_in(self._store)
+        return _entries_in(self._store)
 
     def refused(self) -> Iterator[RefusedRow]:
         """Give all kept refusals, oldest first."""
-        return refused_in(self._store)
+        return _refused_in(self._store)
 
     def check(self) -> None:
         """Find nothing: a lock of this machine's is not lost while the process lives."""
+
+
+class SqliteReader:
+    """A journal in SQLite, as it was when it was opened."""
+
+    def __init__(self, path: Path, event: str) -> None:
+        """Open it for reading alone. Raises StoreMissing, StoreBroken."""
+        if not path.is_file():
+            raise StoreMissing(f"there is no {path.name} in {path.parent}: nothing has been recorded")
+        self._store = open_for_reading(path)
+        try:
+            self._store.execute("BEGIN")
+            about = dict(self._store.execute("SELECT key, value FROM about"))
+            if about.get("event") != event or about.get("version") != str(VERSION):
+                raise StoreBroken(f"it is of event {about.get('event')}, version {about.get('version')}")
+        except (sqlite3.DatabaseError, StoreBroken) as error:
+            self.close()
+            raise StoreBroken(f"{path.name}: {error}") from None
+
+    def close(self) -> None:
+        """Let go of it; may be called twice."""
+        self._store.close()
+
+    def entries(self) -> Generator[Entry, None, None]:
+        """Give all accepted messages as they are stored. Raises StoreBroken."""
+        return _entries_in(self._store)
+
+    def refused(self) -> Iterator[RefusedRow]:
+        """Give all kept refusals, oldest first. Raises StoreBroken."""
+        return _refused_in(self._store)
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """Open a file of SQLite's for reading alone.
+
+    Beside a scorer at work there is a write-ahead log, and readers of it hinder nobody. Without one the file is
+    whole as it lies; then nothing may be laid beside it, which SQLite would do if it were not told so.
+    """
+    at_work = path.with_name(path.name + "-wal").exists()
+    how = "mode=ro" if at_work else "mode=ro&immutable=1"
+    uri = f"{path.absolute().as_uri()}?{how}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def give_new_name(path: Path) -> None:
+    """Give a store a new name, so that tables notice that it is an older copy and send again what it lacks."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as store:
+        store.execute("UPDATE about SET value = ? WHERE key = 'store'", (uuid.uuid4().hex,))
+
+
+def _entries_in(store: sqlite3.Connection) -> Generator[Entry, None, None]:
+    """Give what a journal holds. Raises StoreBroken."""
+    try:
+        # Not `yield from`: left early it would close the cursor, which a closed connection refuses.
+        for row in store.execute("SELECT received_at, body FROM journal ORDER BY height"):  # noqa: UP028 - as said
+            yield row
+    except sqlite3.DatabaseError as error:
+        raise StoreBroken(f"the journal cannot be read: {error}") from None
+
+
+def _refused_in(store: sqlite3.Connection) -> Iterator[RefusedRow]:
+    """Give what was refused. Raises StoreBroken."""
+    query = "SELECT received_at, code, topic, body, table_no, seq, id FROM refused ORDER BY number"
+    try:
+        for row in store.execute(query):
+            yield RefusedRow(*row)
+    except sqlite3.DatabaseError as error:
+        raise StoreBroken(f"what was refused cannot be read: {error}") from None

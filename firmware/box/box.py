@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Final, Self, get_args
 
-from firmware.box.codec import encode
-from firmware.box.link import Link, Said
-from firmware.contact import TooShort
+from firmware.box.codec import encode_frame
+from firmware.box.link import BoxLink, LinkOutput
 from firmware.errors import DeviceMissing, FirmwareError
-from firmware.reports import SEATS, Lamp, Seat, Tell
-from firmware.serial_line import Line, SerialLine
+from firmware.ports import SerialLine, SerialSettings
+from firmware.presses import TooShort
+from firmware.reports import SEATS, Lamp, OnReport, Seat
 
-MODES: Final[dict[Lamp, int]] = {mode: at for at, mode in enumerate(get_args(Lamp))}
+_LAMP_MODES: Final[dict[Lamp, int]] = {mode: at for at, mode in enumerate(get_args(Lamp))}
 
 
 class ButtonBox:
@@ -22,7 +22,7 @@ class ButtonBox:
     def __init__(
         self,
         path: str,
-        tell: Tell,
+        tell: OnReport,
         *,
         on_short: Callable[[TooShort], None] = lambda _: None,
         clock_ns: Callable[[], int] = time.monotonic_ns,
@@ -32,16 +32,16 @@ class ButtonBox:
         `on_short` is told pulses that were no finger's: for who looks after the wiring, never for who plays.
         """
         self._tell, self._on_short, self._clock_ns = tell, on_short, clock_ns
-        self._link = Link()
+        self._link = BoxLink()
         self._lock = threading.Lock()
         """Held at the start, so that nothing is heard before there is a line to answer on."""
         with self._lock:
-            self._line = SerialLine(Line(path, baud=115_200), self._heard, self._changed, clock_ns=clock_ns)
+            self._line = SerialLine(SerialSettings(path, baud=115_200), self._heard, self._changed, clock_ns=clock_ns)
 
     def show(self, seat: Seat, lamp: Lamp) -> None:
         """Show something on a seat's lamp, within a fifth of a second. Called from one thread only."""
         at = 2 * SEATS.index(seat)
-        self._link.lamps = self._link.lamps & ~(3 << at) | MODES[lamp] << at
+        self._link.lamps = self._link.lamps & ~(3 << at) | _LAMP_MODES[lamp] << at
 
     def _heard(self, chunk: bytes, at: int) -> None:
         """Take in bytes, with a time after they were read: a reply must never seem quicker than it was."""
@@ -52,7 +52,7 @@ class ButtonBox:
         with self._lock:
             self._do(self._link.closed(error.code, str(error)) if error else self._link.opened(self._clock_ns()))
 
-    def _do(self, said: Said) -> None:
+    def _do(self, said: LinkOutput) -> None:
         """Tell first: what is acknowledged has been told."""
         for one in said.reports:
             if isinstance(one, TooShort):
@@ -66,7 +66,7 @@ class ButtonBox:
     def close(self) -> None:
         """Put the lamps out and let the line go; may be called twice."""
         with contextlib.suppress(DeviceMissing):
-            self._line.write(encode("L", 0))
+            self._line.write(encode_frame("L", 0))
         self._line.close()
 
     def __enter__(self) -> Self:

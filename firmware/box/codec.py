@@ -13,10 +13,10 @@ import binascii
 VERSION = 1
 """Goes up when the meaning of a frame changes. `B` itself never changes, so that any version understands that much."""
 
-LONGEST = 120
+LONGEST_FRAME = 120
 """Bytes of a line; no frame is nearly as long."""
 
-FIELDS = {
+FRAME_FIELDS = {
     "B": 2,  # box: version, boot id (another one whenever it starts)
     "H": 6,  # heartbeat: boot, first kept edge, next edge, contacts closed before the first, lamps, its time in us
     "E": 5,  # edge: boot, number, seat (0 east ... 3 north, LOST), 1 closed or 0 open, its time in us
@@ -32,27 +32,27 @@ LOST = 4
 """In place of a seat: here edges were lost, because there was no more room for them."""
 
 
-def encode(kind: str, *numbers: int) -> bytes:
+def encode_frame(kind: str, *numbers: int) -> bytes:
     """Write a frame, newline included."""
     body = " ".join(["!" + kind] + [str(number) for number in numbers] + [""]).encode()
-    return body + check(body)
+    return body + frame_check(body)
 
 
-def check(body: bytes) -> bytes:
+def frame_check(body: bytes) -> bytes:
     """Give the CRC of what comes before it, and the newline."""
     return f"{binascii.crc32(body):08x}\n".encode()
 
 
-def decode(line: bytes) -> "tuple[str, list[int]] | None":
+def decode_frame(line: bytes) -> "tuple[str, list[int]] | None":
     """Read a line without its newline. None: it is no frame, or not as it was sent."""
     body = line[:-8]
-    if len(line) > LONGEST or line[:1] != b"!" or check(body)[:-1] != line[-8:]:
+    if len(line) > LONGEST_FRAME or line[:1] != b"!" or frame_check(body)[:-1] != line[-8:]:
         return None
     words = body[1:].split(b" ")
     if words[-1] != b"" or not all(_is_number(word) for word in words[1:-1]):
         return None
     kind, numbers = words[0].decode(), [int(word) for word in words[1:-1]]
-    return (kind, numbers) if FIELDS.get(kind) == len(numbers) else None
+    return (kind, numbers) if FRAME_FIELDS.get(kind) == len(numbers) else None
 
 
 def _is_number(word: bytes) -> bool:
@@ -60,7 +60,7 @@ def _is_number(word: bytes) -> bool:
     return word.isdigit() and (word[0] != ord("0") or len(word) == 1)
 
 
-class Splitter:
+class FrameSplitter:
     """Cuts what arrives into frames, in whatever pieces it comes. Keeps no more than one line."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Splitter:
         self._kept = _from_start(lines.pop())
         frames = []
         for line in lines:
-            frame = decode(_from_start(line))
+            frame = decode_frame(_from_start(line))
             if frame is None:
                 self.refused += 1
             else:
@@ -85,4 +85,4 @@ class Splitter:
 def _from_start(line: bytes) -> bytes:
     """Leave out what comes before the last start of a frame, and all where that is too long."""
     start = line.rfind(b"!")
-    return line[start:] if start >= 0 and len(line) - start <= LONGEST else b""
+    return line[start:] if start >= 0 and len(line) - start <= LONGEST_FRAME else b""

@@ -1,18 +1,158 @@
-"""`homologue hardware`."""
+"""The command `homologue hardware`: what is wired to this machine, and a test in which each player presses once."""
 
 import json
+import queue
 import sys
+import threading
+import time
 import tomllib
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol
 
 import click
 
-from firmware.errors import BadAddress, FirmwareError
-from firmware.hardware.page import lines, look
-from firmware.hardware.self_test import Remark
-from firmware.hardware.walk import walk
-from firmware.wiring import Wiring, read_wiring
+from firmware.button_addresses import open_buttons
+from firmware.buttons import NS
+from firmware.errors import BadAddress, DeviceMissing, FirmwareError, PinInUse
+from firmware.hardware.inventory import (
+    Device,
+    HardwareTrouble,
+    Machine,
+    board_troubles,
+    configured_troubles,
+    find_devices,
+    permission_troubles,
+    this_machine,
+)
+from firmware.hardware.self_test import Remark, SelfTest
+from firmware.presses import TooShort
+from firmware.reports import Report, Seat
+from firmware.wiring import BY_GPIO, Wiring, ground_beside, pins_in_use, read_wiring
+
+
+@dataclass(frozen=True, slots=True)
+class PinWire:
+    """One wire: from a seat's button, second contact or lamp to a pin; the ground pin beside; what else it is for."""
+
+    seat: Seat
+    what: str
+    gpio: int
+    position: int
+    ground: int
+    also: str
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareReport:
+    """What is there and what is wrong with it."""
+
+    board: Machine
+    devices: tuple[Device, ...]
+    wires: tuple[PinWire, ...]
+    troubles: tuple[HardwareTrouble, ...]
+
+    def as_object(self) -> dict[str, object]:
+        """Give it for JSON."""
+        return asdict(self)
+
+
+def inspect_hardware(
+    wiring: Wiring | None, root: Path = Path("/"), addresses: Mapping[str, str] | None = None
+) -> HardwareReport:
+    """Look at this machine, at how the buttons are wired to it, and at what a table's configuration names.
+
+    `addresses` are a table's devices by the names of their settings; None: this is no table's machine.
+    """
+    here, found = this_machine(root), find_devices(root)
+    troubles = permission_troubles(found)
+    if wiring is not None:
+        troubles += _troubles(wiring, here, root)
+    if addresses is not None:
+        troubles += [*configured_troubles(addresses, found, root), *board_troubles(root)]
+    return HardwareReport(here, tuple(found), tuple(_pin_wires(wiring or {})), tuple(troubles))
+
+
+def _pin_wires(wiring: Wiring) -> Iterator[PinWire]:
+    """Give all wires but the grounds, by seat."""
+    for seat, pins in wiring.items():
+        for what, gpio in pins.used().items():
+            pin = BY_GPIO[gpio]
+            yield PinWire(seat, what, gpio, pin.position, ground_beside(pin.position), pin.also)
+
+
+def _troubles(wiring: Wiring, here: Machine, root: Path) -> Iterator[HardwareTrouble]:
+    if here.model is None:
+        yield HardwareTrouble(DeviceMissing.code, "the buttons are wired to pins, and this is no Raspberry Pi")
+        return
+    if find_spec("lgpio") is None:
+        yield HardwareTrouble(
+            DeviceMissing.code,
+            "the Python module lgpio is missing: `make setup` on a Pi with Python 3.11 or 3.12 installs it",
+        )
+    used = [pin for pins in wiring.values() for pin in pins.used().values()]
+    yield from (HardwareTrouble(PinInUse.code, text) for text in pins_in_use(used, here.model, root))
+
+
+def hardware_text(hardware: HardwareReport) -> Iterator[str]:
+    """Give it as lines of text."""
+    yield hardware.board.name
+    for one in hardware.devices:
+        mark = "" if one.usable else "   (not allowed)"
+        yield f"{one.kind:9} {one.path}   {one.name}{mark}"
+    for wire in hardware.wires:
+        also = f"   also: {wire.also}" if wire.also else ""
+        yield (
+            f"{wire.seat:6} {wire.what:15} GPIO{wire.gpio:<3} pin {wire.position:<3} ground: pin {wire.ground}{also}"
+        )
+    for trouble in hardware.troubles:
+        yield f"! {trouble.code}: {trouble.text}"
+    if not hardware.troubles:
+        yield "nothing is wrong that can be seen from here"
+
+
+class _Presser(Protocol):
+    """Simulated fingers, at pins or elsewhere."""
+
+    def press(self, seat: Seat) -> None:
+        """Press one button and let it go."""
+
+
+def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) -> SelfTest:
+    """Open the buttons and test them. Raises BadAddress, PinInUse, PinReserved, DeviceMissing.
+
+    Simulated fingers press what is asked, by themselves.
+    """
+    told: queue.Queue[Report | TooShort] = queue.Queue()
+    test = SelfTest(round(wait_s * NS))
+    opened = open_buttons(address, told.put, told.put)
+
+    def show(remarks: list[Remark]) -> None:
+        for remark in remarks:
+            say(remark)
+            if remark.said in ("right", "timed_out"):
+                opened.buttons.show(remark.seat, "on" if remark.said == "right" else "off")
+            elif remark.said == "asked":
+                opened.buttons.show(remark.seat, "blink")
+                _press(opened.fingers, remark)
+
+    with opened.buttons:
+        show(test.begin(time.monotonic_ns()))
+        while test.asked is not None:
+            try:
+                left = ((test.due or 0) - time.monotonic_ns()) / NS
+                one = told.get(timeout=max(0.0, left))
+                show(test.take(one, time.monotonic_ns()))
+            except queue.Empty:
+                show(test.pass_time(time.monotonic_ns()))
+    return test
+
+
+def _press(fingers: _Presser | None, remark: Remark) -> None:
+    if fingers is not None:
+        threading.Thread(target=fingers.press, args=(remark.seat,), name="a simulated player", daemon=True).start()
 
 
 @click.command(short_help="What is wired to this machine, and do the buttons work?")
@@ -44,16 +184,20 @@ def hardware(config: Path | None, address: str | None, wait_s: float, *, testing
         addresses |= {"buttons": address} if address else {}
         if testing and not addresses:
             raise click.UsageError("--test needs CONFIG or --buttons")
-        found = _test(addresses["buttons"], wait_s, as_json=as_json) if testing else _list(addresses, as_json=as_json)
+        found = (
+            _test(addresses["buttons"], wait_s, as_json=as_json)
+            if testing
+            else _print_report(addresses, as_json=as_json)
+        )
     except FirmwareError as error:
         _fail(error, as_json=as_json)
     else:
         sys.exit(0 if found else 1)
 
 
-def _list(addresses: dict[str, str], *, as_json: bool) -> bool:
-    found = look(_wiring(addresses.get("buttons")), addresses=addresses or None)
-    click.echo(json.dumps(found.as_object()) if as_json else "\n".join(lines(found)))
+def _print_report(addresses: dict[str, str], *, as_json: bool) -> bool:
+    found = inspect_hardware(_wiring(addresses.get("buttons")), addresses=addresses or None)
+    click.echo(json.dumps(found.as_object()) if as_json else "\n".join(hardware_text(found)))
     return not found.troubles
 
 
@@ -74,7 +218,7 @@ def _test(address: str, wait_s: float, *, as_json: bool) -> bool:
         remarks.append(remark)
         click.echo(remark.text, err=as_json)
 
-    test = walk(address, wait_s, say)
+    test = run_self_test(address, wait_s, say)
     if as_json:
         told = {"passed": test.passed, "right": test.right, "remarks": [asdict(remark) for remark in remarks]}
         click.echo(json.dumps(told))

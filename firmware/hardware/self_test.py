@@ -7,12 +7,12 @@ asked can still pass: only who does not manage within the time fails.
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from firmware.contact import MS, TooShort
+from firmware.presses import MS, TooShort
 from firmware.reports import SEATS, Health, Pressed, Report, Seat
 
-Said = Literal["asked", "right", "wrong_seat", "too_short", "ill", "well", "timed_out"]
+RemarkCode = Literal["asked", "right", "wrong_seat", "too_short", "ill", "well", "timed_out"]
 
-SENTENCES: Final[dict[Said, str]] = {
+REMARKS: Final[dict[RemarkCode, str]] = {
     "asked": "{asked}: press your button now, once",
     "right": "{asked}: right",
     "wrong_seat": "{asked} was asked, but {other}'s button was pressed: wrong player, or plugs exchanged?",
@@ -28,7 +28,7 @@ class Remark:
     """What is said while `seat` is asked: with its values, so that a screen can say it in its own language."""
 
     seat: Seat
-    said: Said
+    said: RemarkCode
     text: str
     """The sentence in English."""
     other: str = ""
@@ -103,7 +103,7 @@ class SelfTest:
             return [self._say("ill", other=other, code=code, why=text)]
         return [self._say("well", other=other)] if was_ill else []
 
-    def _next(self, now: int, said: Said) -> list[Remark]:
+    def _next(self, now: int, said: RemarkCode) -> list[Remark]:
         """End the turn of the seat asked, and ask the next."""
         done = self._say(said)
         if said == "right":
@@ -113,8 +113,8 @@ class SelfTest:
         return [done, self._say("asked")] if self._left else [done]
 
     def _say(
-        self, said: Said, *, other: str = "", code: str | None = None, ms: float | None = None, why: str = ""
+        self, said: RemarkCode, *, other: str = "", code: str | None = None, ms: float | None = None, why: str = ""
     ) -> Remark:
         seat = self._left[0]
-        text = SENTENCES[said].format(asked=seat, other=other, code=code, ms=ms, why=why)
+        text = REMARKS[said].format(asked=seat, other=other, code=code, ms=ms, why=why)
         return Remark(seat, said, text, other, code, ms)

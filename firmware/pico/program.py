@@ -1,10 +1,10 @@
 """What the box does, turn by turn: takes edges, keeps them until the table has them, answers, shows lamps.
 
-It judges nothing: edges go out raw, and what is a press is decided at the table (`firmware/contact.py`), by one set of
+It judges nothing: edges go out raw, and what is a press is decided at the table (`firmware/presses.py`), by one set of
 rules for pins and box alike.
 """
 
-from firmware.box.codec import LOST, VERSION, Splitter, encode
+from firmware.box.codec import LOST, VERSION, FrameSplitter, encode_frame
 from firmware.box.ticks import Microseconds
 from firmware.pico.store import Store
 
@@ -46,7 +46,7 @@ class Program:
 
     def __init__(self, line: "Line", edges: "Edges", contacts: "Sequence[Contact]", lamps: "Lamps", boot: int) -> None:
         self._line, self._edges, self._lamps, self._boot = line, edges, lamps, boot
-        self._splitter = Splitter()
+        self._splitter = FrameSplitter()
         self._clock = Microseconds(edges.ticks_us())
         self._store = Store(sum(one.is_closed() << seat for seat, one in enumerate(contacts)))
         self._said = 0
@@ -85,7 +85,7 @@ class Program:
     def _hear(self, kind: str, numbers: "list[int]") -> None:
         now = self._heard_at = self._clock.now(self._edges.ticks_us())
         if kind == "Q":
-            self._line.write(encode("R", numbers[0], now))
+            self._line.write(encode_frame("R", numbers[0], now))
         elif kind == "L":
             self._lamps.code = numbers[0] & 255
         elif kind in ("A", "N") and numbers[0] == self._boot:
@@ -99,16 +99,16 @@ class Program:
         """Say the edges that have not been said, or that were asked for again."""
         for _ in range(min(BURST, self._store.next - self._said)):
             seat, closed, us = self._store.get(self._said)
-            if not self._line.write(encode("E", self._boot, self._said, seat, closed, us)):
+            if not self._line.write(encode_frame("E", self._boot, self._said, seat, closed, us)):
                 return
             self._said += 1
 
     def _beat(self, now: int) -> None:
-        if now - self._named_at >= NAME_US and self._line.write(encode("B", VERSION, self._boot)):
+        if now - self._named_at >= NAME_US and self._line.write(encode_frame("B", VERSION, self._boot)):
             self._named_at = now
         lively = self._moved_at > 0 and now - self._moved_at < LIVELY_US
         if not lively and now - self._beat_at < HEARTBEAT_US:
             return
         store, lamps = self._store, self._lamps.code
-        if self._line.write(encode("H", self._boot, store.first, store.next, store.closed, lamps, now)):
+        if self._line.write(encode_frame("H", self._boot, store.first, store.next, store.closed, lamps, now)):
             self._beat_at = now

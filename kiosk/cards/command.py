@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from kiosk.cards.contents import CARDS
 from kiosk.errors import KioskError
 
 
@@ -19,15 +18,15 @@ from kiosk.errors import KioskError
 )
 def cards(language: str, output: Path) -> None:
     """Write staff-LANGUAGE.pdf, players-LANGUAGE.pdf and, for a riichi table, riichi-LANGUAGE.pdf: an A4 page each."""
-    from kiosk.cards.page import page  # noqa: PLC0415 - pygame and reportlab: not for --help
-    from kiosk.screens.words import Words  # noqa: PLC0415 - as above
+    from kiosk.cards.page import CARDS, card_page  # noqa: PLC0415 - pygame and reportlab: not for --help
+    from kiosk.screens import Translations  # noqa: PLC0415 - as above
 
     try:
-        words = Words(language)
+        words = Translations(language)
         output.mkdir(parents=True, exist_ok=True)
         for card in CARDS:
             path = output / f"{card.name}-{language}.pdf"
-            path.write_bytes(page(card, words))
+            path.write_bytes(card_page(card, words))
             click.echo(str(path))
     except KioskError as error:
         click.echo(f"homologue cards: {error.code}: {error}", err=True)

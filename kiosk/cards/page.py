@@ -1,8 +1,12 @@
-"""A card as PDF: pictures with their sentences in two columns, then what else to know; always one A4 page."""
+"""A card as PDF, always one A4 page: pictures that the screens draw, with their sentences, then what else to know."""
 
 import io
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Final
 
+import cv2
+import numpy as np
 import pygame
 from PIL import Image
 from reportlab.lib.pagesizes import A4
@@ -14,23 +18,56 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Paragraph
 
-from kiosk.cards.contents import Card
-from kiosk.cards.moments import SIZE
+from broker.protocol import SEATS, PlannedPlay, RiichiEvent, RiichiWin, Seat
+from kiosk.camera.observations import DEFAULT_VIEW, CameraView, SeenTile, TableObservation, picture_room
+from kiosk.camera.overlay import HeapOverlay
 from kiosk.errors import BadConfiguration
-from kiosk.screens.shown import Shown
-from kiosk.screens.style import HAN, HINT, chinese_font
-from kiosk.screens.table import TableScreen
-from kiosk.screens.words import Words
+from kiosk.input import Form
+from kiosk.practice.deals import practice_plan
+from kiosk.practice.hands import turned_out_tiles
+from kiosk.restoring import Restoring, with_observation
+from kiosk.screens import (
+    HAN,
+    HINT,
+    ResultView,
+    ScreenView,
+    SessionView,
+    StatusLine,
+    TableScreen,
+    Translations,
+    chinese_font,
+)
+from kiosk.table import Misplaced, TrayChecked, TrayProblem, Work, place_by_serial, serial_by_place, work_after_look
+from vision.geometry import Picture, rectangle
+from vision.reader import quad_corners
+from vision.reading import Corners, PictureReading, TileRead
+from vision.sim.scene import SCALE, TILE, draw_table
+from vision.sim.table import CameraView as table_CameraView
+from vision.sim.table import LooseTile
 
 MARGIN: Final = 14 * mm
 GAP: Final = 8 * mm
 WIDE: Final = (A4[0] - 2 * MARGIN - GAP) / 2
+
+SIZE: Final = (1000, 600)
+"""Of a picture, pixels: 290 to the inch as it is printed."""
+
 HIGH: Final = WIDE * SIZE[1] / SIZE[0]
 FEW: Final = 4
 """So many pictures leave room for larger letters."""
 
 
-def page(card: Card, words: Words) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One card. Sentences are named, and found in the catalogue."""
+
+    name: str
+    moments: tuple[tuple[str, ScreenView | Callable[[], ScreenView]], ...]
+    """In the order of a play; what takes time to draw is made when it is wanted."""
+    besides: tuple[str, ...]
+
+
+def card_page(card: Card, words: Translations) -> bytes:
     """Give the page. Raises BadConfiguration where the language has no font here."""
     file = io.BytesIO()
     canvas = Canvas(file, pagesize=A4, invariant=1, lang=words.language)
@@ -63,7 +100,7 @@ def _write(
     return float(height)
 
 
-def _picture(words: Words, shown: Shown) -> ImageReader:
+def _picture(words: Translations, shown: ScreenView) -> ImageReader:
     pygame.font.init()
     surface = pygame.Surface(SIZE)
     TableScreen(words, SIZE).draw(surface, shown)
@@ -86,3 +123,144 @@ def _fonts(language: str) -> tuple[str, str]:
     pdfmetrics.registerFont(TTFont("Han", str(path)))
     pdfmetrics.registerFontFamily("Han", normal="Han", bold="Han", italic="Han", boldItalic="Han")
     return "Han", "Han"
+
+
+PLAYERS: Final[dict[Seat, str]] = {"east": "Ada", "south": "Bo", "west": "Chen", "north": "Dina"}
+
+PLAYING: Final = ScreenView(
+    table=3,
+    state="playing",
+    line=StatusLine(up=True, clock="14:05"),
+    round=2,
+    deal=7,
+    prevalent_wind="east",
+    players=PLAYERS,
+    winds={seat: seat for seat in SEATS},
+)
+RESTORING: Final = replace(PLAYING, state="restoring")
+
+CONFIRMING: Final = replace(PLAYING, state="confirming", marked=frozenset[Seat](("east", "north")))
+VALUE: Final = replace(PLAYING, state="declared", declared=("west",), form=Form(("west",), digits="18"))
+
+RESULT: Final = replace(
+    PLAYING,
+    state="accepting",
+    marked=frozenset[Seat](("east", "west")),
+    result=ResultView("discard", {"west": 18}, "north", {"east": -8, "south": -8, "west": 42, "north": -26}),
+)
+RECORDED: Final = replace(RESULT, state="recorded", marked=frozenset(SEATS))
+
+
+def heap_scene() -> ScreenView:
+    """Tiles turned out, each with its seat."""
+    play = practice_plan().plays[1]
+    lying = tuple(SeenTile(one.tile.serial) for one in turned_out_tiles(play, 0))
+    bench = with_observation(
+        Restoring(), TableObservation(in_view=lying, view=CameraView(1, drawn_heap(play, 0, picture_room(SIZE)))), ""
+    )
+    return replace(RESTORING, order=play.order, work=Work(), bench=bench)
+
+
+def tray_fault_scene() -> ScreenView:
+    """A tray with two tiles exchanged."""
+    order = practice_plan().plays[1].order
+    first, second, third = ([*row] for row in order["west"])
+    wrong = Misplaced(kind="swapped", row=1, col=4, expected=second[4], found=third[0], other=(2, 0))
+    second[4], third[0] = third[0], second[4]
+    look = TrayChecked(at=0, seat="west", rows=((*first,), (*second,), (*third,)), wrong=(wrong,))
+    work = work_after_look(Work(), look, serial_by_place(order), right=False)
+    return replace(RESTORING, order=order, work=work, check=TrayProblem("west", (wrong,)), bench=Restoring())
+
+
+STAFF_CARD: Final = Card(
+    "staff",
+    (
+        ("card_heap", heap_scene),
+        ("card_fault", tray_fault_scene),
+        ("card_confirm", CONFIRMING),
+        ("card_stay_away", PLAYING),
+        ("card_value", VALUE),
+        ("card_next", RECORDED),
+    ),
+    ("card_seats", "card_offline", "card_cable", "card_dark", "card_call"),
+)
+
+SEATING: Final = replace(PLAYING, state="seating", marked=frozenset[Seat](("south", "north")))
+
+DECLARED: Final = replace(VALUE, form=Form(("west",)))
+
+NOBODY: Final = replace(PLAYING, ended=True)
+
+PLAYERS_CARD: Final = Card(
+    "players",
+    (
+        ("card_sit", SEATING),
+        ("card_order", CONFIRMING),
+        ("card_hu", PLAYING),
+        ("card_nobody", NOBODY),
+        ("card_declared", DECLARED),
+        ("card_accept", RESULT),
+    ),
+    ("card_hold", "card_false_hu", "card_call"),
+)
+
+SESSION: Final = SessionView(
+    dealer=2,
+    counters=1,
+    deposits=1,
+    scores={"east": 25_000, "south": 28_900, "west": 21_100, "north": 24_000},
+    riichi=("north",),
+)
+RIICHI_SEATING: Final = replace(
+    CONFIRMING,
+    session=replace(SESSION, dealer=1, counters=0, deposits=0, riichi=(), scores=dict.fromkeys(SEATS, 25_000)),
+)
+RIICHI_PLAYING: Final = replace(PLAYING, session=SESSION)
+RIICHI_TENPAI: Final = replace(
+    PLAYING, state="declared", session=replace(SESSION, asking=True, tenpai=frozenset[Seat](("east", "north")))
+)
+RIICHI_RESULT: Final = replace(
+    PLAYING,
+    state="accepting",
+    marked=frozenset[Seat](("south",)),
+    session=replace(
+        SESSION,
+        told=RiichiEvent(kind="ron", wins={"south": RiichiWin(han=3, fu=30)}, loser="west"),
+        paid={"south": 5_200, "west": -4_200},
+    ),
+)
+
+RIICHI_CARD: Final = Card(
+    "riichi",
+    (
+        ("card_riichi_sit", RIICHI_SEATING),
+        ("card_riichi_win", RIICHI_PLAYING),
+        ("card_riichi_tenpai", RIICHI_TENPAI),
+        ("card_riichi_pay", RIICHI_RESULT),
+    ),
+    ("card_riichi_next", "card_offline", "card_call"),
+)
+
+CARDS: Final = (STAFF_CARD, PLAYERS_CARD, RIICHI_CARD)
+
+
+def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = DEFAULT_VIEW) -> Picture:
+    """Give what is turned out the so many-th time of a play's tiles (`heap`), with their destinations, BGR.
+
+    `size` (width, height) is the largest, pixels.
+    """
+    tiles = tuple(turned_out_tiles(play, number))
+    reads = tuple(
+        TileRead(one.tile.serial, f"{play.set:02d}", _about(one), 1.0, one.turn, None, None, None) for one in tiles
+    )
+    ground = draw_table(table_CameraView(loose=tiles), seed=1)
+    view = HeapOverlay(ground, PictureReading(reads, ()), place_by_serial(serial_by_place(play.order)), size)
+    return view.on(ground, [True for _ in reads])
+
+
+def _about(one: LooseTile) -> Corners:
+    """Give the corners of a tile, pixels."""
+    x, y = (SCALE * at for at in one.at)
+    box = rectangle(np.array([x, y]), SCALE * TILE[0], SCALE * TILE[1])
+    turned = cv2.transform(box[None], cv2.getRotationMatrix2D((x, y), -one.turn, 1.0))
+    return quad_corners(np.asarray(turned[0]))

@@ -1,20 +1,197 @@
-"""Where a hand is counted at one table: keys, the camera and the scorer's answers come in; the request goes out.
+"""Counting a winner's hand at one table: keys, the camera and the scorer's answers come in; the request goes out.
 
 Nothing of it is kept: after a power cut the tiles lie there still, and are read and asked about again.
 """
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from broker.contract.counting import Counted, CountRequest, NotCounted
-from broker.rules.laid_hand import LaidHand
-from kiosk.counting.begun import AnyForm, begun, winner_asked
-from kiosk.counting.mcr import AnyHand
-from kiosk.counting.state import Counting, Typed, press
-from kiosk.sight import HandSight, Winner
-from kiosk.table.state import Table
+from broker.protocol import (
+    AnyCountAnswer,
+    AnyWinDetails,
+    Counted,
+    CountRequest,
+    McrValue,
+    NotCounted,
+    PlannedPlay,
+    RiichiValue,
+    Seat,
+)
+from broker.rules import RuleError
+from broker.rules.hand_from_serials import LaidHand
+from broker.rules.riichi import EIGHT, RiichiProfile, wall_of
+from kiosk.camera.observations import HandObservation, Winner
+from kiosk.counting.questions import AnyHand, CountQuestion, HandAnswers, McrQuestions, RiichiContext, RiichiQuestions
+from kiosk.input import FU_FROM, Form, RiichiForm, WinForm
+from kiosk.table import Phase, Table
+
+NO_HAND: Final = frozenset({"not_winning", "no_yaku"})
+"""Answers after which a declaration may be false."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandCounting:
+    """What is known so far."""
+
+    winner: Winner
+    win: McrQuestions | RiichiQuestions = field(default_factory=McrQuestions)
+    """What was said of the win."""
+    sight: HandObservation = HandObservation()  # noqa: RUF009 - frozen
+    asked: CountRequest | None = None
+    asked_at: int = 0
+    answer: AnyCountAnswer | None = None
+
+    @property
+    def hand(self) -> AnyHand | str:
+        """The hand as it lies, or the code of what keeps it from being counted."""
+        try:
+            return self.win.hand(self.sight, self.winner)
+        except RuleError as refusal:
+            return refusal.code
+
+    @property
+    def questions(self) -> tuple[CountQuestion, ...]:
+        """What is asked of this hand; nothing of none."""
+        return () if isinstance(self.hand, str) else (*self.win.questions(self.sight, self.winner),)
+
+    @property
+    def said(self) -> AnyWinDetails | None:
+        """What was said of the win that this hand allows; None where there is no hand."""
+        return None if isinstance(self.hand, str) else self.win.said(self.sight, self.winner)
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether the scorer can be asked: the hand lies still, and all is said that has to be."""
+        return self.sight.still and not isinstance(self.hand, str) and self.win.ready
+
+    @property
+    def walls_ticked(self) -> bool:
+        """Whether it is asked what walls would tell, had they been read."""
+        return isinstance(self.win, McrQuestions) and self.win.laid is not None
+
+    @property
+    def accepted(self) -> McrValue | RiichiValue | None:
+        """The value that can be accepted; None where there is none, or one under the minimum."""
+        answer = self.answer
+        if isinstance(answer, McrValue):
+            return answer if answer.fan >= answer.minimum else None
+        return answer if isinstance(answer, RiichiValue) else None
+
+    @property
+    def may_be_false(self) -> bool:
+        """Whether the scorer says that this is no hu."""
+        answer = self.answer
+        if isinstance(answer, McrValue):
+            return answer.fan < answer.minimum
+        return isinstance(answer, NotCounted) and answer.code in NO_HAND and not self._needs_no_yaku
+
+    @property
+    def _needs_no_yaku(self) -> bool:
+        return isinstance(self.win, RiichiQuestions) and self.win.known.any_hand
+
+
+@dataclass(frozen=True, slots=True)
+class TypedKeys:
+    """Counting is over: these keys are for the form."""
+
+    keys: tuple[str, ...] = ()
+
+
+def press_count_key(
+    counting: HandCounting, key: str, now: int, ask: Callable[[HandCounting], CountRequest]
+) -> HandCounting | TypedKeys:
+    """Take one key; one that means nothing here leaves everything as it is. `ask` writes the request."""
+    if key == "back":
+        return TypedKeys()
+    if counting.asked is None:
+        return _press_while_looking(counting, key, now, ask)
+    if key == "r":
+        return replace(counting, asked=None, answer=None)
+    if key == "enter" and counting.accepted is not None:
+        return TypedKeys(form_keys(counting.accepted))
+    return TypedKeys(("x",)) if key == "x" and counting.may_be_false else counting
+
+
+def form_keys(value: McrValue | RiichiValue) -> tuple[str, ...]:
+    """Give the keys by which a value is entered."""
+    if isinstance(value, McrValue):
+        return ("clear", *str(value.fan), "enter")
+    if value.yakuman:
+        return ("clear", "y", "clear", str(value.yakuman), "enter")
+    fu = (*str(value.fu), "enter") if value.han < FU_FROM else ()
+    return ("clear", *str(value.han), "enter", *fu)
+
+
+def _press_while_looking(
+    counting: HandCounting, key: str, now: int, ask: Callable[[HandCounting], CountRequest]
+) -> HandCounting:
+    if isinstance(counting.hand, str):
+        return counting
+    if key == "enter":
+        return replace(counting, asked=ask(counting), asked_at=now) if counting.may_ask else counting
+    return replace(counting, win=counting.win.press(key, counting.sight, counting.winner))
+
+
+AnyForm = Form | RiichiForm
+
+INDICATORS: Final = -1
+"""The row of the last wall that has the ten indicators (docs/riichi-session.md)."""
+
+
+def winner_asked(state: Table, form: AnyForm | None) -> Winner | None:
+    """Give whose value the form asks for: never before the claim window has closed and somebody has declared."""
+    if state.phase is not Phase.DECLARED or state.play is None or state.paused:
+        return None
+    seat = _seat(form)
+    return None if seat is None else Winner(state.play, seat)
+
+
+def _seat(form: AnyForm | None) -> Seat | None:
+    match form:
+        case Form():
+            return form.seat
+        case WinForm(asked="han"):
+            return form.seat
+    return None
+
+
+def begin_counting(winner: Winner, state: Table) -> HandCounting:
+    """Begin to count a hand."""
+    rules = state.profile
+    if isinstance(rules, RiichiProfile):
+        return HandCounting(winner, RiichiQuestions(_riichi_context(winner, state, rules)))
+    return HandCounting(winner, McrQuestions(None if _are_read(state) else HandAnswers()))
+
+
+def _are_read(state: Table) -> bool:
+    """Say whether a device has read the walls: who drew a tile is known by nobody's word."""
+    return bool(state.work.by) and state.work.verifier != "hand"
+
+
+def _riichi_context(winner: Winner, state: Table, rules: RiichiProfile) -> RiichiContext:
+    play, session = winner.play, state.session
+    return RiichiContext(
+        round_wind=play.prevalent_wind,
+        dealer=play.dealer,
+        deposit=None if session is None else winner.seat in session.riichi,
+        open_riichi=rules.hand.open_riichi.value,
+        red_fives=rules.hand.red_fives.value,
+        any_hand=_needs_no_yaku(state, rules),
+        dead_wall=_indicators(play) if session is None and _are_read(state) else (),
+    )
+
+
+def _indicators(play: PlannedPlay) -> tuple[int, ...]:
+    """Give the indicators of a planned deal: the five that may be turned, then those under them."""
+    return play.order[wall_of(play.dealer)[-1]][INDICATORS]
+
+
+def _needs_no_yaku(state: Table, rules: RiichiProfile) -> bool:
+    after_eight = state.session is not None and state.session.state.counters >= EIGHT
+    return after_eight and rules.hand.paarenchan.value == "any_hand"
+
 
 AGAIN_NS: Final = 3_000_000_000
 """Without an answer for so long it is asked again: what was published may be lost."""
@@ -25,15 +202,15 @@ SILENT_NS: Final = 8_000_000_000
 NOT_YET: Final = frozenset({"not_declared", "not_restored"})
 """The scorer has not heard of the declaration or the walls: it is on its way, and the answer will be another."""
 
-OTHERS: Final = frozenset({"a", "c"})
+ARBITER_KEYS: Final = frozenset({"a", "c"})
 """Keys that are not about the hand: the arbiter's."""
 
 
 @dataclass(frozen=True, slots=True)
-class CountShown:
+class CountingView:
     """What is to be seen of the counting."""
 
-    counting: Counting
+    counting: HandCounting
     silent: bool = False
     """No answer has come for a while, or there is nobody to ask."""
 
@@ -44,7 +221,7 @@ class CountDesk:
     def __init__(self, event: str, table: int, send: Callable[[CountRequest], None]) -> None:
         """Take what publishes a request if there is a connection."""
         self._event, self._table, self._send = event, table, send
-        self._counting: Counting | None = None
+        self._counting: HandCounting | None = None
         self._sent_at = 0
         self.told: str | None = None
         """The key that answers who discarded, as the winning tile tells."""
@@ -59,12 +236,12 @@ class CountDesk:
 
     def key(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...] | None:
         """Take a key; give the keys that the form gets for it, or None where it is none of ours."""
-        if key in OTHERS:
+        if key in ARBITER_KEYS:
             return None
         if self._counting is None:
             return self._open(key, state, form)
-        done = press(self._counting, key, now, self._ask)
-        if isinstance(done, Typed):
+        done = press_count_key(self._counting, key, now, self._ask)
+        if isinstance(done, TypedKeys):
             self._close(self._counting, done)
             return done.keys
         if done.asked is not None and done.asked != self._counting.asked:
@@ -76,16 +253,16 @@ class CountDesk:
         winner = winner_asked(state, form)
         if key != "b" or winner is None:
             return None
-        self._counting = begun(winner, state)
+        self._counting = begin_counting(winner, state)
         return ()
 
-    def _close(self, counting: Counting, done: Typed) -> None:
+    def _close(self, counting: HandCounting, done: TypedKeys) -> None:
         hand = counting.hand
         if done.keys and counting.accepted is not None and not isinstance(hand, str):
-            self.told = "d" if hand.self_drawn else _whose(hand)
+            self.told = "d" if hand.self_drawn else _discarder_key(hand)
         self._counting = None
 
-    def _ask(self, counting: Counting) -> CountRequest:
+    def _ask(self, counting: HandCounting) -> CountRequest:
         play = counting.winner.play
         return CountRequest(
             id=uuid.uuid4().hex,
@@ -102,7 +279,7 @@ class CountDesk:
         self._sent_at = now
         self._send(request)
 
-    def saw(self, sight: HandSight) -> None:
+    def saw(self, sight: HandObservation) -> None:
         """Take in what the camera sees; while an answer is waited for, what was asked about stays."""
         if self._counting is not None and self._counting.asked is None:
             self._counting = replace(self._counting, sight=sight)
@@ -129,15 +306,15 @@ class CountDesk:
         """Whose hand the camera is to look at."""
         return self._counting.winner if self._counting is not None and self._counting.asked is None else None
 
-    def shown(self, now: int, *, up: bool) -> CountShown | None:
+    def shown(self, now: int, *, up: bool) -> CountingView | None:
         """Give what is to be seen; None where nothing is counted."""
         counting = self._counting
         if counting is None:
             return None
         waits = counting.asked is not None and counting.answer is None
-        return CountShown(counting, silent=waits and (not up or now >= counting.asked_at + SILENT_NS))
+        return CountingView(counting, silent=waits and (not up or now >= counting.asked_at + SILENT_NS))
 
 
-def _whose(hand: AnyHand) -> str | None:
+def _discarder_key(hand: AnyHand) -> str | None:
     """Give the key of who drew a claimed tile, as far as its wall tells."""
     return hand.discarder[0] if isinstance(hand, LaidHand) and hand.discarder else None

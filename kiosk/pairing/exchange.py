@@ -9,19 +9,19 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.pairing import (
+from broker.protocol import Code
+from broker.protocol.pairing import (
     LARGEST_ANSWER,
     PATH,
-    Keys,
-    Offer,
     Pairing,
     PairingAnswer,
+    PairingKeys,
+    PairingOffer,
     PairingRequest,
-    fingerprint_of,
-    keys_of,
+    certificate_fingerprint,
+    derive_keys,
     new_salt,
 )
-from broker.contract.words import Code
 from kiosk.errors import DeskUnproven, DeskUnreachable, PairingRefused
 
 PATIENCE_S: Final = 10.0
@@ -38,7 +38,7 @@ class _Refused(msgspec.Struct):
     error: _Refusal
 
 
-def pair(offer: Offer, machine: str = "") -> Pairing:
+def request_pairing(offer: PairingOffer, machine: str = "") -> Pairing:
     """Bring the code to the desk and give what it says.
 
     Raises DeskUnreachable, DeskUnproven, PairingRefused.
@@ -46,7 +46,7 @@ def pair(offer: Offer, machine: str = "") -> Pairing:
     try:
         with closing(_connected(offer)) as connection:
             salt = new_salt()
-            keys = keys_of(offer.code, _seen(connection, offer), salt)
+            keys = derive_keys(offer.code, _seen(connection, offer), salt)
             asked = PairingRequest(proof=keys.proof, machine=_named(machine or socket.gethostname()), salt=salt)
             connection.request("POST", PATH, msgspec.json.encode(asked), {"Content-Type": "application/json"})
             with connection.getresponse() as answer:
@@ -60,7 +60,7 @@ def pair(offer: Offer, machine: str = "") -> Pairing:
     return _opened(keys, body)
 
 
-def _connected(offer: Offer) -> http.client.HTTPConnection:
+def _connected(offer: PairingOffer) -> http.client.HTTPConnection:
     """Connect with TLS, or where the desk speaks none without: the keys differ, so nobody gains by hindering TLS."""
     # No authority vouches for a desk. Its certificate is a part of the keys, and only who has the code makes the same.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -76,17 +76,17 @@ def _connected(offer: Offer) -> http.client.HTTPConnection:
     return secured
 
 
-def _seen(connection: http.client.HTTPConnection, offer: Offer) -> str:
+def _seen(connection: http.client.HTTPConnection, offer: PairingOffer) -> str:
     """Give the fingerprint by which the desk is seen; "" without TLS. Raises DeskUnproven where it is another's."""
     line = connection.sock
     certificate = line.getpeercert(binary_form=True) if isinstance(line, ssl.SSLSocket) else None
-    seen = fingerprint_of(certificate) if certificate else ""
+    seen = certificate_fingerprint(certificate) if certificate else ""
     if not seen.startswith(offer.fingerprint):
         raise DeskUnproven(f"what answers at {offer.host}:{offer.port} has another certificate than the desk")
     return seen
 
 
-def _opened(keys: Keys, body: bytes) -> Pairing:
+def _opened(keys: PairingKeys, body: bytes) -> Pairing:
     try:
         sealed = msgspec.json.decode(body, type=PairingAnswer)
         if keys.opens(sealed):

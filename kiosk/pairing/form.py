@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from broker.contract.pairing import DIGITS as CODE_DIGITS
-from broker.contract.pairing import Offer, read_typed
+from broker.protocol.pairing import DIGITS as CODE_DIGITS
+from broker.protocol.pairing import PairingOffer, read_typed_pairing
 
 Ask = Literal["address", "code", "asking", "paired"]
 """What is typed; that the desk is being asked; that it has answered."""
@@ -28,12 +28,12 @@ class PairingForm:
     """What the device is paired with now."""
 
 
-def begun(address: str) -> PairingForm:
+def new_pairing_form(address: str) -> PairingForm:
     """Give the form where the desk's address is known, or is not."""
     return PairingForm("code" if address else "address", address)
 
 
-def press(form: PairingForm, key: str) -> PairingForm | Offer:
+def press_pairing_key(form: PairingForm, key: str) -> PairingForm | PairingOffer:
     """Take one key; give the offer where it is whole. One that means nothing here leaves the form as it is."""
     if form.ask == "address":
         return _address(form, key)
@@ -42,7 +42,7 @@ def press(form: PairingForm, key: str) -> PairingForm | Offer:
 
 def _address(form: PairingForm, key: str) -> PairingForm:
     if key == "enter":
-        known = read_typed(form.address, "0" * CODE_DIGITS) is not None
+        known = read_typed_pairing(form.address, "0" * CODE_DIGITS) is not None
         return replace(form, ask="code", problem=None) if known else replace(form, problem="address_unreadable")
     typed = {"back": form.address[:-1], "clear": ""}.get(key)
     if typed is None and key in OF_ADDRESS and len(form.address) < LONGEST_ADDRESS:
@@ -50,9 +50,9 @@ def _address(form: PairingForm, key: str) -> PairingForm:
     return form if typed is None else replace(form, address=typed, problem=None)
 
 
-def _code(form: PairingForm, key: str) -> PairingForm | Offer:
+def _code(form: PairingForm, key: str) -> PairingForm | PairingOffer:
     if key == "enter":
-        offer = read_typed(form.address, form.code)
+        offer = read_typed_pairing(form.address, form.code)
         return offer or replace(form, problem="code_unreadable")
     if key == "back" and not form.code:
         return replace(form, ask="address", problem=None)
@@ -62,20 +62,20 @@ def _code(form: PairingForm, key: str) -> PairingForm | Offer:
     return form if typed is None else replace(form, code=typed, problem=None)
 
 
-def asking(form: PairingForm, offer: Offer) -> PairingForm:
+def with_asking(form: PairingForm, offer: PairingOffer) -> PairingForm:
     """Show that the desk is being asked."""
     return replace(form, ask="asking", address=_written(offer), code="", problem=None)
 
 
-def refused(form: PairingForm, code: str) -> PairingForm:
+def with_refusal(form: PairingForm, code: str) -> PairingForm:
     """Show that it came to nothing; the address stays."""
     return replace(form, ask="code", code="", problem=code)
 
 
-def paired(form: PairingForm, event: str, table: int) -> PairingForm:
+def with_pairing(form: PairingForm, event: str, table: int) -> PairingForm:
     """Show what the device is paired with now."""
     return replace(form, ask="paired", event=event, table=table, problem=None)
 
 
-def _written(offer: Offer) -> str:
+def _written(offer: PairingOffer) -> str:
     return f"[{offer.host}]:{offer.port}" if ":" in offer.host else f"{offer.host}:{offer.port}"

@@ -1,4 +1,7 @@
-"""The pairing screen: keys, scanner and camera bring an offer, a thread asks the desk, one loop alone shows it."""
+"""The pairing screen: keys, scanner and camera bring an offer, a thread asks the desk, one loop alone shows it.
+
+The camera looks for the desk's QR code on a thread of its own.
+"""
 
 import logging
 import queue
@@ -9,22 +12,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from broker.contract.pairing import Offer, Pairing, read_offer
+from broker.protocol.pairing import Pairing, PairingOffer, read_pairing
 from firmware.reports import NotScanned, Report
-from firmware.scanner_addresses import open_scanner
+from firmware.scanners import open_scanner
+from kiosk.config import UnpairedSettings, store_pairing
 from kiosk.errors import KioskError, PairingRefused
-from kiosk.own import Own
 from kiosk.pairing import form as forms
-from kiosk.pairing.exchange import pair
+from kiosk.pairing.exchange import request_pairing
 from kiosk.pairing.form import PairingForm
-from kiosk.pairing.keep import keep
-from kiosk.pairing.seeing import Seeing
-from kiosk.screens.shown import Line, Shown
-from kiosk.screens.window import QUIT, Window
-from kiosk.screens.words import Words
-from kiosk.today import hours_and_minutes, version
+from kiosk.screens import QUIT, ScreenView, ScreenWindow, StatusLine, Translations
+from kiosk.status import program_version, time_of_day
+
+if TYPE_CHECKING:
+    from vision.cameras.camera import Camera
+    from vision.geometry import Picture
 
 log = logging.getLogger("homologue.kiosk")
 
@@ -34,24 +37,24 @@ SHOWN_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class PairingFailed:
     """The desk was asked, and it came to nothing."""
 
     code: str
 
 
-Item = Offer | Pairing | Failed
-Ask = Callable[[Offer], Pairing]
+Item = PairingOffer | Pairing | PairingFailed
+Ask = Callable[[PairingOffer], Pairing]
 
 
 class PairingDesk:
     """What the pairing screen does. `put` may be called from any thread; everything else from the loop."""
 
-    def __init__(self, folder: Path, address: str, ask: Ask = pair) -> None:
+    def __init__(self, folder: Path, address: str, ask: Ask = request_pairing) -> None:
         self._folder, self._ask = folder, ask
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        self.form: PairingForm = forms.begun(address)
-        self._last: Offer | None = None
+        self.form: PairingForm = forms.new_pairing_form(address)
+        self._last: PairingOffer | None = None
         """What the camera goes on seeing is asked about once."""
         self.done = False
 
@@ -61,13 +64,13 @@ class PairingDesk:
 
     def scanned(self, report: Report) -> None:
         """Take in what a scanner has read: the code of a pairing is none of a tile."""
-        if isinstance(report, NotScanned) and (offer := read_offer(report.text)) is not None:
+        if isinstance(report, NotScanned) and (offer := read_pairing(report.text)) is not None:
             self.put(offer)
 
     def key(self, key: str) -> None:
         """Take one key in."""
-        after = forms.press(self.form, key)
-        if isinstance(after, Offer):
+        after = forms.press_pairing_key(self.form, key)
+        if isinstance(after, PairingOffer):
             self._begin(after)
         else:
             self.form = after
@@ -79,54 +82,59 @@ class PairingDesk:
         except queue.Empty:
             return
         match item:
-            case Offer():
+            case PairingOffer():
                 if self.form.ask in ("address", "code") and item != self._last:
                     self._begin(item)
             case Pairing():
-                keep(self._folder, item)
+                store_pairing(self._folder, item)
                 log.info("paired with %s, table %s", item.event, item.table)
-                self.form, self.done = forms.paired(self.form, item.event, item.table), True
-            case Failed(code):
-                self.form = forms.refused(self.form, code)
+                self.form, self.done = forms.with_pairing(self.form, item.event, item.table), True
+            case PairingFailed(code):
+                self.form = forms.with_refusal(self.form, code)
 
-    def _begin(self, offer: Offer) -> None:
-        self.form, self._last = forms.asking(self.form, offer), offer
+    def _begin(self, offer: PairingOffer) -> None:
+        self.form, self._last = forms.with_asking(self.form, offer), offer
         threading.Thread(target=partial(self._try, offer), name="pairing", daemon=True).start()
 
-    def _try(self, offer: Offer) -> None:
+    def _try(self, offer: PairingOffer) -> None:
         try:
             self.put(self._ask(offer))
         except PairingRefused as refusal:
-            self.put(Failed(refusal.why))
+            self.put(PairingFailed(refusal.why))
         except KioskError as error:
             log.info("%s: %s", error.code, error)
-            self.put(Failed(error.code))
+            self.put(PairingFailed(error.code))
 
 
-def screen(form: PairingForm, clock: str) -> Shown:
+def pairing_view(form: PairingForm, clock: str) -> ScreenView:
     """Give what is to be seen."""
-    return Shown(table=form.table, state="waiting", line=Line(clock=clock, version=version(), apart=True), pairing=form)
+    return ScreenView(
+        table=form.table,
+        state="waiting",
+        line=StatusLine(clock=clock, version=program_version(), apart=True),
+        pairing=form,
+    )
 
 
-def pair_at_the_table(own: Own, stop: threading.Event, picture: Path | None = None) -> bool:
+def pair_at_the_table(own: UnpairedSettings, stop: threading.Event, picture: Path | None = None) -> bool:
     """Show the pairing screen until the device is paired, or told to stop; say which. Raises KioskError."""
     desk = PairingDesk(own.paired, own.desk)
     with ExitStack() as opened:
-        window = opened.enter_context(Window(own.screen, Words(own.language)))
-        window.show(screen(desk.form, hours_and_minutes()))  # before what takes long to load
+        window = opened.enter_context(ScreenWindow(own.screen, Translations(own.language)))
+        window.show(pairing_view(desk.form, time_of_day()))  # before what takes long to load
         if own.devices.scanner:
             opened.enter_context(open_scanner(own.devices.scanner, desk.scanned))
-        from vision.live.cameras import check_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
+        from vision.cameras.addresses import check_camera_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
 
-        check_address(own.camera)
-        seeing = Seeing(partial(open_camera, own.camera), desk.put)
+        check_camera_address(own.camera)
+        seeing = OfferCamera(partial(open_camera, own.camera), desk.put)
         opened.callback(seeing.stop)
         seeing.start()
         _run(desk, window, stop, picture)
     return desk.done
 
 
-def _run(desk: PairingDesk, window: Window, stop: threading.Event, picture: Path | None) -> None:
+def _run(desk: PairingDesk, window: ScreenWindow, stop: threading.Event, picture: Path | None) -> None:
     done_at = None
     while not stop.is_set() and (done_at is None or time.monotonic() < done_at + SHOWN_S):
         desk.step(ROUND_S)
@@ -137,5 +145,53 @@ def _run(desk: PairingDesk, window: Window, stop: threading.Event, picture: Path
                 stop.set()
             else:
                 desk.key(key)
-        if window.show(screen(desk.form, hours_and_minutes())) and picture:
+        if window.show(pairing_view(desk.form, time_of_day())) and picture:
             window.picture(str(picture))
+
+
+AGAIN_S: Final = 1.0
+BETWEEN_S: Final = 0.2
+"""Between two looks: somebody holds a telephone still for longer."""
+
+
+class OfferCamera:
+    """Tells each offer that comes into view. Without a camera it sees nothing, and goes on trying."""
+
+    def __init__(self, camera: "Callable[[], Camera]", tell: Callable[[PairingOffer], None]) -> None:
+        self._camera, self._tell = camera, tell
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="seeing", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, and let the camera go; may be called twice."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=20)
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._look()
+            except Exception as error:  # noqa: BLE001 - a camera may fail as it likes: the code can be typed
+                log.info("camera: %s", getattr(error, "code", type(error).__name__))
+            self._stopped.wait(AGAIN_S)
+
+    def _look(self) -> None:
+        with self._camera() as camera:
+            while not self._stopped.is_set() and not camera.ended:
+                if (offer := find_offer(camera.frame())) is not None:
+                    self._tell(offer)
+                self._stopped.wait(max(BETWEEN_S, camera.pause))
+
+
+def find_offer(picture: "Picture") -> PairingOffer | None:
+    """Give the offer that a picture shows, if it shows one."""
+    import zxingcpp  # noqa: PLC0415 - numpy: on this thread, after the first picture of the screen
+
+    found = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
+    offers = (read_pairing(one.text) for one in found)
+    return next((offer for offer in offers if offer is not None), None)

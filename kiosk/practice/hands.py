@@ -1,19 +1,75 @@
 """What a trainer's keys and clicks do: buttons on mock pins, tiles under a simulated camera, a simulated scanner."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Final
 
-from broker.contract.plans import PlannedPlay
-from broker.contract.words import SEATS, Seat
-from firmware.twins.fingers import Fingers
-from firmware.twins.scanner import HandScanner
-from kiosk.practice import staff
-from kiosk.practice.winning import mistaken, winning_hand
-from kiosk.screens.shown import Shown
-from kiosk.table.state import Phase, Table
-from vision.twins.hand import laid_hand
-from vision.twins.world import Laid, TrayTwin
+from broker.protocol import SEATS, PlannedPlay, Seat
+from broker.rules import TRAY
+from firmware.sim.buttons import ButtonFingers
+from firmware.sim.scanner import SimulatedScanner
+from kiosk.practice.deals import mistaken_hand, winning_hand
+from kiosk.restoring import Restoring
+from kiosk.screens import ScreenView
+from kiosk.table import Phase, Table
+from vision.payload import Payload, payload_text
+from vision.sim.scene import TABLE_SIZE, lay_hand
+from vision.sim.table import LooseTile, SimulatedTable, SimulatedTile
+
+COLUMNS: Final = 9
+PITCH: Final = (36.0, 43.0)
+STAGGER: Final = 6.0
+"""Of tiles that are turned out, mm: a quarter of a deal in four rows, in the camera's view, however each is turned."""
+
+
+def laid_tray(play: PlannedPlay, seat: Seat, *, wrong: bool) -> list[list[SimulatedTile]]:
+    """Give a tray as it lies: right, or with two tiles exchanged."""
+    rows = [[SimulatedTile(set=play.set, serial=serial) for serial in row] for row in play.order[seat]]
+    if wrong:
+        rows[0][4], rows[1][2] = rows[1][2], rows[0][4]
+    return rows
+
+
+def turned_out_tiles(play: PlannedPlay, number: int) -> list[LooseTile]:
+    """Give a quarter of a play's tiles as they are turned out: the first four times mixed, then a pile of each seat."""
+    chance = Random(play.round)  # noqa: S311 - practice, and the same for everybody
+    mixed = [serial for seat in SEATS for row in play.order[seat] for serial in row]
+    chance.shuffle(mixed)
+    piles = [mixed[at : at + TRAY] for at in range(0, len(mixed), TRAY)]
+    piles += [[serial for row in play.order[seat] for serial in row] for seat in SEATS]
+    chosen = piles[number % len(piles)]
+    chance.shuffle(chosen)
+    return [*_turned_out(play.set, chosen, chance)]
+
+
+def _turned_out(number: int, serials: list[int], chance: Random) -> Iterator[LooseTile]:
+    """Let tiles lie anyhow, but not on one another."""
+    rows = -(-len(serials) // COLUMNS)
+    for at, serial in enumerate(serials):
+        row, col = divmod(at, COLUMNS)
+        x = TABLE_SIZE[0] / 2 + (col - (COLUMNS - 1) / 2) * PITCH[0]
+        y = TABLE_SIZE[1] / 2 + (row - (rows - 1) / 2) * PITCH[1] + (STAGGER if col % 2 else -STAGGER)
+        yield LooseTile(
+            SimulatedTile(set=number, serial=serial), (x, y + chance.uniform(-1, 1)), chance.uniform(0, 360)
+        )
+
+
+def any_code(play: PlannedPlay, chance: Random) -> str:
+    """Give what is on the label of some tile of a play."""
+    return _code(play, chance.randrange(len(SEATS) * TRAY) + 1)
+
+
+def next_code(play: PlannedPlay, first: Seat, bench: Restoring | None) -> str:
+    """Give what is on the next tile of the tray that is being scanned in its order, or on the `first` of a tray."""
+    run = bench.scans.run if bench else None
+    seat, count = (run.seat, run.count) if run and run.count < TRAY else (first, 0)
+    serials = [serial for row in play.order[seat] for serial in row]
+    return _code(play, serials[count])
+
+
+def _code(play: PlannedPlay, serial: int) -> str:
+    return payload_text(Payload(play.set, serial))
+
 
 KEYS: Final[dict[str, Seat]] = {f"f{at + 1}": seat for at, seat in enumerate(SEATS)}
 """A seat's button is pressed as long as its key, or a finger on it, stays down."""
@@ -31,16 +87,16 @@ def strip(*, camera: bool, scanner: bool) -> Strip:
     return ((*KEYS,), hands) if hands else ((*KEYS,),)
 
 
-class Hands:
+class PracticeHands:
     """The hands of four players, and of staff where `tiles` lie under a simulated camera or `scanner` is one."""
 
     def __init__(
         self,
-        fingers: Fingers,
-        tiles: TrayTwin | None,
-        scanner: HandScanner | None,
+        fingers: ButtonFingers,
+        tiles: SimulatedTable | None,
+        scanner: SimulatedScanner | None,
         state: Callable[[], Table],
-        shown: Callable[[], Shown],
+        shown: Callable[[], ScreenView],
     ) -> None:
         self._fingers, self._tiles, self._scanner, self._state, self._shown = fingers, tiles, scanner, state, shown
         self._down: set[Seat] = set()
@@ -74,11 +130,11 @@ class Hands:
         if self._tiles is None:
             return
         if key in (LAY, LAY_WRONG):
-            self._tiles.lay(staff.tray(play, state.unverified[0], wrong=key == LAY_WRONG))
+            self._tiles.lay(laid_tray(play, state.unverified[0], wrong=key == LAY_WRONG))
         elif key == TURN_OUT:
             of, times = self._turned_out
             self._turned_out = play.round, times + 1 if of == play.round else 1
-            self._tiles.spread(staff.heap(play, self._turned_out[1] - 1))
+            self._tiles.spread(turned_out_tiles(play, self._turned_out[1] - 1))
 
     def _lay_hand(self, key: str, play: PlannedPlay) -> None:
         """Lay the hand whose value is asked for face down on the mat, rightly or with a mistake."""
@@ -87,16 +143,16 @@ class Hands:
             return
         groups = winning_hand(play, form.seat)
         if key == LAY:
-            laid = [[Laid(play.set, serial) for serial in group] for group in groups]
+            laid = [[SimulatedTile(play.set, serial) for serial in group] for group in groups]
         else:
-            laid = mistaken(play, groups, self._mistakes)
+            laid = mistaken_hand(play, groups, self._mistakes)
             self._mistakes += 1
-        self._tiles.spread(laid_hand(laid))
+        self._tiles.spread(lay_hand(laid))
 
     def _scan(self, key: str, state: Table, play: PlannedPlay) -> None:
         if self._scanner is None:
             return
         if key == SCAN:
-            self._scanner.scan(staff.any_code(play, self._chance))
+            self._scanner.scan(any_code(play, self._chance))
         elif key == SCAN_NEXT:
-            self._scanner.scan(staff.next_code(play, state.unverified[0], self._shown().bench))
+            self._scanner.scan(next_code(play, state.unverified[0], self._shown().bench))

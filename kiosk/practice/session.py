@@ -1,29 +1,47 @@
-"""One practice session: the program of a table in a folder that is thrown away."""
+"""A practice session: the real program in a folder that is thrown away, with a simulated scorer.
+
+A strip under the table's window has what lies on a real table: buttons and trays.
+"""
 
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import pygame
+
+from broker.protocol import (
+    Assignment,
+    Counted,
+    CountRequest,
+    LogMessage,
+    Receipt,
+    Restored,
+    Taken,
+    decode_on_topic,
+    encode,
+    topics,
+)
+from broker.protocol.link import Incoming, LinkChanged
+from broker.rules.hand_value import KnownTiles, answer_count
 from firmware.buttons import SeatButtons
-from firmware.scanner_addresses import open_scanner
-from firmware.twins.fingers import Fingers
-from kiosk import pin
-from kiosk.config import Settings
-from kiosk.eyes import Eyes, picture_room
-from kiosk.journal import Journal, Whose
-from kiosk.practice.hands import Hands, strip
-from kiosk.practice.plan import EVENT, TABLE, plan
-from kiosk.practice.scorer import PracticeScorer
-from kiosk.practice.window import PracticeWindow
-from kiosk.program import Program
-from kiosk.round import Round
-from kiosk.running import run
-from kiosk.screens.words import Words
-from vision.live.cameras import check_address, open_camera
-from vision.twins.world import TrayTwin
+from firmware.scanners import open_scanner
+from firmware.sim.buttons import ButtonFingers
+from kiosk.camera.observations import picture_room
+from kiosk.camera.thread import CameraThread
+from kiosk.config import KioskSettings, ScreenSettings, write_pin
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.loop import LoopRound, run_program
+from kiosk.practice.deals import EVENT, FACES, TABLE, practice_plan
+from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TURN_OUT, PracticeHands, Strip, strip
+from kiosk.program import TableProgram
+from kiosk.screens import FINGER, TOUCHES, ScreenWindow, TargetPainter, TextPen, TouchTarget, Translations
+from kiosk.table import profile_of
+from vision.cameras.addresses import check_camera_address, open_camera
+from vision.sim.table import SimulatedTable
 
 PIN: Final = "0000"
 """The arbiter's: whoever practises has to let somebody in too."""
@@ -63,32 +81,186 @@ def practise(
     text: str = "normal",
 ) -> None:
     """Run until told to stop. Raises KioskError, FirmwareError, VisionError."""
-    check_address(camera)
+    check_camera_address(camera)
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="homologue-practice-")))
         width, _, height = size.partition("x")
         settings = _settings(folder, CONFIG.format(language=language, width=width, height=height, hand=hand, text=text))
-        journal = Journal(folder / "table.sqlite", Whose(EVENT, TABLE))
+        journal = TableJournal(folder / "table.sqlite", JournalOwner(EVENT, TABLE))
         opened.callback(journal.close)
         rows = strip(camera=camera == SIMULATED, scanner=scanner == SIMULATED_SCANNER)
-        window = PracticeWindow(settings.config.screen, Words(language), time.monotonic_ns, rows)
+        window = PracticeWindow(settings.config.screen, Translations(language), time.monotonic_ns, rows)
         opened.enter_context(window)
-        program = Program(settings, journal, link=lambda tell: PracticeScorer(plan(), tell))
-        trays, fingers = TrayTwin(), Fingers()
+        program = TableProgram(settings, journal, link=lambda tell: PracticeScorer(practice_plan(), tell))
+        trays, fingers = SimulatedTable(), ButtonFingers()
         buttons = opened.enter_context(SeatButtons(fingers.wiring, program.tell, factory=fingers.factory))
         scans = opened.enter_context(open_scanner(scanner, program.tell)).hand
         tiles = trays if camera == SIMULATED else None
-        window.give(Hands(fingers, tiles, scans, lambda: program.state, program.shown))
+        window.give(PracticeHands(fingers, tiles, scans, lambda: program.state, program.shown))
         view = picture_room((settings.config.screen.width, settings.config.screen.height))
-        eyes = Eyes(lambda: open_camera(camera, world=trays), program.seen, time.monotonic_ns, view)
+        eyes = CameraThread(lambda: open_camera(camera, world=trays), program.seen, time.monotonic_ns, view)
         opened.callback(eyes.stop)
         eyes.start()
-        run(program, stop, Round(program, window, eyes, buttons.show, stop))
+        run_program(program, stop, LoopRound(program, window, eyes, buttons.show, stop))
 
 
-def _settings(folder: Path, config: str) -> Settings:
+def _settings(folder: Path, config: str) -> KioskSettings:
     (folder / "password").write_text("practice", encoding="utf-8")
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(config, encoding="utf-8")
-    pin.write(folder / "arbiter-pin", PIN)
-    return Settings(folder / "table.toml")
+    write_pin(folder / "arbiter-pin", PIN)
+    return KioskSettings(folder / "table.toml")
+
+
+LABELS: Final = {
+    LAY: "do_lay",
+    LAY_WRONG: "do_lay_wrong",
+    TURN_OUT: "do_turn_out",
+    SCAN: "do_scan",
+    SCAN_NEXT: "do_scan_next",
+}
+
+CODES: Final = {getattr(pygame, f"K_{key.upper()}"): key for key in (*KEYS, *LABELS)}
+
+
+class PracticeWindow(ScreenWindow):
+    """A table's window, and the strip. What `hands` does is theirs; the table's program sees real buttons pressed."""
+
+    def __init__(
+        self, settings: ScreenSettings, words: Translations, clock: Callable[[], int], rows: Strip = ((*KEYS,),)
+    ) -> None:
+        """Take the keys on the strip. Raise ScreenMissing, and BadConfiguration where the language has no font here."""
+        self._rows, self._row_height = rows, round(settings.height * (FINGER + 0.03))
+        super().__init__(settings, words, clock, below=len(rows) * self._row_height)
+        self._hands: PracticeHands | None = None
+        self._strip: tuple[TouchTarget, ...] = ()
+        self._words = words
+        self._buttons = TargetPainter(
+            words, TextPen(words.language, (settings.width, settings.height)), settings.height
+        )
+        self._held: str | None = None
+
+    def give(self, hands: PracticeHands) -> None:
+        """Put buttons and trays on the strip."""
+        self._hands = hands
+        self._strip = (*self._targets(),)
+        for target in self._strip:
+            self._buttons.draw(self._whole, target, pressed=False)
+        pygame.display.flip()
+
+    def _targets(self) -> Iterator[TouchTarget]:
+        width, height = self._whole.get_size()
+        gap = height // 60
+        for number, row in enumerate(self._rows):
+            top, wide = height - (len(self._rows) - number) * self._row_height + gap, (width - gap) // len(row)
+            for at, key in enumerate(row):
+                label = self._words.seat(KEYS[key]) if key in KEYS else self._words(LABELS[key])
+                box = pygame.Rect(gap + at * wide, top, wide - gap, self._row_height - gap)
+                yield TouchTarget(key, label, box)
+
+    def _key(self, event: pygame.event.Event) -> str | None:
+        """Let hands do what is theirs; everything else is the table's."""
+        if self._hands is None:
+            return super()._key(event)
+        if event.type in (pygame.KEYDOWN, pygame.KEYUP) and event.key in CODES:
+            self._move(CODES[event.key], down=event.type == pygame.KEYDOWN)
+            return None
+        if event.type in TOUCHES and event.button == pygame.BUTTON_LEFT and self._on_strip(event):
+            return None
+        return super()._key(event)
+
+    def _on_strip(self, event: pygame.event.Event) -> bool:
+        """Press what the mouse is on, or let go what it was on; say whether that was the strip's."""
+        if event.type == pygame.MOUSEBUTTONDOWN:
+            self._held = next((one.key for one in self._strip if one.box.collidepoint(event.pos)), None)
+            if self._held:
+                self._move(self._held, down=True)
+            return self._held is not None
+        held, self._held = self._held, None
+        if held:
+            self._move(held, down=False)
+        return held is not None
+
+    def _move(self, key: str, *, down: bool) -> None:
+        if self._hands is None:
+            return
+        (self._hands.down if down else self._hands.up)(key)
+
+
+MOST_TAKEN: Final = 100
+"""As many as a receipt may name."""
+
+
+class PracticeScorer:
+    """Behaves like a link to a scorer that is always there. `tell` only queues."""
+
+    def __init__(self, assignment: Assignment, tell: Callable[[Incoming | LinkChanged], None]) -> None:
+        self._assignment, self._tell = assignment, tell
+        self._taken: list[Taken] = []
+        event, table = assignment.event, assignment.table
+        self._heard = {topic.at(event, table=table) for topic in (topics.LOG, topics.COUNT)}
+        self._read: dict[int, bool] = {}
+        """Of which rounds the walls were read, or only ticked."""
+        self.up = False
+
+    def start(self) -> None:
+        """Be there, and send what a scorer sends to a table that has connected."""
+        self.up = True
+        self._tell(LinkChanged(up=True))
+        self._receipt()
+        self._say(topics.ASSIGNMENT, self._assignment)
+
+    def stop(self) -> None:
+        """Be gone; may be called twice."""
+        self.up = False
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
+        """Take what the table says; a fact is taken for good."""
+        if not self.up or topic not in self._heard:
+            return
+        _, message = decode_on_topic(topic, payload)
+        if isinstance(message, CountRequest):
+            self._count(message)
+            return
+        if isinstance(message, LogMessage) and isinstance(message.fact, Restored):
+            self._read[message.fact.round] = message.fact.verified
+        if isinstance(message, LogMessage) and (taken := Taken(seq=message.seq, id=message.id)) not in self._taken:
+            self._taken.append(taken)
+        self._receipt()
+
+    def flush(self, timeout_s: float) -> None:
+        """Have nothing on its way."""
+
+    def _count(self, request: CountRequest) -> None:
+        """Say what a hand is worth, as a scorer does."""
+        play = next(one for one in self._assignment.plays if one.round == request.round)
+        order = play.order if self._read.get(request.round) else None
+        tiles = KnownTiles(FACES, order, play.prevalent_wind, play.dealer)
+        answer = answer_count(request, tiles, profile_of(self._assignment))
+        counted = Counted(
+            id="practice-counted",
+            event=self._assignment.event,
+            seq=len(self._taken),
+            table=self._assignment.table,
+            asked=request.id,
+            answer=answer,
+        )
+        self._say(topics.COUNTED, counted)
+
+    def _receipt(self) -> None:
+        receipt = Receipt(
+            id="practice-receipt",
+            event=self._assignment.event,
+            seq=len(self._taken),
+            table=self._assignment.table,
+            store=self._assignment.store,
+            upto=max((one.seq for one in self._taken), default=0),
+            gaps=(),
+            taken=tuple(self._taken[-MOST_TAKEN:]),
+            refused=(),
+        )
+        self._say(topics.RECEIPT, receipt)
+
+    def _say(self, topic: topics.Topic, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
+        at = topic.at(self._assignment.event, table=self._assignment.table)
+        self._tell(Incoming(at, encode(message), lambda: None))

@@ -1,16 +1,137 @@
-"""What is seen at a table. Whatever imports a screen can make no sound (MIL): pygame comes without its mixer."""
+"""What is seen at a table, and what a finger may touch there."""
 
-import os
-import sys
-from typing import Any, Final
+from kiosk.screens.device import (
+    fault_name,
+    part_and_fault,
+    part_name,
+    remedy,
+    with_remedy,
+)
+from kiosk.screens.drawing import (
+    EDGE,
+    GROUND,
+    HAN,
+    HINT,
+    PANEL,
+    SMALLEST,
+    SOURCE,
+    TEXT,
+    Align,
+    Colour,
+    Fonts,
+    TextPen,
+    Translations,
+    chinese_font,
+    languages,
+    translation_file,
+)
+from kiosk.screens.layout import (
+    FINGER,
+    Hand,
+    TargetPainter,
+    TouchTarget,
+)
+from kiosk.screens.restoring import (
+    fault_sentences,
+    tray_verdict,
+)
+from kiosk.screens.seats import (
+    sticks,
+)
+from kiosk.screens.table import (
+    Appearance,
+    TableScreen,
+    current_screen,
+)
+from kiosk.screens.views import (
+    QUIET,
+    ResultView,
+    Scores,
+    ScreenView,
+    SessionView,
+    StatusLine,
+    cannot_serve,
+    planned_riichi_view,
+    screen_view,
+    session_view,
+    sheet_view,
+    with_restoring,
+    with_time_left,
+)
+from kiosk.screens.window import (
+    DARKER,
+    QUICK_FOR_NS,
+    QUICK_S,
+    QUIT,
+    ROUND_S,
+    SECOND_NS,
+    SEEN_NS,
+    TOUCHES,
+    Backlight,
+    Dimming,
+    Finger,
+    PollingPace,
+    ScreenWindow,
+    type_key,
+)
 
-NUMPY: Final = "pygame.surfarray"
-"""Imports numpy, which takes a quarter of a second; pictures come as bytes (`pygame.image.frombuffer`)."""
-
-SOUNDS: Final = ("pygame.mixer", "pygame.mixer_music", "pygame._sdl2.audio", "pygame._sdl2.mixer", "pygame.sndarray")
-
-_modules: dict[str, Any] = sys.modules
-for _name in (*SOUNDS, NUMPY):
-    _modules.setdefault(_name, None)  # so Python has it: importing it fails, and pygame goes on without
-os.environ["SDL_AUDIODRIVER"] = "dummy"
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # nothing of pygame's own in our log
+__all__ = [
+    "DARKER",
+    "EDGE",
+    "FINGER",
+    "GROUND",
+    "HAN",
+    "HINT",
+    "PANEL",
+    "QUICK_FOR_NS",
+    "QUICK_S",
+    "QUIET",
+    "QUIT",
+    "ROUND_S",
+    "SECOND_NS",
+    "SEEN_NS",
+    "SMALLEST",
+    "SOURCE",
+    "TEXT",
+    "TOUCHES",
+    "Align",
+    "Appearance",
+    "Backlight",
+    "Colour",
+    "Dimming",
+    "Finger",
+    "Fonts",
+    "Hand",
+    "PollingPace",
+    "ResultView",
+    "Scores",
+    "ScreenView",
+    "ScreenWindow",
+    "SessionView",
+    "StatusLine",
+    "TableScreen",
+    "TargetPainter",
+    "TextPen",
+    "TouchTarget",
+    "Translations",
+    "cannot_serve",
+    "chinese_font",
+    "current_screen",
+    "fault_name",
+    "fault_sentences",
+    "languages",
+    "part_and_fault",
+    "part_name",
+    "planned_riichi_view",
+    "remedy",
+    "screen_view",
+    "session_view",
+    "sheet_view",
+    "sticks",
+    "translation_file",
+    "tray_verdict",
+    "type_key",
+    "with_remedy",
+    "with_restoring",
+    "with_time_left",
+]

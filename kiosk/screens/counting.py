@@ -1,125 +1,134 @@
-"""A winner's hand counted from the backs of its tiles: what lies there, what is asked, what the scorer answers.
+"""A winner's hand counted from the backs of its tiles: what lies there, what is asked, and its fan, or its yaku and fu.
 
-The camera's picture shows backs alone. Faces are not on this device: the scorer tells fan and yaku, by their names.
+Names are those of the rule book's files.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
-from broker.contract.counting import McrValue, NotCounted, RiichiValue, SaidOfRiichi
-from broker.rules.laid_hand import LaidHand
-from kiosk.counting.as_said import Question
-from kiosk.counting.desk import CountShown
-from kiosk.counting.mcr import AnyHand, OfMcr
-from kiosk.counting.riichi import OfRiichi
-from kiosk.counting.state import Counting
-from kiosk.screens import style
-from kiosk.screens.counted import listed, valued, yaku_name
-from kiosk.screens.heap import picture
-from kiosk.screens.middle import Action, Middle, Paint
-from kiosk.screens.pen import Said
-from kiosk.screens.plain import extra, problem
-from kiosk.screens.riichi_seat import worth
-from kiosk.screens.shown import Shown
-from kiosk.screens.words import Words
+import pygame
+
+from broker.protocol import McrValue, NotCounted, RiichiValue, RiichiWinDetails
+from broker.rules.hand_from_serials import LaidHand
+from broker.rules.mcr import fan
+from broker.rules.riichi import names
+from kiosk.counting.desk import CountingView, HandCounting
+from kiosk.counting.questions import AnyHand, CountQuestion, McrQuestions, RiichiQuestions
+from kiosk.screens import drawing
+from kiosk.screens.drawing import (
+    MUCH_SMALLER,
+    KeyButton,
+    Paint,
+    ScreenBody,
+    TextLine,
+    TextPen,
+    Translations,
+    paint_picture,
+    problem_lines,
+    time_lines,
+)
+from kiosk.screens.riichi import hand_worth
+from kiosk.screens.views import ScreenView
 
 FEW = 4
 """Questions have a row each as long as there are no more; else two of them share one."""
 
 
-def counting(words: Words, shown: Shown) -> Middle | None:
+def counting_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
     """Whatever the counting of a hand has come to."""
     if shown.count is None:
         return None
     now = shown.count.counting
-    head = *extra(words, shown), Said(words("count_of", seat=words.seat(now.winner.seat)), 0.07, style.TEXT)
-    said, paint = _told(words, shown.count)
-    lines, by_keypad = (*head, *said, *problem(words, shown)), Action("back", words("do_by_keypad"))
+    head = *time_lines(words, shown), TextLine(words("count_of", seat=words.seat(now.winner.seat)), 0.07, drawing.TEXT)
+    said, paint = _answer_lines(words, shown.count)
+    lines, by_keypad = (*head, *said, *problem_lines(words, shown)), KeyButton("back", words("do_by_keypad"))
     if now.asked is None and not isinstance(now.hand, str):
         panel = (*_questions(words, now.questions), (*_ask(words, now), by_keypad))
-        return Middle(lines, panel=panel, paint=paint, seats=False)
+        return ScreenBody(lines, panel=panel, paint=paint, seats=False)
     fault = "do_riichi_chombo" if shown.session else "do_false_hu"
     # Nothing is asked yet, or no more: picture and list have the room.
-    return Middle(lines, (*_answers(words, now, fault), by_keypad), paint=paint, seats=False)
+    return ScreenBody(lines, (*_answers(words, now, fault), by_keypad), paint=paint, seats=False)
 
 
-def _told(words: Words, shown: CountShown) -> tuple[tuple[Said, ...], Paint | None]:
+def _answer_lines(words: Translations, shown: CountingView) -> tuple[tuple[TextLine, ...], Paint | None]:
     """Give what is said of the hand, and what is drawn under it."""
     match shown.counting.answer:
         case McrValue() | RiichiValue() as value:
-            return valued(words, value), listed(words, value)
+            return value_lines(words, value), paint_elements(words, value)
         case NotCounted(code=code):
-            return (Said(words.problem(code), 0.06, style.ATTENTION),), None
+            return (TextLine(words.problem(code), 0.06, drawing.ATTENTION),), None
         case _:
             return (*_waiting(words, shown),), _seen(shown.counting)
 
 
-def _waiting(words: Words, shown: CountShown) -> Iterator[Said]:
+def _waiting(words: Translations, shown: CountingView) -> Iterator[TextLine]:
     """Say what is read, or that the answer is to come."""
     now, hand = shown.counting, shown.counting.hand
     if now.asked is not None:
-        yield Said(words("count_silent" if shown.silent else "count_asked"), 0.06, style.ATTENTION)
+        yield TextLine(words("count_silent" if shown.silent else "count_asked"), 0.06, drawing.ATTENTION)
     elif isinstance(hand, str):
-        yield Said(words.problem(hand), 0.05, style.ATTENTION)
-        yield from (Said(words(name), 0.055, style.QUIET) for name in _help(now))
+        yield TextLine(words.problem(hand), 0.05, drawing.ATTENTION)
+        yield from (TextLine(words(name), 0.055, drawing.QUIET) for name in _help(now))
     else:
         yield from _read(words, now, hand)
 
 
-def _help(now: Counting) -> Iterator[str]:
+def _help(now: HandCounting) -> Iterator[str]:
     """Name what is to be known of how a hand is laid."""
     if now.walls_ticked:
         yield "count_walls_ticked"
-    yield "count_help" if isinstance(now.win, OfMcr) and not now.walls_ticked else "count_help_as_said"
-    if isinstance(now.win, OfRiichi) and not now.win.known.dead_wall:
+    yield "count_help" if isinstance(now.win, McrQuestions) and not now.walls_ticked else "count_help_as_said"
+    if isinstance(now.win, RiichiQuestions) and not now.win.known.dead_wall:
         yield "count_help_indicators"
 
 
-def _read(words: Words, now: Counting, hand: AnyHand) -> Iterator[Said]:
+def _read(words: Translations, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]:
     still = now.sight.still
     parts = words("count_parts", concealed=len(hand.concealed), melds=len(hand.melds))
-    yield Said(parts, 0.05, style.GOOD if still else style.QUIET)
-    if isinstance(now.said, SaidOfRiichi):
+    yield TextLine(parts, 0.05, drawing.GOOD if still else drawing.QUIET)
+    if isinstance(now.said, RiichiWinDetails):
         turned = words("count_indicators", dora=len(now.said.dora), ura=len(now.said.ura))
-        yield Said(turned, 0.05, style.TEXT if now.said.dora else style.ATTENTION)
+        yield TextLine(turned, 0.05, drawing.TEXT if now.said.dora else drawing.ATTENTION)
     if not still:
-        yield Said(words("count_moving"), 0.05, style.TEXT)
+        yield TextLine(words("count_moving"), 0.05, drawing.TEXT)
     elif isinstance(hand, LaidHand):
         drawn = words("self_drawn") if hand.discarder is None else words("on_discard", seat=words.seat(hand.discarder))
-        yield Said(drawn, 0.05, style.TEXT)
+        yield TextLine(drawn, 0.05, drawing.TEXT)
     elif not now.win.ready:
-        yield Said(words("count_say_tile"), 0.05, style.ATTENTION)
+        yield TextLine(words("count_say_tile"), 0.05, drawing.ATTENTION)
     elif now.walls_ticked:
-        yield Said(words("count_walls_ticked"), 0.05, style.QUIET)
+        yield TextLine(words("count_walls_ticked"), 0.05, drawing.QUIET)
 
 
-def _seen(now: Counting) -> Paint | None:
-    return picture(now.sight.view) if now.sight.view is not None else None
+def _seen(now: HandCounting) -> Paint | None:
+    return paint_picture(now.sight.view) if now.sight.view is not None else None
 
 
 # ---- what may be touched ------------------------------------------------------------------------
 
 
-def _answers(words: Words, now: Counting, fault: str) -> Iterator[Action]:
+def _answers(words: Translations, now: HandCounting, fault: str) -> Iterator[KeyButton]:
     """Give what may be done with what the scorer says, or while it says nothing."""
     if now.accepted is not None:
-        yield Action("enter", _accept(words, now.accepted), "strong")
+        yield KeyButton("enter", _accept(words, now.accepted), "strong")
     if now.asked is not None:
-        yield Action("r", words("do_read_again"))
+        yield KeyButton("r", words("do_read_again"))
     if now.may_be_false:
-        yield Action("x", words(fault))
+        yield KeyButton("x", words(fault))
 
 
-def _accept(words: Words, value: McrValue | RiichiValue) -> str:
+def _accept(words: Translations, value: McrValue | RiichiValue) -> str:
     if isinstance(value, McrValue):
         return words("do_accept_value", fan=value.fan)
-    return words("do_accept_worth", worth=worth(words, value).text)
+    return words("do_accept_worth", worth=hand_worth(words, value).text)
 
 
-def _ask(words: Words, now: Counting) -> tuple[Action, ...]:
-    return (Action("enter", words("do_ask_count"), "strong"),) if now.may_ask else ()
+def _ask(words: Translations, now: HandCounting) -> tuple[KeyButton, ...]:
+    return (KeyButton("enter", words("do_ask_count"), "strong"),) if now.may_ask else ()
 
 
-def _questions(words: Words, asked: tuple[Question, ...]) -> Iterator[tuple[Action, ...]]:
+def _questions(words: Translations, asked: tuple[CountQuestion, ...]) -> Iterator[tuple[KeyButton, ...]]:
     """Ask what the tiles cannot tell."""
     each = 1 if len(asked) <= FEW else 2
     for at in range(0, len(asked), each):
@@ -127,8 +136,136 @@ def _questions(words: Words, asked: tuple[Question, ...]) -> Iterator[tuple[Acti
         yield tuple(_question(words, question, "\n" if len(row) > 1 else "") for question in row)
 
 
-def _question(words: Words, asked: Question, between: str) -> Action:
+def _question(words: Translations, asked: CountQuestion, between: str) -> KeyButton:
     """Give a button with the question and, after what stands between them, the answer."""
     name = asked.answer
     answer = words(name) if name in words else yaku_name(words, name)
-    return Action(asked.key, words(asked.name, answer=between + answer), "strong" if asked.strong else "plain")
+    return KeyButton(asked.key, words(asked.name, answer=between + answer), "strong" if asked.strong else "plain")
+
+
+FAN_LANGUAGES: Final[Mapping[str, fan.Language]] = {language: language for language in fan.LANGUAGES}
+
+YAKU_LANGUAGES: Final[Mapping[str, names.Language]] = {"en": "en", "fr": "fr", "zh": "kanji"}
+
+LEADING: Final = 0.006
+"""Between two rows, as a share of the screen's height."""
+
+SHARE: Final = 0.055
+"""Height of a row where there is room, as a share of the screen's."""
+
+LONGEST: Final = 6
+"""Rows of fan in one column."""
+
+NARROW: Final = 0.62
+"""Width of a column that stands alone, as a share of the room's: the eye finds its way from left to right."""
+
+Row = tuple[str, str]
+"""What it is, and what it is worth."""
+
+
+def value_lines(words: Translations, value: McrValue | RiichiValue) -> tuple[TextLine, ...]:
+    """Give what a hand comes to."""
+    if isinstance(value, RiichiValue):
+        return (TextLine(hand_worth(words, value).text, 0.09, drawing.GOOD),)
+    if value.fan < value.minimum:
+        return (TextLine(words("count_under", fan=value.fan, minimum=value.minimum), 0.06, drawing.ATTENTION),)
+    return (TextLine(words("count_total", fan=value.fan), 0.09, drawing.GOOD),)
+
+
+def paint_elements(words: Translations, value: McrValue | RiichiValue) -> Paint:
+    """Give what writes what it is made of: names on the left, what each is worth on the right."""
+    if isinstance(value, McrValue):
+        fan = _fan(words, value)
+        half = -(-len(fan) // 2)
+        return _columns([fan[:half], fan[half:]] if len(fan) > LONGEST else [fan])
+    yaku = [(yaku_name(words, one.id), _han(words, one.han, one.yakuman)) for one in value.yaku]
+    return _columns([yaku, _fu(words, value)] if value.items and not value.yakuman else [yaku])
+
+
+def _fan(words: Translations, value: McrValue) -> list[Row]:
+    times = Counter((one.id, one.fan) for one in value.elements)
+    return [(_times(fan_name(words, fan_id), many), str(fan * many)) for (fan_id, fan), many in times.items()]
+
+
+def _fu(words: Translations, value: RiichiValue) -> list[Row]:
+    times = Counter((one.id, one.fu) for one in value.items)
+    rows = [(_times(_name("fu", words, fu_id), many), str(fu * many)) for (fu_id, fu), many in times.items()]
+    return [*rows, (words("count_fu_rounded"), str(value.fu))]
+
+
+def _han(words: Translations, han: int, yakuman: int) -> str:
+    return words("riichi_yakuman", count=yakuman) if yakuman else words("riichi_han", han=han)
+
+
+def _times(name: str, times: int) -> str:
+    return f"{name} ×{times}" if times > 1 else name
+
+
+def fan_name(words: Translations, fan_id: str) -> str:
+    """Name a fan; of one that this version does not know, its id."""
+    if fan_id not in fan.fan_entries():
+        return fan_id
+    return fan.fan_name(fan_id, FAN_LANGUAGES.get(words.language, "en"))
+
+
+def yaku_name(words: Translations, yaku_id: str) -> str:
+    """Name a yaku; of one that this version does not know, its id."""
+    return _name("yaku", words, yaku_id)
+
+
+def _name(part: names.Part, words: Translations, of: str) -> str:
+    known = of in names.riichi_names(part)
+    return names.riichi_name(part, of, YAKU_LANGUAGES.get(words.language, "ja")) if known else of
+
+
+def _columns(columns: Sequence[Sequence[Row]]) -> Paint:
+    """Give what writes rows in columns beside each other, all of one size."""
+
+    def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
+        gap, leading = room.width // 20, round(LEADING * surface.get_height())
+        if len(columns) == 1 and _natural(columns[0], pen) < NARROW * room.width:
+            room = room.inflate(-round((1 - NARROW) * room.width), 0)
+        boxes = [*_beside(room, gap, [_natural(rows, pen) for rows in columns])]
+        share = min(_share(pen, rows, box.width, box.height, leading) for rows, box in zip(columns, boxes, strict=True))
+        for rows, box in zip(columns, boxes, strict=True):
+            _write(surface, pen, rows, box, share, leading)
+
+    return paint
+
+
+def _beside(room: pygame.Rect, gap: int, natural: Sequence[int]) -> Iterator[pygame.Rect]:
+    """Give columns beside each other: each has of the room what it needs of all."""
+    left, wide = room.left, room.width - (len(natural) - 1) * gap
+    for one in natural:
+        box = pygame.Rect(left, room.top, wide * one // sum(natural), room.height)
+        yield box
+        left = box.right + gap
+
+
+def _natural(rows: Iterable[Row], pen: TextPen) -> int:
+    """Give how wide a column is where nothing is made smaller."""
+    return max((pen.wide(f"{name}    {worth_}", SHARE) for name, worth_ in rows), default=0)
+
+
+def _number(rows: Iterable[Row], pen: TextPen, share: float, width: int) -> int:
+    """Give how wide the right side is: as wide as its widest, and no more than half."""
+    return min(width // 2, max((pen.wide(worth, share) for _, worth in rows), default=0))
+
+
+def _share(pen: TextPen, rows: Sequence[Row], width: int, high: int, leading: int) -> float:
+    """Give a size for all rows: that of the longest name, but where it would make all others much smaller."""
+    lines = pen.fit([TextLine(name, SHARE, drawing.TEXT) for name, _ in rows], width, high, leading)
+    share = lines[0].share if lines else SHARE
+    alike = pen.share([name for name, _ in rows], share, width - _number(rows, pen, share, width) - width // 20)
+    return max(alike, MUCH_SMALLER * share)
+
+
+def _write(
+    surface: pygame.Surface, pen: TextPen, rows: Sequence[Row], box: pygame.Rect, share: float, leading: int
+) -> None:
+    number, y = _number(rows, pen, share, box.width), box.top
+    for name, worth_ in rows:
+        wide = box.width - number - box.width // 20
+        stands = pen.write(surface, name, (box.left, y), share, drawing.TEXT, wide)
+        pen.write(surface, worth_, (box.right, y), share, drawing.TEXT, number, align="right")
+        y = stands.bottom + leading

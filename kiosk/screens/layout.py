@@ -1,12 +1,12 @@
-"""Where the parts of the table's screen are: rectangles for a size and a hand. Pure: it draws nothing.
-
-The same rectangles are drawn and touched.
-"""
+"""Where the parts of the table's screen are, for a size and a hand, and what a finger may touch."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import pygame
+
+from kiosk.screens import drawing
+from kiosk.screens.drawing import TextLine, TextPen, Tone, Translations
 
 Hand = Literal["right", "left"]
 """At which side the buttons are."""
@@ -32,7 +32,7 @@ CLOCK: Final = 0.11
 """Width of the clock at the foot as a share of the screen's."""
 
 
-class Layout:
+class ScreenLayout:
     """Rectangles for one size."""
 
     def __init__(self, size: tuple[int, int], hand: Hand = "right") -> None:
@@ -153,3 +153,56 @@ def _down(room: pygame.Rect, count: int, gap: int) -> Iterator[pygame.Rect]:
     height = (room.height - (count - 1) * gap) // max(1, count)
     for at in range(count):
         yield pygame.Rect(room.left, room.top + at * (height + gap), room.width, height)
+
+
+LARGEST_LABEL: Final = 0.1
+"""Of letters on a button, as a share of the screen's height."""
+
+LABEL_MARGIN: Final = 0.035
+"""Left free beside a label at most, on both sides together, as a share of the screen's height."""
+
+
+class TouchTarget(NamedTuple):
+    """One button on the screen. Touching it is the same as pressing its key."""
+
+    key: str
+    label: str
+    box: pygame.Rect
+    tone: Tone = "plain"
+
+
+class TargetPainter:
+    """Draws targets."""
+
+    def __init__(self, words: Translations, pen: TextPen, height: int) -> None:
+        self._words, self._pen, self._height = words, pen, height
+
+    def draw(self, surface: pygame.Surface, target: TouchTarget, *, pressed: bool) -> None:
+        """Draw one: filled where it is strong, and the other way round while a finger is on it."""
+        filled = pressed != (target.tone == "strong")
+        ground, ink = (drawing.TEXT, drawing.GROUND) if filled else (drawing.PANEL, drawing.TEXT)
+        radius = target.box.height // 7
+        pygame.draw.rect(surface, ground, target.box, border_radius=radius)
+        pygame.draw.rect(surface, drawing.EDGE, target.box, width=max(2, target.box.height // 30), border_radius=radius)
+        self._label(surface, target, ink)
+
+    def _label(self, surface: pygame.Surface, target: TouchTarget, ink: drawing.Colour) -> None:
+        hint = self._key(target)
+        margin = min(target.box.height // 4, round(LABEL_MARGIN * self._height))
+        inside = target.box.inflate(-margin, -target.box.height // 8)
+        parts, share = target.label.split("\n"), min(LARGEST_LABEL, target.box.height / 2 / self._height)
+        if len(parts) > 1:
+            share = self._pen.share(parts, share, inside.width)
+        label = [TextLine(line, share, ink) for line in parts]
+        lines = [*label, *([TextLine(hint, drawing.SMALLEST, ink)] if hint else [])]
+        fitted = self._pen.fit(lines, inside.width, inside.height)
+        y = inside.top + (inside.height - self._pen.high(fitted, inside.width)) // 2
+        for line in fitted:
+            at = (inside.centerx, y)
+            y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
+
+    def _key(self, target: TouchTarget) -> str:
+        """Name the key of the keyboard that does the same, where it is not the label itself."""
+        named = f"key_{target.key}"
+        name = self._words(named) if named in self._words else target.key.upper()
+        return "" if name == target.label else name

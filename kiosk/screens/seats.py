@@ -1,20 +1,15 @@
-"""The four seats at the foot of the table's screen, a box each, in the order of the chairs.
+"""The four seats at the foot of the screen, a box each in the order of the chairs; their shapes, and point sticks."""
 
-A seat has one name everywhere: on the box, in every sentence, on its key and on its button's label. Its wind in
-this play is told beside it.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import pygame
 
-from broker.contract.words import SEATS, Seat
-from kiosk.screens import sticks, style
-from kiosk.screens.pen import Pen, Said
-from kiosk.screens.riichi_seat import alone_seat, riichi_seat
-from kiosk.screens.shown import Shown
-from kiosk.screens.words import Words
+from broker.protocol import SEATS, Seat
+from kiosk.screens import drawing
+from kiosk.screens.drawing import TextLine, TextPen, Translations
+from kiosk.screens.riichi import planned_seat_lines, session_seat_lines
+from kiosk.screens.views import ScreenView
 
 MINUS: Final = "\N{MINUS SIGN}"
 
@@ -25,19 +20,19 @@ STRIP: Final = 0.044
 class SeatBox:
     """Draws one seat."""
 
-    def __init__(self, words: Words, pen: Pen, height: int) -> None:
+    def __init__(self, words: Translations, pen: TextPen, height: int) -> None:
         self._words, self._pen, self._height = words, pen, height
         self._thick = max(3, round(height * 0.008))
 
-    def draw(self, surface: pygame.Surface, shown: Shown, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
+    def draw(self, surface: pygame.Surface, shown: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
         """Draw who sits there from above, and what became of it from below; in a small box without the wind."""
         self._frame(surface, shown, seat, box)
         padding = round(self._height * 0.016)
         inside = box.inflate(-2 * padding - self._thick, -2 * padding)
         if shown.session is not None and (paid := shown.session.paid.get(seat)):
-            strip = round(self._height * STRIP * sticks.rows(paid))
+            strip = round(self._height * STRIP * stick_rows(paid))
             inside.height -= strip
-            sticks.draw(surface, self._pen, paid, pygame.Rect(inside.left, inside.bottom, inside.width, strip))
+            draw_sticks(surface, self._pen, paid, pygame.Rect(inside.left, inside.bottom, inside.width, strip))
         who = [*self._who(shown, seat, inside.width)]
         if not small:
             who.append(self._wind(shown, seat, inside.width))
@@ -46,16 +41,16 @@ class SeatBox:
         what = lines[len(who) :]
         self._write(surface, what, inside, inside.bottom - self._pen.high(what, inside.width))
 
-    def _write(self, surface: pygame.Surface, lines: list[Said], inside: pygame.Rect, y: int) -> None:
+    def _write(self, surface: pygame.Surface, lines: list[TextLine], inside: pygame.Rect, y: int) -> None:
         for line in lines:
             at = (inside.centerx, y)
             y = self._pen.write(surface, line.text, at, line.share, line.colour, inside.width, align="centre").bottom
 
-    def _frame(self, surface: pygame.Surface, shown: Shown, seat: Seat, box: pygame.Rect) -> None:
+    def _frame(self, surface: pygame.Surface, shown: ScreenView, seat: Seat, box: pygame.Rect) -> None:
         asked = seat == (shown.riichi.asked if shown.riichi else shown.form.seat if shown.form else None)
         marked = seat in shown.marked or (shown.riichi is not None and seat in shown.riichi.marked)
-        colour = style.ATTENTION if asked else style.GOOD if marked else style.LINE
-        pygame.draw.rect(surface, style.PANEL, box, border_radius=8)
+        colour = drawing.ATTENTION if asked else drawing.GOOD if marked else drawing.LINE
+        pygame.draw.rect(surface, drawing.PANEL, box, border_radius=8)
         pygame.draw.rect(surface, colour, box, width=self._thick if asked or marked else 1, border_radius=8)
         if marked:
             self._tick(surface, box)
@@ -65,44 +60,125 @@ class SeatBox:
         size = round(self._height * 0.026)
         x, y = box.right - round(2.1 * size), box.top + round(1.3 * size)
         points = [(x, y), (x + size // 2, y + size // 2), (x + round(size * 1.4), y - size // 2)]
-        pygame.draw.lines(surface, style.GOOD, closed=False, points=points, width=self._thick)
+        pygame.draw.lines(surface, drawing.GOOD, closed=False, points=points, width=self._thick)
 
-    def _who(self, shown: Shown, seat: Seat, width: int) -> Iterator[Said]:
-        yield Said(self._words.seat(seat), 0.085, style.TEXT)
+    def _who(self, shown: ScreenView, seat: Seat, width: int) -> Iterator[TextLine]:
+        yield TextLine(self._words.seat(seat), 0.085, drawing.TEXT)
         for part in self._pen.in_two(shown.players[seat], 0.052, width):
-            yield Said(part, 0.052, style.TEXT)
+            yield TextLine(part, 0.052, drawing.TEXT)
 
-    def _wind(self, shown: Shown, seat: Seat, width: int) -> Said:
+    def _wind(self, shown: ScreenView, seat: Seat, width: int) -> TextLine:
         winds = {wind: self._words("seat_wind", wind=self._words.seat(wind)) for wind in SEATS}
-        return Said(winds[shown.winds[seat]], self._pen.share(winds.values(), 0.05, width), style.QUIET)
+        return TextLine(winds[shown.winds[seat]], self._pen.share(winds.values(), 0.05, width), drawing.QUIET)
 
-    def _what(self, shown: Shown, seat: Seat) -> Iterator[Said]:
+    def _what(self, shown: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if shown.session is not None:
-            yield from riichi_seat(self._words, shown, shown.session, seat)
+            yield from session_seat_lines(self._words, shown, shown.session, seat)
         elif shown.alone is not None:
-            yield from alone_seat(self._words, shown, shown.alone, seat)
+            yield from planned_seat_lines(self._words, shown, shown.alone, seat)
             yield from self._fined(shown, seat)
         else:
             yield from self._came_of(shown, seat)
 
-    def _came_of(self, shown: Shown, seat: Seat) -> Iterator[Said]:
+    def _came_of(self, shown: ScreenView, seat: Seat) -> Iterator[TextLine]:
         form = shown.form
         entered = dict(zip(form.declared, form.values, strict=False)) if form else {}
         if shown.result is not None:
             yield from self._scored(shown.result.points[seat], shown.result.winners.get(seat))
         elif seat in entered:
-            yield Said(self._words("value", value=entered[seat]), 0.06, style.TEXT)
+            yield TextLine(self._words("value", value=entered[seat]), 0.06, drawing.TEXT)
         elif seat in shown.declared:
-            yield Said(self._words("has_declared"), 0.06, style.ATTENTION)
+            yield TextLine(self._words("has_declared"), 0.06, drawing.ATTENTION)
         elif seat in shown.marked:
-            yield Said(self._words(f"{shown.state}_marked"), 0.05, style.GOOD)
+            yield TextLine(self._words(f"{shown.state}_marked"), 0.05, drawing.GOOD)
         yield from self._fined(shown, seat)
 
-    def _fined(self, shown: Shown, seat: Seat) -> Iterator[Said]:
+    def _fined(self, shown: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if seat in shown.fines:
-            yield Said(self._words("fine", imp=shown.fines[seat].imp), 0.045, style.ATTENTION)
+            yield TextLine(self._words("fine", imp=shown.fines[seat].imp), 0.045, drawing.ATTENTION)
 
-    def _scored(self, points: int, value: int | None) -> Iterator[Said]:
+    def _scored(self, points: int, value: int | None) -> Iterator[TextLine]:
         if value is not None:
-            yield Said(self._words("value", value=value), 0.045, style.GOOD)
-        yield Said(f"+{points}" if points > 0 else str(points).replace("-", MINUS), 0.1, style.TEXT)
+            yield TextLine(self._words("value", value=value), 0.045, drawing.GOOD)
+        yield TextLine(f"+{points}" if points > 0 else str(points).replace("-", MINUS), 0.1, drawing.TEXT)
+
+
+WORTH: Final = (10_000, 5_000, 1_000, 100)
+
+LONG: Final = 0.19
+"""Length of a stick as a share of its cell."""
+
+SHARE: Final = 0.036
+"""Height of the figures as a share of the screen's."""
+
+DOTS: Final[Mapping[int, tuple[int, drawing.Colour]]] = {
+    10_000: (5, drawing.STICK_RED),
+    5_000: (3, drawing.STICK_RED),
+    1_000: (1, drawing.STICK_RED),
+    100: (4, drawing.STICK_DARK),
+}
+"""How many dots a stick has, and of which colour. The number beside it says its worth."""
+
+
+def sticks(points: int) -> dict[int, int]:
+    """Give how many of each stick pay so much, in hundreds; as few as possible."""
+    left, found = abs(points), dict[int, int]()
+    for worth in WORTH:
+        count, left = divmod(left, worth)
+        if count:
+            found[worth] = count
+    return found
+
+
+def stick_rows(points: int) -> int:
+    """Say how many rows of two they take."""
+    return (len(sticks(points)) + 1) // 2
+
+
+def draw_sticks(surface: pygame.Surface, pen: TextPen, points: int, box: pygame.Rect) -> None:
+    """Draw each stick with how many of them and what it is worth, two in a row."""
+    paid = sticks(points)
+    columns, lines = min(2, len(paid)), max(1, stick_rows(points))
+    width, height = box.width // 2, box.height // lines
+    share = pen.share([f"{count}×{worth}" for worth, count in paid.items()], SHARE, width - round(width * LONG) - 4)
+    for at, (worth, count) in enumerate(paid.items()):
+        left = box.left + (box.width - columns * width) // 2 + at % 2 * width
+        cell = pygame.Rect(left, box.top + at // 2 * height, width, height)
+        _stick(surface, worth, cell)
+        room = cell.width - round(cell.width * LONG) - 4
+        place = (cell.right - room, cell.top)
+        pen.write(surface, f"{count}×{worth}", place, share, drawing.TEXT, room)
+
+
+def _stick(surface: pygame.Surface, worth: int, cell: pygame.Rect) -> None:
+    number, colour = DOTS[worth]
+    stick = pygame.Rect(cell.left, 0, round(cell.width * LONG), max(6, round(cell.height * 0.42)))
+    stick.centery = cell.centery
+    pygame.draw.rect(surface, drawing.STICK, stick, border_radius=stick.height // 2)
+    radius = max(1, stick.height // 5)
+    for dot in range(number):
+        x = stick.centerx + round((dot - (number - 1) / 2) * 2.6 * radius)
+        pygame.draw.circle(surface, colour, (x, stick.centery), radius)
+
+
+WHITER = 0.2
+"""Brighter than on tiles, so that the letter on it has the contrast of all else that is written (7:1)."""
+
+LOWER = 0.16
+"""A triangle is wide at its foot: its letter stands lower, by this share of the box."""
+
+
+def draw_shape(surface: pygame.Surface, box: pygame.Rect, seat: Seat, pen: TextPen) -> None:
+    """Draw it as large as a square box."""
+    from vision.overlay import SEAT_SHAPES  # noqa: PLC0415 - OpenCV: not before the first screen is shown
+
+    letter = seat[0].upper()
+    colour, corners = SEAT_SHAPES[letter]
+    blue, green, red = (round(part + WHITER * (255 - part)) for part in colour)
+    reach = 0.42 * box.height
+    points = [(box.centerx + reach * x, box.centery + reach * y) for x, y in corners]
+    pygame.draw.polygon(surface, (red, green, blue), points)
+    share = 0.42 * box.height / surface.get_height()
+    middle = box.centery + (round(LOWER * box.height) if letter == "S" else 0)
+    at = (box.centerx, middle - pen.height(letter, share, box.width) // 2)
+    pen.write(surface, letter, at, share, drawing.GROUND, box.width, align="centre")

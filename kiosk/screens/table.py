@@ -1,28 +1,45 @@
-"""The table's screen: one layout for all states, so that the eye knows where to look, and the finger where to touch."""
+"""The table's screen: one layout for all states, so that the eye knows where to look, and the finger where to touch.
+
+In its middle is the first screen of a list whose turn it is; at its foot how the device stands and what is broken.
+"""
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+from unicodedata import east_asian_width
 
 import pygame
 
-from broker.contract.words import SEATS
-from kiosk.screens import square, style
-from kiosk.screens.body import middle
-from kiosk.screens.foot import standing, today
-from kiosk.screens.layout import FINGER, HEAD, Hand, Layout
-from kiosk.screens.middle import Middle
-from kiosk.screens.pen import Align, Pen, Said
-from kiosk.screens.riichi_seat import riichi_head
+from broker.protocol import SEATS
+from kiosk.screens import drawing
+from kiosk.screens.counting import counting_screen
+from kiosk.screens.device import pairing_screen, part_and_fault, self_test_screen
+from kiosk.screens.drawing import Align, KeyButton, ScreenBody, ScreenFunction, TextLine, TextPen, Translations
+from kiosk.screens.layout import FINGER, HEAD, Hand, ScreenLayout, TargetPainter, TouchTarget
+from kiosk.screens.play import (
+    another_carrier_screen,
+    arbiter_screen,
+    carrier_sheet_screen,
+    disk_full_screen,
+    other_device_screen,
+    paused_screen,
+    playing_screen,
+    result_screen,
+    state_screen,
+    stopped_screen,
+    win_form_screen,
+)
+from kiosk.screens.restoring import by_hand_screen, heap_screen, scan_screen, tray_screen
+from kiosk.screens.riichi import planned_riichi_screen, riichi_head, riichi_screen
 from kiosk.screens.seats import SeatBox
-from kiosk.screens.shown import Shown
-from kiosk.screens.targets import Buttons, Target
-from kiosk.screens.words import Words
+from kiosk.screens.views import ScreenView
 
 LEADING = 0.008
 """Between two lines in the middle, as a share of the screen's height."""
 
 
-class Look(NamedTuple):
+class Appearance(NamedTuple):
     """What each table may have otherwise."""
 
     hand: Hand = "right"
@@ -30,10 +47,10 @@ class Look(NamedTuple):
     """How much larger than usual letters are, where they have room."""
 
 
-USUAL: Final = Look()
+USUAL: Final = Appearance()
 
 
-class Parted(NamedTuple):
+class BodyParts(NamedTuple):
     """The middle's room, with a QR code beside it or without."""
 
     lines: pygame.Rect
@@ -44,22 +61,24 @@ class Parted(NamedTuple):
 class TableScreen:
     """Draws what is shown onto a surface, and says what of it may be touched."""
 
-    def __init__(self, words: Words, size: tuple[int, int], look: Look = USUAL, pen: Pen | None = None) -> None:
+    def __init__(
+        self, words: Translations, size: tuple[int, int], look: Appearance = USUAL, pen: TextPen | None = None
+    ) -> None:
         """Raise BadConfiguration where the language has no font here."""
         self._words = words
-        self._layout = Layout(size, look.hand)
-        self._pen = pen or Pen(words.language, size, look.larger)
+        self._layout = ScreenLayout(size, look.hand)
+        self._pen = pen or TextPen(words.language, size, look.larger)
         self._seat = SeatBox(words, self._pen, size[1])
-        self._buttons = Buttons(words, self._pen, size[1])
+        self._buttons = TargetPainter(words, self._pen, size[1])
 
-    def targets(self, shown: Shown) -> tuple[Target, ...]:
+    def targets(self, shown: ScreenView) -> tuple[TouchTarget, ...]:
         """Give what may be touched."""
-        return (*self._targets(middle(self._words, shown), shown),)
+        return (*self._targets(current_screen(self._words, shown), shown),)
 
-    def draw(self, surface: pygame.Surface, shown: Shown, pressed: Target | None = None) -> None:
+    def draw(self, surface: pygame.Surface, shown: ScreenView, pressed: TouchTarget | None = None) -> None:
         """Draw everything; a finger may be on one target."""
-        now = middle(self._words, shown)
-        surface.fill(style.GROUND)
+        now = current_screen(self._words, shown)
+        surface.fill(drawing.GROUND)
         self._head(surface, shown)
         self._middle(surface, shown, now)
         if shown.players and now.seats:
@@ -69,30 +88,30 @@ class TableScreen:
         for target in self._targets(now, shown):
             self._buttons.draw(surface, target, pressed=target == pressed)
 
-    def _targets(self, now: Middle, shown: Shown) -> Iterator[Target]:
+    def _targets(self, now: ScreenBody, shown: ScreenView) -> Iterator[TouchTarget]:
         if now.actions:
             boxes = self._layout.actions(self._parted(now, shown).lines, len(now.actions))
             for action, box in zip(now.actions, boxes, strict=True):
-                yield Target(action.key, action.label, box, action.tone)
+                yield TouchTarget(action.key, action.label, box, action.tone)
         for row, boxes in zip(now.panel, self._layout.grid([len(row) for row in now.panel]), strict=True):
             for action, box in zip(row, boxes, strict=True):
-                yield Target(action.key, action.label, box, action.tone)
+                yield TouchTarget(action.key, action.label, box, action.tone)
         if shown.players:
             label = self._words("do_uncall" if shown.calling else "do_call")
-            yield Target("c", label, self._layout.call)
+            yield TouchTarget("c", label, self._layout.call)
 
-    def _room(self, now: Middle, shown: Shown) -> pygame.Rect:
+    def _room(self, now: ScreenBody, shown: ScreenView) -> pygame.Rect:
         return self._layout.middle(panel=bool(now.panel), seats=bool(shown.players) and now.seats)
 
-    def _parted(self, now: Middle, shown: Shown) -> Parted:
+    def _parted(self, now: ScreenBody, shown: ScreenView) -> BodyParts:
         """Give the room of the lines and their buttons, and the QR code beside them; it may reach into the gaps."""
         room = self._room(now, shown)
-        code = square.drawn(now.square, room.height + self._layout.gap) if now.square else None
+        code = qr_code(now.square, room.height + self._layout.gap) if now.square else None
         if code is None:
-            return Parted(room)
-        return Parted(*self._layout.beside(room, code.get_width()), code)
+            return BodyParts(room)
+        return BodyParts(*self._layout.beside(room, code.get_width()), code)
 
-    def _head(self, surface: pygame.Surface, shown: Shown) -> None:
+    def _head(self, surface: pygame.Surface, shown: ScreenView) -> None:
         words, layout = self._words, self._layout
         y, third = layout.y(HEAD), (layout.width - 4 * layout.margin) // 3
         texts = [words("table", table=shown.table) if shown.table else words("no_table")]
@@ -108,9 +127,9 @@ class TableScreen:
             (layout.width - layout.margin, "right"),
         )
         for text, (x, align) in zip(texts, places, strict=False):
-            self._pen.write(surface, text, (x, y), share, style.TEXT, third, align=align)
+            self._pen.write(surface, text, (x, y), share, drawing.TEXT, third, align=align)
 
-    def _middle(self, surface: pygame.Surface, shown: Shown, now: Middle) -> None:
+    def _middle(self, surface: pygame.Surface, shown: ScreenView, now: ScreenBody) -> None:
         """Write the lines in the middle of the free room, smaller where there are many; what is painted is below."""
         parted, leading = self._parted(now, shown), self._layout.y(LEADING)
         room = parted.lines
@@ -129,13 +148,13 @@ class TableScreen:
         if now.paint:
             now.paint(surface, pygame.Rect(room.left, y, room.width, room.bottom - y), self._pen)
 
-    def _foot(self, surface: pygame.Surface, shown: Shown) -> None:
+    def _foot(self, surface: pygame.Surface, shown: ScreenView) -> None:
         """Say how the device stands, what is broken or called; beside it the time of day."""
         call = bool(shown.players)
-        self._lines(surface, [*standing(self._words, shown)], self._layout.foot(call=call), self._layout.outer)
-        self._lines(surface, [*today(shown)], self._layout.clock(call=call), "centre")
+        self._lines(surface, [*status_lines(self._words, shown)], self._layout.foot(call=call), self._layout.outer)
+        self._lines(surface, [*clock_lines(shown)], self._layout.clock(call=call), "centre")
 
-    def _lines(self, surface: pygame.Surface, lines: list[Said], room: pygame.Rect, align: Align) -> None:
+    def _lines(self, surface: pygame.Surface, lines: list[TextLine], room: pygame.Rect, align: Align) -> None:
         """Write lines in the middle of a room's height."""
         lines = self._pen.fit(lines, room.width, room.height)
         x = {"left": room.left, "centre": room.centerx, "right": room.right}[align]
@@ -143,3 +162,134 @@ class TableScreen:
         for line in lines:
             at = (x, y)
             y = self._pen.write(surface, line.text, at, line.share, line.colour, room.width, align).bottom
+
+
+SCREENS: Final[tuple[ScreenFunction, ...]] = (
+    pairing_screen,
+    other_device_screen,
+    disk_full_screen,
+    self_test_screen,
+    arbiter_screen,
+    paused_screen,
+    counting_screen,
+    riichi_screen,
+    planned_riichi_screen,
+    win_form_screen,
+    result_screen,
+    stopped_screen,
+    carrier_sheet_screen,
+    another_carrier_screen,
+    by_hand_screen,
+    scan_screen,
+    heap_screen,
+    tray_screen,
+    playing_screen,
+)
+
+
+def current_screen(words: Translations, shown: ScreenView) -> ScreenBody:
+    """Give what is in the middle."""
+    for screen in SCREENS:
+        if (found := screen(words, shown)) is not None:
+            return _with_arbiter(words, shown, found)
+    return _with_arbiter(words, shown, state_screen(words, shown))
+
+
+def _with_arbiter(words: Translations, shown: ScreenView, found: ScreenBody) -> ScreenBody:
+    """Where the arbiter is called, offer the panel too; it says nothing of who called, nor of presses."""
+    if not shown.calling or shown.panel is not None:
+        return found
+    open_it = KeyButton("a", words("do_arbiter"))
+    if found.panel:
+        return replace(found, panel=(*found.panel, (open_it,)))
+    return replace(found, actions=(*found.actions, open_it))
+
+
+MOST_LETTERS: Final = 48
+"""As many of faults as have room at the foot, beside how many more there are; the desk has them all.
+
+A Chinese letter has the room of two.
+"""
+
+
+def status_lines(words: Translations, shown: ScreenView) -> Iterator[TextLine]:
+    """Give the lines, from above."""
+    if shown.calling:
+        yield TextLine(_call_sentence(words, shown), 0.05, drawing.ATTENTION)
+    line = shown.line
+    if line.apart:
+        return
+    wrong = [words("refused", count=line.refused)] if line.refused else []
+    wrong.extend(part_and_fault(words, *one.split(": ", 1)) for one in line.health)
+    colour = drawing.QUIET if line.up and not wrong else drawing.ATTENTION
+    connection = [words("online" if line.up else "offline")]
+    if line.unsent:
+        connection.append(words("unsent", count=line.unsent))
+    yield TextLine(" · ".join(connection), 0.042, colour)
+    if wrong:
+        yield TextLine(_shortened(words, wrong), 0.042, colour)
+
+
+def _call_sentence(words: Translations, shown: ScreenView) -> str:
+    """Say that the arbiter is called, and that one comes or how many calls come first."""
+    if shown.arbiter_coming:
+        return words("calling_coming")
+    before = shown.calls_before
+    if before is None:
+        return words("calling")
+    return words("calling_after", count=before) if before else words("calling_next")
+
+
+def clock_lines(shown: ScreenView) -> Iterator[TextLine]:
+    """Give the time of day, and the version under it."""
+    if shown.line.clock:
+        yield TextLine(shown.line.clock, 0.055, drawing.TEXT)
+    if shown.line.version:
+        yield TextLine(shown.line.version, drawing.SMALLEST, drawing.QUIET)
+
+
+def _shortened(words: Translations, wrong: list[str]) -> str:
+    """Name as much as has room, and how much more there is."""
+    named = [*wrong]
+    while len(named) > 1 and _letters(" · ".join(named)) > MOST_LETTERS:
+        named.pop()
+    if more := len(wrong) - len(named):
+        named.append(words("more", count=more))
+    return " · ".join(named)
+
+
+def _letters(text: str) -> int:
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+QUIET_ZONE: Final = 4
+"""Modules of white around it, as ISO/IEC 18004 wants."""
+
+SMALLEST_MODULE: Final = 3
+"""Pixels of a module: below it a telephone at arm's length does not tell two apart, and no code is drawn."""
+
+BLACK: Final = (0, 0, 0)
+WHITE: Final = (255, 255, 255)
+
+
+@lru_cache(4)
+def qr_code(text: str, room: int) -> pygame.Surface | None:
+    """Give the code as large as a room's height lets it be, in pixels; None where it would be too small to be read."""
+    import zxingcpp  # noqa: PLC0415 - nobody needs it before the first play is recorded
+
+    # A screen has no stains: with error correction L (7 %) the modules are as large as they can be.
+    code = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode, ec_level="L")
+    image: Any = zxingcpp.write_barcode_to_image(code, add_quiet_zones=False)  # a buffer, which its types do not say
+    rows: Any = memoryview(image).tolist()
+    modules: list[list[int]] = rows
+    side = len(modules) + 2 * QUIET_ZONE
+    scale = room // side
+    if scale < SMALLEST_MODULE:
+        return None
+    small = pygame.Surface((side, side))
+    small.fill(WHITE)
+    for y, row in enumerate(modules):
+        for x, light in enumerate(row):
+            if not light:
+                small.set_at((x + QUIET_ZONE, y + QUIET_ZONE), BLACK)
+    return pygame.transform.scale(small, (side * scale, side * scale))

@@ -1,23 +1,25 @@
-"""The window: pygame's screen, keyboard and touch, and nothing that makes a sound."""
+"""The window: pygame's screen, keyboard and touch, how often they are asked, and the light behind the display.
 
+Nothing in it makes a sound. A touch counts when the finger lets go on the target on which it came down. After a while
+in which nothing new was shown and nobody touched or typed, the screen is dimmed.
+"""
+
+import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pygame
 
-from kiosk.config import Screen
+from kiosk.config import ScreenSettings
 from kiosk.errors import ScreenMissing
-from kiosk.screens.backlight import Backlight
-from kiosk.screens.dimming import Dimming
-from kiosk.screens.finger import Finger
-from kiosk.screens.pace import Pace
-from kiosk.screens.shown import Shown
-from kiosk.screens.table import Look, TableScreen
-from kiosk.screens.targets import Target
-from kiosk.screens.words import Words
+from kiosk.screens.drawing import Translations
+from kiosk.screens.layout import TouchTarget
+from kiosk.screens.table import Appearance, TableScreen
+from kiosk.screens.views import ScreenView
 
 KEYS: Final = {
     pygame.K_RETURN: "enter",
@@ -39,11 +41,16 @@ DARKER: Final = (150, 150, 150)
 LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
 
 
-class Window:
+class ScreenWindow:
     """One window for one table. Context-managed; `close` may be called twice."""
 
     def __init__(
-        self, settings: Screen, words: Words, clock: Callable[[], int] = time.monotonic_ns, *, below: int = 0
+        self,
+        settings: ScreenSettings,
+        words: Translations,
+        clock: Callable[[], int] = time.monotonic_ns,
+        *,
+        below: int = 0,
     ) -> None:
         """Leave so many pixels `below` the table's screen to others.
 
@@ -62,13 +69,13 @@ class Window:
         pygame.font.init()
         pygame.display.set_caption("Homologue")
         pygame.mouse.set_visible(not settings.fullscreen)
-        self._screen = TableScreen(words, size, Look(settings.hand, LARGER[settings.text]))
+        self._screen = TableScreen(words, size, Appearance(settings.hand, LARGER[settings.text]))
         self._clock, self._finger, self._dimming = clock, Finger(), Dimming(settings.dim_after_s)
         self._light = Backlight(Path(settings.backlight)) if settings.backlight else None
-        self._pace = Pace()
-        self._drawn: tuple[Shown, Target | None, bool] | None = None
+        self._pace = PollingPace()
+        self._drawn: tuple[ScreenView, TouchTarget | None, bool] | None = None
 
-    def show(self, shown: Shown) -> bool:
+    def show(self, shown: ScreenView) -> bool:
         """Draw what is to be seen, and say whether it is new; where nothing is, not a pixel is touched."""
         known, now = self._drawn is not None and self._drawn[0] == shown, self._clock()
         if not known:
@@ -87,7 +94,7 @@ class Window:
         lowered = self._light is not None and self._light.lower(dark=dark)
         return dark and not lowered
 
-    def _draw(self, shown: Shown, finger: Target | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
+    def _draw(self, shown: ScreenView, finger: TouchTarget | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
         self._screen.draw(self._surface, shown, finger)
         if dark:
             self._surface.fill(DARKER, special_flags=pygame.BLEND_MULT)
@@ -129,7 +136,7 @@ class Window:
             self._light.close()
         pygame.display.quit()
 
-    def __enter__(self) -> "Window":
+    def __enter__(self) -> "ScreenWindow":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -157,3 +164,131 @@ def type_key(key: str) -> None:
     codes = {"enter": pygame.K_RETURN, "back": pygame.K_BACKSPACE}
     code = codes.get(key) or pygame.key.key_code(key)
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=code, unicode="" if key in codes else key, mod=0))
+
+
+SEEN_NS: Final = 400_000_000
+"""So long something must have been on the screen before somebody can mean it."""
+
+
+class Finger:
+    """What is offered to it, and what it does."""
+
+    def __init__(self) -> None:
+        self._offered: list[tuple[TouchTarget, int]] = []
+        """With when each was first there."""
+        self._on: TouchTarget | None = None
+
+    @property
+    def on(self) -> TouchTarget | None:
+        """The target on which it came down and from which it has not been taken."""
+        return self._on
+
+    def offer(self, targets: Iterable[TouchTarget], now: int) -> None:
+        """Take in what is on the screen now. What is there no more cannot be touched any more."""
+        since = self._offered
+        self._offered = [(one, next((at for old, at in since if old == one), now)) for one in targets]
+        if self._on not in [one for one, _ in self._offered]:
+            self._on = None
+
+    def down(self, at: tuple[int, int], now: int) -> None:
+        """Come down somewhere."""
+        under = (one for one, since in self._offered if one.box.collidepoint(at) and now - since >= SEEN_NS)
+        self._on = next(under, None)
+
+    def up(self, at: tuple[int, int]) -> str | None:
+        """Let go somewhere; give the key if that was a touch."""
+        on, self._on = self._on, None
+        return on.key if on is not None and on.box.collidepoint(at) else None
+
+
+ROUND_S: Final = 1 / 60
+"""Between two rounds while nobody is at the screen."""
+
+QUICK_S: Final = 1 / 200
+
+QUICK_FOR_NS: Final = 3_000_000_000
+
+
+class PollingPace:
+    """One screen's pace."""
+
+    def __init__(self) -> None:
+        self._quick_until = 0
+
+    def touched(self, now: int) -> None:
+        """Take in that somebody touched the screen or a key."""
+        self._quick_until = now + QUICK_FOR_NS
+
+    def pause(self, now: int) -> float:
+        """Give the seconds until the next round at the latest."""
+        return QUICK_S if now < self._quick_until else ROUND_S
+
+
+SECOND_NS: Final = 1_000_000_000
+
+
+class Dimming:
+    """One screen. `after_s`: seconds until it is darker; 0: never."""
+
+    def __init__(self, after_s: int) -> None:
+        self._after = after_s * SECOND_NS
+        self._since = 0
+        self._said: ScreenView | None = None
+
+    def shown(self, shown: ScreenView, now: int) -> None:
+        """Take in what is shown; that a minute has passed is nothing new."""
+        said = replace(shown, line=replace(shown.line, clock=""))
+        if said != self._said:
+            self._said, self._since = said, now
+
+    def woken(self, now: int) -> None:
+        """Take in that somebody touched the screen or a key."""
+        self._since = now
+
+    def dark(self, now: int) -> bool:
+        """Say whether it is to be darker now."""
+        return 0 < self._after <= now - self._since
+
+
+log = logging.getLogger("homologue.kiosk")
+
+LOWERED: Final = 0.3
+"""Share of the most that it can give which is left when it is lowered: it can still be read from a chair."""
+
+
+class Backlight:
+    """One display's light. `folder` holds the files, or folders that do, of which the first by name is taken."""
+
+    def __init__(self, folder: Path) -> None:
+        """Ask how bright it is. Where there is none, or none that may be set, `lower` says so."""
+        self._file: Path | None = None
+        try:
+            place = next(
+                iter(sorted(path.parent for path in [*folder.glob("brightness"), *folder.glob("*/brightness")]))
+            )
+            most, now = (int((place / name).read_text()) for name in ("max_brightness", "brightness"))
+        except (StopIteration, OSError, ValueError) as error:
+            log.warning("no light behind the screen can be set in %s: %s", folder, error or "nothing is there")
+            return
+        self._low = max(1, round(LOWERED * most))
+        self._bright = now if now > self._low else most  # a kiosk whose power was cut may have left it low
+        self._file, self._lowered = place / "brightness", now <= self._low
+        self.lower(dark=False)
+
+    def lower(self, *, dark: bool) -> bool:
+        """Lower it, or make it as bright as it was. Say whether it is as wished: else the picture must be darker."""
+        if self._file is None:
+            return not dark
+        if dark != self._lowered:
+            try:
+                self._file.write_text(str(self._low if dark else self._bright))
+            except OSError as error:
+                log.warning("the light behind the screen cannot be set: %s", error)
+                self._file = None
+                return not dark
+            self._lowered = dark
+        return True
+
+    def close(self) -> None:
+        """Leave it bright; may be called twice."""
+        self.lower(dark=False)

@@ -1,32 +1,52 @@
-"""The arbiter at the table: let in by PIN or by the desk, and what is ruled here. It works when the link is down.
+"""The arbiter at the table, let in by PIN or by the desk: what is ruled here, and orders of the desk.
 
-What was recorded is never changed: a result that is reopened stays in the record, what follows stands beside it.
+Rulings work when the link is down. Each order of the desk is carried out once, in the desk's order.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal
 
-from broker.contract.facts import Fact, Left, LetIn, Overridden, Paused, PinWrong, Ruled, TimeAdded
-from broker.contract.plans import PlannedPlay
-from broker.contract.rulings import Adjusted, AtTable, FineRuled, Given, Reopen, Void
-from broker.contract.words import Name, PlayerId, Reason, Text
-from kiosk.table import calls, pause, plan, settle
-from kiosk.table.authority import arbiter_of
-from kiosk.table.errors import NotNow
+from broker.protocol import (
+    MOST_ORDERS_KEPT,
+    Adjusted,
+    AwardGiven,
+    Command,
+    Fact,
+    FineRuled,
+    Left,
+    LetIn,
+    Name,
+    Order,
+    Overridden,
+    Paused,
+    PinWrong,
+    PlannedPlay,
+    PlayerId,
+    Reason,
+    Reopen,
+    Ruled,
+    TableDecision,
+    Text,
+    TimeAdded,
+    Void,
+)
+from kiosk.table import claim, guards, plan
 from kiosk.table.events import (
     ArbiterAdmitted,
     ArbiterLeft,
+    CallToggled,
     DeclarationsCorrected,
     ExtraTimeGiven,
+    NotNow,
+    Ordered,
     PauseRuled,
     PinRefused,
     PlayAdjusted,
     PlayVoided,
     Reopened,
 )
-from kiosk.table.riichi.one_hand import OneHand
-from kiosk.table.state import Declaration, Phase, Table
+from kiosk.table.state import Declaration, Phase, PlannedHand, Table, arbiter_name, current_play
 
 Step = tuple[Table, tuple[Fact, ...]]
 
@@ -44,98 +64,98 @@ AT_THE_TABLE: Final = "arbiter at the table"
 """Who has ruled, where a PIN was given: it is one PIN for all arbiters."""
 
 
-def admitted(state: Table, event: ArbiterAdmitted) -> Step:
+def on_arbiter_admitted(state: Table, event: ArbiterAdmitted) -> Step:
     """Let the arbiter in."""
     by: Literal["pin", "desk"] = "pin" if event.by == AT_THE_TABLE else "desk"
     after = replace(state, arbiter=event.by, pins_wrong=0, pin_wrong_at=0)
-    return after, _told(state, lambda of: LetIn(round=of.round, deal=of.deal, author=event.by, by=by))
+    return after, _fact_of_play(state, lambda of: LetIn(round=of.round, deal=of.deal, author=event.by, by=by))
 
 
-def left(state: Table, _: ArbiterLeft) -> Step:
+def on_arbiter_left(state: Table, _: ArbiterLeft) -> Step:
     """The arbiter has gone; what the keys do is the players' again."""
     author, after = state.arbiter, replace(state, arbiter=None)
     if author is None:
         return after, ()
-    return after, _told(state, lambda of: Left(round=of.round, deal=of.deal, author=author))
+    return after, _fact_of_play(state, lambda of: Left(round=of.round, deal=of.deal, author=author))
 
 
-def refused(state: Table, event: PinRefused) -> Step:
+def on_pin_refused(state: Table, event: PinRefused) -> Step:
     """Count a wrong PIN."""
     tries = state.pins_wrong + 1
-    told = _told(state, lambda of: PinWrong(round=of.round, deal=of.deal, tries=min(tries, MOST_COUNTED)))
+    told = _fact_of_play(state, lambda of: PinWrong(round=of.round, deal=of.deal, tries=min(tries, MOST_COUNTED)))
     return replace(state, pins_wrong=tries, pin_wrong_at=event.at), told
 
 
-def _told(state: Table, fact: Callable[[PlannedPlay], Fact]) -> tuple[Fact, ...]:
+def _fact_of_play(state: Table, fact: Callable[[PlannedPlay], Fact]) -> tuple[Fact, ...]:
     """Give what is told of the play at hand, or of the table's last; a table without a plan has nobody to tell."""
     plays = state.assignment.plays if state.assignment else ()
     of = state.play or (plays[-1] if plays else None)
     return (fact(of),) if of else ()
 
 
-def may_try(state: Table, now: int) -> None:
+def refuse_locked_pin(state: Table, now: int) -> None:
     """Refuse a PIN while wrong ones make it wait. Raises NotNow `pin_locked`."""
     beyond = state.pins_wrong - FREE_TRIES
     if beyond >= 0 and now < state.pin_wrong_at + min(FIRST_WAIT_NS << min(beyond, 10), LONGEST_WAIT_NS):
         raise NotNow("pin_locked", f"{state.pins_wrong} wrong ones")
 
 
-def paused(state: Table, event: PauseRuled) -> Step:
+def on_pause_ruled(state: Table, event: PauseRuled) -> Step:
     """Pause the table, or let it go on."""
-    return paused_by(arbiter_of(state), event.reason, state, event.at, begin=event.begin)
+    return pause_or_resume(arbiter_name(state), event.reason, state, event.at, begin=event.begin)
 
 
-def extra_time(state: Table, event: ExtraTimeGiven) -> Step:
+def on_extra_time(state: Table, event: ExtraTimeGiven) -> Step:
     """Add minutes to the present play."""
-    return given_by(arbiter_of(state), event.reason, state, event.minutes)
+    return add_minutes(arbiter_name(state), event.reason, state, event.minutes)
 
 
-def paused_by(author: Name, reason: Text, state: Table, at: int, *, begin: bool) -> Step:
+def pause_or_resume(author: Name, reason: Text, state: Table, at: int, *, begin: bool) -> Step:
     """Begin a pause or end it, in somebody's name; where that changes nothing there is nothing to tell."""
-    after = pause.begun(state, at) if begin else pause.ended(state, at)
+    after = guards.with_pause(state, at) if begin else guards.without_pause(state, at)
     if after == state:
         return state, ()
 
     def fact(of: PlannedPlay) -> Fact:
         return Paused(round=of.round, deal=of.deal, begin=begin, author=author, reason=reason)
 
-    return after, _told(state, fact)
+    return after, _fact_of_play(state, fact)
 
 
-def given_by(author: Name, reason: Text, state: Table, minutes: int) -> Step:
+def add_minutes(author: Name, reason: Text, state: Table, minutes: int) -> Step:
     """Add minutes to the present play, in somebody's name."""
 
     def fact(of: PlannedPlay) -> Fact:
         return TimeAdded(round=of.round, deal=of.deal, minutes=minutes, author=author, reason=reason)
 
-    return replace(state, extra_min=state.extra_min + minutes), _told(state, fact)
+    return replace(state, extra_min=state.extra_min + minutes), _fact_of_play(state, fact)
 
 
-def voided(state: Table, event: PlayVoided) -> Step:
+def on_play_voided(state: Table, event: PlayVoided) -> Step:
     """End the play, or take its result away: it counts for nobody; fines stay."""
     return _ended(state, Void(), event.reason, event.at)
 
 
-def adjusted(state: Table, event: PlayAdjusted) -> Step:
+def on_play_adjusted(state: Table, event: PlayAdjusted) -> Step:
     """End the play, or take its result away: each player is given what the profile gives for the fault."""
-    own: Given = "own"
-    other: Given = "others" if event.at_fault else "nobody"
+    own: AwardGiven = "own"
+    other: AwardGiven = "others" if event.at_fault else "nobody"
     gives = {player.id: own if seat in event.at_fault else other for seat, player in state.players.items()}
     return _ended(state, Adjusted(gives=gives), event.reason, event.at)
 
 
-def reopened(state: Table, event: Reopened) -> Step:
+def on_reopened(state: Table, event: Reopened) -> Step:
     """Take the result that four have accepted back to where it was entered. Raises NotNow."""
     if state.outcome is None:
         raise NotNow("nothing_recorded", "this play has no result")
     fact = _ruled(state, Reopen(), event.reason)
-    back, _ = settle.refused(replace(state, played=state.played[:-1]), event)
+    back, _ = claim.on_result_refused(replace(state, played=state.played[:-1]), event)
     return back, (fact,)
 
 
-def corrected(state: Table, event: DeclarationsCorrected) -> Step:
+def on_declarations_corrected(state: Table, event: DeclarationsCorrected) -> Step:
     """Put right who has declared; the value is entered anew. Raises NotNow."""
-    play, _ = calls.play_of(state), arbiter_of(state)
+    play, _ = current_play(state), arbiter_name(state)
     if dead := [seat for seat in event.seats if seat in state.fines]:
         raise NotNow("press_of_dead_hand", ", ".join(dead))
     if len(set(event.seats)) != len(event.seats):
@@ -151,17 +171,17 @@ def corrected(state: Table, event: DeclarationsCorrected) -> Step:
         closed_at=event.at,
         outcome=None,
         agreed=frozenset(),
-        hand=OneHand(),
+        hand=PlannedHand(),
     )
     return after, (fact,)
 
 
-def _ended(state: Table, decision: AtTable, reason: Reason, at: int) -> Step:
+def _ended(state: Table, decision: TableDecision, reason: Reason, at: int) -> Step:
     """Go to where the next deal is called. What had no result yet leaves its fines to be told by themselves."""
     facts = [_ruled(state, decision, reason)]
     if state.phase is not Phase.RECORDED:
         facts.extend(_ruled(state, FineRuled(takes=takes), why) for takes, why in _fines(state))
-    played = state.played if state.phase is Phase.RECORDED else plan.over(state)
+    played = state.played if state.phase is Phase.RECORDED else plan.with_this_play(state)
     ended = replace(
         state,
         phase=Phase.RECORDED,
@@ -171,7 +191,7 @@ def _ended(state: Table, decision: AtTable, reason: Reason, at: int) -> Step:
         declarations=(),
         outcome=None,
         agreed=frozenset(),
-        hand=OneHand(),
+        hand=PlannedHand(),
         ruled="void" if isinstance(decision, Void) else "adjusted",
         played=played,
     )
@@ -182,6 +202,55 @@ def _fines(state: Table) -> list[tuple[dict[PlayerId, int], str]]:
     return [({state.players[seat].id: fine.imp}, fine.reason) for seat, fine in state.fines.items()]
 
 
-def _ruled(state: Table, decision: AtTable, reason: str) -> Ruled:
-    play, by = calls.play_of(state), arbiter_of(state)
+def _ruled(state: Table, decision: TableDecision, reason: str) -> Ruled:
+    play, by = current_play(state), arbiter_name(state)
     return Ruled(round=play.round, deal=play.deal, decision=decision, author=by, role="table_arbiter", reason=reason)
+
+
+ORDERED: Final = "ordered by the desk"
+"""Why a result was taken back, in the record: no ruling is without a reason, and the desk keeps its own."""
+
+NO_REASON: Final = ""
+"""Of pauses and time the desk says that it ordered them, in its reader's language."""
+
+
+def event_of_order(order: Order, at: int) -> Ordered:
+    """Give what an order is to the table. `at` in ns."""
+    return Ordered(at=at, seq=order.seq, id=order.id, command=order.command, minutes=order.minutes, author=order.author)
+
+
+def on_ordered(state: Table, event: Ordered) -> Step:
+    """Carry an order out, once: the wire may bring it again, or after a later one."""
+    if event.seq <= state.ordered:
+        return state, ()
+    known = (*state.obeyed, (event.seq, event.id))[-MOST_ORDERS_KEPT:] if event.id else state.obeyed
+    return _CARRIED_OUT[event.command](replace(state, ordered=event.seq, obeyed=known), event)
+
+
+def _call_cleared(state: Table, event: Ordered) -> Step:
+    return claim.on_call_toggled(state, CallToggled(at=event.at, open=False)) if state.play else (state, ())
+
+
+def _reopened(state: Table, event: Ordered) -> Step:
+    """Take the present result back in the desk's name; where there is none by now, nothing is left to be done."""
+    if state.phase is not Phase.RECORDED or state.outcome is None:
+        return state, ()
+    there = replace(state, arbiter=event.author)
+    after, facts = on_reopened(there, Reopened(at=event.at, reason=ORDERED))
+    return replace(after, arbiter=state.arbiter), facts
+
+
+def _time_added(state: Table, event: Ordered) -> Step:
+    if not event.minutes:  # an order that gives none says nothing
+        return state, ()
+    return add_minutes(event.author, NO_REASON, state, event.minutes)
+
+
+_CARRIED_OUT: Final[dict[Command, Callable[[Table, Ordered], Step]]] = {
+    "clear_call": _call_cleared,
+    "pause": lambda state, event: pause_or_resume(event.author, NO_REASON, state, event.at, begin=True),
+    "resume": lambda state, event: pause_or_resume(event.author, NO_REASON, state, event.at, begin=False),
+    "extra_time": _time_added,
+    "reopen": _reopened,
+    "admit": lambda state, event: on_arbiter_admitted(state, ArbiterAdmitted(at=event.at, by=event.author)),
+}

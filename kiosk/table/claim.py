@@ -1,21 +1,62 @@
-"""The silent claim (MIL): opened by the first press, closed after the profile's time, told only then."""
+"""From the first press to a recorded result: calls for the arbiter, the silent claim (MIL), acceptance by four seats.
+
+A claim window is opened by the first press, closed after the profile's time, and told only then. Nobody accepts a
+result by time-out.
+"""
 
 from dataclasses import replace
 
-from broker.contract.facts import Declared, Fact, Press
-from broker.rules.points import Outcome
-from kiosk.table import calls, settle
-from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonHeld, ButtonPressed, ButtonReleased, ClaimWindowElapsed, PlayEndedDrawn
-from kiosk.table.pause import in_play_time
-from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table
-from kiosk.table.window import ClaimWindow
+from msgspec.structs import replace as changed
+
+from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result
+from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome
+from broker.rules.outcomes import points_paid
+from kiosk.table import plan
+from kiosk.table.claim_window import ClaimWindow
+from kiosk.table.events import (
+    ButtonHeld,
+    ButtonPressed,
+    ButtonReleased,
+    CallToggled,
+    ClaimWindowElapsed,
+    FalseHuRuled,
+    NotNow,
+    PlayEndedDrawn,
+    Reopened,
+    ResultRefused,
+    ValueEntered,
+)
+from kiosk.table.guards import in_play_time
+from kiosk.table.state import SETTLE_NS, Declaration, Phase, Table, arbiter_name, current_play
+
+
+def on_call_toggled(state: Table, event: CallToggled) -> tuple[Table, tuple[Fact, ...]]:
+    """Call, or take a call back. A call that was made discreetly and is made again openly is the same call."""
+    play = current_play(state)
+    after = replace(state, calling=event.open, discreet=False)
+    if state.calling == event.open:
+        return after, ()
+    return after, (Call(round=play.round, deal=play.deal, open=event.open),)
+
+
+def on_long_press(state: Table, _: ButtonHeld) -> tuple[Table, tuple[Fact, ...]]:
+    """Take a long press in where no claim can be open."""
+    return call_discreetly(state)
+
+
+def call_discreetly(state: Table) -> tuple[Table, tuple[Fact, ...]]:
+    """Call so that the arbiter learns of it and the table does not; where there is a call already it stays as it is."""
+    play = current_play(state)
+    if state.calling:
+        return state, ()
+    return replace(state, calling=True, discreet=True), (Call(round=play.round, deal=play.deal, open=True),)
+
 
 NS_PER_MS = 1_000_000
 LONGEST_MS = 60_000
 
 
-def pressed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
+def on_claim_press(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
     """Take a press in, silently. Order is by the kernel's edge, whatever order the events come in."""
     if event.seat in state.fines:
         raise NotNow("press_of_dead_hand", f"{event.seat} has declared a false hu in this play")
@@ -23,33 +64,33 @@ def pressed(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]
         raise NotNow("press_before_play", f"{event.seat}, told when the play had begun")
     if event.at < state.since + SETTLE_NS:
         raise NotNow("press_too_soon", f"{event.seat}, just as the play began")
-    return stands(state, _window(state).pressed(event.seat, in_play_time(state, event.at))), ()
+    return with_window(state, _window(state).pressed(event.seat, in_play_time(state, event.at))), ()
 
 
-def released(state: Table, event: ButtonReleased) -> tuple[Table, tuple[Fact, ...]]:
+def on_claim_release(state: Table, event: ButtonReleased) -> tuple[Table, tuple[Fact, ...]]:
     """Take in that a finger let go, silently: what it pressed is a hu now, or a call."""
-    return stands(state, _window(state).released(event.seat, in_play_time(state, event.at))), ()
+    return with_window(state, _window(state).released(event.seat, in_play_time(state, event.at))), ()
 
 
-def held(state: Table, event: ButtonHeld) -> tuple[Table, tuple[Fact, ...]]:
+def on_claim_hold(state: Table, event: ButtonHeld) -> tuple[Table, tuple[Fact, ...]]:
     """Take a call in, silently: no hu, and nobody is told before a window opened by this press would be over.
 
     That holds for whoever may not declare (a dead hand, a second press), too: anybody may call.
     """
-    return stands(state, _window(state).held(event.seat, in_play_time(state, event.at))), ()
+    return with_window(state, _window(state).held(event.seat, in_play_time(state, event.at))), ()
 
 
-def ended(state: Table, event: PlayEndedDrawn) -> tuple[Table, tuple[Fact, ...]]:
+def on_play_drawn(state: Table, event: PlayEndedDrawn) -> tuple[Table, tuple[Fact, ...]]:
     """Nobody won, it is said: wait in silence for whoever presses on the last discard, and as if nobody had before.
 
     The same is seen whether or not somebody has pressed, before or after, and for as long: the key tells nothing.
     """
     if state.phase is Phase.PLAYING and event.at < state.since + SETTLE_NS:
         raise NotNow("press_too_soon", "just as the play began")
-    return stands(state, _window(state).ended(event.at)), ()
+    return with_window(state, _window(state).ended(event.at)), ()
 
 
-def elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, tuple[Fact, ...]]:
+def on_window_elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, tuple[Fact, ...]]:
     """Close the window and tell who declared, then who called.
 
     Where the play was said to be over and nobody declared, it is a draw; where there were only calls, it goes on.
@@ -62,12 +103,12 @@ def elapsed(state: Table, event: ClaimWindowElapsed) -> tuple[Table, tuple[Fact,
     if window.declared:
         after, declared = replace(after, phase=Phase.DECLARED, since=event.at), (_declared(state),)
     elif window.ended_at is not None:
-        after = settle.show(after, Outcome("draw", {}), event.at)
+        after = show_result(after, Outcome("draw", {}), event.at)
     else:
         after = replace(after, phase=Phase.PLAYING)
     if window.called_at is None:
         return after, declared
-    after, call = calls.discreet(after)
+    after, call = call_discreetly(after)
     return after, (*declared, *call)
 
 
@@ -76,15 +117,89 @@ def _window(state: Table) -> ClaimWindow:
     return state.window or ClaimWindow(max(1, state.claim_ms * NS_PER_MS))
 
 
-def stands(state: Table, window: ClaimWindow) -> Table:
+def with_window(state: Table, window: ClaimWindow) -> Table:
     """Let the table stand by its window."""
     declarations = tuple(Declaration(one.seat, one.at) for one in window.declared)
     return replace(state, phase=Phase.CLAIMING, window=window, declarations=declarations)
 
 
 def _declared(state: Table) -> Declared:
-    play, first = calls.play_of(state), state.declarations[0].at
+    play, first = current_play(state), state.declarations[0].at
     presses = tuple(
         Press(seat=one.seat, after_ms=min((one.at - first) // NS_PER_MS, LONGEST_MS)) for one in state.declarations
     )
     return Declared(round=play.round, deal=play.deal, presses=presses)
+
+
+def on_false_hu(state: Table, event: FalseHuRuled) -> tuple[Table, tuple[Fact, ...]]:
+    """Fine the seat, in IMP and for this play; the other players' points are not touched (OEDMC). Raises NotNow."""
+    by = arbiter_name(state)
+    declarations = tuple(one for one in state.declarations if one.seat != event.seat)
+    if len(declarations) == len(state.declarations):
+        raise NotNow("did_not_declare", event.seat)
+    if event.imp not in state.profile.false_hu.fines.value:
+        raise NotNow("fine_not_in_profile", f"{event.imp} IMP")
+    fines = {**state.fines, event.seat: Fine(imp=event.imp, reason=event.reason, author=by)}
+    after = replace(state, declarations=declarations, fines=fines)
+    return (after if declarations else replace(after, phase=Phase.PLAYING, since=event.at)), ()
+
+
+def on_value_entered(state: Table, event: ValueEntered) -> tuple[Table, tuple[Fact, ...]]:
+    """Take the win in as it was entered; only who declared can have won."""
+    if event.win == "draw":
+        raise NotNow("not_a_win", "a draw is told while playing")
+    outcome = Outcome(event.win, event.winners, event.discarder)
+    declared = {one.seat for one in state.declarations}
+    if set(event.winners) != declared:
+        raise NotNow("winners_differ", "every declaration is either valued or found false")
+    rules = state.profile
+    if not isinstance(rules, Profile):
+        raise NotNow("not_now", "a hand of riichi is told by han and fu")
+    outcome = allowed_outcome(outcome, rules.payments)
+    try:
+        check_outcome(outcome, rules.payments)
+    except RuleError as error:
+        raise NotNow(error.code, error.text) from None
+    return show_result(state, outcome, event.at), ()
+
+
+def show_result(state: Table, outcome: Outcome, at: int) -> Table:
+    """Put a result before the four seats."""
+    return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, agreed=frozenset())
+
+
+def on_result_refused(state: Table, event: ResultRefused | Reopened) -> tuple[Table, tuple[Fact, ...]]:
+    """Go back to where the result came from."""
+    back = Phase.DECLARED if state.declarations or state.hand.asking else Phase.PLAYING
+    hand = replace(state.hand, told=None)
+    return replace(state, phase=back, since=event.at, outcome=None, agreed=frozenset(), hand=hand), ()
+
+
+def on_result_accepted(state: Table, event: ButtonPressed) -> tuple[Table, tuple[Fact, ...]]:
+    """Take one seat's acceptance; with the fourth the result stands and is told."""
+    if event.at < state.since + SETTLE_NS:
+        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
+    agreed = state.agreed | {event.seat}
+    if len(agreed) < len(SEATS):
+        return replace(state, agreed=agreed), ()
+    recorded = replace(state, phase=Phase.RECORDED, since=event.at, agreed=agreed, played=plan.with_this_play(state))
+    return recorded, (pending_result(state),)
+
+
+def pending_result(state: Table) -> Result:
+    """Give the result that the four seats are asked to accept. Raises NotNow where there is none."""
+    if state.play is None or state.outcome is None:
+        raise NotNow("no_play")
+    ended = Result(
+        round=state.play.round,
+        deal=state.play.deal,
+        profile=state.profile.id,
+        players={seat: player.id for seat, player in state.players.items()},
+        win=state.outcome.win,
+        winners=dict(state.outcome.winners),
+        discarder=state.outcome.discarder,
+        points={},
+        fines=dict(state.fines),
+        hand=state.hand.told,
+    )
+    return changed(ended, points=points_paid(ended, state.play.dealer, state.profile))

@@ -1,4 +1,4 @@
-"""What has happened at a table: frozen, in the past tense, and all that the journal keeps.
+"""What has happened at a table: frozen events in the past tense, which the journal keeps; and the refusal of an event.
 
 Times are nanoseconds of the device's monotonic clock; they come in with the event, nothing here reads a clock.
 """
@@ -7,9 +7,20 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from broker.contract.messages import Assignment, Command
-from broker.contract.riichi import RiichiEvent
-from broker.contract.words import Count, FineImp, HandValue, Name, Reason, RoundNo, Seat, Text, WinKind
+from broker.protocol import (
+    Assignment,
+    Command,
+    Count,
+    FineImp,
+    HandValue,
+    Name,
+    Reason,
+    RiichiEvent,
+    RoundNo,
+    Seat,
+    Text,
+    WinKind,
+)
 
 Reader = Literal["camera", "scanner"]
 
@@ -206,14 +217,14 @@ class Ordered(Happened, frozen=True, tag="ordered", kw_only=True):
     author: Name = "desk"
 
 
-class RiichiLaid(Happened, frozen=True, tag="riichi_laid", kw_only=True):
+class DepositLaid(Happened, frozen=True, tag="riichi_laid", kw_only=True):
     """A riichi deposit was laid, or taken back, at the screen; at the button a long press lays it (`ButtonHeld`)."""
 
     seat: Seat
     laid: bool
 
 
-class HandTold(Happened, frozen=True, tag="hand_told", kw_only=True):
+class HandEntered(Happened, frozen=True, tag="hand_told", kw_only=True):
     """It was said how a hand of riichi ended, or what fault there was in it."""
 
     told: RiichiEvent
@@ -276,11 +287,20 @@ Event: TypeAlias = (
     | NextDealCalled
     | CallToggled
     | Ordered
-    | RiichiLaid
-    | HandTold
+    | DepositLaid
+    | HandEntered
     | LastTakenBack
     | SessionStopped
     | SelfTestBegun
     | SelfTestEnded
     | Restarted
 )
+
+
+class NotNow(Exception):
+    """An event that the table's state does not allow; the state stays as it was. `code` is in docs/codes.md."""
+
+    def __init__(self, code: str, text: str = "") -> None:
+        super().__init__(f"{code}: {text}" if text else code)
+        self.code = code
+        self.text = text

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from broker.contract.facts import Fact
-from kiosk.table import arbiter, calls, claim, guards, orders, pause, plan, restore, seating, self_test, settle
-from kiosk.table.errors import NotNow
+from broker.protocol import Fact
+from kiosk.table import arbiter, claim, guards, plan, riichi, walls
 from kiosk.table.events import (
     ArbiterAdmitted,
     ArbiterLeft,
@@ -23,14 +22,16 @@ from kiosk.table.events import (
     ClaimWindowElapsed,
     DealBroughtForward,
     DeclarationsCorrected,
+    DepositLaid,
     Event,
     ExtraTimeGiven,
     FalseHuRuled,
     GuardOverridden,
-    HandTold,
+    HandEntered,
     Happened,
     LastTakenBack,
     NextDealCalled,
+    NotNow,
     Ordered,
     PauseRuled,
     PinRefused,
@@ -40,7 +41,6 @@ from kiosk.table.events import (
     Reopened,
     Restarted,
     ResultRefused,
-    RiichiLaid,
     RowTicked,
     SeatsSwapped,
     SelfTestBegun,
@@ -49,7 +49,6 @@ from kiosk.table.events import (
     TrayChecked,
     ValueEntered,
 )
-from kiosk.table.riichi import accepting, alone, hand
 from kiosk.table.state import SETTLE_NS, Pause, Phase, Table
 
 Step = tuple[Table, tuple[Fact, ...]]
@@ -76,7 +75,7 @@ def _restarted(state: Table, event: Restarted) -> Step:
     if rebased.window is None:
         return rebased, ()
     began = rebased.pause.since if rebased.pause and rebased.paused else event.at
-    return claim.stands(rebased, rebased.window.reopened(began)), ()
+    return claim.with_window(rebased, rebased.window.reopened(began)), ()
 
 
 def _on_new_clock(state: Table, now: int) -> Table:
@@ -101,39 +100,41 @@ PLAYED: Final = tuple(phase for phase in Phase if phase not in (Phase.WAITING, P
 BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
-    Rule((*BETWEEN, Phase.RESTORING), Assigned, plan.assigned, (Phase.RESTORING, Phase.FINISHED)),
-    Rule((Phase.RESTORING,), TrayChecked, restore.checked, (Phase.SEATING, Phase.CONFIRMING)),
-    Rule((Phase.RESTORING, Phase.SEATING), ButtonPressed, seating.pressed, (Phase.CONFIRMING,)),
-    Rule((Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING), SeatsSwapped, seating.swapped, (Phase.SEATING,)),
-    Rule((Phase.RESTORING,), GuardOverridden, guards.overridden),
-    Rule((Phase.RESTORING,), DealBroughtForward, guards.brought_forward),
-    Rule((Phase.RESTORING,), RowTicked, restore.ticked, (Phase.SEATING, Phase.CONFIRMING)),
-    Rule((Phase.RESTORING,), CarrierTakenApart, restore.taken_apart),
-    Rule((Phase.CONFIRMING,), ButtonPressed, restore.confirmed, (Phase.PLAYING,)),
-    Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.pressed, (Phase.CLAIMING,)),
-    Rule((Phase.PLAYING, Phase.CLAIMING), PlayEndedDrawn, claim.ended, (Phase.CLAIMING,)),
-    Rule((Phase.CLAIMING,), ButtonReleased, claim.released),
-    Rule((Phase.PLAYING, Phase.CLAIMING), ButtonHeld, claim.held, (Phase.CLAIMING,)),
-    Rule((Phase.CLAIMING,), ClaimWindowElapsed, claim.elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)),
-    Rule((Phase.DECLARED,), FalseHuRuled, settle.false_hu, (Phase.PLAYING,)),
-    Rule((Phase.DECLARED,), ValueEntered, settle.valued, (Phase.ACCEPTING,)),
-    Rule((Phase.ACCEPTING,), ButtonPressed, settle.accepted, (Phase.RECORDED,)),
-    Rule((Phase.ACCEPTING,), ResultRefused, settle.refused, (Phase.PLAYING, Phase.DECLARED)),
-    Rule((Phase.RECORDED,), NextDealCalled, plan.next_deal, (Phase.RESTORING, Phase.FINISHED)),
-    Rule((Phase.RECORDED,), Reopened, arbiter.reopened, (Phase.DECLARED, Phase.PLAYING)),
-    Rule(UNDER_WAY, DeclarationsCorrected, arbiter.corrected, (Phase.DECLARED, Phase.PLAYING)),
-    Rule(PLAYED, PlayVoided, arbiter.voided, (Phase.RECORDED,)),
-    Rule(PLAYED, PlayAdjusted, arbiter.adjusted, (Phase.RECORDED,)),
-    Rule(SHOWN, ButtonHeld, calls.held),
-    Rule(EVERY, CallToggled, calls.toggled),
-    Rule(EVERY, Ordered, orders.carried_out, (Phase.DECLARED, Phase.PLAYING)),
-    Rule(EVERY, ArbiterAdmitted, arbiter.admitted),
-    Rule(EVERY, PinRefused, arbiter.refused),
-    Rule(EVERY, ArbiterLeft, arbiter.left),
-    Rule(EVERY, PauseRuled, arbiter.paused),
-    Rule(EVERY, ExtraTimeGiven, arbiter.extra_time),
-    Rule(EVERY, SelfTestBegun, self_test.begun),
-    Rule(EVERY, SelfTestEnded, self_test.ended),
+    Rule((*BETWEEN, Phase.RESTORING), Assigned, plan.on_assigned, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((Phase.RESTORING,), TrayChecked, walls.on_tray_checked, (Phase.SEATING, Phase.CONFIRMING)),
+    Rule((Phase.RESTORING, Phase.SEATING), ButtonPressed, plan.on_seating_press, (Phase.CONFIRMING,)),
+    Rule((Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING), SeatsSwapped, plan.on_seats_swapped, (Phase.SEATING,)),
+    Rule((Phase.RESTORING,), GuardOverridden, guards.on_guard_overridden),
+    Rule((Phase.RESTORING,), DealBroughtForward, guards.on_deal_brought_forward),
+    Rule((Phase.RESTORING,), RowTicked, walls.on_row_ticked, (Phase.SEATING, Phase.CONFIRMING)),
+    Rule((Phase.RESTORING,), CarrierTakenApart, walls.on_carrier_taken_apart),
+    Rule((Phase.CONFIRMING,), ButtonPressed, walls.on_confirming_press, (Phase.PLAYING,)),
+    Rule((Phase.PLAYING, Phase.CLAIMING), ButtonPressed, claim.on_claim_press, (Phase.CLAIMING,)),
+    Rule((Phase.PLAYING, Phase.CLAIMING), PlayEndedDrawn, claim.on_play_drawn, (Phase.CLAIMING,)),
+    Rule((Phase.CLAIMING,), ButtonReleased, claim.on_claim_release),
+    Rule((Phase.PLAYING, Phase.CLAIMING), ButtonHeld, claim.on_claim_hold, (Phase.CLAIMING,)),
+    Rule(
+        (Phase.CLAIMING,), ClaimWindowElapsed, claim.on_window_elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)
+    ),
+    Rule((Phase.DECLARED,), FalseHuRuled, claim.on_false_hu, (Phase.PLAYING,)),
+    Rule((Phase.DECLARED,), ValueEntered, claim.on_value_entered, (Phase.ACCEPTING,)),
+    Rule((Phase.ACCEPTING,), ButtonPressed, claim.on_result_accepted, (Phase.RECORDED,)),
+    Rule((Phase.ACCEPTING,), ResultRefused, claim.on_result_refused, (Phase.PLAYING, Phase.DECLARED)),
+    Rule((Phase.RECORDED,), NextDealCalled, plan.on_next_deal, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((Phase.RECORDED,), Reopened, arbiter.on_reopened, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(UNDER_WAY, DeclarationsCorrected, arbiter.on_declarations_corrected, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(PLAYED, PlayVoided, arbiter.on_play_voided, (Phase.RECORDED,)),
+    Rule(PLAYED, PlayAdjusted, arbiter.on_play_adjusted, (Phase.RECORDED,)),
+    Rule(SHOWN, ButtonHeld, claim.on_long_press),
+    Rule(EVERY, CallToggled, claim.on_call_toggled),
+    Rule(EVERY, Ordered, arbiter.on_ordered, (Phase.DECLARED, Phase.PLAYING)),
+    Rule(EVERY, ArbiterAdmitted, arbiter.on_arbiter_admitted),
+    Rule(EVERY, PinRefused, arbiter.on_pin_refused),
+    Rule(EVERY, ArbiterLeft, arbiter.on_arbiter_left),
+    Rule(EVERY, PauseRuled, arbiter.on_pause_ruled),
+    Rule(EVERY, ExtraTimeGiven, arbiter.on_extra_time),
+    Rule(EVERY, SelfTestBegun, guards.on_self_test_begun),
+    Rule(EVERY, SelfTestEnded, guards.on_self_test_ended),
     Rule(EVERY, Restarted, _restarted),
 )
 
@@ -141,32 +142,42 @@ PLAY: Final = (Phase.PLAYING, Phase.CLAIMING)
 """Where what is public must do the same whether or not somebody has pressed."""
 
 RIICHI: Final = (
-    Rule((*PLAY, Phase.DECLARED), RiichiLaid, hand.laid),
-    Rule(PLAY, ButtonHeld, hand.held, (Phase.PLAYING,)),
-    Rule(PLAY, PlayEndedDrawn, hand.ended, (Phase.CLAIMING,)),
-    Rule(PLAY, HandTold, hand.told, (Phase.CLAIMING, Phase.RECORDED)),
-    Rule((Phase.CLAIMING,), ClaimWindowElapsed, hand.elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)),
-    Rule((Phase.DECLARED,), ButtonPressed, hand.tenpai),
-    Rule((Phase.DECLARED,), HandTold, hand.shown, (Phase.ACCEPTING,)),
-    Rule((Phase.ACCEPTING,), ButtonPressed, accepting.accepted, (Phase.RECORDED,)),
-    Rule((Phase.ACCEPTING,), ResultRefused, accepting.refused, (Phase.PLAYING, Phase.DECLARED)),
-    Rule((Phase.RECORDED,), HandTold, accepting.fault),
-    Rule((Phase.RECORDED,), NextDealCalled, accepting.next_hand, (Phase.PLAYING, Phase.FINISHED)),
-    Rule((Phase.RECORDED,), SessionStopped, accepting.stopped, (Phase.FINISHED,)),
-    Rule((*PLAY, Phase.RECORDED, Phase.FINISHED), LastTakenBack, accepting.taken_back, (Phase.PLAYING,)),
+    Rule((*PLAY, Phase.DECLARED), DepositLaid, riichi.on_deposit_laid),
+    Rule(PLAY, ButtonHeld, riichi.on_riichi_long_press, (Phase.PLAYING,)),
+    Rule(PLAY, PlayEndedDrawn, riichi.on_hand_drawn, (Phase.CLAIMING,)),
+    Rule(PLAY, HandEntered, riichi.on_hand_aborted, (Phase.CLAIMING, Phase.RECORDED)),
+    Rule(
+        (Phase.CLAIMING,),
+        ClaimWindowElapsed,
+        riichi.on_hand_window_elapsed,
+        (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING),
+    ),
+    Rule((Phase.DECLARED,), ButtonPressed, riichi.on_tenpai_press),
+    Rule((Phase.DECLARED,), HandEntered, riichi.on_hand_valued, (Phase.ACCEPTING,)),
+    Rule((Phase.ACCEPTING,), ButtonPressed, riichi.on_payment_accepted, (Phase.RECORDED,)),
+    Rule((Phase.ACCEPTING,), ResultRefused, riichi.on_payment_refused, (Phase.PLAYING, Phase.DECLARED)),
+    Rule((Phase.RECORDED,), HandEntered, riichi.on_minor_fault),
+    Rule((Phase.RECORDED,), NextDealCalled, riichi.on_next_hand, (Phase.PLAYING, Phase.FINISHED)),
+    Rule((Phase.RECORDED,), SessionStopped, riichi.on_session_stopped, (Phase.FINISHED,)),
+    Rule((*PLAY, Phase.RECORDED, Phase.FINISHED), LastTakenBack, riichi.on_last_taken_back, (Phase.PLAYING,)),
 )
 """What is otherwise, or more, at a table that plays a riichi session."""
 
-ALONE: Final = (
-    Rule(PLAY, PlayEndedDrawn, alone.ended, (Phase.CLAIMING,)),
-    Rule(PLAY, HandTold, alone.told, (Phase.CLAIMING,)),
-    Rule((Phase.CLAIMING,), ClaimWindowElapsed, alone.elapsed, (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)),
-    Rule((Phase.DECLARED,), ButtonPressed, alone.tenpai),
-    Rule((Phase.DECLARED,), HandTold, alone.shown, (Phase.ACCEPTING,)),
+PLANNED_RIICHI: Final = (
+    Rule(PLAY, PlayEndedDrawn, riichi.on_planned_drawn, (Phase.CLAIMING,)),
+    Rule(PLAY, HandEntered, riichi.on_planned_aborted, (Phase.CLAIMING,)),
+    Rule(
+        (Phase.CLAIMING,),
+        ClaimWindowElapsed,
+        riichi.on_planned_window_elapsed,
+        (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING),
+    ),
+    Rule((Phase.DECLARED,), ButtonPressed, riichi.on_planned_tenpai_press),
+    Rule((Phase.DECLARED,), HandEntered, riichi.on_planned_valued, (Phase.ACCEPTING,)),
 )
 """What is otherwise where planned deals are played under riichi rules, each hand scored alone."""
 
-OF_DUPLICATE: Final = frozenset(
+DUPLICATE_ONLY: Final = frozenset(
     {
         TrayChecked,
         RowTicked,
@@ -186,33 +197,33 @@ OF_DUPLICATE: Final = frozenset(
 
 _HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phase in rule.phases}
 _OF_RIICHI: Final = {(phase, rule.event): rule.handler for rule in RIICHI for phase in rule.phases}
-_ALONE: Final = {(phase, rule.event): rule.handler for rule in ALONE for phase in rule.phases}
+_OF_PLANNED_RIICHI: Final = {(phase, rule.event): rule.handler for rule in PLANNED_RIICHI for phase in rule.phases}
 
 
 def handle(state: Table, event: Event) -> Step:
     """Give the state after an event, and the facts to tell. Raises NotNow."""
-    pause.refuse(state, event)
-    guards.refuse(state, event)
-    self_test.refuse(state, event)
+    guards.refuse_in_pause(state, event)
+    guards.refuse_guarded(state, event)
+    guards.refuse_in_self_test(state, event)
     if isinstance(event, ButtonPressed):
-        _refuse_told_late(state, event)
+        _refuse_late_press(state, event)
     handler = _handler(state, event)
     if handler is None:
         raise _refusal(state.phase, event)
     after, facts = handler(state, event)
-    return self_test.overtaken(after), facts
+    return guards.end_self_test_in_play(after), facts
 
 
 def _handler(state: Table, event: Event) -> Handler | None:
     asked = (state.phase, type(event))
     if state.alone:
-        return _ALONE.get(asked) or _HANDLERS.get(asked)
+        return _OF_PLANNED_RIICHI.get(asked) or _HANDLERS.get(asked)
     if state.session is None:
         return _HANDLERS.get(asked)
-    return None if type(event) in OF_DUPLICATE else _OF_RIICHI.get(asked) or _HANDLERS.get(asked)
+    return None if type(event) in DUPLICATE_ONLY else _OF_RIICHI.get(asked) or _HANDLERS.get(asked)
 
 
-def _refuse_told_late(state: Table, event: ButtonPressed) -> None:
+def _refuse_late_press(state: Table, event: ButtonPressed) -> None:
     """Refuse a press of a window whose outcome the table has seen: it cannot be taken for a hu, or an acceptance."""
     closed_at = state.closed_at if state.phase in (Phase.DECLARED, Phase.ACCEPTING) else None
     if closed_at is None or event.at >= closed_at:

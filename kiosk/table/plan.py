@@ -1,24 +1,30 @@
-"""Which play comes next."""
+"""Which play or riichi session comes next at a table, and who sits where."""
 
 from dataclasses import replace
 
 from msgspec import structs
 
-from broker.contract.facts import Fact
-from broker.contract.messages import Assignment
-from broker.contract.plans import PlannedPlay
-from broker.rules.errors import RuleError
-from kiosk.table.errors import NotNow
-from kiosk.table.events import Assigned, NextDealCalled
-from kiosk.table.riichi import planning
-from kiosk.table.seating import still_seated
-from kiosk.table.state import Phase, Played, Table, afresh, profile_of
+from broker.protocol import SEATS, Assignment, Fact, PlannedPlay, PlannedSession, Seat, Seated
+from broker.rules import RuleError
+from kiosk.table.events import Assigned, ButtonPressed, NextDealCalled, NotNow, SeatsSwapped
+from kiosk.table.state import (
+    SETTLE_NS,
+    FinishedPlay,
+    Phase,
+    RiichiSession,
+    Table,
+    arbiter_name,
+    begin_session,
+    cleared,
+    profile_of,
+    riichi_rules_of,
+)
 
 
-def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
+def on_assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
     """Take the plan in. What has been recorded here stays recorded; the next play comes from the new plan."""
     if event.assignment.session is not None or state.session is not None:
-        return planning.assigned(state, event)
+        return on_session_assigned(state, event)
     _refuse_unknown(event.assignment)
     had = state.assignment
     if had is None or had.store != event.assignment.store:
@@ -27,12 +33,12 @@ def assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
         return _with_names(state, event.assignment), ()
     if state.phase is Phase.RESTORING and not settled_now(state, event.assignment):
         raise NotNow("not_now", "the trays of a play are being laid")
-    if _behind(state, event.assignment) != _behind(state, had):
+    if _played_plays(state, event.assignment) != _played_plays(state, had):
         raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
     if state.played and (event.assignment.profile, event.assignment.rules) != (had.profile, had.rules):
         raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
     renewed = replace(state, assignment=event.assignment)
-    return (renewed if state.phase is Phase.RECORDED else begin(renewed, _next(renewed), event.at)), ()
+    return (renewed if state.phase is Phase.RECORDED else begin_play(renewed, _next(renewed), event.at)), ()
 
 
 def renames(state: Table, assignment: Assignment) -> bool:
@@ -63,15 +69,15 @@ def _from_another_store(state: Table, event: Assigned) -> Table:
     if event.first == we_are_at and renewed.play == state.play:
         return renewed
     played = tuple(_as_planned(one) for one in event.assignment.plays[: event.first])
-    return begin(replace(renewed, played=played), event.first, event.at)
+    return begin_play(replace(renewed, played=played), event.first, event.at)
 
 
-def _as_planned(play: PlannedPlay) -> Played:
+def _as_planned(play: PlannedPlay) -> FinishedPlay:
     """What another device saw played here; who really sat there the scorer knows."""
-    return Played(play.round, play.deal, frozenset(player.id for player in play.players.values()))
+    return FinishedPlay(play.round, play.deal, frozenset(player.id for player in play.players.values()))
 
 
-def _behind(state: Table, assignment: Assignment) -> list[PlannedPlay]:
+def _played_plays(state: Table, assignment: Assignment) -> list[PlannedPlay]:
     """Give the plays of a plan that this table has behind it, whatever the people are called by now (substitutes)."""
     rounds = {one.round for one in state.played}
     return [_apart_from_names(one) for one in assignment.plays if one.round in rounds]
@@ -82,12 +88,12 @@ def _apart_from_names(play: PlannedPlay) -> PlannedPlay:
     return structs.replace(play, players=nameless)
 
 
-def over(state: Table) -> tuple[Played, ...]:
+def with_this_play(state: Table) -> tuple[FinishedPlay, ...]:
     """Give what the table has behind it with the present play."""
     if state.play is None:
         return state.played
     players = frozenset(player.id for player in state.players.values())
-    return (*state.played, Played(state.play.round, state.play.deal, players))
+    return (*state.played, FinishedPlay(state.play.round, state.play.deal, players))
 
 
 def _next(state: Table) -> int:
@@ -108,15 +114,116 @@ def _refuse_unknown(assignment: Assignment) -> None:
         raise NotNow("bad_profile", f"the plan names {assignment.profile} and brings {profile.id}")
 
 
-def next_deal(state: Table, event: NextDealCalled) -> tuple[Table, tuple[Fact, ...]]:
+def on_next_deal(state: Table, event: NextDealCalled) -> tuple[Table, tuple[Fact, ...]]:
     """Go on to the next play, or end."""
-    return begin(state, _next(state), event.at), ()
+    return begin_play(state, _next(state), event.at), ()
 
 
-def begin(state: Table, index: int, at: int) -> Table:
+def begin_play(state: Table, index: int, at: int) -> Table:
     """Begin a play. Who sits where is known still where the same people stay in their seats."""
     plays = state.assignment.plays if state.assignment else ()
     coming = plays[index] if index < len(plays) else None
     arrived = state.arrived if still_seated(state, coming) else frozenset()
-    fresh = replace(afresh(state, at), played=state.played, arrived=arrived, index=index)
+    fresh = replace(cleared(state, at), played=state.played, arrived=arrived, index=index)
     return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED)
+
+
+def on_session_assigned(state: Table, event: Assigned) -> tuple[Table, tuple[Fact, ...]]:
+    """Take the plan in. A session that has begun goes on as it was planned; the next one may be another."""
+    had, came = state.session, event.assignment
+    if had is not None and _same_session(had, came, state.assignment):
+        return replace(state, assignment=came, session=replace(had, planned=_renamed(had.planned, came.session))), ()
+    if had is not None and had.entries and state.phase is not Phase.FINISHED:
+        raise NotNow("plan_rewrites_past", "a riichi session is being played here; it ends first")
+    fresh = replace(cleared(state, event.at), assignment=came)
+    if came.session is None:
+        return replace(fresh, phase=Phase.RESTORING if fresh.play else Phase.FINISHED), ()
+    session = _new_session(came)
+    phase = Phase.FINISHED if session.state.over else Phase.CONFIRMING
+    return replace(fresh, session=session, phase=phase), ()
+
+
+def _same_session(session: RiichiSession, came: Assignment, had: Assignment | None) -> bool:
+    """Say whether a plan has the session that is here: where the scorer says that it stands is our own word."""
+    planned = came.session
+    return (
+        planned is not None
+        and had is not None
+        and (planned.round, _player_ids(planned)) == (session.planned.round, _player_ids(session.planned))
+        and (came.store, came.profile, came.rules) == (had.store, had.profile, had.rules)
+    )
+
+
+def _player_ids(planned: PlannedSession) -> dict[Seat, str]:
+    return {seat: player.id for seat, player in planned.players.items()}
+
+
+def _renamed(planned: PlannedSession, came: PlannedSession | None) -> PlannedSession:
+    """Give a session as it was planned, with the players as they are called by now."""
+    return structs.replace(planned, players=came.players) if came else planned
+
+
+def _new_session(plan: Assignment) -> RiichiSession:
+    """Begin it. Raises NotNow where there are no such rules, or no such state."""
+    try:
+        rules = riichi_rules_of(plan)
+        session = begin_session(plan.session, rules) if plan.session else None
+    except RuleError as error:
+        raise NotNow(error.code, error.text) from None
+    if session is None or rules.id != plan.profile:
+        raise NotNow("bad_profile", f"the plan names {plan.profile} and brings {rules.id}")
+    return session
+
+
+Step = tuple[Table, tuple[Fact, ...]]
+
+
+def on_seating_press(state: Table, event: ButtonPressed) -> Step:
+    """Check a player in, while trays are still laid or when they lie. Raises NotNow."""
+    if event.at < state.since + SETTLE_NS:
+        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
+    if event.seat in state.arrived:
+        raise NotNow("press_before_play", f"{event.seat} has checked in")
+    return after_restoring(replace(state, arrived=state.arrived | {event.seat}), event.at)
+
+
+def after_restoring(state: Table, at: int) -> Step:
+    """Go on where all four trays lie right: to the tiles when everybody is here, else wait for them."""
+    play = state.play
+    if play is None or state.unlaid:
+        return state, ()
+    if len(state.arrived) < len(SEATS):
+        return (replace(state, phase=Phase.SEATING, since=at) if state.phase is Phase.RESTORING else state), ()
+    seated = Seated(
+        round=play.round, deal=play.deal, players={seat: player.id for seat, player in state.players.items()}
+    )
+    return replace(state, phase=Phase.CONFIRMING, since=at, agreed=frozenset()), (seated,)
+
+
+def on_seats_swapped(state: Table, event: SeatsSwapped) -> Step:
+    """Let two players stay in each other's seats; both check in again, under the names that now stand there."""
+    arbiter_name(state)
+    if state.play is None or event.one == event.other:
+        raise NotNow("not_two_seats", f"{event.one}, {event.other}")
+    seating = {**state.players, event.one: state.players[event.other], event.other: state.players[event.one]}
+    ordered = {seat: seating[seat] for seat in SEATS}
+    as_planned = ordered == dict(state.play.players)
+    phase = Phase.SEATING if state.phase is Phase.CONFIRMING else state.phase
+    return (
+        replace(
+            state,
+            phase=phase,
+            since=event.at,
+            seating={} if as_planned else ordered,
+            arrived=state.arrived - {event.one, event.other},
+            agreed=frozenset(),
+        ),
+        (),
+    )
+
+
+def still_seated(state: Table, coming: PlannedPlay | None) -> bool:
+    """Say whether the next play is for those who have checked in, each where they sit; a substitute has not."""
+    if coming is None or len(state.arrived) < len(SEATS):
+        return False
+    return dict(state.players) == dict(coming.players)

@@ -1,25 +1,124 @@
-"""The state of one table: frozen; everything else that the kiosk shows or says is derived from it."""
+"""The state of one table: frozen; everything else that the kiosk shows or publishes is derived from it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, Literal
 
-from broker.contract.facts import Fine
-from broker.contract.messages import Assignment
-from broker.contract.plans import PlannedPlay, Player
-from broker.contract.words import SEATS, PublicState, Seat
-from broker.rules.deal import TRAY
-from broker.rules.points import Outcome
-from broker.rules.profile_files import DEFAULT
-from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.rule_books import Rules, load, parse
-from kiosk.table.errors import NotNow
-from kiosk.table.events import Misplaced, TrayChecked, Verdict
-from kiosk.table.play_clock import PlayClock
-from kiosk.table.restoring.work import Work
-from kiosk.table.riichi.one_hand import OneHand
-from kiosk.table.riichi.session import Session
-from kiosk.table.window import ClaimWindow
+from broker.protocol import (
+    SEATS,
+    Assignment,
+    Fine,
+    PlannedPlay,
+    PlannedSession,
+    Player,
+    PublicState,
+    RiichiEvent,
+    RiichiRecorded,
+    Seat,
+)
+from broker.rules import DEFAULT_MCR, TRAY, Outcome, Rules, load_profile, load_riichi, parse_profile, parse_riichi
+from broker.rules.riichi import RiichiProfile, SessionState, SettledEvent, state_from_standing
+from broker.rules.riichi import begin_session as riichi_begin_session
+from kiosk.table.claim_window import ClaimWindow
+from kiosk.table.events import Misplaced, NotNow, TrayChecked, Verdict
+from kiosk.table.trays import Work
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEntry:
+    """What was recorded, and how the session stood when it happened."""
+
+    fact: RiichiRecorded
+    before: SessionState
+    hand: int
+    riichi: tuple[Seat, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RiichiSession:
+    """Between two facts. Players are the seats in turn order, and east deals first."""
+
+    planned: PlannedSession
+    profile: RiichiProfile
+    state: SessionState
+    hand: int = 1
+    recorded: int = 0
+    """Entries that were there before this device knew of the session, and those it has made."""
+    riichi: tuple[Seat, ...] = ()
+    """Who has laid a deposit in this hand, in that order."""
+    ending: RiichiEvent | None = None
+    """What was said to end the hand, while the claim window is waited for; None: nobody won."""
+    asking: bool = False
+    """The wall is empty, and each seat is asked whether it is tenpai."""
+    tenpai: frozenset[Seat] = frozenset()
+    pending: RiichiEvent | None = None
+    """What the four seats are asked to accept."""
+    settled: SettledEvent | None = None
+    """What that pays; after the end of the session, its places."""
+    entries: tuple[SessionEntry, ...] = ()
+
+    @property
+    def play(self) -> PlannedPlay:
+        """The present hand as a play: its number in the place of the deal's, and no order of tiles."""
+        return PlannedPlay(
+            round=self.planned.round,
+            deal=self.hand,
+            set=self.planned.set,
+            prevalent_wind=SEATS[self.state.round],
+            dealer=SEATS[self.state.dealer],
+            players=self.planned.players,
+            order={},
+        )
+
+    @property
+    def deposits(self) -> int:
+        """Deposits on the table, those of this hand among them."""
+        return self.state.deposits + len(self.riichi)
+
+    def score(self, seat: Seat) -> int:
+        """Give a seat's points: what it has laid down in this hand is gone from them."""
+        laid = self.profile.points.deposit.value if seat in self.riichi else 0
+        return self.state.scores[SEATS.index(seat)] - laid
+
+    def next_hand(self) -> "RiichiSession":
+        """Forget what is over with the hand."""
+        return replace(self, riichi=(), ending=None, asking=False, tenpai=frozenset(), pending=None, settled=None)
+
+
+def riichi_rules_of(assignment: Assignment) -> RiichiProfile:
+    """Give the riichi rules of a plan: those that it brings, or those that ship. Raises RuleError."""
+    return load_riichi(assignment.profile) if assignment.rules is None else parse_riichi(assignment.rules)
+
+
+def begin_session(planned: PlannedSession, rules: RiichiProfile) -> RiichiSession:
+    """Begin a session, or go on where the scorer says that it stands. Raises RuleError."""
+    standing = planned.standing
+    if standing is None:
+        return RiichiSession(planned, rules, riichi_begin_session(rules))
+    return RiichiSession(planned, rules, state_from_standing(standing), standing.hand, planned.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedHand:
+    """What a table knows of the present hand of a planned deal."""
+
+    ending: RiichiEvent | None = None
+    """What was said to break it off, while the claim window is waited for; None: nobody won."""
+    asking: bool = False
+    """The wall is empty, and each seat is asked whether it is tenpai."""
+    tenpai: frozenset[Seat] = frozenset()
+    told: RiichiEvent | None = None
+    """How it ended, to be accepted by the four seats or recorded."""
+
+
+LINES: Final = 8
+"""Entries on a page."""
+
+
+def sheet_pages(session: RiichiSession) -> int:
+    """Give how many pages there are; a session without an entry has one."""
+    return max(1, -(-len(session.entries) // LINES))
+
 
 SETTLE_NS: Final = 1_000_000_000
 """After a change of phase a press counts only from here on: a second push at a confirmation is no hu."""
@@ -76,7 +175,7 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class TrayProblem:
     """The last look at a tray that was found wrong."""
 
     seat: Seat
@@ -96,7 +195,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class FinishedPlay:
     """A play that is over for this table, and who sat there."""
 
     round: int
@@ -106,7 +205,23 @@ class Played:
 
 def profile_of(assignment: Assignment) -> Rules:
     """Give the rules of a plan: those that it brings, or those that ship. Raises RuleError."""
-    return load(assignment.profile) if assignment.rules is None else parse(assignment.rules)
+    return load_profile(assignment.profile) if assignment.rules is None else parse_profile(assignment.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayClock:
+    """A play that is going on: when it was confirmed, and how long it stood still in pauses that are over, ns."""
+
+    confirmed_at: int
+    paused_ns: int = 0
+
+    def after(self, pause_ns: int) -> "PlayClock":
+        """Take in that a pause of this length is over."""
+        return replace(self, paused_ns=self.paused_ns + pause_ns)
+
+    def played_ns(self, until: int) -> int:
+        """Give how long the play has gone on at a moment (ns), without the pauses that are over."""
+        return max(0, until - self.confirmed_at - self.paused_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +234,7 @@ class Table:
     since: int = 0
     work: Work = field(default_factory=Work)
     """What is known of the trays while they are being restored."""
-    check: Check | None = None
+    check: TrayProblem | None = None
     taken_apart: bool = False
     """Staff lay this deal from the tiles of a carrier that holds none of it."""
     refusals: int = 0
@@ -142,7 +257,7 @@ class Table:
     """Of the present play, from its confirmation; None too where a power cut has left it unknown."""
     extra_min: int = 0
     """Minutes that the arbiter has added to the present play."""
-    played: tuple[Played, ...] = ()
+    played: tuple[FinishedPlay, ...] = ()
     """What this table has behind it, oldest first."""
     seating: dict[Seat, Player] = field(default_factory=dict)
     """Who really sits where; empty until it differs from the plan with the arbiter's approval."""
@@ -162,9 +277,9 @@ class Table:
     """`seq` of the last order that was carried out."""
     obeyed: tuple[tuple[int, str], ...] = ()
     """`seq` and id of the last orders that were carried out, oldest first."""
-    session: Session | None = None
+    session: RiichiSession | None = None
     """The riichi session, at a table that plays one."""
-    hand: OneHand = field(default_factory=OneHand)
+    hand: PlannedHand = field(default_factory=PlannedHand)
     """Of a planned deal under riichi rules, what was said of its end."""
     self_test: Verdict | Literal["running"] | None = None
     """How the last self-test of the hardware ended; None: there was none yet."""
@@ -172,7 +287,7 @@ class Table:
     @property
     def profile(self) -> Rules:
         """The rules that this table plays by."""
-        return profile_of(self.assignment) if self.assignment else load(DEFAULT)
+        return profile_of(self.assignment) if self.assignment else load_profile(DEFAULT_MCR)
 
     @property
     def play(self) -> PlannedPlay | None:
@@ -245,7 +360,7 @@ class Table:
         return tuple(seat for seat in SEATS if seat not in self.verified) if self.phase is Phase.RESTORING else ()
 
 
-def afresh(state: Table, at: int) -> Table:
+def cleared(state: Table, at: int) -> Table:
     """Begin with nothing of what was before but an open call, a pause that lasts, and which order came last.
 
     Wrong PINs stay counted, or a new play would be three more free guesses; an arbiter who is here stays.
@@ -265,8 +380,63 @@ def afresh(state: Table, at: int) -> Table:
     )
 
 
-def session_of(state: Table) -> Session:
+def riichi_session_of(state: Table) -> RiichiSession:
     """Give the riichi session. Raises NotNow `no_session`."""
     if state.session is None:
         raise NotNow("no_session", "this table plays no riichi session")
     return state.session
+
+
+MINUTE_NS: Final = 60_000_000_000
+MILLISECOND_NS: Final = 1_000_000
+
+
+def minutes_left(state: "Table", now: int) -> int | None:
+    """Give the whole minutes that are left, one that has begun counted; below zero those that it is over.
+
+    None where the plan gives a play no time, where none is going on, and where it is not known since when: the device
+    was without power meanwhile, and nobody there can tell for how long.
+    """
+    clock, allowed = _running(state), play_minutes(state)
+    if clock is None or allowed is None:
+        return None
+    until = state.pause.since if state.pause is not None and state.paused else now
+    left = (allowed + state.extra_min) * MINUTE_NS - clock.played_ns(until)
+    return -(-left // MINUTE_NS)
+
+
+def play_minutes(state: "Table") -> int | None:
+    """Give the time that the present play has, by the plan that the table goes by; None where it has no limit."""
+    return state.assignment.minutes.get(state.play.round) if state.assignment and state.play else None
+
+
+def paused_ms(state: "Table") -> int | None:
+    """Give how long the play stood still in pauses that are over; None where no play's time runs, or is known."""
+    clock = _running(state)
+    return None if clock is None else clock.paused_ns // MILLISECOND_NS
+
+
+def played_ms(state: "Table") -> int | None:
+    """Give, in a pause, how long the play had gone on when it began; None where none is, or as above."""
+    clock, pause = _running(state), state.pause
+    if clock is None or pause is None or not state.paused:
+        return None
+    return clock.played_ns(pause.since) // MILLISECOND_NS
+
+
+def _running(state: "Table") -> PlayClock | None:
+    return state.play_clock if state.public in ("playing", "declared", "accepting") else None
+
+
+def arbiter_name(state: Table) -> str:
+    """Give the name of the arbiter who is at the table. Raises NotNow `arbiter_needed`."""
+    if state.arbiter is None:
+        raise NotNow("arbiter_needed", "by PIN, or let in by the desk")
+    return state.arbiter
+
+
+def current_play(state: Table) -> PlannedPlay:
+    """Give the present play. Raises NotNow `no_play`."""
+    if state.play is None:
+        raise NotNow("no_play", "nothing is being played here")
+    return state.play

@@ -9,23 +9,22 @@ import time
 from collections import Counter
 from random import Random
 
-from broker.club.judge import judge_of
-from broker.club.plans import plans
-from broker.club.table import Played, Seated, play_deal
-from broker.contract.words import SEATS
-from broker.rules.deal import new_deal
-from broker.rules.profile_files import load
+from broker.protocol import SEATS
+from broker.rules import load_mcr, new_deal
+from broker.rules.mcr import fan_judge
+from broker.sim.plans import plans
+from broker.sim.play import SimulatedPlay, SimulatedPlayer, play_deal
 
 
-def one(seed: int, weakest: float) -> Played:
+def one(seed: int, weakest: float) -> SimulatedPlay:
     """Play one deal."""
-    payments = load().payments
+    payments = load_mcr().payments
     deal = new_deal(seed, SEATS[seed // 4 % 4], SEATS[seed % 4], Random(f"deal {seed}"))
     players = {}
     for at, seat in enumerate(SEATS):
         strength = 1 - (1 - weakest) * ((at + seed) % 4) / 3
-        players[seat] = Seated(strength, Random(f"{seed} {seat}"))
-    return play_deal(deal, players, payments, judge_of(payments))
+        players[seat] = SimulatedPlayer(strength, Random(f"{seed} {seat}"))
+    return play_deal(deal, players, payments, fan_judge(payments))
 
 
 def main() -> None:

@@ -5,47 +5,53 @@ import time
 from random import Random
 from typing import Final
 
-from broker.rules.movement import Booking, Order, check, make, quality
-from broker.rules.movement.booking import bookings
-from broker.rules.movement.layout import layout
+from broker.event.movement import (
+    MovementOrder,
+    NumberedPlay,
+    check_movement,
+    lay_out,
+    make_movement,
+    measure_movement,
+    numbered_plays,
+)
 
 SECONDS: Final = 20.0
-ORDERS: Final = (Order(64, 16, 8), Order(64, 16, 8, deals_per_round=4))
+ORDERS: Final = (MovementOrder(64, 16, 8), MovementOrder(64, 16, 8, deals_per_round=4))
 
 
-def searched(order: Order, seconds: float) -> tuple[Booking, ...]:
+def searched(order: MovementOrder, seconds: float) -> tuple[NumberedPlay, ...]:
     """Give our movement."""
     end = time.monotonic() + seconds
-    return make(order, Random(1), lambda: time.monotonic() < end)
+    return make_movement(order, Random(1), lambda: time.monotonic() < end)
 
 
-def random_seating(order: Order, seconds: float) -> tuple[Booking, ...]:
+def random_seating(order: MovementOrder, seconds: float) -> tuple[NumberedPlay, ...]:
     """Give the best of many: the fewest rules broken, then the fewest repeated meetings and comparisons."""
-    chance, sittings = Random(1), layout(order)
+    chance, sittings = Random(1), lay_out(order)
     end = time.monotonic() + seconds
-    best: tuple[tuple[int, int], tuple[Booking, ...]] | None = None
+    best: tuple[tuple[int, int], tuple[NumberedPlay, ...]] | None = None
     while best is None or time.monotonic() < end:
         seated = []
         for round_ in range(order.rounds):
             players = chance.sample(range(1, order.players + 1), order.players)
             here = sittings[round_ * order.tables : (round_ + 1) * order.tables]
             seated += [(sitting, players[at * 4 : at * 4 + 4]) for at, sitting in enumerate(here)]
-        plays = bookings(seated)
-        measured = quality(plays)
-        key = (len(check(plays)), measured.meetings.excess + measured.comparisons.excess)
+        plays = numbered_plays(seated)
+        measured = measure_movement(plays)
+        key = (len(check_movement(plays)), measured.meetings.excess + measured.comparisons.excess)
         if best is None or key < best[0]:
             best = (key, plays)
     return best[1]
 
 
-def row(name: str, order: Order, plays: tuple[Booking, ...], seconds: float) -> str:
+def row(name: str, order: MovementOrder, plays: tuple[NumberedPlay, ...], seconds: float) -> str:
     """Give a line of the table."""
-    found = quality(plays)
+    found = measure_movement(plays)
     cells = (
         name,
         f"{order.rounds} x {order.deals_per_round}",
         f"{seconds:.1f}",
-        len(check(plays)),
+        len(check_movement(plays)),
         f"{found.meetings.excess} (>= {found.meetings.bound})",
         f"{found.comparisons.excess} (>= {found.comparisons.bound})",
         max(found.seat_spread),

@@ -10,20 +10,11 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from broker.contract.words import SEATS
-from broker.rules.deal import Deal, new_deal
-from broker.rules.errors import RuleError
-from broker.rules.profile_files import load
-from broker.rules.referee import turns
-from broker.rules.referee.actions import Action
-from broker.rules.referee.claims import settle_claims
-from broker.rules.referee.judge import Hu
-from broker.rules.referee.legal import legal_actions
-from broker.rules.referee.moves import apply
-from broker.rules.referee.play import begin
-from broker.rules.referee.replay import replay
+from broker.protocol import SEATS
+from broker.rules import Deal, RuleError, load_mcr, new_deal
+from broker.rules.mcr import Action, Hu, apply_action, begin_play, legal_actions, replay_actions, settle_claims, turns
 
-PAYMENTS: Final = load().payments
+PAYMENTS: Final = load_mcr().payments
 ROUNDS: Final = 5
 
 Recorded = tuple[Deal, tuple[Action, ...]]
@@ -38,14 +29,14 @@ def record(seed: int) -> Recorded:
     """Play one play at random: each seat that may act does, or lets one in three claims pass."""
     chance = Random(seed)
     deal = new_deal(seed, "east", SEATS[seed % 4], chance)
-    play, actions = begin(deal, PAYMENTS), list[Action]()
-    while seats := turns.asked(play.turns):
+    play, actions = begin_play(deal, PAYMENTS), list[Action]()
+    while seats := turns.awaited_seats(play.turns):
         choices = [choice for seat in seats if (choice := legal_actions(play, seat, no_win))]
         if play.turns.phase in ("draw", "hold"):
             action = chance.choice(choices[0])
         else:
             action = settle_claims(play.turns, [chance.choice(own) for own in choices if chance.randrange(3)])
-        play = apply(play, action, no_win)
+        play = apply_action(play, action, no_win)
         actions.append(action)
     return deal, tuple(actions)
 
@@ -53,15 +44,15 @@ def record(seed: int) -> Recorded:
 def by_tiles(recorded: list[Recorded]) -> None:
     """Judge all plays with their tiles."""
     for deal, actions in recorded:
-        replay(deal, actions, PAYMENTS, no_win)
+        replay_actions(deal, actions, PAYMENTS, no_win)
 
 
 def by_turns(recorded: list[Recorded]) -> None:
     """Judge all plays by turns alone."""
     for deal, actions in recorded:
-        state = begin(deal, PAYMENTS).turns
+        state = begin_play(deal, PAYMENTS).turns
         for action in actions:
-            state = turns.apply(state, action)
+            state = turns.apply_turn(state, action)
 
 
 def seconds(work: Callable[[list[Recorded]], None], recorded: list[Recorded]) -> float:

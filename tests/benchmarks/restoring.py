@@ -9,11 +9,8 @@ import statistics
 from dataclasses import dataclass, field
 from typing import Final
 
-from broker.contract.words import SEATS
-from kiosk.table.restoring.fewest import next_move
-from kiosk.table.restoring.lying import BLANK, Carrier, Lying, What
-from kiosk.table.restoring.moves import after
-from kiosk.table.restoring.places import PLACES, Deal, Place
+from broker.protocol import SEATS
+from kiosk.table import BLANK, PLACES, Carrier, Content, Deal, PlaceContent, TilePlace, after_move, next_move
 
 CARRIERS: Final = 200
 
@@ -61,17 +58,17 @@ class Effort:
         self.seconds += seconds
 
 
-def _laid(deal: Deal, slips: float, chance: random.Random) -> dict[Place, Lying]:
+def _laid(deal: Deal, slips: float, chance: random.Random) -> dict[TilePlace, PlaceContent]:
     """Give the carrier after all tiles were laid: each slip exchanges a tile with another's place."""
     serials = dict(deal)
     for place in PLACES:
         if chance.random() < slips:
             other = chance.choice(PLACES)
             serials[place], serials[other] = serials[other], serials[place]
-    return {place: Lying(What.TILE, serial) for place, serial in serials.items()}
+    return {place: PlaceContent(Content.TILE, serial) for place, serial in serials.items()}
 
 
-def _wrong(carrier: Carrier, deal: Deal) -> list[Place]:
+def _wrong(carrier: Carrier, deal: Deal) -> list[TilePlace]:
     return [place for place, lying in carrier.items() if lying.serial != deal[place]]
 
 
@@ -123,7 +120,7 @@ def _check(carrier: Carrier, deal: Deal, effort: Effort) -> None:
         effort.look(SCREEN_S)
         effort.move()
         effort.seconds += SETTLE_S
-        carrier = after(carrier, move)
+        carrier = after_move(carrier, move)
     effort.wrong = len(_wrong(carrier, deal))
 
 

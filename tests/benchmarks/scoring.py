@@ -16,14 +16,9 @@ import numpy as np
 import pandas as pd
 from msgspec import structs
 
-from broker.contract.words import SEATS, Seat
-from broker.rules.points import Outcome, points
-from broker.rules.profile import Profile
-from broker.rules.profile_files import load
-from broker.scoring.individual import standings
-from broker.scoring.ledger import Ledger
-from broker.scoring.plays import ScoredPlay
-from broker.scoring.ranking import Ranking
+from broker.protocol import SEATS, Seat
+from broker.rules import Outcome, Profile, load_mcr, seat_points
+from broker.scoring import Ledger, Ranking, ScoredPlay, player_standings
 
 T = TypeVar("T")
 
@@ -32,7 +27,7 @@ VALUES: Final = (8, 9, 10, 12, 14, 16, 18, 24, 28, 32, 48, 64, 88)
 
 def event(tables: int, deals: int, seed: int) -> list[ScoredPlay]:
     """Make up an event: everybody plays every deal once, at a seat and table that change."""
-    chance, profile = Random(seed), load()  # a benchmark, no secret
+    chance, profile = Random(seed), load_mcr()  # a benchmark, no secret
     players = [f"p{number:05}" for number in range(4 * tables)]
     plays = []
     for deal in range(1, deals + 1):
@@ -40,7 +35,7 @@ def event(tables: int, deals: int, seed: int) -> list[ScoredPlay]:
         for table in range(tables):
             at_table = dict(zip(SEATS, players[4 * table : 4 * table + 4], strict=True))
             fines: dict[Seat, int] = {"south": 4} if chance.random() < 0.001 else {}
-            plays.append(ScoredPlay(deal, table + 1, at_table, points(_outcome(chance), profile.payments), fines))
+            plays.append(ScoredPlay(deal, table + 1, at_table, seat_points(_outcome(chance), profile.payments), fines))
     return plays
 
 
@@ -96,7 +91,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    profile, plays = load(), event(asked.tables, asked.deals, asked.seed)
+    profile, plays = load_mcr(), event(asked.tables, asked.deals, asked.seed)
     print(f"{len(plays)} plays of {4 * asked.tables} players, {asked.deals} deals; median of {asked.times}")
 
     (ledger, ranked), ours = timed(lambda: _ours(plays, profile), asked.times)
@@ -111,7 +106,7 @@ def main() -> None:
     last = structs.replace(plays[-1], table=asked.tables + 1, players={seat: f"new {seat}" for seat in SEATS})
     for name, play in (("of players who are in it", plays[-1]), ("of four new players", last)):
         before = Ledger.of([one for one in plays if one is not play], profile)
-        standings(before)  # as it is while an event goes on
+        player_standings(before)  # as it is while an event goes on
         added = partial(_with, before, play)
         _, ranking = timed(added, 4 * asked.times)
         _, written = timed(lambda: list(added()), 4 * asked.times)  # noqa: B023 - called at once
@@ -122,12 +117,12 @@ def main() -> None:
 
 
 def _with(before: Ledger, play: ScoredPlay) -> Ranking:
-    return standings(before.with_play(play))
+    return player_standings(before.with_play(play))
 
 
 def _ours(plays: list[ScoredPlay], profile: Profile) -> tuple[Ledger, Ranking]:
     ledger = Ledger.of(plays, profile)
-    return ledger, standings(ledger)
+    return ledger, player_standings(ledger)
 
 
 def _same(ledger: Ledger, frame: pd.DataFrame) -> None:

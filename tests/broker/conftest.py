@@ -1,11 +1,13 @@
-"""Folders of events that were played, for the tests of what is made from them; and a real PostgreSQL."""
+"""Fixtures of the broker's side: PostgreSQL, an event's folder, a scorer's journal and hall."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.store.server import Server
 
 
@@ -26,3 +28,14 @@ def over(tmp_path: Path) -> Path:
 def under_way(tmp_path: Path) -> Path:
     """An event after its third round: every deal is still to be played by one table."""
     return event_folder(tmp_path / "under-way", until_round(3))
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[SqliteJournal]:
+    with open_journal(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def hall(tmp_path: Path, journal: SqliteJournal) -> Hall:
+    return make_hall(tmp_path, journal)

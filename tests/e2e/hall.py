@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from broker.brokers import Kind, make_broker
-from broker.credentials import Credentials
-from broker.demo.audit import Fact, audit, facts
-from broker.demo.children import Child
-from broker.demo.event import NAME, write_kiosk
-from broker.rules.movement import Booking
-from kiosk.twins.script import read_script
+from broker.event.movement import NumberedPlay
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Kind, make_broker
+from broker.sim.demo_audit import Fact, audit_event, facts
+from broker.sim.demo_event import NAME, write_kiosk
+from broker.sim.processes import DemoProcess
+from kiosk.sim import read_script
 from tests.e2e.proxy import Proxy
 
 LONGEST_S = 900.0
@@ -28,7 +28,7 @@ CAMERA = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
 class Hall:
     """Broker, scorer and four kiosks behind proxies, for an event of a few rounds."""
 
-    def __init__(self, folder: Path, kind: Kind, bookings: tuple[Booking, ...]) -> None:
+    def __init__(self, folder: Path, kind: Kind, bookings: tuple[NumberedPlay, ...]) -> None:
         """`folder`: the demo's event with these plays, which nobody has played in yet."""
         self.folder, self.bookings = folder, bookings
         credentials = Credentials.load(folder / "credentials.json")
@@ -37,7 +37,7 @@ class Hall:
         self.log: list[str] = []
         self._news = threading.Condition()
         self.proxies: dict[int, Proxy] = {}
-        self.children: dict[str, Child] = {}
+        self.children: dict[str, DemoProcess] = {}
         self._url = ""
 
     def start(self) -> None:
@@ -49,7 +49,7 @@ class Hall:
 
     def start_scorer(self) -> None:
         where = f"127.0.0.1:{self.broker.port}"
-        scorer = Child("scorer", ["scorer", str(self.folder), "--broker", where, "--desk-port", "0"], self._said)
+        scorer = DemoProcess("scorer", ["scorer", str(self.folder), "--broker", where, "--desk-port", "0"], self._said)
         self.children["scorer"] = scorer
         self._url = scorer.wait_for(r"^Desk: (\S+)", LONGEST_S)
 
@@ -58,7 +58,7 @@ class Hall:
         text = config.read_text(encoding="utf-8").replace("[devices]", "keepalive_s = 2\n\n[devices]")
         config.write_text(re.sub(r'(?<=camera = )".*"', f'"{CAMERA}"', text), encoding="utf-8")
         name = f"table {table}"
-        self.children[name] = Child(name, ["kiosk", str(config)], self._said)
+        self.children[name] = DemoProcess(name, ["kiosk", str(config)], self._said)
 
     def _said(self, who: str, line: str) -> None:
         with self._news:
@@ -150,7 +150,7 @@ class Hall:
         return [fact for fact in facts(self.folder / "scorer.sqlite") if fact["type"] == "result"]
 
     def problems(self, view: dict[str, Any]) -> list[str]:
-        return audit(self.folder / "scorer.sqlite", self.folder / "standings.csv", view, len(self.bookings))
+        return audit_event(self.folder / "scorer.sqlite", self.folder / "standings.csv", view, len(self.bookings))
 
     def scripted(self) -> dict[tuple[int, int], tuple[Any, ...]]:
         """What the people at the tables were told to do, by table and round."""

@@ -6,27 +6,26 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from broker.brokers import make_broker
-from broker.contract.counting import McrValue
-from broker.contract.link import Address
-from broker.contract.words import SEATS, Seat
-from broker.credentials import Credentials
-from broker.rules.tiles import KINDS
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import make_broker
+from broker.protocol import SEATS, McrValue, Seat
+from broker.protocol.link import Address
+from broker.rules import KINDS
 from broker.scorer.service import Scorer
 from firmware.reports import Pressed, Released
-from kiosk.config import Settings
-from kiosk.eyes import Eyes
-from kiosk.journal import Journal, Whose
-from kiosk.program import Program
-from kiosk.table.state import Phase
+from kiosk.camera.thread import CameraThread
+from kiosk.config import KioskSettings
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.program import TableProgram
+from kiosk.table import Phase
 from tests.broker.scorer.hall import open_journal
 from tests.broker.scorer.small import NAME
 from tests.broker.scorer.test_counting import EVENT, TABLE, dealt
 from tests.kiosk.standing import CONFIG, Time
 from tests.kiosk.tables import MS, S, right
-from vision.live.cameras import open_camera
-from vision.twins.hand import laid_hand
-from vision.twins.world import Laid, TrayTwin
+from vision.cameras.addresses import open_camera
+from vision.sim.scene import lay_hand
+from vision.sim.table import SimulatedTable, SimulatedTile
 
 LONG_S = 120.0
 SET = 1
@@ -35,7 +34,7 @@ SET = 1
 class Playing:
     """A table with its eyes, and the mat that they look at."""
 
-    def __init__(self, program: Program, eyes: Eyes, mat: TrayTwin, clock: Time) -> None:
+    def __init__(self, program: TableProgram, eyes: CameraThread, mat: SimulatedTable, clock: Time) -> None:
         self.program, self.eyes, self.mat, self.clock = program, eyes, mat, clock
 
     def until(self, what: Callable[[], bool]) -> None:
@@ -71,7 +70,7 @@ class Playing:
         self.until_in(Phase.DECLARED)
 
     def lay(self, *groups: tuple[int, ...]) -> None:
-        self.mat.spread(laid_hand([[Laid(SET, serial) for serial in group] for group in groups]))
+        self.mat.spread(lay_hand([[SimulatedTile(SET, serial) for serial in group] for group in groups]))
 
 
 @contextmanager
@@ -82,15 +81,15 @@ def playing(folder: Path) -> Iterator[tuple[Playing, Scorer]]:
         make_broker("embedded", folder / "broker", NAME, credentials, tables=max(EVENT.tables)) as broker,
         open_journal(folder) as stored,
         _scoring(Scorer(EVENT, stored, folder, lambda: 1_800_000_000_000), broker.port, credentials) as scorer,
-        closing(Journal(folder / "table.sqlite", Whose(NAME, TABLE))) as journal,
+        closing(TableJournal(folder / "table.sqlite", JournalOwner(NAME, TABLE))) as journal,
     ):
         (folder / "password").write_text(credentials.table(TABLE)[1], encoding="utf-8")
         (folder / "password").chmod(0o600)
         text = CONFIG.replace('event = "cup-2026"', f'event = "{NAME}"').replace("table = 3", f"table = {TABLE}")
         (folder / "table.toml").write_text(text.replace("port = 1", f"port = {broker.port}"), encoding="utf-8")
-        clock, mat = Time(), TrayTwin()
-        program = Program(Settings(folder / "table.toml"), journal, clock)
-        eyes = Eyes(lambda: open_camera("sim://tray?fps=20&seed=3", world=mat), program.seen, clock)
+        clock, mat = Time(), SimulatedTable()
+        program = TableProgram(KioskSettings(folder / "table.toml"), journal, clock)
+        eyes = CameraThread(lambda: open_camera("sim://tray?fps=20&seed=3", world=mat), program.seen, clock)
         eyes.start()
         program.start()
         try:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from broker.demo.children import COMMAND
+from broker.sim.processes import COMMAND
 
 
 @pytest.mark.slow
 def test_the_demo_plays_a_whole_event_and_finds_nothing_off(tmp_path: Path) -> None:
-    command = [COMMAND, "demo", "--once", "--folder", tmp_path / "event"]
+    command: list[str | Path] = [COMMAND, "demo", "--once", "--folder", str(tmp_path / "event")]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     said = ended.stdout.splitlines()
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -8,20 +8,19 @@ from typing import Final
 
 import pytest
 
-from broker.brokers import make_broker
-from broker.contract.link import Address
-from broker.contract.rulings import AnyDecision, Substitute, Withdrawn
-from broker.contract.words import SEATS
-from broker.credentials import Credentials
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import make_broker
+from broker.protocol import SEATS, AnyDecision, Substitute, Withdrawn
+from broker.protocol.link import Address
 from broker.scorer.service import Scorer
-from broker.store.address import STORE
+from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
-from kiosk.config import Settings
-from kiosk.journal import Journal, Whose
-from kiosk.program import Program
-from kiosk.table.state import Phase
+from kiosk.config import KioskSettings
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.program import TableProgram
+from kiosk.table import Phase
+from tests.broker.rulings.ruled import HEAD, draft
 from tests.broker.scorer.hall import NOW
-from tests.broker.scorer.rulings.ruled import HEAD, draft
 from tests.broker.scorer.small import NAME, event
 from tests.kiosk.standing import Standing, Time
 from tests.kiosk.tables import S
@@ -54,8 +53,11 @@ class Room:
             '[devices]\nbuttons = "sim://buttons"\ncamera = "sim://tray"\n',
             encoding="utf-8",
         )
-        journal, time = leaving.enter_context(closing(Journal(folder / "table.sqlite", Whose(NAME, TABLE)))), Time()
-        self.program = Program(Settings(folder / "table.toml"), journal, time, time.of_day, board=tuple)
+        journal, time = (
+            leaving.enter_context(closing(TableJournal(folder / "table.sqlite", JournalOwner(NAME, TABLE)))),
+            Time(),
+        )
+        self.program = TableProgram(KioskSettings(folder / "table.toml"), journal, time, time.of_day, board=tuple)
         self.table = Standing(self.program, journal, time)
         self.program.start()
         leaving.callback(self.program.stop)

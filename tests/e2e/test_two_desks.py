@@ -8,17 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.contract.messages import Order
-from broker.contract.wire import decode_at
-from broker.desk.obeyed import Fate, fates
-from broker.desk.orders import OrderDesk
-from broker.people.accounts import Account
-from broker.people.door import Door
-from broker.people.orders import Given, KeptOrder
+from broker.people import Account, Authentication
+from broker.protocol import Order, decode_on_topic
 from broker.scorer.view import TableView
-from kiosk.table import orders
-from tests.broker.desk import sample
+from broker.web.tables.orders import KeptOrder, OrderDesk, OrderGiven, OrderOutcome, order_outcomes
+from kiosk.table import arbiter
 from tests.broker.people.conftest import NOON, Hand
+from tests.broker.web import sample
 from tests.examples import COSTLY
 from tests.kiosk.tables import EVENT, TABLE, Sitting, play
 
@@ -33,19 +29,19 @@ class Desk:
         folder.mkdir()
         self.clock, self.up, self.sent = Hand(), True, list[Order]()
         self.clock.now = NOON + off_ms
-        self.door = Door(folder, self.clock)
-        self.orders = OrderDesk(EVENT, self.door, self)
+        self.auth = Authentication(folder, self.clock)
+        self.orders = OrderDesk(EVENT, self.auth, self)
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one order, which is not kept by the wire."""
-        message = decode_at(topic, payload)[1]
+        message = decode_on_topic(topic, payload)[1]
         assert isinstance(message, Order)
         assert not retain
         self.sent.append(message)
 
     def give(self, seen: TableView) -> KeptOrder:
         """Give the table a minute more."""
-        return self.orders.give(Given((TABLE,), "extra_time", 1, "late", "Anne"), ANNE, "", (seen,))
+        return self.orders.give(OrderGiven((TABLE,), "extra_time", 1, "late", "Anne"), ANNE, "", (seen,))
 
 
 class Room:
@@ -57,7 +53,7 @@ class Room:
 
     def hear(self, desk: Desk) -> None:
         """Bring the table the desk's last order."""
-        self.sitting.take(orders.given(desk.sent[-1], self.sitting.wait()))
+        self.sitting.take(arbiter.event_of_order(desk.sent[-1], self.sitting.wait()))
 
     def look(self) -> None:
         """Let the scorer hear how the table is."""
@@ -67,12 +63,12 @@ class Room:
     def close(self) -> None:
         """Close the desks' stores."""
         for desk in self.desks:
-            desk.door.close()
+            desk.auth.close()
 
 
-def fate_of(kept: KeptOrder, room: Room) -> Fate:
+def fate_of(kept: KeptOrder, room: Room) -> OrderOutcome:
     """Give what became of an order at the one table."""
-    (fate,) = (fate for fate, tables in fates(kept, {TABLE: room.seen}).items() if tables)
+    (fate,) = (fate for fate, tables in order_outcomes(kept, {TABLE: room.seen}).items() if tables)
     return fate
 
 

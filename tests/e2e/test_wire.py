@@ -10,13 +10,13 @@ import paho.mqtt.client as mqtt
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
-from broker.brokers import Kind, make_broker
-from broker.contract.words import SEATS
-from broker.credentials import Credentials
-from broker.demo.audit import facts
-from broker.demo.children import Child
-from broker.demo.event import NAME
-from broker.rules.movement import Booking
+from broker.event.movement import NumberedPlay
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Kind, make_broker
+from broker.protocol import SEATS
+from broker.sim.demo_audit import facts
+from broker.sim.demo_event import NAME
+from broker.sim.processes import DemoProcess
 from tests.demo_event import MakeEvent
 
 pytestmark = pytest.mark.slow
@@ -65,7 +65,7 @@ class Intruder:
 class Room:
     """A broker and a scorer of their own, without kiosks."""
 
-    def __init__(self, folder: Path, kind: Kind, bookings: tuple[Booking, ...]) -> None:
+    def __init__(self, folder: Path, kind: Kind, bookings: tuple[NumberedPlay, ...]) -> None:
         self.folder = folder
         self.booking = next(booking for booking in bookings if booking.table == TABLE)
         credentials = Credentials.load(folder / "credentials.json")
@@ -73,7 +73,7 @@ class Room:
         self.broker.start()
         where = f"127.0.0.1:{self.broker.port}"
         arguments = ["scorer", str(folder), "--broker", where, "--desk-port", "0"]
-        self.scorer = Child("scorer", arguments, lambda _who, _line: None)
+        self.scorer = DemoProcess("scorer", arguments, lambda _who, _line: None)
         self.scorer.wait_for(r"^Desk: (\S+)", DEADLINE_S)
         self.intruder = Intruder(self.broker.port, credentials)
         while self.intruder.receipts.get(timeout=DEADLINE_S)["upto"] != 0:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware.twins.pico import Pico
+from firmware.sim.pico import SimulatedPico
 from tests.firmware.box.world import Start
 from tests.firmware.micropython.flashed import flash
 from tests.firmware.micropython.process import MicroPython
@@ -26,6 +26,6 @@ def micropython(flashed: Path) -> Iterator[MicroPython]:
 @pytest.fixture(params=["cpython", "micropython"])
 def start(request: pytest.FixtureRequest) -> Start:
     if request.param == "cpython":
-        return Pico
+        return SimulatedPico
     process: MicroPython = request.getfixturevalue("micropython")
     return process.start

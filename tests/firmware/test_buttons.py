@@ -1,40 +1,46 @@
-"""The hu buttons on pins: a press is told once, at the time of its edge, whatever threads and contacts do."""
+"""Buttons on the pins of a Pi: from the kernel's edges to reports."""
 
 import queue
+import sys
+import threading
+import time
 from collections.abc import Iterator
 from itertools import accumulate
 
 import gpiozero
 import pytest
+from gpiozero.pins.local import LocalPiFactory
 from gpiozero.pins.mock import MockFactory, PinState
 from gpiozero.pins.pi import PiPin
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from firmware.buttons import ON_ITS_WAY_NS, SeatButtons
-from firmware.contact import MS, Limits, TooShort
+from firmware.buttons import EDGE_DELAY_NS, SeatButtons, Ticker, clock_offset_ns, kernel_pins
 from firmware.errors import DeviceMissing
+from firmware.presses import MS, ContactLimits, TooShort
 from firmware.reports import Health, Held, Pressed, Released, Report
-from firmware.twins.fingers import Fingers
-from tests.firmware.desk import BOOT, FULL, PLAIN, Desk, desk
+from firmware.sim.buttons import ButtonFingers
+from firmware.wiring import FULL_WIRING
+from tests.firmware.fake_lgpio import Chip
+from tests.firmware.simulated_table import BOOT, PLAIN, Clock, SimulatedTable, simulated_table
 
 DOWN, UP = 0, 1
 
 
 @pytest.fixture
-def table() -> Iterator[Desk]:
-    with desk() as made:
+def table() -> Iterator[SimulatedTable]:
+    with simulated_table() as made:
         yield made
 
 
-def test_a_press_is_told_with_its_seat_and_the_time_of_its_edge(table: Desk) -> None:
+def test_a_press_is_told_with_its_seat_and_the_time_of_its_edge(table: SimulatedTable) -> None:
     edge = table.clock.ns + 500 * MS
     table.drive("west", (500, DOWN), (120, UP))
     table.wait(100)
     assert table.told == [Pressed("west", edge), Released("west", edge + 120 * MS)]
 
 
-def test_a_press_is_timed_by_its_edge_however_late_it_reaches_us(table: Desk) -> None:
+def test_a_press_is_timed_by_its_edge_however_late_it_reaches_us(table: SimulatedTable) -> None:
     edge = table.clock.ns
     table.wait(700)
     ticks = (edge - BOOT) / 1e9
@@ -46,7 +52,7 @@ def test_a_press_is_timed_by_its_edge_however_late_it_reaches_us(table: Desk) ->
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # each example presses a fresh seat's past
 @given(st.lists(st.integers(1, 9), max_size=9), st.integers(40, 1900), st.lists(st.integers(1, 39), max_size=9))
 def test_however_a_contact_bounces_a_press_is_one(
-    table: Desk, closing: list[int], held: int, opening: list[int]
+    table: SimulatedTable, closing: list[int], held: int, opening: list[int]
 ) -> None:
     """An even number of bounces, so that the contact ends closed, then open."""
     table.wait(1000)
@@ -58,7 +64,7 @@ def test_however_a_contact_bounces_a_press_is_one(
     assert table.pressed == [("south", edge)]
 
 
-def test_two_seats_at_the_same_instant_are_two_presses_of_that_instant(table: Desk) -> None:
+def test_two_seats_at_the_same_instant_are_two_presses_of_that_instant(table: SimulatedTable) -> None:
     edge = table.clock.ns
     for seat in ("north", "south"):
         table.drive(seat, (0, DOWN))
@@ -66,14 +72,14 @@ def test_two_seats_at_the_same_instant_are_two_presses_of_that_instant(table: De
     assert sorted(table.pressed) == [("north", edge), ("south", edge)]
 
 
-def test_a_pulse_too_short_is_told_to_who_looks_after_the_wiring_and_to_nobody_else(table: Desk) -> None:
+def test_a_pulse_too_short_is_told_to_who_looks_after_the_wiring_and_to_nobody_else(table: SimulatedTable) -> None:
     edge = table.clock.ns
     table.drive("east", (0, DOWN), (1, UP))
     table.wait(100)
     assert (table.told, table.short) == ([], [TooShort("east", edge, MS)])
 
 
-def test_a_long_press_and_a_stuck_button_are_told(table: Desk) -> None:
+def test_a_long_press_and_a_stuck_button_are_told(table: SimulatedTable) -> None:
     edge = table.clock.ns
     table.drive("north", (0, DOWN))
     table.wait(31_000)
@@ -84,7 +90,7 @@ def test_a_long_press_and_a_stuck_button_are_told(table: Desk) -> None:
 
 
 def test_a_button_that_is_down_at_the_start_is_stuck_and_no_press() -> None:
-    with desk(closed=("west",)) as table:
+    with simulated_table(closed=("west",)) as table:
         assert table.told == [Health("button-west", "button_stuck", "it was closed at the start")]
         table.drive("west", (500, UP))
         table.wait(100)
@@ -94,7 +100,7 @@ def test_a_button_that_is_down_at_the_start_is_stuck_and_no_press() -> None:
 # ---- edges that come late or never ---------------------------------------------------------------------
 
 
-def test_a_press_is_not_told_while_the_edge_that_ends_it_is_on_its_way(table: Desk) -> None:
+def test_a_press_is_not_told_while_the_edge_that_ends_it_is_on_its_way(table: SimulatedTable) -> None:
     """The pin is high again, but we have not heard of it yet: a spark, not a finger."""
     edge = table.clock.ns
     table.drive("east", (0, DOWN))
@@ -106,7 +112,7 @@ def test_a_press_is_not_told_while_the_edge_that_ends_it_is_on_its_way(table: De
     assert (table.told, table.short) == ([], [TooShort("east", edge, MS)])
 
 
-def test_a_late_edge_is_waited_for_each_time_anew(table: Desk) -> None:
+def test_a_late_edge_is_waited_for_each_time_anew(table: SimulatedTable) -> None:
     for _ in range(2):
         edge = table.clock.ns
         table.drive("east", (0, DOWN))
@@ -117,22 +123,22 @@ def test_a_late_edge_is_waited_for_each_time_anew(table: Desk) -> None:
     assert (table.told, [short.lasted_ns for short in table.short]) == ([], [MS, MS])
 
 
-def test_a_lost_edge_is_made_up_for(table: Desk) -> None:
+def test_a_lost_edge_is_made_up_for(table: SimulatedTable) -> None:
     """The kernel keeps a few edges only; one lost when letting go must not call the arbiter two seconds later."""
     edge = table.clock.ns
     table.drive("east", (0, DOWN))
     table.wait(100)
     table.pin("east")._change_state(value=True)
-    table.wait(2000 + ON_ITS_WAY_NS // MS)
+    table.wait(2000 + EDGE_DELAY_NS // MS)
     table.wait(100)
     assert table.told == [Pressed("east", edge), Released("east", edge + 2000 * MS - 1)]
     assert table.buttons.due() is None
 
 
-late_us = st.integers(0, ON_ITS_WAY_NS // 1000 - 1000)
+late_us = st.integers(0, EDGE_DELAY_NS // 1000 - 1000)
 
 
-def play_late(table: Desk, edges: list[tuple[int, bool]], late: int) -> None:
+def play_late(table: SimulatedTable, edges: list[tuple[int, bool]], late: int) -> None:
     """Let west's pin move at these times (in µs), and tell each edge so much later."""
     start, pin = table.clock.ns, table.pin("west")
     steps = [(at, "moves", at, level) for at, level in edges] + [(at + late, "tells", at, level) for at, level in edges]
@@ -149,7 +155,7 @@ def play_late(table: Desk, edges: list[tuple[int, bool]], late: int) -> None:
 def test_sparks_whose_edges_come_late_are_no_presses(sparks: list[tuple[int, int]], late: int) -> None:
     """Where sparks are further apart than their edges are late: else a pin that is low does not say by which it is."""
     times = list(accumulate((one for spark in sparks for one in spark), initial=0))[:-1]
-    with desk() as table:
+    with simulated_table() as table:
         play_late(table, [(at, index % 2 == 1) for index, at in enumerate(times)], late)
         assert [one for one in table.told if not isinstance(one, Health)] == []
 
@@ -157,7 +163,7 @@ def test_sparks_whose_edges_come_late_are_no_presses(sparks: list[tuple[int, int
 @given(st.integers(5, 500), late_us)
 @example(6, 19_000)
 def test_a_press_whose_edges_come_late_is_a_press_at_its_edge(held_ms: int, late: int) -> None:
-    with desk() as table:
+    with simulated_table() as table:
         start = table.clock.ns
         play_late(table, [(0, False), (held_ms * 1000, True)], late)
         assert table.told == [Pressed("west", start), Released("west", start + held_ms * MS)]
@@ -166,14 +172,14 @@ def test_a_press_whose_edges_come_late_is_a_press_at_its_edge(held_ms: int, late
 # ---- two contacts -----------------------------------------------------------------------------------------
 
 
-def second(table: Desk, level: int) -> None:
+def second(table: SimulatedTable, level: int) -> None:
     opens = table.wiring["east"].opens
     assert opens is not None
     table.factory.pin(opens).happen([(table.clock.seconds(), bool(level))])
 
 
 def test_a_cable_that_is_pulled_out_is_told_within_two_seconds_and_when_it_is_back() -> None:
-    with desk(FULL) as table:
+    with simulated_table(FULL_WIRING) as table:
         second(table, UP)
         table.wait(999)
         assert table.told == []
@@ -185,10 +191,10 @@ def test_a_cable_that_is_pulled_out_is_told_within_two_seconds_and_when_it_is_ba
 
 
 def test_a_button_without_its_cable_at_the_start_is_told() -> None:
-    with desk(FULL) as table:
+    with simulated_table(FULL_WIRING) as table:
         second(table, UP)
         with SeatButtons(
-            FULL, table.told.append, factory=MockFactory(), clock_ns=table.clock.now, ticking=False
+            FULL_WIRING, table.told.append, factory=MockFactory(), clock_ns=table.clock.now, ticking=False
         ) as bare:
             table.clock.ns += 1000 * MS
             bare.pass_time()
@@ -197,7 +203,7 @@ def test_a_button_without_its_cable_at_the_start_is_told() -> None:
 
 
 def test_wires_that_touch_are_told() -> None:
-    with desk(FULL) as table:
+    with simulated_table(FULL_WIRING) as table:
         table.drive("east", (0, DOWN))
         table.wait(1500)
         assert table.told[1:] == [Health("button-east", "button_shorted", "both contacts are closed")]
@@ -205,7 +211,7 @@ def test_wires_that_touch_are_told() -> None:
 
 def test_a_lost_edge_of_the_second_contact_is_no_cable_that_is_off() -> None:
     """The edge by which it closed again was lost: before a fault is told, the pin itself is asked."""
-    with desk(FULL) as table:
+    with simulated_table(FULL_WIRING) as table:
         second(table, UP)
         table.factory.pin(12)._change_state(value=False)
         table.wait(5000)
@@ -213,7 +219,7 @@ def test_a_lost_edge_of_the_second_contact_is_no_cable_that_is_off() -> None:
 
 
 def test_a_press_of_a_button_with_two_contacts_is_a_press_and_no_fault() -> None:
-    with desk(FULL) as table:
+    with simulated_table(FULL_WIRING) as table:
         edge = table.clock.ns
         second(table, UP)
         table.drive("east", (0, DOWN), (1500, UP))
@@ -226,7 +232,7 @@ def test_a_press_of_a_button_with_two_contacts_is_a_press_and_no_fault() -> None
 
 
 def test_lamps_show_what_they_are_told_and_are_out_in_the_end() -> None:
-    with desk(FULL) as table:
+    with simulated_table(FULL_WIRING) as table:
         pin = table.factory.pin(17)
         table.buttons.show("east", "on")
         table.buttons.show("east", "off")
@@ -236,19 +242,19 @@ def test_lamps_show_what_they_are_told_and_are_out_in_the_end() -> None:
     assert others == [False] * 3
 
 
-def test_a_button_without_a_lamp_shows_nothing(table: Desk) -> None:
+def test_a_button_without_a_lamp_shows_nothing(table: SimulatedTable) -> None:
     table.buttons.show("east", "on")
     assert {str(pin) for pin in table.factory.pins.values()} == {"GPIO5", "GPIO6", "GPIO13", "GPIO19"}
 
 
 def test_closing_twice_is_harmless_and_frees_the_pins() -> None:
-    with desk(FULL) as table:
+    with simulated_table(FULL_WIRING) as table:
         table.buttons.close()
         table.buttons.close()
         table.drive("east", (500, DOWN), (100, UP))
         table.wait(1000)
         assert table.told == []
-        SeatButtons(FULL, table.told.append, factory=table.factory).close()
+        SeatButtons(FULL_WIRING, table.told.append, factory=table.factory).close()
 
 
 def test_a_pin_that_is_taken_is_named_with_its_seat_and_the_others_are_let_go() -> None:
@@ -275,8 +281,8 @@ def test_pins_that_the_system_refuses_are_missing_devices(error: Exception) -> N
 def test_a_lamp_that_cannot_be_had_lets_everything_go() -> None:
     factory = MockFactory()
     with gpiozero.LED(22, pin_factory=factory), pytest.raises(DeviceMissing, match="the lamps: "):
-        SeatButtons(FULL, lambda _: None, factory=factory)
-    SeatButtons(FULL, lambda _: None, factory=factory).close()
+        SeatButtons(FULL_WIRING, lambda _: None, factory=factory)
+    SeatButtons(FULL_WIRING, lambda _: None, factory=factory).close()
 
 
 # ---- in the time of the day -------------------------------------------------------------------------------
@@ -284,8 +290,8 @@ def test_a_lamp_that_cannot_be_had_lets_everything_go() -> None:
 
 def test_time_passes_by_itself() -> None:
     told: queue.Queue[Report] = queue.Queue()
-    fingers = Fingers(bounces=3, hold_s=0.2, seed=1)
-    limits = Limits(held_ns=100 * MS)
+    fingers = ButtonFingers(bounces=3, hold_s=0.2, seed=1)
+    limits = ContactLimits(held_ns=100 * MS)
     with SeatButtons(fingers.wiring, told.put, factory=fingers.factory, limits=limits):
         fingers.press("west")
         seen = [told.get(timeout=30) for _ in range(3)]
@@ -295,10 +301,160 @@ def test_time_passes_by_itself() -> None:
 
 
 def test_a_lamp_that_blinks_keeps_its_beat_when_it_is_told_again() -> None:
-    with desk(FULL) as table:
+    with simulated_table(FULL_WIRING) as table:
         table.buttons.show("east", "blink")
         thread = table.buttons._lamps._leds["east"]._blink_thread  # type: ignore[union-attr]  # gpiozero's thread, seen by nothing public
         table.buttons.show("east", "blink")
         assert table.buttons._lamps._leds["east"]._blink_thread is thread  # type: ignore[union-attr]  # gpiozero's thread, seen by nothing public
         table.buttons.show("east", "off")
         assert table.factory.pin(17).states[-1] == PinState(table.factory.pin(17).states[-1].timestamp, state=False)
+
+
+PI_4, PI_5 = 0xC03111, 0xD04170
+
+
+@pytest.fixture
+def chip(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chip]:
+    """Give a chip in place of lgpio's, and a gpiozero that has not chosen its pins yet."""
+    made = Chip()
+    monkeypatch.setitem(sys.modules, "lgpio", made)
+    monkeypatch.delitem(sys.modules, "gpiozero.pins.lgpio", raising=False)
+    monkeypatch.setattr(gpiozero.Device, "pin_factory", None)
+    monkeypatch.delenv("GPIOZERO_PIN_FACTORY", raising=False)
+    monkeypatch.setattr(gpiozero.pins.local, "get_pi_revision", lambda: PI_5)
+    yield made
+    LocalPiFactory.pins.clear()
+    LocalPiFactory._reservations.clear()
+    sys.modules.pop("gpiozero.pins.lgpio", None)
+
+
+@pytest.mark.parametrize("revision", [PI_4, PI_5])
+def test_a_press_has_the_kernels_time_of_its_edge(chip: Chip, monkeypatch: pytest.MonkeyPatch, revision: int) -> None:
+    monkeypatch.setattr(gpiozero.pins.local, "get_pi_revision", lambda: revision)
+    clock, told = Clock(), list[Report]()
+    monkeypatch.setattr(gpiozero.pins.local, "monotonic", clock.seconds)
+    with SeatButtons(PLAIN, told.append, clock_ns=clock.now, ticking=False) as buttons:
+        edge = clock.ns
+        clock.sleep(1)
+        for after_ms, level in [(0, 0), (1, 1), (2, 0), (90, 1)]:
+            chip.happen(13, level, edge - BOOT + after_ms * MS)
+        buttons.pass_time()
+    assert told == [Pressed("west", edge), Released("west", edge + 90 * MS)]
+
+
+def test_contacts_are_pulled_up_lamps_are_outputs_and_nothing_is_debounced_by_lgpio(chip: Chip) -> None:
+    with SeatButtons(FULL_WIRING, lambda _: None, ticking=False) as buttons:
+        buttons.show("east", "on")
+        assert {line for line, mode in chip.modes.items() if mode == Chip.SET_PULL_UP} == {5, 6, 13, 19, 20, 21, 12, 16}
+        assert {line: chip.levels[line] for line, mode in chip.modes.items() if mode == 2} == {
+            17: 1,
+            27: 0,
+            22: 0,
+            23: 0,
+        }
+        assert sorted(chip.heard) == [5, 6, 12, 13, 16, 19, 20, 21]
+    assert (chip.heard, chip.levels[17], chip.debounced) == ({}, 0, [])
+
+
+def test_lgpios_pins_are_taken_and_no_others_in_their_place(chip: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert type(kernel_pins()).__name__ == "LGPIOFactory"
+    monkeypatch.setattr(gpiozero.Device, "pin_factory", None)
+
+    def refuse(_: int) -> int:
+        raise PermissionError("can not open gpiochip")
+
+    monkeypatch.setattr(chip, "gpiochip_open", refuse)
+    with pytest.raises(DeviceMissing, match="no pins here: can not open gpiochip"):
+        kernel_pins()
+
+
+def test_the_offset_between_two_clocks_is_found_once_by_the_quickest_look() -> None:
+    clock = Clock()
+
+    class Slow:
+        """The first looks are interrupted for a second each."""
+
+        looks = 0
+
+        def ticks(self) -> float:
+            self.looks += 1
+            ticks = clock.seconds()
+            if self.looks < 4:
+                clock.sleep(1)
+            return ticks
+
+    assert clock_offset_ns(Slow(), clock.now) == 1_000_000_000_000
+
+
+class Work:
+    """Things due at times; the first `deaf` calls do nothing."""
+
+    def __init__(self, *due: int, deaf: int = 0) -> None:
+        self.left, self.deaf, self.calls = [*due], deaf, 0
+        self.done = threading.Event()
+
+    def due(self) -> int | None:
+        return self.left[0] if self.left else None
+
+    def pass_time(self) -> None:
+        self.calls += 1
+        if self.calls > self.deaf:
+            del self.left[0]
+        if not self.left:
+            self.done.set()
+
+
+def ticking(work: Work) -> Ticker:
+    return Ticker("test", work.due, work.pass_time, time.monotonic_ns)
+
+
+def test_what_is_due_is_done_and_not_before() -> None:
+    due = time.monotonic_ns() + 20_000_000
+    work = Work(0, due)
+    ticker = ticking(work)
+    ticker.start()
+    assert work.done.wait(30)
+    assert time.monotonic_ns() >= due
+    ticker.stop()
+    assert work.calls == 2
+
+
+def test_what_could_not_be_done_yet_is_tried_again() -> None:
+    work = Work(0, deaf=3)
+    ticker = ticking(work)
+    ticker.start()
+    assert work.done.wait(30)
+    ticker.stop()
+    assert work.calls == 4
+
+
+def test_while_nothing_is_due_it_sleeps_without_end() -> None:
+    assert ticking(Work())._left() is None
+
+
+def test_what_becomes_due_while_it_sleeps_is_done_when_it_is_told_to_look() -> None:
+    work = Work()
+    ticker = ticking(work)
+    ticker.start()
+    work.left.append(0)
+    ticker.look()
+    assert work.done.wait(30)
+    ticker.stop()
+
+
+def test_stopping_before_the_start_twice_and_from_itself_is_harmless() -> None:
+    ticker = ticking(Work())
+    ticker.stop()
+    ticker.stop()
+    own: list[Ticker] = []
+    stopped = threading.Event()
+
+    def stop() -> None:
+        own[0].stop()
+        stopped.set()
+
+    own.append(Ticker("test", lambda: 0, stop, time.monotonic_ns))
+    own[0].start()
+    assert stopped.wait(30)
+    own[0]._thread.join(30)
+    assert not own[0]._thread.is_alive()

@@ -1,12 +1,206 @@
-"""The laws of four contacts together: the order of presses is the order of first edges."""
+"""From edges to presses, changeover contacts and chatter."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.contact import MS, TooShort
-from firmware.presses import Presses
-from firmware.reports import SEATS, Pressed, Seat
-from tests.firmware.waves import LIMITS, Wave, noises, of, pause, play, pressed, presses, wave
+from firmware.presses import (
+    CHANGEOVER_FAULT_NS,
+    CHATTER_PULSES,
+    CHATTER_QUIET_NS,
+    CHATTER_WITHIN_NS,
+    MS,
+    Changeover,
+    Chatter,
+    ContactLimits,
+    ContactOutcome,
+    Presses,
+    TooShort,
+)
+from firmware.reports import SEATS, Health, Held, Pressed, Released, Seat
+from tests.firmware.waves import LIMITS, Wave, flat, noises, of, pause, play, pressed, presses, wave
+
+S = 1000 * MS
+EAST_STUCK = Health("button-east", "button_stuck", "closed for 30 s")
+EAST_WELL = Health("button-east", None)
+
+
+def east(*edges: tuple[int, bool]) -> list[ContactOutcome]:
+    return play({"east": [*edges]})
+
+
+@given(presses(), st.integers(0, 10**15), st.lists(st.integers(0, 5 * 10**9), max_size=5))
+def test_however_a_contact_bounces_one_press_is_one_at_its_first_edge(
+    press: list[int], start: int, ticks: list[int]
+) -> None:
+    bounced = play({"east": wave(start, [(press, S)])}, [start + tick for tick in ticks])
+    assert pressed(bounced) == [("east", start)]
+
+
+@given(noises(), st.integers(0, 10**15))
+def test_pulses_that_are_each_shorter_than_a_fingers_are_never_a_press(noise: list[int], start: int) -> None:
+    outcomes = play({"east": wave(start, [(noise, S)])})
+    assert {type(one) for one in outcomes} == {TooShort}
+
+
+@given(st.lists(st.tuples(presses(), pause), max_size=4), st.lists(st.integers(0, 20 * S), max_size=8))
+def test_what_is_told_does_not_depend_on_how_often_the_time_is_told(
+    bursts: list[tuple[list[int], int]], ticks: list[int]
+) -> None:
+    whole = wave(0, bursts)
+    assert play({"east": whole}, ticks) == play({"east": whole})
+
+
+@given(st.lists(st.tuples(st.one_of(presses(), noises()), pause), max_size=5))
+def test_presses_and_releases_of_a_seat_alternate_and_their_times_never_go_back(
+    bursts: list[tuple[list[int], int]],
+) -> None:
+    told = [one for one in play({"east": wave(0, bursts)}) if isinstance(one, Pressed | Released)]
+    assert [type(one) for one in told] == [Pressed, Released] * (len(told) // 2)
+    assert [one.at for one in told] == sorted(one.at for one in told)
+
+
+def solid_closings(durations: list[int]) -> int:
+    """Count the presses of a waveform in another way: solid closings between which it was open for long enough."""
+    count, is_open = 0, True
+    for index, lasted in enumerate(durations):
+        if index % 2:
+            is_open = is_open or lasted >= LIMITS.release_ns
+        elif lasted >= LIMITS.finger_ns:
+            count, is_open = count + is_open, False
+    return count
+
+
+lasting = st.integers(1, 60 * MS)
+
+
+@given(st.lists(st.tuples(lasting, lasting), max_size=30), lasting, st.lists(st.integers(0, S), max_size=5))
+def test_every_waveform_has_as_many_presses_as_solid_closings(
+    pairs: list[tuple[int, int]], last: int, ticks: list[int]
+) -> None:
+    durations = [*flat(pairs), last]
+    outcomes = play({"east": wave(0, [(durations, S)])}, ticks)
+    assert len(pressed(outcomes)) == solid_closings(durations)
+
+
+def test_a_press_is_told_when_it_has_lasted_as_long_as_a_fingers_and_not_before() -> None:
+    machine = Presses()
+    assert machine.edge("east", closed=True, at=100) == []
+    assert machine.due() == 100 + LIMITS.finger_ns
+    assert machine.pass_time(99 + LIMITS.finger_ns) == []
+    assert machine.pass_time(100 + LIMITS.finger_ns) == [Pressed("east", 100)]
+
+
+def test_a_bounce_begins_the_wait_anew_and_keeps_the_first_edge() -> None:
+    machine = Presses()
+    for at, closed in [(0, True), (MS, False), (2 * MS, True)]:
+        assert machine.edge("east", closed=closed, at=at) == []
+    assert machine.pass_time(5 * MS - 1) == []
+    assert machine.pass_time(5 * MS) == [Pressed("east", 0)]
+
+
+def test_a_pulse_too_short_is_told_with_how_long_it_was() -> None:
+    assert east((7 * MS, True), (9 * MS, False)) == [TooShort("east", 7 * MS, 2 * MS)]
+
+
+def test_of_a_burst_the_longest_pulse_is_told() -> None:
+    edges = [(0, True), (1 * MS, False), (2 * MS, True), (4 * MS, False), (5 * MS, True), (6 * MS, False)]
+    assert east(*edges) == [TooShort("east", 0, 2 * MS)]
+
+
+def test_a_spark_well_before_a_press_does_not_lend_it_its_time() -> None:
+    spark, press = [(0, True), (MS, False)], [(MS + LIMITS.bounce_ns, True), (S, False)]
+    assert pressed(east(*spark, *press)) == [("east", MS + LIMITS.bounce_ns)]
+
+
+def test_a_contact_that_chatters_for_too_long_begins_anew() -> None:
+    chatter = [(at * MS, at % 2 == 0) for at in range(32)]
+    edges: Wave = [*chatter, (33 * MS, True), (S, False)]
+    assert east(*edges)[:2] == [TooShort("east", 0, MS), Pressed("east", 33 * MS)]
+
+
+def test_letting_go_is_told_with_the_first_edge_of_the_opening() -> None:
+    opening = [(500 * MS, False), (501 * MS, True), (502 * MS, False)]
+    assert east((0, True), *opening) == [Pressed("east", 0), Released("east", 500 * MS)]
+
+
+def test_a_contact_that_opens_for_a_moment_under_a_finger_stays_one_press() -> None:
+    slip = [(500 * MS, False), (539 * MS, True)]
+    assert east((0, True), *slip, (900 * MS, False)) == [Pressed("east", 0), Released("east", 900 * MS)]
+
+
+def test_a_contact_that_closes_again_for_as_long_as_under_a_finger_was_not_let_go_before() -> None:
+    edges = [(500 * MS, False), (501 * MS, True), (501 * MS + LIMITS.finger_ns, False)]
+    assert east((0, True), *edges) == [Pressed("east", 0), Released("east", 501 * MS + LIMITS.finger_ns)]
+
+
+def test_who_has_let_go_for_long_enough_presses_again() -> None:
+    edges = [(0, True), (60 * MS, False), (100 * MS, True), (160 * MS, False)]
+    assert east(*edges) == [
+        *(Pressed("east", 0), Released("east", 60 * MS)),
+        *(Pressed("east", 100 * MS), Released("east", 160 * MS)),
+    ]
+
+
+@pytest.mark.parametrize(("held", "told"), [(2 * S - 1, []), (2 * S, [Held("east", 0)])])
+def test_who_holds_for_two_seconds_calls_the_arbiter(held: int, told: list[ContactOutcome]) -> None:
+    assert east((0, True), (held, False)) == [Pressed("east", 0), *told, Released("east", held)]
+
+
+def test_a_long_press_is_told_while_it_lasts_and_once() -> None:
+    machine = Presses()
+    machine.edge("east", closed=True, at=0)
+    machine.pass_time(S)
+    assert machine.due() == 2 * S
+    assert [machine.pass_time(at) for at in (2 * S - 1, 2 * S, 3 * S)] == [[], [Held("east", 0)], []]
+
+
+def test_a_button_that_stays_closed_is_stuck_and_well_when_it_opens() -> None:
+    assert east((0, True), (31 * S, False)) == [
+        *(Pressed("east", 0), Held("east", 0), EAST_STUCK),
+        *(Released("east", 31 * S), EAST_WELL),
+    ]
+
+
+def test_a_button_that_is_closed_at_the_start_is_stuck_and_no_press() -> None:
+    machine = Presses()
+    stuck = Health("button-east", "button_stuck", "it was closed at the start")
+    assert machine.begin({"east": True, "south": False}) == [stuck]
+    assert (machine.due(), machine.pass_time(100 * S)) == (None, [])
+    machine.edge("east", closed=False, at=200 * S)
+    assert machine.pass_time(201 * S) == [EAST_WELL]
+    machine.edge("east", closed=True, at=202 * S)
+    assert machine.pass_time(203 * S) == [Pressed("east", 202 * S)]
+
+
+def test_an_edge_to_where_the_contact_is_changes_nothing() -> None:
+    machine = Presses()
+    assert machine.edge("east", closed=False, at=0) == []
+    assert machine.due() is None
+    machine.edge("east", closed=True, at=0)
+    machine.edge("east", closed=True, at=2 * MS)
+    assert machine.pass_time(3 * MS) == [Pressed("east", 0)]
+
+
+def test_a_released_seat_waits_for_nothing() -> None:
+    machine = Presses()
+    machine.edge("east", closed=True, at=0)
+    machine.edge("east", closed=False, at=60 * MS)
+    assert machine.due() == 100 * MS
+    machine.pass_time(100 * MS)
+    assert machine.due() is None
+
+
+def test_other_limits_are_taken() -> None:
+    machine = Presses(ContactLimits(finger_ns=1, held_ns=5))
+    machine.edge("east", closed=True, at=0)
+    assert machine.pass_time(5) == [Pressed("east", 0), Held("east", 0)]
+
+
+def test_nothing_of_one_seat_is_told_of_another() -> None:
+    outcomes = play({"east": [(0, True), (60 * MS, False)], "west": [(0, True), (3 * S, False)]})
+    assert of("east", outcomes) == east((0, True), (60 * MS, False))
+
 
 bursts = st.lists(st.tuples(st.one_of(presses(), noises()), pause), max_size=3)
 waves = st.fixed_dictionaries({seat: st.builds(wave, st.integers(0, 100 * MS), bursts) for seat in SEATS})
@@ -96,3 +290,106 @@ def test_where_a_contact_is_follows_its_edges() -> None:
         machine.edge("east", closed=closed, at=at)
         seen.append(machine.is_closed("east"))
     assert seen == [False, True, False, True, True, False, True]
+
+
+OFF = Health("button-east", "button_disconnected", "both contacts are open")
+TOUCH = Health("button-east", "button_shorted", "both contacts are closed")
+CONTACTS_WELL = Health("button-east", None)
+
+
+def at_rest() -> Changeover:
+    return Changeover("east", closes=False, opens=True, since=0)
+
+
+def test_at_rest_and_pressed_nothing_is_due() -> None:
+    button = at_rest()
+    assert button.due() is None
+    assert button.edge(opens=False, at=5) == []
+    assert button.due() == 5 + CHANGEOVER_FAULT_NS
+    assert button.edge(closes=True, at=10) == []
+    assert button.due() is None
+
+
+def test_both_open_for_long_is_a_cable_that_is_off_told_once() -> None:
+    button = at_rest()
+    button.edge(opens=False, at=5)
+    assert button.pass_time(4 + CHANGEOVER_FAULT_NS) == []
+    assert button.pass_time(5 + CHANGEOVER_FAULT_NS) == [OFF]
+    assert (button.pass_time(9 * CHANGEOVER_FAULT_NS), button.due()) == ([], None)
+    assert button.edge(opens=True, at=10 * CHANGEOVER_FAULT_NS) == [CONTACTS_WELL]
+
+
+def test_both_closed_for_long_is_wires_that_touch() -> None:
+    button = at_rest()
+    assert [*button.edge(closes=True, at=5), *button.pass_time(5 + CHANGEOVER_FAULT_NS)] == [TOUCH]
+
+
+def test_an_edge_that_comes_after_it_was_due_tells_first_what_was() -> None:
+    button = at_rest()
+    button.edge(opens=False, at=0)
+    assert button.edge(opens=True, at=2 * CHANGEOVER_FAULT_NS) == [OFF, CONTACTS_WELL]
+
+
+@given(st.lists(st.tuples(st.integers(1, 3 * CHANGEOVER_FAULT_NS), st.booleans(), st.booleans()), max_size=12))
+def test_ill_and_well_alternate_and_the_last_is_what_is(steps: list[tuple[int, bool, bool]]) -> None:
+    button, told, at = at_rest(), list[Health](), 0
+    for after, first, level in steps:
+        at += after
+        told += button.edge(closes=level, at=at) if first else button.edge(opens=level, at=at)
+    told += button.pass_time(at + CHANGEOVER_FAULT_NS)
+    assert [one.code is None for one in told] == [index % 2 == 1 for index in range(len(told))]
+    assert bool(told and told[-1].code) == (button.closes == button.opens)
+
+
+ILL = Health("contact-east", "button_chatters", "5 pulses in 10.0 s")
+CONTACT_WELL = Health("contact-east", None)
+
+APART = CHATTER_WITHIN_NS // (CHATTER_PULSES - 1)
+
+
+def test_five_short_pulses_in_ten_seconds_are_a_contact_that_chatters() -> None:
+    contact = Chatter("east")
+    assert [contact.pulse(at * APART) for at in range(CHATTER_PULSES)] == [[], [], [], [], [ILL]]
+
+
+def test_pulses_that_come_more_slowly_are_nothing() -> None:
+    contact = Chatter("east")
+    assert [contact.pulse(at * (APART + 1)) for at in range(50)] == [[]] * 50
+    assert contact.due() is None
+
+
+def test_it_is_told_once_and_well_again_a_minute_after_the_last_pulse() -> None:
+    contact = Chatter("east")
+    told = [one for at in range(50) for one in contact.pulse(at * MS)]
+    assert told == [Health("contact-east", "button_chatters", "5 pulses in 0.0 s")]
+    last = 49 * MS
+    assert contact.due() == last + CHATTER_QUIET_NS
+    assert contact.pass_time(last + CHATTER_QUIET_NS - 1) == []
+    assert (contact.pass_time(last + CHATTER_QUIET_NS), contact.due()) == ([CONTACT_WELL], None)
+
+
+@given(st.lists(st.tuples(st.integers(1, 2 * CHATTER_QUIET_NS), st.booleans()), max_size=40))
+def test_ill_and_well_are_told_by_turns(steps: list[tuple[int, bool]]) -> None:
+    contact, now, told = Chatter("east"), 0, list[Health]()
+    for after, pulse in steps:
+        now += after
+        told += contact.pass_time(now)
+        if pulse:
+            told += contact.pulse(now)
+    assert [one.code is None for one in told] == [index % 2 == 1 for index in range(len(told))]
+
+
+def test_a_contact_that_chatters_can_still_press_and_is_well_when_it_has_been_quiet() -> None:
+    machine, told = Presses(), []
+    for pulse in range(CHATTER_PULSES):
+        at = pulse * 100 * MS
+        told += machine.edge("east", closed=True, at=at)
+        told += machine.edge("east", closed=False, at=at + MS)
+    told += machine.pass_time(500 * MS)
+    assert told[-1] == Health("contact-east", "button_chatters", "5 pulses in 0.4 s")
+    machine.edge("east", closed=True, at=1000 * MS)
+    assert machine.pass_time(1003 * MS) == [Pressed("east", 1000 * MS)]
+    machine.edge("east", closed=False, at=1100 * MS)
+    machine.pass_time(1200 * MS)
+    assert machine.due() == 400 * MS + CHATTER_QUIET_NS
+    assert machine.pass_time(400 * MS + CHATTER_QUIET_NS) == [Health("contact-east", None)]

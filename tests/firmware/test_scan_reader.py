@@ -1,13 +1,226 @@
-"""What a scanner sends, to reports: doubles, what broke off, noise, and what is set up wrongly."""
+"""From bytes to reports: codes, lines, repeats."""
+
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.reports import NotScanned, Scanned
-from firmware.scan_codes import CodeSettings
-from firmware.scan_lines import CUT_NS, MS
-from firmware.scan_reader import QUIET_NS, SHOWN, ReaderSettings, ScanReader
+from firmware.scan_reader import (
+    CUT_NS,
+    LINE_QUIET_NS,
+    LONGEST_LINE,
+    MS,
+    SHOWN_CHARACTERS,
+    CodeProblem,
+    CodeSettings,
+    LineCutter,
+    PlainNumbers,
+    ReaderSettings,
+    ReadLine,
+    ScannedTile,
+    ScanReader,
+    parse_tile_code,
+)
+from vision.payload import Payload, parse_payload, payload_text
+
+ANY = CodeSettings()
+
+SETS = st.integers(0, 99)
+SERIALS = st.integers(1, 136)
+FORMS = ("HM1-{set:02d}-{tile:03d}", "HM{set:02d}{tile:03d}", "{set:02d}{tile:03d}")
+
+
+@given(SETS, SERIALS, st.sampled_from(FORMS), st.sampled_from(["", "]d1", "]C0", "]A0", "]Q3"]))
+def test_each_form_of_a_label_says_its_set_and_serial_with_or_without_aim_identifier(
+    number: int, tile: int, form: str, aim: str
+) -> None:
+    assert parse_tile_code(aim + form.format(set=number, tile=tile), ANY) == ScannedTile(
+        tile, f"{number:02d}", sure=form.startswith("HM")
+    )
+
+
+@given(SETS, SERIALS)
+def test_the_labels_that_we_print_are_read_as_the_camera_reads_them(number: int, tile: int) -> None:
+    text = payload_text(Payload(number, tile))
+    assert (parse_tile_code(text, ANY), parse_payload(text)) == (
+        ScannedTile(tile, f"{number:02d}", sure=True),
+        Payload(number, tile),
+    )
+
+
+@given(
+    st.text(alphabet="HM1-0678]dC", max_size=10) | st.text(max_size=10) | st.from_regex(r"(HM1?-?)?[0-9]{2}-?[0-9]{3}")
+)
+def test_what_names_a_set_by_number_here_names_it_to_the_camera_and_the_other_way_round(text: str) -> None:
+    tile = parse_tile_code(text, ANY)
+    here = (tile.set_text, tile.serial) if isinstance(tile, ScannedTile) and (tile.set_text or "").isdigit() else None
+    bare = text.strip(" ")
+    camera = parse_payload(bare[3:] if bare[:1] == "]" and bare[1:3].isalnum() and bare[1:2].isalpha() else bare)
+    assert here == (camera and (camera.set_text, camera.serial))
+
+
+@given(st.sampled_from("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), SERIALS)
+def test_a_letter_and_three_digits_say_set_and_serial(letter: str, tile: int) -> None:
+    assert parse_tile_code(f"{letter}{tile:03d}", ANY) == ScannedTile(tile, letter, sure=False)
+
+
+@pytest.mark.parametrize("text", ["7", "07", "007", " 007", "]C0007 "])
+def test_a_plain_number_says_a_serial_and_no_set(text: str) -> None:
+    assert parse_tile_code(text, ANY) == ScannedTile(7, None, sure=False)
+
+
+@pytest.mark.parametrize("text", ["0", "000", "137", "999", "08000", "08137", "HM1-08-000", "HM08137", "C000", "C137"])
+def test_a_serial_that_no_set_has_is_no_tile(text: str) -> None:
+    assert parse_tile_code(text, ANY) == CodeProblem("scan_no_such_tile", text, sure=text.startswith("HM"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "HM1-8-117",
+        "HM1-08-17",
+        "HM2-08-117",
+        "hm1-08-117",
+        "HM1-08-117 X",
+        "C17",
+        "c117",
+        "CC117",
+        "0117",
+        "081170",
+        "-7",
+        "+7",
+        "7.0",
+        "１１７",
+        "٧",
+        "HM1-08-117\n",
+        "7\n",
+        "]d",
+        "]d1",
+        "]11117",
+        "9782070360024",
+    ],
+)
+def test_what_is_no_code_of_ours_is_nothing(text: str) -> None:
+    assert parse_tile_code(text, ANY) is None
+
+
+@pytest.mark.parametrize(
+    ("plain", "counting"),
+    [("any", ["7", "07", "007"]), ("three", ["007"]), ("no", [])],
+)
+def test_which_plain_numbers_count_can_be_said(plain: PlainNumbers, counting: list[str]) -> None:
+    settings = CodeSettings(plain=plain)
+    for text in ("7", "07", "007"):
+        expected = ScannedTile(7, None, sure=False) if text in counting else CodeProblem("scan_without_set", text)
+        assert parse_tile_code(text, settings) == expected
+
+
+def test_a_prefix_and_suffix_that_are_configured_must_be_there() -> None:
+    settings = CodeSettings(prefix="T[", suffix="]")
+    assert [parse_tile_code(text, settings) for text in ("T[]C0117]", "T[117", "117]", "117", "T[]")] == [
+        ScannedTile(117, None, sure=False),
+        None,
+        None,
+        None,
+        None,
+    ]
+
+
+def test_a_prefix_and_suffix_may_be_spaces() -> None:
+    assert parse_tile_code(" 117 ", CodeSettings(prefix=" ", suffix=" ")) == ScannedTile(117, None, sure=False)
+    assert parse_tile_code("117", CodeSettings(prefix=" ")) is None
+
+
+def test_with_a_set_on_the_table_tiles_of_others_are_foreign_and_plain_numbers_are_not() -> None:
+    read = [parse_tile_code(text, ANY, "08") for text in ("HM1-08-117", "HM1-09-117", "C117", "117", "HM1-09-137")]
+    assert read == [
+        ScannedTile(117, "08", sure=True),
+        CodeProblem("scan_foreign_set", "HM1-09-117", sure=True),
+        CodeProblem("scan_foreign_set", "C117"),
+        ScannedTile(117, None, sure=False),
+        CodeProblem("scan_no_such_tile", "HM1-09-137", sure=True),
+    ]
+
+
+NOW = 1_000_000_000_000
+
+
+def lines_of(*pieces: bytes) -> list[ReadLine]:
+    cutter = LineCutter(heard=NOW)
+    return [line for piece in pieces for line in cutter.take(piece, NOW)]
+
+
+@pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n", b"\t", b"\x03", b"\x03\r\n"])
+@pytest.mark.parametrize("start", [b"", b"\x02"])
+def test_each_common_terminator_ends_a_line_once_with_or_without_stx(start: bytes, end: bytes) -> None:
+    lines = lines_of(start + b"117" + end + start + b"118" + end)
+    assert [line for line in lines if line.content] == [
+        ReadLine(b"117", "whole"),
+        ReadLine(b"118", "whole"),
+    ]
+
+
+@given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=6))
+def test_lines_are_the_same_however_the_bytes_are_cut(content: bytes, cuts: list[int]) -> None:
+    at = [0, *sorted(min(cut, len(content)) for cut in cuts), len(content)]
+    pieces = [content[start:end] for start, end in pairwise(at)]
+    assert lines_of(*pieces) == lines_of(content)
+
+
+@given(st.binary(max_size=1000))
+def test_what_is_kept_is_bounded_and_no_line_is_longer(content: bytes) -> None:
+    cutter = LineCutter(heard=NOW)
+    lines = list(cutter.take(content, NOW))
+    assert [line for line in lines if len(line.content) > LONGEST_LINE] == []
+    assert len(cutter._begun) <= LONGEST_LINE
+
+
+def test_a_line_that_stands_still_has_broken_off_and_not_before() -> None:
+    cutter = LineCutter(heard=NOW)
+    assert list(cutter.take(b"HM1-08", NOW)) == []
+    assert list(cutter.take(b"", NOW + CUT_NS - 1)) == []
+    assert list(cutter.take(b"", NOW + CUT_NS)) == [ReadLine(b"HM1-08", "cut")]
+    assert list(cutter.take(b"-117\r", NOW + CUT_NS)) == [ReadLine(b"-117", "whole")]
+
+
+def test_a_line_that_goes_on_in_time_is_one_however_long_it_takes() -> None:
+    cutter = LineCutter(heard=NOW)
+    told = [
+        line for at, byte in enumerate(b"HM1-08-117\r") for line in cutter.take(bytes([byte]), NOW + at * (CUT_NS - 1))
+    ]
+    assert told == [ReadLine(b"HM1-08-117", "whole")]
+
+
+def test_what_comes_after_a_pause_without_an_idle_call_is_a_new_line_too() -> None:
+    cutter = LineCutter(heard=NOW)
+    assert list(cutter.take(b"HM1-08", NOW)) == []
+    assert list(cutter.take(b"117\r", NOW + CUT_NS)) == [ReadLine(b"HM1-08", "cut"), ReadLine(b"117", "whole")]
+
+
+def test_a_line_that_is_too_long_is_told_once_and_the_next_one_is_read() -> None:
+    assert lines_of(b"x" * 500, b"y" * 500, b"\r117\r") == [
+        ReadLine(b"x" * LONGEST_LINE, "long"),
+        ReadLine(b"117", "whole"),
+    ]
+
+
+def test_a_line_of_the_greatest_length_is_whole() -> None:
+    assert lines_of(b"x" * LONGEST_LINE + b"\r") == [ReadLine(b"x" * LONGEST_LINE, "whole")]
+
+
+def test_a_line_that_is_too_long_and_then_stands_still_has_broken_off() -> None:
+    cutter = LineCutter(heard=NOW)
+    told = [*cutter.take(b"x" * 100, NOW), *cutter.take(b"17\r", NOW + CUT_NS)]
+    assert told == [ReadLine(b"x" * LONGEST_LINE, "long"), ReadLine(b"", "cut"), ReadLine(b"17", "whole")]
+
+
+def test_zero_bytes_alone_are_no_line_that_broke_off() -> None:
+    cutter = LineCutter(heard=NOW)
+    assert [*cutter.take(b"\0", NOW), *cutter.take(b"", NOW + CUT_NS)] == []
+
 
 START = 5_000_000_000_000
 
@@ -105,7 +318,7 @@ def test_a_scan_in_which_the_line_was_opened_is_no_plain_number() -> None:
     told = Told()
     told.reader.opened(told.now)
     assert told.send(b"17\r") == [("scan_cut", "17")]
-    assert [*told.wait_ms(QUIET_NS // MS), *told.send(b"17\r")] == [(17, None)]
+    assert [*told.wait_ms(LINE_QUIET_NS // MS), *told.send(b"17\r")] == [(17, None)]
 
 
 def test_a_line_that_is_lost_in_the_middle_of_a_scan_has_broken_off(told: Told) -> None:
@@ -121,9 +334,9 @@ def test_after_noise_only_labels_count_until_the_line_is_quiet(told: Told) -> No
         (117, "08"),
         (118, "08"),
     ]
-    told.wait_ms(QUIET_NS // MS - 1)
+    told.wait_ms(LINE_QUIET_NS // MS - 1)
     assert told.send(b"7\r") == []
-    assert [*told.wait_ms(QUIET_NS // MS), *told.send(b"7\r")] == [(7, None)]
+    assert [*told.wait_ms(LINE_QUIET_NS // MS), *told.send(b"7\r")] == [(7, None)]
 
 
 def test_a_code_of_ours_that_is_refused_is_no_noise(told: Told) -> None:
@@ -140,7 +353,7 @@ def test_a_flood_is_one_report(told: Told) -> None:
 
 
 def test_a_line_that_is_too_long_is_told_by_its_beginning(told: Told) -> None:
-    assert told.send(b"https://" + b"x" * 300 + b"\r") == [("scan_too_long", "https://" + "x" * (SHOWN - 8))]
+    assert told.send(b"https://" + b"x" * 300 + b"\r") == [("scan_too_long", "https://" + "x" * (SHOWN_CHARACTERS - 8))]
 
 
 def test_a_code_that_is_none_of_ours_is_told_as_it_is(told: Told) -> None:

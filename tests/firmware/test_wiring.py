@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from firmware.errors import BadAddress, FirmwareError, PinInUse, PinReserved
-from firmware.pinout import BY_GPIO, HEADER, REVISIONS, ground_beside, header, taken
 from firmware.reports import SEATS
-from firmware.wiring import SeatPins, read_wiring
+from firmware.wiring import BY_GPIO, HEADER, REVISIONS, SeatPins, ground_beside, header, pins_in_use, read_wiring
 
 GOOD = "east=5,south=6,west=13,north=19"
 
@@ -115,12 +114,12 @@ def test_the_nearest_ground_is_found(position: int, ground: int) -> None:
 
 def test_what_pins_are_switched_over_to_here_is_named_with_how_to_switch_it_back(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
-    assert taken([2, 5, 9], "5B", tmp_path) == []
+    assert pins_in_use([2, 5, 9], "5B", tmp_path) == []
     for sign in ("i2c-1", "spidev0.0", "serial0"):
         (tmp_path / "dev" / sign).touch()
-    assert taken([9, 5, 2, 14], "5B", tmp_path) == [
+    assert pins_in_use([9, 5, 2, 14], "5B", tmp_path) == [
         "GPIO2 belongs to I2C here: dtparam=i2c_arm=off in /boot/firmware/config.txt, or another pin",
         "GPIO9 belongs to SPI here: dtparam=spi=off in /boot/firmware/config.txt, or another pin",
     ]
-    assert [said[:30] for said in taken([14], "4B", tmp_path)] == ["GPIO14 belongs to serial conso"]
-    assert taken([2, 14], "3B", tmp_path) == []
+    assert [said[:30] for said in pins_in_use([14], "4B", tmp_path)] == ["GPIO14 belongs to serial conso"]
+    assert pins_in_use([2, 14], "3B", tmp_path) == []

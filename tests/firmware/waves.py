@@ -5,11 +5,10 @@ from itertools import accumulate
 
 from hypothesis import strategies as st
 
-from firmware.contact import MS, Limits, Outcome
-from firmware.presses import Presses
+from firmware.presses import MS, ContactLimits, ContactOutcome, Presses
 from firmware.reports import SEATS, Health, Pressed, Seat
 
-LIMITS = Limits()
+LIMITS = ContactLimits()
 
 Wave = list[tuple[int, bool]]
 
@@ -54,7 +53,7 @@ def flat_bursts(bursts: Iterable[tuple[list[int], int]]) -> list[int]:
     return [one for durations, after in bursts for one in (*durations, after)]
 
 
-def play(waves: dict[Seat, Wave], ticks: Iterable[int] = (), limits: Limits = LIMITS) -> list[Outcome]:
+def play(waves: dict[Seat, Wave], ticks: Iterable[int] = (), limits: ContactLimits = LIMITS) -> list[ContactOutcome]:
     """Feed a machine with all edges, and ticks between them, in order of time; then a long while."""
     machine = Presses(limits)
     told = machine.begin(dict.fromkeys(SEATS, False))
@@ -64,11 +63,11 @@ def play(waves: dict[Seat, Wave], ticks: Iterable[int] = (), limits: Limits = LI
     return told + machine.pass_time(10**18)
 
 
-def pressed(outcomes: Iterable[Outcome]) -> list[tuple[Seat, int]]:
+def pressed(outcomes: Iterable[ContactOutcome]) -> list[tuple[Seat, int]]:
     """Give the presses alone."""
     return [(one.seat, one.at) for one in outcomes if isinstance(one, Pressed)]
 
 
-def of(seat: Seat, outcomes: Iterable[Outcome]) -> list[Outcome]:
+def of(seat: Seat, outcomes: Iterable[ContactOutcome]) -> list[ContactOutcome]:
     """Give what was told of one seat."""
     return [one for one in outcomes if (one.part == f"button-{seat}" if isinstance(one, Health) else one.seat == seat)]

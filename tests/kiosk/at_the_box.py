@@ -8,15 +8,14 @@ from typing import Final
 
 import msgspec
 
-from broker.rules.profile_files import DEFAULT, folder
+from broker.rules import DEFAULT_MCR, mcr_folder
 from firmware.box.box import ButtonBox
 from firmware.reports import Health, Report
-from firmware.twins.box import BoxTwin
-from kiosk.config import Settings
-from kiosk.journal import Journal
-from kiosk.program import Program
-from kiosk.table.events import Assigned, ButtonPressed, Event
-from kiosk.table.state import Phase
+from firmware.sim.box import BoxSimulator
+from kiosk.config import KioskSettings
+from kiosk.journal import TableJournal
+from kiosk.program import TableProgram
+from kiosk.table import Assigned, ButtonPressed, Event, Phase
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.standing import CONFIG, unconnected
 from tests.kiosk.tables import S, plan, play, sitting_in
@@ -25,9 +24,9 @@ WINDOW_MS: Final = 900
 """Short, for nothing here is set by hand."""
 
 RULES: Final = (
-    (folder() / f"{DEFAULT}.toml")
+    (mcr_folder() / f"{DEFAULT_MCR}.toml")
     .read_text(encoding="utf-8")
-    .replace(f'id = "{DEFAULT}"', 'id = "quick"')
+    .replace(f'id = "{DEFAULT_MCR}"', 'id = "quick"')
     .replace("value = 3000", f"value = {WINDOW_MS}")
 )
 
@@ -38,7 +37,7 @@ SOON_S: Final = 120.0
 class AtTheBox:
     """A program and its box."""
 
-    def __init__(self, program: Program, journal: Journal) -> None:
+    def __init__(self, program: TableProgram, journal: TableJournal) -> None:
         self.program, self._journal = program, journal
         self._is_well = False
         self._before = len([*journal.events()])
@@ -73,7 +72,7 @@ class AtTheBox:
         return [one for one in events if isinstance(one, ButtonPressed)]
 
 
-def played(journal: Journal, phase: Phase) -> None:
+def played(journal: TableJournal, phase: Phase) -> None:
     """Let a table have come to a phase, two seconds ago."""
     events = sitting_in(phase).events
     by = time.monotonic_ns() - 2 * S - max((event.at for event in events), default=0)
@@ -90,15 +89,17 @@ def _moved(event: Event, by: int) -> Event:
 
 
 @contextmanager
-def at_the_box(folder: Path, box: BoxTwin, phase: Phase | None = Phase.PLAYING) -> Iterator[AtTheBox]:
+def at_the_box(folder: Path, box: BoxSimulator, phase: Phase | None = Phase.PLAYING) -> Iterator[AtTheBox]:
     """Open a program at a box, with the table in a phase; None: as its journal has it."""
     (folder / "password").write_text("secret", encoding="utf-8")
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(CONFIG, encoding="utf-8")
-    with closing(Journal(folder / "table.sqlite", OURS)) as journal:
+    with closing(TableJournal(folder / "table.sqlite", OURS)) as journal:
         if phase is not None:
             played(journal, phase)
-        made = AtTheBox(Program(Settings(folder / "table.toml"), journal, time_of_day=lambda: "14:05"), journal)
+        made = AtTheBox(
+            TableProgram(KioskSettings(folder / "table.toml"), journal, time_of_day=lambda: "14:05"), journal
+        )
         with ButtonBox(str(box.path), made.tell):
             made.until_well()
             yield made

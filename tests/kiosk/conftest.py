@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kiosk.journal import Journal
+from kiosk.journal import TableJournal
 from tests.kiosk.journals import OURS
 
 
@@ -15,7 +15,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def journal(path: Path) -> Iterator[Journal]:
-    made = Journal(path, OURS)
+def journal(path: Path) -> Iterator[TableJournal]:
+    made = TableJournal(path, OURS)
     yield made
     made.close()

@@ -8,18 +8,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from broker.brokers import make_broker
-from broker.contract import topics
-from broker.contract.messages import LogMessage, Order, Receipt, TableState
-from broker.contract.wire import decode_at, encode
-from broker.contract.words import SEATS, Seat
-from broker.credentials import Credentials
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import make_broker
+from broker.protocol import SEATS, LogMessage, Order, Receipt, Seat, TableState, decode_on_topic, encode, topics
 from firmware.reports import Pressed, Released, Report
-from kiosk.config import Settings
-from kiosk.journal import Journal
-from kiosk.program import Program
-from kiosk.table.state import Phase
-from tests.broker.brokers.client import Client, Heard
+from kiosk.config import KioskSettings
+from kiosk.journal import TableJournal
+from kiosk.program import TableProgram
+from kiosk.table import Phase
+from tests.broker.mqtt.client import Client, Heard
 from tests.kiosk.journals import OURS, receipt
 from tests.kiosk.standing import Time, since
 from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play, right
@@ -32,7 +29,7 @@ class Table:
     """A real program on a real broker, with an arbiter who hears all that it says."""
 
     def __init__(
-        self, program: Program, time: Time, arbiter: Client, scorer: Client, desk: Client, beside: Client
+        self, program: TableProgram, time: Time, arbiter: Client, scorer: Client, desk: Client, beside: Client
     ) -> None:
         self.program, self.time, self._arbiter, self._scorer, self._desk = program, time, arbiter, scorer, desk
         self._beside, self._marks = beside, False
@@ -101,7 +98,7 @@ class Table:
         told: list[str] = []
         while not set(last) <= set(told):
             heard = self._arbiter.hear()
-            _, message = decode_at(heard.topic, heard.payload)
+            _, message = decode_on_topic(heard.topic, heard.payload)
             if isinstance(message, TableState):
                 told.append(message.state)
             elif isinstance(message, LogMessage):
@@ -128,13 +125,13 @@ def connected(tmp_path: Path) -> Iterator[Table]:
         scorer = Client(broker, "scorer", credentials.password("scorer"))
         desk = Client(broker, "desk", credentials.password("desk"))
         beside = Client(broker, *credentials.table(BESIDE))
-        with arbiter, scorer, desk, beside, closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
+        with arbiter, scorer, desk, beside, closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
             assert arbiter.connect()
             assert scorer.connect()
             assert desk.connect()
             arbiter.subscribe(topics.STATE.at(EVENT), topics.LOG.at(EVENT))
             time = Time()
-            program = Program(Settings(config), journal, time, time.of_day)
+            program = TableProgram(KioskSettings(config), journal, time, time.of_day)
             program.start()
             yield Table(program, time, arbiter, scorer, desk, beside)
             program.stop()

@@ -3,34 +3,32 @@
 import sqlite3
 from pathlib import Path
 
-from broker.contract.facts import Confirmed
-from broker.contract.messages import LogMessage, Receipt, Refusal, Taken
-from kiosk.core import Core
-from kiosk.journal import Journal, Whose
-from kiosk.table.events import NextDealCalled
-from kiosk.table.state import Table
+from broker.protocol import Confirmed, LogMessage, Receipt, Refusal, Taken
+from kiosk.core import JournaledTable
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.table import NextDealCalled, Table
 from tests.kiosk.tables import EVENT, STORE, TABLE
 
-OURS = Whose(EVENT, TABLE)
+OURS = JournalOwner(EVENT, TABLE)
 CONFIRMED = Confirmed(round=1, deal=1)
 HAPPENED = NextDealCalled(at=1)
 
 
-def core(journal: Journal) -> Core:
+def core(journal: TableJournal) -> JournaledTable:
     """Give the table that a journal remembers."""
-    return Core(journal, wall=lambda: 1_604_142_000_000)
+    return JournaledTable(journal, wall=lambda: 1_604_142_000_000)
 
 
 def played(path: Path) -> Table:
     """Open a journal, play it, and close it."""
-    journal = Journal(path, OURS)
+    journal = TableJournal(path, OURS)
     try:
         return core(journal).state
     finally:
         journal.close()
 
 
-def told(journal: Journal, count: int) -> list[LogMessage]:
+def told(journal: TableJournal, count: int) -> list[LogMessage]:
     """Put facts into the outbox, one an event."""
     return [journal.record(HAPPENED, [CONFIRMED], wall=5)[0] for _ in range(count)]
 

@@ -2,9 +2,8 @@
 
 from typing import Generic, TypeVar
 
-from kiosk.keyboard import Keyboard, Pins
-from kiosk.table.errors import NotNow
-from kiosk.table.events import Event
+from kiosk.input import Keyboard, PinChecker
+from kiosk.table import Event, NotNow
 from tests.kiosk.tables import Sitting
 
 Sat = TypeVar("Sat", bound=Sitting)
@@ -13,7 +12,7 @@ Sat = TypeVar("Sat", bound=Sitting)
 class Keyed(Generic[Sat]):
     """Somebody who types at a sitting, and looks at the screen in between."""
 
-    def __init__(self, sitting: Sat, pins: Pins | None = None) -> None:
+    def __init__(self, sitting: Sat, pins: PinChecker | None = None) -> None:
         self.sitting = sitting
         self.keys = Keyboard(self._apply, pins)
         self.keys.follow(sitting.table)

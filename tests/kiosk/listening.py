@@ -14,12 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.addresses import OpenedButtons, open_buttons
+from firmware.button_addresses import OpenedButtons, open_buttons
 from kiosk import command
-from kiosk.config import Settings
-from kiosk.journal import Journal
-from kiosk.program import Program
-from kiosk.table.state import Phase
+from kiosk.config import KioskSettings
+from kiosk.journal import TableJournal
+from kiosk.program import TableProgram
+from kiosk.table import Phase
 from tests.kiosk.at_the_box import played
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG
@@ -36,13 +36,13 @@ def main(folder: Path) -> None:
     (folder / "password").chmod(0o600)
     path = folder / "table.toml"
     path.write_text(CONFIG + '[screen]\ndriver = "dummy"\n', encoding="utf-8")
-    journal = Journal(folder / "table.sqlite", OURS)
+    journal = TableJournal(folder / "table.sqlite", OURS)
     played(journal, Phase.PLAYING)
     journal.close()
     stop = threading.Event()
     with ThreadPoolExecutor(1) as watcher:
         found = watcher.submit(_press_and_look, _capture(), stop)
-        command.serve(Settings(path), stop)
+        command.serve(KioskSettings(path), stop)
         print(json.dumps(found.result()))
 
 
@@ -63,7 +63,7 @@ def _press_and_look(kept: dict[str, Any], stop: threading.Event) -> dict[str, ob
     try:
         while "program" not in kept and not stop.wait(0.01):
             pass
-        program: Program = kept["program"]
+        program: TableProgram = kept["program"]
         kept["buttons"].fingers.press("west")
         while program.state.phase is not Phase.CLAIMING and not stop.wait(0.01):
             pass

@@ -3,15 +3,15 @@
 import sys
 from pathlib import Path
 
-from kiosk.journal import Journal
-from kiosk.table.state import Phase
+from kiosk.journal import TableJournal
+from kiosk.table import Phase
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.tables import sitting_in
 
 
 def main(path: Path) -> None:
     """Play what is left of the day."""
-    journal = Journal(path, OURS)
+    journal = TableJournal(path, OURS)
     table = core(journal)
     left = sitting_in(Phase.FINISHED).events[len([*journal.events()]) :]
     print("ready", flush=True)

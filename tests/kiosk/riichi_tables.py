@@ -4,14 +4,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from broker.contract.messages import Assignment
-from broker.contract.plans import PlannedPlay, PlannedSession
-from broker.contract.riichi import RiichiEvent, RiichiStanding, RiichiWin
-from broker.contract.words import SEATS, Seat
-from kiosk.screens.alone_shown import alone_shown
-from kiosk.table.events import Assigned, HandTold
-from kiosk.table.riichi.session import Session
-from kiosk.table.state import Phase, Table, session_of
+from broker.protocol import SEATS, Assignment, PlannedPlay, PlannedSession, RiichiEvent, RiichiStanding, RiichiWin, Seat
+from kiosk.screens import planned_riichi_view
+from kiosk.table import Assigned, HandEntered, Phase, RiichiSession, Table, riichi_session_of
 from tests.kiosk.tables import S, Sitting, plan, play
 
 PLAYERS = play(1).players
@@ -38,9 +33,9 @@ class RiichiSitting(Sitting):
         self.take(Assigned(at=self.now, assignment=given or session_plan()))
 
     @property
-    def session(self) -> Session:
+    def session(self) -> RiichiSession:
         """The session as it stands."""
-        return session_of(self.table)
+        return riichi_session_of(self.table)
 
     @property
     def scores(self) -> tuple[int, ...]:
@@ -54,7 +49,7 @@ class RiichiSitting(Sitting):
     def tell(self, kind: str, *, on_riichi_tile: bool = False, **told: object) -> None:
         """Say how the hand ended."""
         event = msgspec.convert({"kind": kind, **msgspec.to_builtins(told)}, RiichiEvent)
-        self.take(HandTold(at=self.wait(), told=event, on_riichi_tile=on_riichi_tile))
+        self.take(HandEntered(at=self.wait(), told=event, on_riichi_tile=on_riichi_tile))
 
     def ron(self, winner: Seat, loser: Seat, han: int = 3, *, on_riichi_tile: bool = False) -> None:
         """Come to the acceptance of a ron."""
@@ -103,9 +98,9 @@ class AloneSitting(Sitting):
     @property
     def wall(self) -> tuple[Seat, ...]:
         """Whose part of the wall comes after whose, as the screen has it."""
-        return alone_shown(self.table, None).wall
+        return planned_riichi_view(self.table, None).wall
 
     def tell(self, kind: str, **told: object) -> None:
         """Say how the hand ended."""
         event = msgspec.convert({"kind": kind, **msgspec.to_builtins(told)}, RiichiEvent)
-        self.take(HandTold(at=self.wait(), told=event))
+        self.take(HandEntered(at=self.wait(), told=event))

@@ -19,15 +19,14 @@ import pygame
 import pytest
 
 from firmware.reports import Health, Held, Lamp, Pressed, Released, Report, Seat
-from kiosk.config import Screen
-from kiosk.eyes import Eyes
-from kiosk.round import Round
-from kiosk.screens.window import Window
-from kiosk.screens.words import Words
-from kiosk.table.state import Phase
+from kiosk.camera.thread import CameraThread
+from kiosk.config import ScreenSettings
+from kiosk.loop import LoopRound
+from kiosk.screens import ScreenWindow, Translations
+from kiosk.table import Phase
 from tests.kiosk.standing import Standing, since, standing
 from tests.kiosk.tables import HOLD, MS, WINDOW
-from vision.live.cameras import open_camera
+from vision.cameras.addresses import open_camera
 
 TICK: Final = 100 * MS
 """Ten rounds of the loop a second of the clock that is set by hand; the loop makes them as quick as it likes."""
@@ -91,7 +90,7 @@ def together(*hands: Hands) -> Hands:
 class Watching:
     """Somebody who sees and hears all that a table shows, and writes it down."""
 
-    def __init__(self, table: Standing, round_: Round, lamps: list[tuple[Seat, Lamp]]) -> None:
+    def __init__(self, table: Standing, round_: LoopRound, lamps: list[tuple[Seat, Lamp]]) -> None:
         self.table, self._round, self._lamps = table, round_, lamps
         self.drawn = 0
         self.log: list[str] = []
@@ -124,8 +123,10 @@ def watching(folder: Path, watched: pytest.MonkeyPatch) -> Iterator[Watching]:
     """Come to a play, with everybody looking."""
     lamps: list[tuple[Seat, Lamp]] = []
     with standing(folder) as table, _window(table) as window:
-        eyes = Eyes(lambda: open_camera("sim://tray"), table.program.seen, table.time)
-        round_ = Round(table.program, window, eyes, lambda seat, lamp: lamps.append((seat, lamp)), threading.Event())
+        eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        round_ = LoopRound(
+            table.program, window, eyes, lambda seat, lamp: lamps.append((seat, lamp)), threading.Event()
+        )
         made = Watching(table, round_, lamps)
         table.come_to(Phase.PLAYING)
         minute = 60_000 * MS
@@ -136,8 +137,8 @@ def watching(folder: Path, watched: pytest.MonkeyPatch) -> Iterator[Watching]:
             yield made
 
 
-def _window(table: Standing) -> Window:
-    return Window(Screen(driver="dummy", dim_after_s=DIM_S), Words("en"), table.time)
+def _window(table: Standing) -> ScreenWindow:
+    return ScreenWindow(ScreenSettings(driver="dummy", dim_after_s=DIM_S), Translations("en"), table.time)
 
 
 @contextmanager

@@ -4,15 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from broker.contract.link import Link
-from broker.contract.messages import Assignment
-from broker.contract.words import SEATS, Seat
+from broker.protocol import SEATS, Assignment, Seat
+from broker.protocol.link import Link
 from firmware.reports import Held, Pressed, Released, Report
-from kiosk.config import Settings
-from kiosk.journal import Journal
-from kiosk.program import Program
-from kiosk.table.events import Assigned, Event
-from kiosk.table.state import Phase
+from kiosk.config import KioskSettings
+from kiosk.journal import TableJournal
+from kiosk.program import TableProgram
+from kiosk.table import Assigned, Event, Phase
 from tests.kiosk.journals import OURS
 from tests.kiosk.tables import EVENT, HOLD, MS, TABLE, S, plan, play, right
 
@@ -66,7 +64,7 @@ def since(began: int, report: Report) -> Report:
 class Standing:
     """A program at a table; it is never started, so it sends nothing."""
 
-    def __init__(self, program: Program, journal: Journal, time: Time) -> None:
+    def __init__(self, program: TableProgram, journal: TableJournal, time: Time) -> None:
         self.program, self.journal, self.time = program, journal, time
 
     @property
@@ -142,15 +140,15 @@ def standing(folder: Path, time: Time | None = None, config: str = CONFIG) -> It
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(config, encoding="utf-8")
     time = time or Time()
-    with closing(Journal(folder / "table.sqlite", OURS)) as journal:
-        program = Program(Settings(folder / "table.toml"), journal, time, time.of_day, board=tuple)
+    with closing(TableJournal(folder / "table.sqlite", OURS)) as journal:
+        program = TableProgram(KioskSettings(folder / "table.toml"), journal, time, time.of_day, board=tuple)
         try:
             yield Standing(program, journal, time)
         finally:
             unconnected(program)
 
 
-def unconnected(program: Program) -> None:
+def unconnected(program: TableProgram) -> None:
     """Close what a client that was never started has open already."""
     assert isinstance(program._link, Link)
     program._link._client._reset_sockets()

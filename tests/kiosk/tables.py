@@ -4,13 +4,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Final, cast
 
-from broker.contract.facts import Fact
-from broker.contract.messages import Assignment, Command
-from broker.contract.plans import PlannedPlay, Player, Tray
-from broker.contract.words import SEATS, RoundNo, Seat, WinKind
-from broker.rules.deal import TRAY, in_rows
-from kiosk.table.errors import NotNow
-from kiosk.table.events import (
+from broker.protocol import SEATS, Assignment, Command, Fact, PlannedPlay, Player, RoundNo, Seat, Tray, WinKind
+from broker.rules import TRAY, in_rows
+from kiosk.table import (
     ArbiterAdmitted,
     ArbiterLeft,
     Assigned,
@@ -22,13 +18,15 @@ from kiosk.table.events import (
     FalseHuRuled,
     Misplaced,
     NextDealCalled,
+    NotNow,
     Ordered,
+    Phase,
     PlayEndedDrawn,
+    Table,
     TrayChecked,
     ValueEntered,
+    handle,
 )
-from kiosk.table.machine import handle
-from kiosk.table.state import Phase, Table
 
 EVENT = "cup-2026"
 TABLE = 3

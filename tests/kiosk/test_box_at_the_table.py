@@ -7,22 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from broker.contract.words import SEATS, Seat
-from firmware.twins.box import BoxTwin
-from firmware.twins.box_fingers import BoxFingers
-from firmware.twins.noise import Faults
-from kiosk.table.state import Phase
+from broker.protocol import SEATS, Seat
+from firmware.sim.box import BoxFingers, BoxSimulator
+from firmware.sim.cable import LineFaults
+from kiosk.table import Phase
 from tests.kiosk.at_the_box import WINDOW_MS, at_the_box
 from tests.kiosk.tables import MS
 
 
 @pytest.fixture
-def box() -> Iterator[BoxTwin]:
-    with BoxTwin() as made:
+def box() -> Iterator[BoxSimulator]:
+    with BoxSimulator() as made:
         yield made
 
 
-def press(box: BoxTwin, seat: Seat) -> int:
+def press(box: BoxSimulator, seat: Seat) -> int:
     """Press and let go, with bounces; give when."""
     at = time.monotonic_ns()
     BoxFingers(box, hold_s=0.06).press(seat)
@@ -34,7 +33,7 @@ PHASES = [phase for phase in Phase if phase not in (Phase.WAITING, Phase.CLAIMIN
 
 @pytest.mark.parametrize("phase", PHASES)
 def test_pulled_out_and_put_back_in_any_state_it_is_noticed_shown_and_told_and_works_again(
-    tmp_path: Path, box: BoxTwin, phase: Phase
+    tmp_path: Path, box: BoxSimulator, phase: Phase
 ) -> None:
     with at_the_box(tmp_path, box, phase) as table:
         before = table.program.shown()
@@ -51,7 +50,7 @@ def test_pulled_out_and_put_back_in_any_state_it_is_noticed_shown_and_told_and_w
             table.until_in(Phase.CLAIMING)
 
 
-def test_what_was_pressed_while_the_cable_was_out_is_declared_in_its_order(tmp_path: Path, box: BoxTwin) -> None:
+def test_what_was_pressed_while_the_cable_was_out_is_declared_in_its_order(tmp_path: Path, box: BoxSimulator) -> None:
     with at_the_box(tmp_path, box) as table:
         press(box, "west")
         table.until_in(Phase.CLAIMING)
@@ -64,7 +63,9 @@ def test_what_was_pressed_while_the_cable_was_out_is_declared_in_its_order(tmp_p
         assert [one.seat for one in table.program.state.declarations] == ["west", "north", "east"]
 
 
-def test_what_was_pressed_while_the_program_was_down_is_declared_in_its_order(tmp_path: Path, box: BoxTwin) -> None:
+def test_what_was_pressed_while_the_program_was_down_is_declared_in_its_order(
+    tmp_path: Path, box: BoxSimulator
+) -> None:
     with at_the_box(tmp_path, box) as table:
         press(box, "west")
         table.until_in(Phase.CLAIMING)
@@ -75,7 +76,9 @@ def test_what_was_pressed_while_the_program_was_down_is_declared_in_its_order(tm
         assert [one.seat for one in table.program.state.declarations] == ["west", "north", "east"]
 
 
-def test_a_hold_over_the_box_calls_and_the_play_goes_on_as_if_nothing_had_been(tmp_path: Path, box: BoxTwin) -> None:
+def test_a_hold_over_the_box_calls_and_the_play_goes_on_as_if_nothing_had_been(
+    tmp_path: Path, box: BoxSimulator
+) -> None:
     with at_the_box(tmp_path, box) as table:
         before = table.program.shown()
         box.touch("south", closed=True)
@@ -92,7 +95,7 @@ def test_over_a_line_that_loses_garbles_and_delays_every_press_is_there_once_and
     chance = random.Random(seed)
     order = chance.sample(SEATS, 4)
     with (
-        BoxTwin(Faults(delay_ms=3, lost=2, garbled=1, reordered=2), seed=seed) as box,
+        BoxSimulator(LineFaults(delay_ms=3, lost=2, garbled=1, reordered=2), seed=seed) as box,
         at_the_box(tmp_path, box) as table,
     ):
         edges = []

@@ -4,14 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from broker.contract.words import SEATS
-from kiosk.config import Screen
-from kiosk.screens.finger import SEEN_NS
-from kiosk.screens.layout import Hand
-from kiosk.screens.window import Window
-from kiosk.screens.words import Words
-from kiosk.table.events import ArbiterAdmitted
-from kiosk.table.state import Phase
+from broker.protocol import SEATS
+from kiosk.config import ScreenSettings
+from kiosk.screens import SEEN_NS, Hand, ScreenWindow, Translations
+from kiosk.table import ArbiterAdmitted, Phase
 from tests.kiosk.screens.test_window import touched
 from tests.kiosk.standing import Standing, standing
 from tests.kiosk.tables import S
@@ -20,7 +16,7 @@ from tests.kiosk.tables import S
 class Hands:
     """Somebody with a finger on a table's screen, who finds a button by what is written on it."""
 
-    def __init__(self, table: Standing, window: Window, words: Words) -> None:
+    def __init__(self, table: Standing, window: ScreenWindow, words: Translations) -> None:
         self.table, self._window, self._words = table, window, words
 
     def touch(self, *names: str) -> None:
@@ -40,8 +36,11 @@ class Hands:
 def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_finger_alone(
     tmp_path: Path, language: str, hand: Hand
 ) -> None:
-    words = Words(language)
-    with standing(tmp_path) as table, Window(Screen(driver="dummy", hand=hand), words, table.time) as window:
+    words = Translations(language)
+    with (
+        standing(tmp_path) as table,
+        ScreenWindow(ScreenSettings(driver="dummy", hand=hand), words, table.time) as window,
+    ):
         hands = Hands(table, window, words)
         table.come_to(Phase.PLAYING)
         hands.touch("do_call", "do_uncall")
@@ -71,8 +70,8 @@ def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_fin
 
 
 def test_nobody_won_is_said_with_a_finger(tmp_path: Path) -> None:
-    words = Words()
-    with standing(tmp_path) as table, Window(Screen(driver="dummy"), words, table.time) as window:
+    words = Translations()
+    with standing(tmp_path) as table, ScreenWindow(ScreenSettings(driver="dummy"), words, table.time) as window:
         table.come_to(Phase.PLAYING)
         table.time.wait()
         Hands(table, window, words).touch("do_draw")

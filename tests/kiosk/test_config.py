@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from broker.contract.link import Address
-from kiosk.config import BrokerSettings, Config, Devices, Screen, Settings
+from broker.protocol.link import Address
+from kiosk.config import BrokerSettings, Config, DeviceSettings, KioskSettings, ScreenSettings
 from kiosk.errors import BadConfiguration
 
 GOOD = """
@@ -42,48 +42,48 @@ def refusal(file: Path, text: str | bytes) -> str:
     """Give what is said of a configuration."""
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(BadConfiguration) as refused:
-        Settings(file)
+        KioskSettings(file)
     assert refused.value.code == "bad_configuration"
     return str(refused.value).removeprefix(f"{file}: ")
 
 
 def test_a_good_file_is_read_whole(file: Path) -> None:
-    assert Settings(file).config == Config(
+    assert KioskSettings(file).config == Config(
         event="cup-2026",
         table=3,
         folder="state",
         broker=BrokerSettings("scorer.local", 8883, "password", "ca.pem", 20),
-        devices=Devices("gpio:east=5,south=6,west=13,north=19", "picamera:0"),
-        screen=Screen(800, 480, None, fullscreen=False),
+        devices=DeviceSettings("gpio:east=5,south=6,west=13,north=19", "picamera:0"),
+        screen=ScreenSettings(800, 480, None, fullscreen=False),
         language="en",
     )
 
 
 def test_paths_are_beside_the_file_and_absolute_ones_stay(file: Path) -> None:
-    settings = Settings(file)
+    settings = KioskSettings(file)
     assert settings.folder == file.parent / "state"
     assert settings.beside("/etc/ca.pem") == Path("/etc/ca.pem")
 
 
 def test_the_broker_is_reached_as_this_table_with_the_password_of_the_file(file: Path) -> None:
     expected = Address("scorer.local", 8883, "table-3", PASSWORD, file.parent / "ca.pem", 20)
-    assert Settings(file).address() == expected
+    assert KioskSettings(file).address() == expected
 
 
 def test_without_a_certificate_authority_the_connection_is_plain(file: Path) -> None:
     file.write_text(GOOD.replace('ca_file = "ca.pem"\n', ""), encoding="utf-8")
-    assert Settings(file).address().ca is None
+    assert KioskSettings(file).address().ca is None
 
 
 def test_a_password_shows_nowhere(file: Path) -> None:
-    settings = Settings(file)
+    settings = KioskSettings(file)
     address = settings.address()
     assert PASSWORD not in f"{address!r} {address} {settings.config!r} {vars(settings)!r}"
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadConfiguration, match=r"nowhere\.toml.*No such file"):
-        Settings(tmp_path / "nowhere.toml")
+        KioskSettings(tmp_path / "nowhere.toml")
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_people_play_by_themselves_with_simulated_devices_only(file: Path, butto
     said = "devices.people plays with simulated buttons and camera only"
     assert refusal(file, head + devices) == said
     file.write_text(head + devices.replace(buttons, "sim://buttons").replace(camera, "sim://tray"), encoding="utf-8")
-    assert Settings(file).config.devices.people == "script.json"
+    assert KioskSettings(file).config.devices.people == "script.json"
 
 
 def test_a_scanner_is_an_address_or_there_is_none(file: Path) -> None:
-    assert Settings(file).config.devices.scanner is None
+    assert KioskSettings(file).config.devices.scanner is None
     address = "serial:/dev/serial/by-id/usb-scanner?baud=115200"
     file.write_text(GOOD + f'scanner = "{address}"\n', encoding="utf-8")
-    assert Settings(file).config.devices.scanner == address
+    assert KioskSettings(file).config.devices.scanner == address
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ def test_a_credential_that_cannot_be_used_is_named_and_not_shown(
     beside = file.parent / name
     beside.unlink() if content is None else beside.write_bytes(content)
     with pytest.raises(BadConfiguration, match=said):
-        Settings(file).address()
+        KioskSettings(file).address()
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o602])
 def test_a_password_that_is_everybodys_is_none(file: Path, mode: int) -> None:
     (file.parent / "password").chmod(mode)
     with pytest.raises(BadConfiguration, match="chmod 640"):
-        Settings(file).address()
+        KioskSettings(file).address()
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_a_password_that_is_everybodys_is_none(file: Path, mode: int) -> None:
 )
 def test_a_folder_of_pictures_lies_beside_the_configuration(file: Path, address: str, opened: str) -> None:
     file.write_text(GOOD.replace("picamera:0", address), encoding="utf-8")
-    assert Settings(file).camera == opened.format(beside=file.parent)
+    assert KioskSettings(file).camera == opened.format(beside=file.parent)

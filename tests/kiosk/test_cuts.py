@@ -18,17 +18,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from firmware.reports import Scanned
-from kiosk import bench_kept, riichi_kept
-from kiosk.bench import Bench
-from kiosk.core import Core
-from kiosk.journal import Journal
-from kiosk.pin import write as write_pin
-from kiosk.riichi_entry import WinForm
-from kiosk.riichi_questions import Question
-from kiosk.screens.shown import Line, Shown, shown
-from kiosk.table.events import ArbiterAdmitted, Event, Restarted
-from kiosk.table.machine import handle
-from kiosk.table.state import Phase, Table
+from kiosk import restoring
+from kiosk.config import write_pin
+from kiosk.core import JournaledTable
+from kiosk.input import RiichiQuestion, WinForm, riichi
+from kiosk.journal import TableJournal
+from kiosk.restoring import Restoring
+from kiosk.screens import ScreenView, StatusLine, screen_view
+from kiosk.table import ArbiterAdmitted, Event, Phase, Restarted, Table, handle
 from tests.examples import COSTLY
 from tests.kiosk.journals import OURS, core
 from tests.kiosk.standing import standing
@@ -42,8 +39,8 @@ FRAME_HEADER: Final = 24
 EVENTS: Final = msgspec.json.Decoder(Event)
 
 
-def seen(state: Table) -> Shown:
-    return shown(TABLE, state, None, Line(), None)
+def seen(state: Table) -> ScreenView:
+    return screen_view(TABLE, state, None, StatusLine(), None)
 
 
 def accepted(steps: list[Step]) -> list[Event]:
@@ -65,7 +62,7 @@ def lived(events: list[Event]) -> list[tuple[Table, int]]:
 def write(path: Path, events: list[Event]) -> list[int]:
     """Play a day into a journal; give how long its log was after each event, and before the first."""
     log = path.with_name(path.name + "-wal")
-    with closing(Journal(path, OURS)) as journal:
+    with closing(TableJournal(path, OURS)) as journal:
         journal._store.execute("PRAGMA wal_autocheckpoint=0")
         table, lengths = core(journal), [log.stat().st_size]
         for event in events:
@@ -154,7 +151,7 @@ def test_after_a_cut_at_any_event_the_table_stands_and_is_seen_as_its_uninterrup
     for done, (stood, _) in enumerate(lived(events)):
         memory = Memory(events[:done], same_boot=same_boot)
         for now in (900 * S, 900 * S):
-            back = Core(memory, wall=lambda: 1)  # type: ignore[arg-type] # what a core asks of a journal
+            back = JournaledTable(memory, wall=lambda: 1)  # type: ignore[arg-type] # what a core asks of a journal
             back.restarted(now)
             expected = handle(stood, Restarted(at=now, same_clock=same_boot))[0] if done else stood
             assert back.state == expected
@@ -163,7 +160,7 @@ def test_after_a_cut_at_any_event_the_table_stands_and_is_seen_as_its_uninterrup
 
 @pytest.mark.parametrize("phase", Phase)
 def test_a_program_that_starts_again_in_any_state_shows_what_it_showed(phase: Phase, tmp_path: Path) -> None:
-    with closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
         table = core(journal)
         for event in sitting_in(phase).events:
             table.apply(event)
@@ -233,15 +230,15 @@ def test_a_question_that_was_open_is_asked_again_only_while_the_table_may_ask_it
         table.come_to(Phase.PLAYING, plan(play(1), profile="riichi-montreal"))
         table.type("b")
         kept = table.journal.draft
-        assert riichi_kept.reopened(kept, None, Phase.PLAYING) == Question("abort")
-        assert riichi_kept.reopened(kept, None, Phase.ACCEPTING) is None
+        assert riichi.riichi_form_from_draft(kept, None, Phase.PLAYING) == RiichiQuestion("abort")
+        assert riichi.riichi_form_from_draft(kept, None, Phase.ACCEPTING) is None
 
 
 @COSTLY
 @given(st.text(max_size=60))
 def test_whatever_stands_in_place_of_a_draft_opens_nothing(text: str) -> None:
-    assert riichi_kept.reopened(text, None, Phase.PLAYING) is None
-    assert bench_kept.reopened(text, play(1)) == Bench()
+    assert riichi.riichi_form_from_draft(text, None, Phase.PLAYING) is None
+    assert restoring.restoring_from_draft(text, play(1)) == Restoring()
 
 
 def test_no_tile_is_scanned_twice_and_rows_are_ticked_on_where_they_were(tmp_path: Path) -> None:

@@ -8,12 +8,11 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from firmware.addresses import FINGERS
+from firmware.button_addresses import BUTTON_SETTINGS
 from firmware.errors import FirmwareError
 from firmware.wiring import read_wiring
-from kiosk.config import Config, OwnConfig, Settings
+from kiosk.config import Config, KioskSettings, UnpairedConfig, unpaired_settings
 from kiosk.errors import KioskError
-from kiosk.own import own_settings
 from vision.errors import RegistryError, SheetError, VisionError
 
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "installer.md").read_text(encoding="utf-8")
@@ -56,23 +55,23 @@ def codes(base: type[Exception]) -> Iterator[str]:
 
 
 def test_the_settings_told_are_the_settings_that_there_are() -> None:
-    assert sorted(settings_told()) == sorted({*settings_of(Config), *settings_of(OwnConfig)})
+    assert sorted(settings_told()) == sorted({*settings_of(Config), *settings_of(UnpairedConfig)})
 
 
 def test_the_examples_are_configurations(tmp_path: Path) -> None:
     example, paired = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     path = tmp_path / "table-3.toml"
     path.write_text(paired, encoding="utf-8")
-    assert own_settings(path).paired == Path("/var/lib/homologue-kiosk")
+    assert unpaired_settings(path).paired == Path("/var/lib/homologue-kiosk")
     path.write_text(example, encoding="utf-8")
-    config = Settings(path).config
+    config = KioskSettings(path).config
     rows = re.findall(r"^\| (east|south|west|north) \| (\d+) \|", PAGE, re.MULTILINE)
     wiring = read_wiring(config.devices.buttons.removeprefix("gpio:"))
     assert {seat: pins.closes for seat, pins in wiring.items()} == {seat: int(pin) for seat, pin in rows}
 
 
 def test_the_defaults_of_simulated_buttons_are_told() -> None:
-    assert "&".join(f"{name}={value}" for name, value in FINGERS.items()) in PAGE
+    assert "&".join(f"{name}={value}" for name, value in BUTTON_SETTINGS.items()) in PAGE
 
 
 @pytest.mark.parametrize("base", [KioskError, FirmwareError, VisionError])

@@ -1,18 +1,17 @@
-"""The table's memory: an event and its facts are one, and nothing that was accepted is ever lost."""
+"""The table's journal: an event and its facts are one, nothing accepted is lost, and its log never grows in a play."""
 
 import sqlite3
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from broker.contract.facts import Result
+from broker.protocol import Result
 from kiosk.errors import JournalBroken, JournalInUse
-from kiosk.journal import Journal, Whose
-from kiosk.table.errors import NotNow
-from kiosk.table.events import ButtonPressed, Restarted
-from kiosk.table.state import Phase, Table
+from kiosk.journal import JournalOwner, TableJournal, allocate_log
+from kiosk.table import ButtonPressed, CallToggled, NotNow, Phase, Restarted, Table
 from tests.kiosk.journals import CONFIRMED, HAPPENED, OURS, Broken, core, played, receipt, told
 from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
 
@@ -20,18 +19,18 @@ from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
 @pytest.mark.parametrize("phase", [*Phase])
 def test_a_table_opened_again_stands_where_it_stood(path: Path, phase: Phase) -> None:
     sitting = sitting_in(phase)
-    journal = Journal(path, OURS)
+    journal = TableJournal(path, OURS)
     lived = core(journal)
     messages = [message for event in sitting.events for message in lived.apply(event)]
     journal.close()
-    again = Journal(path, OURS)
+    again = TableJournal(path, OURS)
     assert core(again).state == lived.state == sitting.table
     assert again.unsent() == tuple(messages)
     assert [message.fact for message in messages] == sitting.facts
     again.close()
 
 
-def test_facts_are_numbered_from_one_without_gaps(journal: Journal) -> None:
+def test_facts_are_numbered_from_one_without_gaps(journal: TableJournal) -> None:
     lived = core(journal)
     for event in sitting_in(Phase.FINISHED).events:
         lived.apply(event)
@@ -40,7 +39,7 @@ def test_facts_are_numbered_from_one_without_gaps(journal: Journal) -> None:
     assert journal.last_seq == 9
 
 
-def test_a_fact_says_whose_it_is_and_when(journal: Journal) -> None:
+def test_a_fact_says_whose_it_is_and_when(journal: TableJournal) -> None:
     (message,) = journal.record(HAPPENED, [CONFIRMED], wall=1_604_142_000_000)
     assert (message.event, message.table, message.seq, message.at) == (EVENT, TABLE, 1, 1_604_142_000_000)
     assert message.fact == CONFIRMED
@@ -48,18 +47,18 @@ def test_a_fact_says_whose_it_is_and_when(journal: Journal) -> None:
 
 def test_numbers_go_on_after_those_that_the_scorer_has_of_this_table(path: Path) -> None:
     """A new card in the table's device; and even if the power fails before the first fact."""
-    journal = Journal(path, OURS)
+    journal = TableJournal(path, OURS)
     journal.settle(receipt(upto=41))
     journal.settle(receipt(upto=3))
     journal.close()
-    again = Journal(path, OURS)
+    again = TableJournal(path, OURS)
     again.record(HAPPENED, [CONFIRMED, CONFIRMED], wall=5)
     again.record(HAPPENED, [CONFIRMED], wall=5)
     assert [message.seq for message in again.unsent()] == [42, 43, 44]
     again.close()
 
 
-def test_the_numbers_of_another_store_count_no_more(journal: Journal) -> None:
+def test_the_numbers_of_another_store_count_no_more(journal: TableJournal) -> None:
     journal.settle(receipt(upto=41, store="of-a-rehearsal"))
     journal.settle(receipt(upto=2))
     assert [message.seq for message in told(journal, 2)] == [3, 4]
@@ -68,13 +67,13 @@ def test_the_numbers_of_another_store_count_no_more(journal: Journal) -> None:
 def test_each_start_of_the_program_has_its_number(path: Path) -> None:
     starts = []
     for _ in range(3):
-        journal = Journal(path, OURS)
+        journal = TableJournal(path, OURS)
         starts.append(journal.start)
         journal.close()
     assert starts == [1, 2, 3]
 
 
-def test_the_rounds_whose_results_were_accepted_here_are_known(journal: Journal) -> None:
+def test_the_rounds_whose_results_were_accepted_here_are_known(journal: TableJournal) -> None:
     lived = core(journal)
     assert journal.results() == frozenset()
     for event in sitting_in(Phase.FINISHED).events:
@@ -82,7 +81,7 @@ def test_the_rounds_whose_results_were_accepted_here_are_known(journal: Journal)
     assert journal.results() == {(1, 1), (2, 2)}
 
 
-def test_a_result_that_was_refused_counts_only_if_there_is_one_already(journal: Journal) -> None:
+def test_a_result_that_was_refused_counts_only_if_there_is_one_already(journal: TableJournal) -> None:
     lived = core(journal)
     for event in sitting_in(Phase.FINISHED).events:
         lived.apply(event)
@@ -99,7 +98,7 @@ def test_a_result_that_was_refused_counts_only_if_there_is_one_already(journal: 
 def test_an_error_in_the_middle_leaves_neither_event_nor_facts_and_the_journal_usable(
     path: Path, word: str, nth: int
 ) -> None:
-    journal = Journal(path, OURS)
+    journal = TableJournal(path, OURS)
     whole = journal._store
     journal._store = Broken(whole, word, nth)  # type: ignore[assignment] # stands in for a failing disk
     with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
@@ -111,7 +110,7 @@ def test_an_error_in_the_middle_leaves_neither_event_nor_facts_and_the_journal_u
     journal.close()
 
 
-def test_state_does_not_change_when_the_journal_cannot_keep_the_event(journal: Journal) -> None:
+def test_state_does_not_change_when_the_journal_cannot_keep_the_event(journal: TableJournal) -> None:
     lived = core(journal)
     journal._store = Broken(journal._store, "COMMIT", 1)  # type: ignore[assignment] # stands in for a failing disk
     with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
@@ -119,7 +118,7 @@ def test_state_does_not_change_when_the_journal_cannot_keep_the_event(journal: J
     assert lived.state == Table()
 
 
-def test_a_sqlite_that_rolls_back_by_itself_hides_no_error(journal: Journal) -> None:
+def test_a_sqlite_that_rolls_back_by_itself_hides_no_error(journal: TableJournal) -> None:
     whole = journal._store
 
     class RolledBack(Broken):
@@ -134,14 +133,14 @@ def test_a_sqlite_that_rolls_back_by_itself_hides_no_error(journal: Journal) -> 
         journal.record(HAPPENED, [CONFIRMED], wall=5)
 
 
-def test_a_refused_event_is_not_kept(journal: Journal) -> None:
+def test_a_refused_event_is_not_kept(journal: TableJournal) -> None:
     lived = core(journal)
     with pytest.raises(NotNow):
         lived.apply(ButtonPressed(at=5, seat="east"))
     assert journal.empty
 
 
-def test_what_changes_nothing_is_not_kept(journal: Journal) -> None:
+def test_what_changes_nothing_is_not_kept(journal: TableJournal) -> None:
     lived = core(journal)
     for event in sitting_in(Phase.CONFIRMING).events:
         lived.apply(event)
@@ -152,7 +151,7 @@ def test_what_changes_nothing_is_not_kept(journal: Journal) -> None:
     assert [*journal.events()] == before
 
 
-def test_a_fresh_table_is_told_of_no_restart_and_a_used_one_is(journal: Journal) -> None:
+def test_a_fresh_table_is_told_of_no_restart_and_a_used_one_is(journal: TableJournal) -> None:
     lived = core(journal)
     lived.restarted(7)
     assert journal.empty
@@ -164,30 +163,31 @@ def test_a_fresh_table_is_told_of_no_restart_and_a_used_one_is(journal: Journal)
 # ---- whose it is ------------------------------------------------------------------------------------
 
 
-def test_a_second_kiosk_is_kept_out_until_the_first_has_gone(path: Path, journal: Journal) -> None:
+def test_a_second_kiosk_is_kept_out_until_the_first_has_gone(path: Path, journal: TableJournal) -> None:
     with pytest.raises(JournalInUse) as refused:
-        Journal(path, OURS)
+        TableJournal(path, OURS)
     assert refused.value.code == "journal_in_use"
     journal.close()
     journal.close()
-    Journal(path, OURS).close()
+    TableJournal(path, OURS).close()
 
 
 @pytest.mark.parametrize(
-    ("whose", "what"), [(Whose("other-cup", TABLE), "its event is"), (Whose(EVENT, 4), "its table is 3, not 4")]
+    ("whose", "what"),
+    [(JournalOwner("other-cup", TABLE), "its event is"), (JournalOwner(EVENT, 4), "its table is 3, not 4")],
 )
-def test_the_journal_of_another_event_or_table_is_not_taken(path: Path, whose: Whose, what: str) -> None:
-    Journal(path, OURS).close()
+def test_the_journal_of_another_event_or_table_is_not_taken(path: Path, whose: JournalOwner, what: str) -> None:
+    TableJournal(path, OURS).close()
     with pytest.raises(JournalBroken, match=what) as refused:
-        Journal(path, whose)
+        TableJournal(path, whose)
     assert refused.value.code == "journal_broken"
-    Journal(path, OURS).close()
+    TableJournal(path, OURS).close()
 
 
 def test_the_device_keeps_its_name(path: Path) -> None:
-    first = Journal(path, OURS)
+    first = TableJournal(path, OURS)
     first.close()
-    again = Journal(path, OURS)
+    again = TableJournal(path, OURS)
     again.close()
     assert again.device == first.device
 
@@ -198,7 +198,7 @@ def _rubbish(path: Path) -> None:
 
 def _event(line: bytes) -> Callable[[Path], None]:
     def put(path: Path) -> None:
-        journal = Journal(path, OURS)
+        journal = TableJournal(path, OURS)
         journal._store.execute("INSERT INTO happened (wall, event) VALUES (1, ?)", (line,))
         journal.close()
 
@@ -206,7 +206,7 @@ def _event(line: bytes) -> Callable[[Path], None]:
 
 
 def _cut(path: Path) -> None:
-    journal = Journal(path, OURS)
+    journal = TableJournal(path, OURS)
     told(journal, 200)
     journal.close()
     path.write_bytes(path.read_bytes()[:9000])
@@ -251,9 +251,120 @@ def test_a_start_on_another_clock_that_is_cut_before_it_has_told_so_is_on_anothe
     told_same: list[bool] = []
     for run, tells in (("one", True), ("two", False), ("two", True), ("two", True)):
         boot.write_text(run, encoding="ascii")
-        with closing(Journal(path, OURS)) as journal:
+        with closing(TableJournal(path, OURS)) as journal:
             told_same.append(journal.same_boot)
             journal.record(HAPPENED, [], wall=1)
             if tells:
                 journal.record(Restarted(at=1), [], wall=1)
     assert told_same == [False, False, False, True]
+
+
+FEW = 8
+"""Pages, so that a log begins anew every few events."""
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def kept(path: Path) -> list[int]:
+    """Give the events that a card holds, by when they were."""
+    with closing(sqlite3.connect(path)) as store:
+        return [at for (at,) in store.execute("SELECT json_extract(event, '$.at') FROM happened ORDER BY number")]
+
+
+def happen(journal: TableJournal, at: int) -> None:
+    journal.record(CallToggled(at=at, open=True), [CONFIRMED] if at % 5 == 0 else [], wall=5)
+
+
+@pytest.fixture
+def fast(journal: TableJournal) -> TableJournal:
+    """A journal whose commits wait for no disk: what is looked at here is lengths."""
+    journal._store.execute("PRAGMA synchronous=OFF")
+    return journal
+
+
+def test_the_log_of_a_kiosk_keeps_its_length_however_much_happens(fast: TableJournal, path: Path) -> None:
+    fast.lay_out()
+    length = log_of(path).stat().st_size
+    for at in range(1500):
+        happen(fast, at)
+    assert log_of(path).stat().st_size == length
+    assert kept(path) == [*range(1500)]
+
+
+def test_each_start_needs_no_more_of_the_card_than_the_first(path: Path) -> None:
+    lengths = []
+    for at in range(3):
+        with closing(TableJournal(path, OURS)) as journal:
+            journal.lay_out()
+            happen(journal, at)
+            lengths.append((path.stat().st_size, log_of(path).stat().st_size))
+    first, *later = lengths
+    assert later == [(first[0], later[0][1])] * 2
+    assert later[0][1] <= first[1]
+    assert kept(path) == [*range(3)]
+
+
+def test_a_start_that_was_cut_while_it_wrote_the_log_full_is_followed_by_one_that_does(
+    journal: TableJournal, path: Path
+) -> None:
+    journal._store.execute("CREATE TABLE ahead (pages BLOB)")
+    journal._store.execute("INSERT INTO ahead VALUES (zeroblob(9999))")
+    journal.lay_out()
+    happen(journal, 1)
+    tables = {name for (name,) in journal._store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    assert (tables, kept(path)) == ({"happened", "outbox", "about"}, [1])
+
+
+def test_without_room_for_it_the_journal_keeps_events_all_the_same(journal: TableJournal, path: Path) -> None:
+    (pages,) = journal._store.execute("PRAGMA page_count").fetchone()
+    journal._store.execute(f"PRAGMA max_page_count={pages + 40}")
+    journal.lay_out()
+    assert journal.tight
+    journal.try_room()
+    happen(journal, 1)
+    assert (journal.tight, kept(path)) == (False, [1])
+
+
+def test_another_error_than_want_of_room_is_told(journal: TableJournal) -> None:
+    journal._store.execute("PRAGMA query_only=ON")
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        journal.lay_out()
+
+
+def torn(before: bytes, after: bytes) -> Iterator[bytes]:
+    """Give a log at instants of its writing: new up to somewhere, as it was from there on."""
+    (page,) = struct.unpack(">I", after[8:12])
+    changed = max(at for at in range(len(after)) if after[at] != before[at])
+    for start in range(0, changed, page // 2):
+        yield after[:start] + before[start:]
+    yield after
+
+
+def test_what_a_log_held_before_is_no_event_wherever_a_write_over_it_is_cut(path: Path, tmp_path: Path) -> None:
+    """An event is there whole or not at all, as in a log that grows (`test_cuts.py`)."""
+    card, seen = tmp_path / "card.sqlite", set()
+    with closing(TableJournal(path, OURS)) as journal:
+        allocate_log(journal._store, FEW)
+        journal._store.execute("PRAGMA synchronous=OFF")
+        for at in range(10):
+            before, had = log_of(path).read_bytes(), path.read_bytes()
+            happen(journal, at)
+            if path.read_bytes() != had:
+                continue  # all was moved into the file in this moment
+            for log in torn(before, log_of(path).read_bytes()):
+                card.write_bytes(had)
+                log_of(card).write_bytes(log)
+                found = kept(card)
+                assert found in ([*range(at)], [*range(at + 1)])
+                seen.add(len(found) - at)
+    assert seen == {0, 1}
+
+
+def test_a_journal_copied_for_another_machine_is_whole(journal: TableJournal, tmp_path: Path) -> None:
+    journal.lay_out()
+    journal.record(HAPPENED, [CONFIRMED], wall=5)
+    journal.copy_to(tmp_path / "copy.sqlite")
+    with closing(TableJournal(tmp_path / "copy.sqlite", OURS)) as copy:
+        assert copy.unsent() == journal.unsent()

@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from broker.contract.link import Incoming, LinkChanged
-from broker.contract.messages import LogMessage
-from broker.contract.wire import decode_at
-from broker.contract.words import SEATS
-from kiosk.config import Settings
-from kiosk.journal import Journal
-from kiosk.program import Program
-from kiosk.table.state import Phase
+from broker.protocol import SEATS, LogMessage, decode_on_topic
+from broker.protocol.link import Incoming, LinkChanged
+from kiosk.config import KioskSettings
+from kiosk.journal import TableJournal
+from kiosk.program import TableProgram
+from kiosk.table import Phase
 from tests.kiosk.connected import Table, connected
 from tests.kiosk.journals import OURS, receipt
 from tests.kiosk.standing import Standing, Time, standing
@@ -44,7 +42,7 @@ def until_connected(table: Table) -> None:
 
 
 def log_messages(heard: Iterable[tuple[str, bytes]]) -> list[LogMessage]:
-    messages = (decode_at(topic, payload)[1] for topic, payload in heard)
+    messages = (decode_on_topic(topic, payload)[1] for topic, payload in heard)
     return [one for one in messages if isinstance(one, LogMessage)]
 
 
@@ -59,28 +57,28 @@ def test_a_session_without_the_broker_arrives_later_once_and_in_order(
         second_play(table)
         assert table.phase is Phase.RECORDED
         kept = table.journal.unsent()
-    with connected(tmp_path) as table:
+    with connected(tmp_path) as online:
         published = list[tuple[str, bytes]]()
-        publish = table.program._link.publish
+        publish = online.program._link.publish
 
         def publish_and_record(topic: str, payload: bytes, *, retain: bool) -> None:
             published.append((topic, payload))
             publish(topic, payload, retain=retain)
 
-        monkeypatch.setattr(table.program._link, "publish", publish_and_record)
-        until_connected(table)
+        monkeypatch.setattr(online.program._link, "publish", publish_and_record)
+        until_connected(online)
         sent = log_messages(published)
         assert [(one.id, one.fact) for one in sent] == [(one.id, one.fact) for one in kept]
         assert [one.seq for one in sent] == [*range(1, len(kept) + 1)]
         assert [type(one.fact).__name__ for one in sent].count("Result") == 2
         # With QoS 1 the broker may deliver a message twice.
-        arrived = log_messages((one.topic, one.payload) for one in table.hear_until_marked())
+        arrived = log_messages((one.topic, one.payload) for one in online.hear_until_marked())
         assert list({one.id: one for one in arrived}.values()) == sent
-        table.tell(receipt(taken={one.seq: one.id for one in kept}, upto=len(kept)))
-        while table.program.shown().line.unsent:
-            table.program.step(timeout=0.01)
+        online.tell(receipt(taken={one.seq: one.id for one in kept}, upto=len(kept)))
+        while online.program.shown().line.unsent:
+            online.program.step(timeout=0.01)
         published.clear()
-        table.program._uplink.reconnected(table.time.wait())
+        online.program._uplink.reconnected(online.time.wait())
         assert log_messages(published) == []
 
 
@@ -108,14 +106,14 @@ def test_what_waited_for_a_connection_is_sent_once_when_the_program_learns_of_it
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
         kept = table.journal.unsent()
-    with closing(Journal(tmp_path / "table.sqlite", OURS)) as journal:
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
         made, time = list[EarlyLink](), Time()
 
         def link(tell: Callable[[Incoming | LinkChanged], None]) -> EarlyLink:
             made.append(EarlyLink(tell))
             return made[0]
 
-        program = Program(Settings(tmp_path / "table.toml"), journal, time, time.of_day, link, board=tuple)
+        program = TableProgram(KioskSettings(tmp_path / "table.toml"), journal, time, time.of_day, link, board=tuple)
         program.step(timeout=0)
         made[0].tell(LinkChanged(up=True))
         program.step(timeout=0)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kiosk.journal import Journal
-from kiosk.table.state import Phase, Table
+from kiosk.journal import TableJournal
+from kiosk.table import Phase, Table
 from tests.kiosk.journals import OURS, core, played
 from tests.kiosk.tables import Sitting, sitting_in
 
@@ -63,7 +63,7 @@ def test_a_table_killed_again_and_again_loses_nothing_that_was_accepted(path: Pa
     while had < len(day.events):
         events = min(chance.randint(1, 9), len(day.events) - had)
         accepted = play_until_killed(path, events, midway=chance.random() < 0.7)
-        journal = Journal(path, OURS)
+        journal = TableJournal(path, OURS)
         kept = len([*journal.events()])
         assert kept in {had + accepted, had + accepted + 1}
         assert core(journal).state == every[kept]

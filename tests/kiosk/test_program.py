@@ -1,4 +1,4 @@
-"""What a table's program makes of a slow device, of the scorer's messages and of the desk's, on a real broker."""
+"""What a table's program makes of a slow device, of the scorer's plans and messages, and of the desk's."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,13 +6,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from broker.contract.messages import Order, TableState
-from broker.contract.wire import decode_at
-from broker.contract.words import SEATS
+from broker.protocol import SEATS, Order, TableState, decode_on_topic
 from firmware.reports import Pressed, Released
-from kiosk.table.state import Phase
+from kiosk.table import Phase, guards
 from tests.kiosk.connected import Table, begin, connected, restore
 from tests.kiosk.journals import receipt
+from tests.kiosk.standing import standing
 from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play
 
 
@@ -83,8 +82,41 @@ def test_orders_of_the_desk_are_carried_out_once_and_the_table_says_which_came_l
     table.order(pause)
     table.order(resume)
     table.order(pause, longer)
-    states = [decode_at(one.topic, one.payload)[1] for one in table.hear_until_marked()]
+    states = [decode_on_topic(one.topic, one.payload)[1] for one in table.hear_until_marked()]
     told = [(one.paused, one.ordered) for one in states if isinstance(one, TableState)]
     assert list(dict.fromkeys(told)) == [(False, 0), (True, 7), (False, 8), (False, 9)]
     assert table.program.state.extra_min == 5
     assert {one.minutes for one in states if isinstance(one, TableState)} == {40}
+
+
+def test_its_trays_are_laid_no_further_and_it_is_played_after_all_when_it_is_not_settled_any_more(
+    tmp_path: Path,
+) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RECORDED)
+        table.program._uplink.settle(receipt())
+        whole = plan(play(1), play(2), play(3), recorded=(1,))
+        table.program._plan_came(whole)
+        table.program.step(timeout=0)
+        table.type("enter")
+        assert table.program.state.play == play(2)
+        table.program._plan_came(msgspec.structs.replace(whole, recorded=(1, 2), settled=(2,)))
+        table.program.step(timeout=0)
+        assert (table.program.state.phase, table.program.state.play) == (Phase.RESTORING, play(3))
+        table.program._plan_came(msgspec.structs.replace(whole, recorded=(1, 2, 3), settled=(2, 3)))
+        table.program.step(timeout=0)
+        assert table.program.state.phase is Phase.FINISHED
+        table.program._plan_came(msgspec.structs.replace(whole, recorded=(1, 3), settled=(3,)))
+        table.program.step(timeout=0)
+        assert (table.program.state.phase, table.program.state.play) == (Phase.RESTORING, play(2))
+
+
+def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RECORDED)
+        table.program._uplink.settle(receipt())
+        table.program._plan_came(msgspec.structs.replace(plan(play(1), play(2)), repeats={2: ("p03",)}))
+        table.program.step(timeout=0)
+        table.type("enter")
+        assert guards.active_guards(table.program.state) == ("player_played_deal",)
+        assert table.program.shown().repeating == ("Tom Beck",)

@@ -20,15 +20,9 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 import pygame
 
-from broker.contract.messages import LogMessage, TableState
-from broker.contract.topics import TOPICS
-from broker.contract.wire import decode_at
-from broker.contract.words import SEATS, Seat
-from kiosk.screens.shown import Line, shown
-from kiosk.screens.table import TableScreen
-from kiosk.screens.words import Words
-from kiosk.table.events import ButtonHeld, ButtonPressed, PlayEndedDrawn
-from kiosk.table.state import Phase
+from broker.protocol import SEATS, TOPICS, LogMessage, Seat, TableState, decode_on_topic
+from kiosk.screens import StatusLine, TableScreen, Translations, screen_view
+from kiosk.table import ButtonHeld, ButtonPressed, Phase, PlayEndedDrawn
 from tests.kiosk.connected import Table, begin, connected
 from tests.kiosk.seconds import (
     FIRST,
@@ -90,7 +84,9 @@ def test_not_a_pixel_changes(who: tuple[Seat, ...], ended: str) -> None:
         if ended == "after":
             sitting.take(PlayEndedDrawn(at=sitting.wait(50 * MS)))
         surface = pygame.Surface((800, 480))
-        TableScreen(Words("en"), surface.get_size()).draw(surface, shown(TABLE, sitting.table, None, Line(), None))
+        TableScreen(Translations("en"), surface.get_size()).draw(
+            surface, screen_view(TABLE, sitting.table, None, StatusLine(), None)
+        )
         pictures.append(pygame.image.tobytes(surface, "RGB"))
     assert pictures[1:] == [pictures[0], pictures[0]]
 
@@ -186,7 +182,7 @@ def heard_in(folder: Path, hands: Hands) -> list[list[object]]:
 
 def _content(topic: str, payload: bytes) -> object:
     """Give what a message says, but for its own id and the device's."""
-    _, message = decode_at(topic, payload)
+    _, message = decode_on_topic(topic, payload)
     if isinstance(message, TableState):
         message = msgspec.structs.replace(message, id="an-id-of-its", device="a-device", count=0)
     elif isinstance(message, LogMessage):

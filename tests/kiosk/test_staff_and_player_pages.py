@@ -5,12 +5,12 @@ from typing import Final
 
 import pytest
 
-from broker.rules.profile_files import DEFAULT, load
-from kiosk.screens.words import Words
-from vision.reading import FaultType
+from broker.rules import DEFAULT_MCR, load_mcr
+from kiosk.screens import Translations
+from vision.reading import TrayFaultType
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
-WORDS: Final = Words("en")
+WORDS: Final = Translations("en")
 MOVES: Final = ("move_out", "move_in", "move_over", "move_round")
 NAMES: Final = {"row": 2, "col": 5, "row2": 3, "col2": 1, "found": 117, "expected": 64}
 
@@ -20,8 +20,8 @@ def page(name: str) -> str:
     return " ".join((DOCS / name).read_text(encoding="utf-8").split())
 
 
-@pytest.mark.parametrize("kind", FaultType)
-def test_staff_are_told_every_fault_as_the_screen_names_it(kind: FaultType) -> None:
+@pytest.mark.parametrize("kind", TrayFaultType)
+def test_staff_are_told_every_fault_as_the_screen_names_it(kind: TrayFaultType) -> None:
     assert f"| {WORDS(f'misplaced_{kind.value}', **NAMES)} |" in page("staff.md")
 
 
@@ -63,7 +63,7 @@ def test_players_read_the_screens_own_sentences(key: str) -> None:
 
 
 def test_the_numbers_told_are_the_profiles() -> None:
-    profile = load(DEFAULT)
+    profile = load_mcr(DEFAULT_MCR)
     assert profile.claim_window_ms.value == 3000
     assert "claim window, three seconds" in page("player.md")
     assert profile.false_hu.fines.value == (4, 8)

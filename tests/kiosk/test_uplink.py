@@ -1,18 +1,21 @@
-"""From the outbox to the scorer: sent until a receipt names it, in order, and the state only where it changed."""
+"""From the outbox to the scorer: sent until a receipt names it, by id; nothing is closed that is not in its store."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.contract.clock import FAR_MS
-from broker.contract.messages import LogMessage, TableState
-from broker.contract.wire import decode_at
-from kiosk.journal import Journal
+from broker.protocol import CLOCK_TOLERANCE_MS, LogMessage, Refusal, Restored, TableState, decode_on_topic
+from kiosk.journal import TableJournal
 from kiosk.uplink import MOST_AT_ONCE, RESEND_NS, Uplink
-from tests.kiosk.journals import receipt, told
+from tests.kiosk.journals import HAPPENED, OURS, Broken, receipt, told
 from tests.kiosk.tables import EVENT, TABLE
 
 LOG, STATE = f"hm/{EVENT}/table/{TABLE}/log", f"hm/{EVENT}/table/{TABLE}/state"
@@ -33,7 +36,7 @@ class FakeSender:
         """Give the numbers of the facts that went out, in order; each came on the right topic and can be read."""
         found = []
         for topic, payload, retain in self.sent:
-            _, message = decode_at(topic, payload)
+            _, message = decode_on_topic(topic, payload)
             if isinstance(message, LogMessage):
                 assert (topic, retain) == (LOG, False)
                 found.append(message.seq)
@@ -46,7 +49,7 @@ def sender() -> FakeSender:
 
 
 @pytest.fixture
-def uplink(journal: Journal, sender: FakeSender) -> Uplink:
+def uplink(journal: TableJournal, sender: FakeSender) -> Uplink:
     return Uplink(journal, sender, EVENT, TABLE, lambda: 1_000)
 
 
@@ -69,7 +72,7 @@ STATE_NOW = TableState(
 
 
 def test_a_fact_is_sent_again_and_again_until_its_receipt_comes(
-    journal: Journal, sender: FakeSender, uplink: Uplink
+    journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
     (fact,) = told(journal, 1)
     uplink.send([fact], now=10)
@@ -83,7 +86,7 @@ def test_a_fact_is_sent_again_and_again_until_its_receipt_comes(
     assert (uplink.unsent, uplink.overdue(10**15)) == (0, False)
 
 
-def test_a_puback_is_no_receipt(journal: Journal, sender: FakeSender, uplink: Uplink) -> None:
+def test_a_puback_is_no_receipt(journal: TableJournal, sender: FakeSender, uplink: Uplink) -> None:
     """Published, and even so still to be sent: only the scorer says what is safe."""
     uplink.send(told(journal, 2), now=10)
     assert sender.numbers() == [1, 2]
@@ -91,7 +94,7 @@ def test_a_puback_is_no_receipt(journal: Journal, sender: FakeSender, uplink: Up
 
 
 def test_after_a_new_connection_all_that_is_open_goes_out_in_order(
-    journal: Journal, sender: FakeSender, uplink: Uplink
+    journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
     sender.up = False
     facts = told(journal, 5)
@@ -104,7 +107,7 @@ def test_after_a_new_connection_all_that_is_open_goes_out_in_order(
 
 
 def test_a_long_day_offline_goes_out_in_portions_oldest_first(
-    journal: Journal, sender: FakeSender, uplink: Uplink
+    journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
     facts = told(journal, MOST_AT_ONCE + 5)
     uplink.resend(now=10)
@@ -116,7 +119,7 @@ def test_a_long_day_offline_goes_out_in_portions_oldest_first(
     assert sender.numbers() == [51, 52, 53, 54, 55]
 
 
-def test_what_a_former_run_could_not_send_is_due_at_once(journal: Journal, sender: FakeSender) -> None:
+def test_what_a_former_run_could_not_send_is_due_at_once(journal: TableJournal, sender: FakeSender) -> None:
     (one, two) = told(journal, 2)
     journal.settle(receipt(refused={1: (one.id, "wrong_round")}))
     uplink = Uplink(journal, sender, EVENT, TABLE)
@@ -125,7 +128,7 @@ def test_what_a_former_run_could_not_send_is_due_at_once(journal: Journal, sende
     assert sender.numbers() == [two.seq]
 
 
-def test_a_refused_fact_is_not_sent_again(journal: Journal, sender: FakeSender, uplink: Uplink) -> None:
+def test_a_refused_fact_is_not_sent_again(journal: TableJournal, sender: FakeSender, uplink: Uplink) -> None:
     (one,) = told(journal, 1)
     uplink.settle(receipt(refused={1: (one.id, "wrong_round")}))
     uplink.resend(now=10)
@@ -133,7 +136,7 @@ def test_a_refused_fact_is_not_sent_again(journal: Journal, sender: FakeSender, 
 
 
 def test_what_was_refused_is_sent_once_more_after_a_new_connection(
-    journal: Journal, sender: FakeSender, uplink: Uplink
+    journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
     """The plan may have been put right; only a result that is there already needs no second try."""
     one, two, three = told(journal, 3)
@@ -146,7 +149,7 @@ def test_what_was_refused_is_sent_once_more_after_a_new_connection(
 def test_states_are_counted_as_they_are_published(sender: FakeSender, uplink: Uplink) -> None:
     for seq in (4, 4, 5):
         uplink.say(saying(replace(STATE_NOW, seq=seq)))
-    counts = [decode_at(topic, payload)[1] for topic, payload, _ in sender.sent]
+    counts = [decode_on_topic(topic, payload)[1] for topic, payload, _ in sender.sent]
     assert [state.count for state in counts if isinstance(state, TableState)] == [1, 2]
 
 
@@ -162,7 +165,7 @@ def test_a_state_is_published_once_and_retained_until_it_changes(sender: FakeSen
         uplink.say(say)
     ((topic, payload, retain),) = sender.sent
     assert (topic, retain) == (STATE, True)
-    assert decode_at(topic, payload)[1] == replace(STATE_NOW, id="state-10000", count=1, at=1_000)
+    assert decode_on_topic(topic, payload)[1] == replace(STATE_NOW, id="state-10000", count=1, at=1_000)
 
 
 CHANGES: list[dict[str, Any]] = [
@@ -187,17 +190,17 @@ def test_a_state_that_changed_is_published(sender: FakeSender, uplink: Uplink, c
 
 
 def test_a_state_says_the_time_and_is_said_again_once_a_receipt_shows_that_the_clock_is_behind(
-    journal: Journal, sender: FakeSender
+    journal: TableJournal, sender: FakeSender
 ) -> None:
     uplink = Uplink(journal, sender, EVENT, TABLE, lambda: 1_000)
     uplink.say(lambda: STATE_NOW)
-    for later in (FAR_MS, FAR_MS + 1, FAR_MS + 2):
+    for later in (CLOCK_TOLERANCE_MS, CLOCK_TOLERANCE_MS + 1, CLOCK_TOLERANCE_MS + 2):
         uplink.settle(replace(receipt(), at=1_000 + later))
         uplink.say(lambda: STATE_NOW)
-    said = [decode_at(topic, payload)[1] for topic, payload, _ in sender.sent]
+    said = [decode_on_topic(topic, payload)[1] for topic, payload, _ in sender.sent]
     assert [(one.at, one.heard) for one in said if isinstance(one, TableState)] == [
         (1_000, None),
-        (1_000, 1_000 + FAR_MS + 1),
+        (1_000, 1_000 + CLOCK_TOLERANCE_MS + 1),
     ]
 
 
@@ -205,3 +208,138 @@ def test_a_state_is_published_again_after_a_new_connection(sender: FakeSender, u
     uplink.say(saying(STATE_NOW))
     uplink.say(saying(STATE_NOW), again=True)
     assert len(sender.sent) == 2
+
+
+def test_a_receipt_settles_what_it_names_by_id(journal: TableJournal) -> None:
+    one, two, three = told(journal, 3)
+    journal.settle(receipt(taken={1: one.id}, refused={2: (two.id, "wrong_round")}))
+    assert journal.unsent() == (three,)
+    assert journal.refused() == ((2, "wrong_round"),)
+
+
+def test_a_fact_whose_number_another_device_has_used_gets_a_new_one(journal: TableJournal) -> None:
+    one, two = told(journal, 2)
+    journal.settle(receipt(taken={1: "somebody-elses", 2: two.id}, upto=7))
+    assert journal.unsent() == (replace(one, seq=8),)
+    assert journal.refused() == ()
+
+
+def test_a_fact_that_was_safe_is_told_again_where_another_devices_stands_in_its_place(journal: TableJournal) -> None:
+    """The store was put back to an older copy, and a spare device went on from there."""
+    one, two = told(journal, 2)
+    journal.settle(receipt(taken={1: one.id, 2: two.id}))
+    journal.settle(receipt(taken={1: one.id, 2: "somebody-elses"}))
+    assert journal.unsent() == (replace(two, seq=3),)
+
+
+@pytest.mark.parametrize("codes", [("another_device", "conflict"), ("conflict", "another_device")])
+def test_a_fact_that_was_refused_for_its_device_gets_a_new_number_once_it_clashes(
+    journal: TableJournal, codes: tuple[str, str]
+) -> None:
+    """Even where one receipt says both."""
+    (one,) = told(journal, 1)
+    journal.settle(receipt(refused={1: (one.id, "another_device")}))
+    both = tuple(Refusal(seq=1, id=one.id, code=code) for code in codes)
+    journal.settle(replace(receipt(taken={1: "somebody-elses"}), refused=both))
+    assert (journal.unsent(), journal.refused()) == ((replace(one, seq=2),), ())
+
+
+def test_that_an_id_is_there_under_another_number_is_nothing_to_call_about(journal: TableJournal) -> None:
+    (one,) = told(journal, 1)
+    journal.settle(receipt(refused={1: (one.id, "id_reused")}))
+    assert (journal.unsent(), journal.refused()) == ((), ())
+
+
+def test_all_that_clash_keep_their_order(journal: TableJournal) -> None:
+    messages = told(journal, 4)
+    conflicts = {one.seq: (one.id, "conflict") for one in reversed(messages[1:])}
+    journal.settle(receipt(taken={1: messages[0].id}, refused=conflicts, upto=4))
+    assert [(one.seq, one.id) for one in journal.unsent()] == [(5 + at, one.id) for at, one in enumerate(messages[1:])]
+
+
+def test_a_fact_with_a_new_number_is_settled_by_its_id(journal: TableJournal) -> None:
+    (one,) = told(journal, 1)
+    journal.settle(receipt(taken={1: "somebody-elses"}))
+    journal.settle(receipt(taken={1: "somebody-elses", 2: one.id}))
+    assert (journal.unsent(), journal.refused()) == ((), ())
+
+
+def test_a_refusal_of_another_devices_fact_is_none_of_ours(journal: TableJournal) -> None:
+    (one,) = told(journal, 1)
+    journal.settle(receipt(refused={1: ("somebody-elses", "wrong_round")}))
+    assert (journal.unsent(), journal.refused()) == ((one,), ())
+
+
+def test_a_receipt_for_what_we_never_said_changes_nothing(journal: TableJournal) -> None:
+    (one,) = told(journal, 1)
+    journal.settle(receipt(taken={2: one.id, 9: "somebody-elses"}))
+    assert journal.unsent() == (one,)
+
+
+def test_what_was_taken_after_all_is_safe(journal: TableJournal) -> None:
+    (one,) = told(journal, 1)
+    journal.settle(receipt(refused={1: (one.id, "not_planned")}))
+    journal.settle(receipt(taken={1: one.id}))
+    assert (journal.unsent(), journal.refused()) == ((), ())
+
+
+def test_a_refusal_that_comes_late_makes_nothing_unsafe(journal: TableJournal) -> None:
+    (one,) = told(journal, 1)
+    journal.settle(receipt(taken={1: one.id}))
+    journal.settle(receipt(upto=1, refused={1: (one.id, "wrong_round")}))
+    assert (journal.unsent(), journal.refused()) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("lost", "again"),
+    [
+        ({"upto": 0}, [1, 2, 3]),
+        ({"upto": 3, "gaps": (1, 2)}, [1, 2]),
+        ({"upto": 2, "store": "a-new-store"}, [1, 2, 3]),
+    ],
+)
+def test_what_the_scorers_store_has_lost_is_to_be_sent_again(
+    journal: TableJournal, lost: dict[str, Any], again: list[int]
+) -> None:
+    messages = told(journal, 3)
+    journal.settle(receipt(taken={one.seq: one.id for one in messages}))
+    journal.settle(receipt(**lost))
+    assert [one.seq for one in journal.unsent()] == again
+
+
+def test_an_error_while_settling_settles_nothing(path: Path) -> None:
+    journal = TableJournal(path, OURS)
+    one, two = told(journal, 2)
+    whole = journal._store
+    journal._store = Broken(whole, "UPDATE", 3)  # type: ignore[assignment] # stands in for a failing disk
+    with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
+        journal.settle(receipt(taken={1: one.id, 2: two.id}))
+    journal._store = whole
+    assert journal.unsent() == (one, two)
+    journal.close()
+
+
+SOMETIMES = st.lists(st.tuples(st.integers(1, 4), st.booleans()), max_size=12)
+
+
+@given(SOMETIMES)
+def test_whatever_receipts_came_before_the_last_one_tells_how_things_stand(
+    tmp_path_factory: pytest.TempPathFactory, before: list[tuple[int, bool]]
+) -> None:
+    with closing(TableJournal(tmp_path_factory.mktemp("receipts") / "table.sqlite", OURS)) as journal:
+        journal._store.execute("PRAGMA synchronous=OFF")  # no power fails here
+        messages = {one.seq: one for one in told(journal, 4)}
+        for seq, taken in before:
+            named = {seq: messages[seq].id} if taken else {}
+            no = {} if taken else {seq: (messages[seq].id, "wrong_round")}
+            journal.settle(receipt(taken=named, refused=no, upto=4))
+        journal.settle(
+            receipt(taken={2: messages[2].id, 4: messages[4].id}, gaps=(1, 3), refused={3: (messages[3].id, "late")})
+        )
+        assert {one.seq for one in journal.unsent()} | {seq for seq, _ in journal.refused()} == {1, 3}
+
+
+def test_a_restored_fact_comes_back_from_the_outbox_as_it_went_in(journal: TableJournal) -> None:
+    fact = Restored(round=1, deal=1, verified=True, form="a" * 64, refusals=3)
+    (message,) = journal.record(HAPPENED, [fact], wall=5)
+    assert journal.unsent() == (message,)

@@ -9,8 +9,8 @@ from typing import Final
 import click
 import pytest
 
-from broker.demo.event import write_kiosk
-from broker.process import scorer
+from broker.cli.scorer import scorer
+from broker.sim.demo_event import write_kiosk
 from kiosk.command import kiosk
 from tests.demo_event import MakeEvent
 from tests.systemd.units import (

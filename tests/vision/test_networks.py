@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.networks import MODELS, run
+from vision.networks import MODELS, run_network
 
 
 def test_all_models_together_are_under_two_megabytes() -> None:
@@ -21,7 +21,7 @@ def test_threads_that_ask_at_once_get_the_answers_that_each_would_get_alone() ->
     asked = [chance.normal(0, 1, (3, 3, 112, 80)).astype(np.float32) for _ in range(8)]
 
     def answer(pictures: NDArray[np.float32]) -> NDArray[np.float32]:
-        return run("digits", pictures)[0]
+        return run_network("digits", pictures)[0]
 
     alone = [answer(pictures) for pictures in asked]
     with ThreadPoolExecutor(8) as threads:
@@ -30,7 +30,10 @@ def test_threads_that_ask_at_once_get_the_answers_that_each_would_get_alone() ->
 
 
 def test_networks_leave_nothing_at_home_that_could_be_told_to_anybody(tmp_path: Path) -> None:
-    load = "import numpy; from vision.networks import run; run('digits', numpy.zeros((1, 3, 112, 80), 'float32'))"
+    load = (
+        "import numpy; from vision.networks import run_network; "
+        "run_network('digits', numpy.zeros((1, 3, 112, 80), 'float32'))"
+    )
     wanted = {name: value for name, value in os.environ.items() if name in {"PATH", "PYTHONPATH"}}
     subprocess.run([sys.executable, "-c", load], env={**wanted, "HOME": str(tmp_path)}, check=True, timeout=60)
     assert [*tmp_path.rglob("*")] == []

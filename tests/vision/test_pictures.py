@@ -11,7 +11,7 @@ import pytest
 
 from vision.picture import load_picture
 from vision.reader import read_picture
-from vision.reading import Read, Reading
+from vision.reading import PictureReading, TileRead
 from vision.verdict import compare
 
 HERE = Path(__file__).parent / "pictures"
@@ -25,11 +25,11 @@ def truth_of(name: str) -> dict[str, Any]:
 
 
 @cache
-def reading_of(name: str) -> Reading:
+def reading_of(name: str) -> PictureReading:
     return read_picture(load_picture(HERE / f"{name}.jpg"))
 
 
-def reads_on(tile: dict[str, Any], reading: Reading) -> list[Read]:
+def reads_on(tile: dict[str, Any], reading: PictureReading) -> list[TileRead]:
     """Give the reads whose middle lies on a tile's back."""
     back = np.array(tile["quad"], dtype=np.float32)
     return [

@@ -1,29 +1,94 @@
+"""What should lie in a tray, and what is wrong in it."""
+
+import json
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from vision.errors import ExpectedDealError
-from vision.layout.tray import ROW_LENGTHS, places
-from vision.reading import Fault, FaultType, Place, Read, Reading, State
-from vision.verdict import compare, verified
+from vision.reading import (
+    ROW_LENGTHS,
+    PictureReading,
+    PlaceState,
+    TileRead,
+    TrayFault,
+    TrayFaultType,
+    TrayPlace,
+    tray_places,
+)
+from vision.verdict import compare, load_expected, parse_expected, verified
+
+EXPECTED_ROWS = [list(range(1, 14)), list(range(14, 25)), list(range(25, 35))]
+EXPECTED_CARRIER = {
+    seat: [[34 * number + one for one in row] for row in EXPECTED_ROWS] for number, seat in enumerate("ESWN")
+}
+
+
+def frozen(rows: list[list[int]]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(row) for row in rows)
+
+
+@pytest.mark.parametrize("wrap", [lambda content: content, lambda content: {"schema": "x", "expected": content}])
+def test_a_tray_or_a_carrier_is_taken_bare_or_from_a_truth_file(
+    wrap: Callable[[object], object],
+) -> None:
+    assert parse_expected(wrap({"tray": EXPECTED_ROWS})) == frozen(EXPECTED_ROWS)
+    assert parse_expected(wrap(EXPECTED_CARRIER)) == {seat: frozen(rows) for seat, rows in EXPECTED_CARRIER.items()}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        [],
+        {},
+        {"expected": None},
+        {"tray": None},
+        {"tray": EXPECTED_ROWS[:2]},
+        {"tray": [[True, *EXPECTED_ROWS[0][1:]], *EXPECTED_ROWS[1:]]},
+        {"tray": [["1", *EXPECTED_ROWS[0][1:]], *EXPECTED_ROWS[1:]]},
+        {seat: rows for seat, rows in EXPECTED_CARRIER.items() if seat != "N"},
+        {**EXPECTED_CARRIER, "N": EXPECTED_CARRIER["E"]},
+        {**EXPECTED_CARRIER, "N": [row[:-1] for row in EXPECTED_ROWS]},
+    ],
+)
+def test_what_no_set_of_136_tiles_can_lie_as_is_refused(content: object) -> None:
+    with pytest.raises(ExpectedDealError):
+        parse_expected(content)
+
+
+def test_a_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "deal.json"
+    file.write_text("{", encoding="utf-8")
+    with pytest.raises(ExpectedDealError):
+        load_expected(file)
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "deal.json"
+    file.write_text(json.dumps({"expected": EXPECTED_CARRIER}), encoding="utf-8")
+    assert load_expected(file) == {seat: frozen(rows) for seat, rows in EXPECTED_CARRIER.items()}
+
 
 CORNERS = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 ROWS = (tuple(range(1, 14)), tuple(range(14, 25)), tuple(range(25, 35)))
-Changes = dict[tuple[int, int], Read | State]
+Changes = dict[tuple[int, int], TileRead | PlaceState]
 
 
-def read_at(row: int, col: int, serial: int | None, number: str | None = "08", turn: int = 0) -> Read:
-    return Read(serial, number, CORNERS, 0.999, 0.0, row, col, turn=turn)
+def read_at(row: int, col: int, serial: int | None, number: str | None = "08", turn: int = 0) -> TileRead:
+    return TileRead(serial, number, CORNERS, 0.999, 0.0, row, col, turn=turn)
 
 
-def reading(changes: Changes) -> Reading:
+def reading(changes: Changes) -> PictureReading:
     """Give a tray that lies as ROWS say, but for some places."""
     held = []
-    for row, col in places():
+    for row, col in tray_places():
         change = changes.get((row, col), read_at(row, col, ROWS[row][col]))
-        state, read = (change, None) if isinstance(change, State) else (State.BACK, change)
-        held.append(Place(row, col, state, read))
-    return Reading(tuple(place.read for place in held if place.read), tuple(held))
+        state, read = (change, None) if isinstance(change, PlaceState) else (PlaceState.BACK, change)
+        held.append(TrayPlace(row, col, state, read))
+    return PictureReading(tuple(place.read for place in held if place.read), tuple(held))
 
 
 def test_a_tray_that_lies_as_dealt_has_no_fault() -> None:
@@ -33,20 +98,20 @@ def test_a_tray_that_lies_as_dealt_has_no_fault() -> None:
 @pytest.mark.parametrize(
     ("state", "fault"),
     [
-        (State.EMPTY, FaultType.MISSING),
-        (State.FACE_UP, FaultType.FACE_UP),
-        (State.OCCLUDED, FaultType.OCCLUDED),
+        (PlaceState.EMPTY, TrayFaultType.MISSING),
+        (PlaceState.FACE_UP, TrayFaultType.FACE_UP),
+        (PlaceState.OCCLUDED, TrayFaultType.OCCLUDED),
     ],
 )
-def test_what_the_picture_shows_instead_of_a_back_is_the_fault(state: State, fault: FaultType) -> None:
-    assert compare(reading({(1, 4): state}), ROWS) == (Fault(fault, 1, 4, 18),)
+def test_what_the_picture_shows_instead_of_a_back_is_the_fault(state: PlaceState, fault: TrayFaultType) -> None:
+    assert compare(reading({(1, 4): state}), ROWS) == (TrayFault(fault, 1, 4, 18),)
 
 
 @pytest.mark.parametrize(
-    ("turn", "fault"), [(180, FaultType.UPSIDE_DOWN), (90, FaultType.SIDEWAYS), (270, FaultType.SIDEWAYS)]
+    ("turn", "fault"), [(180, TrayFaultType.UPSIDE_DOWN), (90, TrayFaultType.SIDEWAYS), (270, TrayFaultType.SIDEWAYS)]
 )
-def test_a_turned_tile_is_named_by_its_turn(turn: int, fault: FaultType) -> None:
-    assert compare(reading({(0, 0): read_at(0, 0, 1, turn=turn)}), ROWS) == (Fault(fault, 0, 0, 1),)
+def test_a_turned_tile_is_named_by_its_turn(turn: int, fault: TrayFaultType) -> None:
+    assert compare(reading({(0, 0): read_at(0, 0, 1, turn=turn)}), ROWS) == (TrayFault(fault, 0, 0, 1),)
 
 
 def test_a_tile_that_was_not_read_is_no_fault() -> None:
@@ -55,7 +120,7 @@ def test_a_tile_that_was_not_read_is_no_fault() -> None:
 
 def test_two_exchanged_tiles_are_one_fault_at_the_first_of_the_two_places() -> None:
     swapped = reading({(0, 1): read_at(0, 1, 26), (2, 1): read_at(2, 1, 2)})
-    assert compare(swapped, ROWS) == (Fault(FaultType.SWAPPED, 0, 1, 2, found=26, with_=(2, 1)),)
+    assert compare(swapped, ROWS) == (TrayFault(TrayFaultType.SWAPPED, 0, 1, 2, found=26, with_=(2, 1)),)
 
 
 def test_a_ring_of_three_has_a_fault_a_place() -> None:
@@ -64,21 +129,23 @@ def test_a_ring_of_three_has_a_fault_a_place() -> None:
 
 
 def test_a_serial_of_another_hand_is_told_from_one_of_this() -> None:
-    assert compare(reading({(2, 9): read_at(2, 9, 99)}), ROWS) == (Fault(FaultType.WRONG_HAND, 2, 9, 34, found=99),)
+    assert compare(reading({(2, 9): read_at(2, 9, 99)}), ROWS) == (
+        TrayFault(TrayFaultType.WRONG_HAND, 2, 9, 34, found=99),
+    )
 
 
 def test_another_set_is_foreign_even_with_the_right_serial() -> None:
     stranger = reading({(0, 4): read_at(0, 4, 5, "31")})
-    assert compare(stranger, ROWS) == (Fault(FaultType.FOREIGN, 0, 4, 5, found=5),)
+    assert compare(stranger, ROWS) == (TrayFault(TrayFaultType.FOREIGN, 0, 4, 5, found=5),)
 
 
 def test_a_back_of_another_colour_is_foreign_where_its_mark_names_no_set() -> None:
-    changes: Changes = {at: read_at(*at, ROWS[at[0]][at[1]], None) for at in places()}
+    changes: Changes = {at: read_at(*at, ROWS[at[0]][at[1]], None) for at in tray_places()}
     changes[0, 4] = replace(read_at(0, 4, 83, None), foreign=True)
     changes[0, 5] = replace(read_at(0, 5, None, None), foreign=True)
     assert compare(reading(changes), ROWS) == (
-        Fault(FaultType.FOREIGN, 0, 4, 5, found=83),
-        Fault(FaultType.FOREIGN, 0, 5, 6),
+        TrayFault(TrayFaultType.FOREIGN, 0, 4, 5, found=83),
+        TrayFault(TrayFaultType.FOREIGN, 0, 5, 6),
     )
 
 
@@ -87,12 +154,12 @@ def test_a_mark_that_names_the_set_in_play_is_surer_than_a_colour() -> None:
 
 
 def test_a_number_says_nothing_of_sets_that_are_named_by_letter() -> None:
-    changes: Changes = {at: read_at(*at, ROWS[at[0]][at[1]], "C") for at in places()}
+    changes: Changes = {at: read_at(*at, ROWS[at[0]][at[1]], "C") for at in tray_places()}
     changes[1, 1] = read_at(1, 1, ROWS[1][1], "D")
-    assert [fault.type for fault in compare(reading(changes), ROWS, set_number=31)] == [FaultType.FOREIGN]
+    assert [fault.type for fault in compare(reading(changes), ROWS, set_number=31)] == [TrayFaultType.FOREIGN]
 
 
-def carrier(changes: Changes, west: Changes | None = None) -> Reading:
+def carrier(changes: Changes, west: Changes | None = None) -> PictureReading:
     """Give four trays that lie as dealt but for some places of South's and West's; serials as if each were East's."""
     trays = [reading({}), reading(changes), reading(west or {}), reading({})]
     held = [
@@ -104,7 +171,7 @@ def carrier(changes: Changes, west: Changes | None = None) -> Reading:
         for shift, seat, tray in zip((0, 34, 68, 102), "ESWN", trays, strict=True)
         for place in tray.places
     ]
-    return Reading(tuple(place.read for place in held if place.read), tuple(held))
+    return PictureReading(tuple(place.read for place in held if place.read), tuple(held))
 
 
 CARRIER = {
@@ -119,7 +186,7 @@ def test_a_carrier_that_lies_as_dealt_is_verified() -> None:
 
 def test_a_fault_in_a_carrier_names_the_seat_and_a_swap_stays_within_its_tray() -> None:
     swapped = carrier({(0, 1): read_at(0, 1, 26), (2, 1): read_at(2, 1, 2)})
-    assert compare(swapped, CARRIER) == (Fault(FaultType.SWAPPED, 0, 1, 36, found=60, with_=(2, 1), seat="S"),)
+    assert compare(swapped, CARRIER) == (TrayFault(TrayFaultType.SWAPPED, 0, 1, 36, found=60, with_=(2, 1), seat="S"),)
 
 
 def test_swaps_in_two_trays_do_not_hide_one_another() -> None:
@@ -132,7 +199,7 @@ def test_swaps_in_two_trays_do_not_hide_one_another() -> None:
 
 def test_a_tile_of_another_seat_is_of_another_hand() -> None:
     stray = carrier({(0, 1): read_at(0, 1, 99 - 34)})
-    assert compare(stray, CARRIER) == (Fault(FaultType.WRONG_HAND, 0, 1, 36, found=99, seat="S"),)
+    assert compare(stray, CARRIER) == (TrayFault(TrayFaultType.WRONG_HAND, 0, 1, 36, found=99, seat="S"),)
 
 
 def test_a_lone_tray_is_not_judged_by_a_carriers_deal_nor_a_carrier_by_a_trays() -> None:
@@ -149,11 +216,11 @@ def test_a_carrier_with_a_seat_that_was_not_found_is_not_verified() -> None:
 
 def test_a_tile_that_lies_askew_lies_sideways_whatever_its_quarter() -> None:
     askew = replace(read_at(0, 0, 1), sideways=True)
-    assert compare(reading({(0, 0): askew}), ROWS) == (Fault(FaultType.SIDEWAYS, 0, 0, 1),)
+    assert compare(reading({(0, 0): askew}), ROWS) == (TrayFault(TrayFaultType.SIDEWAYS, 0, 0, 1),)
 
 
 def test_the_set_in_play_decides_when_it_is_told() -> None:
-    assert {fault.type for fault in compare(reading({}), ROWS, set_number=31)} == {FaultType.FOREIGN}
+    assert {fault.type for fault in compare(reading({}), ROWS, set_number=31)} == {TrayFaultType.FOREIGN}
 
 
 def test_without_a_tray_there_is_nothing_to_judge() -> None:
@@ -177,7 +244,7 @@ def test_a_deal_that_no_tray_can_hold_is_refused(rows: tuple[tuple[int, ...], ..
 
 
 def test_rows_give_serials_in_order_with_none_where_nothing_was_read() -> None:
-    assert reading({(0, 1): State.EMPTY}).rows == ((1, None, *ROWS[0][2:]), *ROWS[1:])
+    assert reading({(0, 1): PlaceState.EMPTY}).rows == ((1, None, *ROWS[0][2:]), *ROWS[1:])
     assert tuple(map(len, reading({}).rows)) == ROW_LENGTHS
 
 
@@ -185,7 +252,7 @@ def test_rows_give_serials_in_order_with_none_where_nothing_was_read() -> None:
     ("changes", "right"),
     [
         ({}, True),
-        ({(0, 0): State.OCCLUDED}, False),
+        ({(0, 0): PlaceState.OCCLUDED}, False),
         ({(0, 0): read_at(0, 0, None)}, False),
         ({(0, 0): read_at(0, 0, 2), (0, 1): read_at(0, 1, 1)}, False),
         ({(1, 3): read_at(1, 3, ROWS[1][3], turn=180)}, False),
@@ -197,12 +264,12 @@ def test_a_tray_is_verified_only_when_every_place_was_read_and_is_right(changes:
 
 
 def test_no_tray_is_not_verified() -> None:
-    assert not verified(Reading((), ()), ROWS, ())
+    assert not verified(PictureReading((), ()), ROWS, ())
 
 
 def test_of_two_tiles_with_one_serial_the_one_that_lies_elsewhere_is_named_and_nothing_is_verified() -> None:
     own, other = (replace(read_at(*at, None), clash=ROWS[0][4]) for at in ((0, 4), (2, 1)))
     seen = reading({(0, 4): own, (2, 1): other})
     faults = compare(seen, ROWS)
-    assert faults == (Fault(FaultType.SWAPPED, 2, 1, ROWS[2][1], found=ROWS[0][4], with_=(0, 4)),)
+    assert faults == (TrayFault(TrayFaultType.SWAPPED, 2, 1, ROWS[2][1], found=ROWS[0][4], with_=(0, 4)),)
     assert not verified(seen, ROWS, faults)

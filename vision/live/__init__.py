@@ -1,1 +1,1 @@
-"""Cameras, what they see over time, and what helps people to mount them and to see what was read."""
+"""Watch a table over time: motion, agreement of frames, and what lies under a hand."""

@@ -1,4 +1,7 @@
-"""What the last still frames agree on: a serial counts if two of them show it and nothing newer speaks against it."""
+"""What the last still frames agree on, and what lies under a hand as it was last seen.
+
+A serial counts if two frames show it and nothing newer speaks against it.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from vision.reading import Place, Read, Reading, State
+from vision.reading import PictureReading, PlaceState, TileRead, TrayPlace
 
 FRAMES: Final = 3
 """How many still frames are held against one another."""
@@ -15,39 +18,39 @@ FRAMES: Final = 3
 _ENOUGH = 2  # of these frames
 _NEAR = 0.35  # of a tile's shorter side: nearer than that it is the same tile
 
-Claim = tuple[object, ...] | None  # what a frame says of one tile; None: it does not say
+_Claim = tuple[object, ...] | None  # what a frame says of one tile; None: it does not say
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Agreed:
+class AgreedReading:
     """Frames put together: the newest reading, with each serial withheld that the frames do not agree on.
 
     `doubtful` are the tiles of `reading` of which only one frame has spoken, or frames contradict one another.
     `settled` tells that there are none, and that at least two frames were held against one another.
     """
 
-    reading: Reading
-    doubtful: frozenset[Read]
+    reading: PictureReading
+    doubtful: frozenset[TileRead]
     settled: bool
 
 
-def agree(readings: Sequence[Reading]) -> Agreed:
+def agree_on_frames(readings: Sequence[PictureReading]) -> AgreedReading:
     """Put readings of still frames together, oldest first, at least one; of many the last `FRAMES` count.
 
     Nothing may have moved between the frames: a tile is known again by where it lies.
     """
     window = readings[-FRAMES:]
-    doubts: list[Read] = []
+    doubts: list[TileRead] = []
     places, open_places = _settle_places(window, doubts)
     strays = tuple(_settle_strays(window, doubts))
     inside = tuple(place.read for place in places if place.read is not None)
-    merged = _without_twins(replace(window[-1], reads=inside + strays, places=places))
+    merged = _without_repeated_serials(replace(window[-1], reads=inside + strays, places=places))
     recent = window[-_ENOUGH:]
     alike = len(recent) == _ENOUGH and len({len(reading.places) for reading in recent}) == 1
-    return Agreed(merged, frozenset(doubts), alike and not doubts and not open_places)
+    return AgreedReading(merged, frozenset(doubts), alike and not doubts and not open_places)
 
 
-def tile_at(tile: Read, others: Sequence[Read]) -> Read | None:
+def tile_at(tile: TileRead, others: Sequence[TileRead]) -> TileRead | None:
     """Give the one of `others` that lies where `tile` lies."""
     quad = np.array(tile.quad)
     reach = _NEAR * min(float(np.linalg.norm(quad[1] - quad[0])), float(np.linalg.norm(quad[2] - quad[1])))
@@ -55,7 +58,7 @@ def tile_at(tile: Read, others: Sequence[Read]) -> Read | None:
     return next((one for one in others if np.linalg.norm(np.mean(one.quad, axis=0) - centre) <= reach), None)
 
 
-def _settle_places(window: Sequence[Reading], doubts: list[Read]) -> tuple[tuple[Place, ...], int]:
+def _settle_places(window: Sequence[PictureReading], doubts: list[TileRead]) -> tuple[tuple[TrayPlace, ...], int]:
     """Give the newest frame's places as frames agree on them, and how many they do not agree on."""
     settled, still_open = [], 0
     count = len(window[-1].places)
@@ -66,7 +69,7 @@ def _settle_places(window: Sequence[Reading], doubts: list[Read]) -> tuple[tuple
         if agreed is not None:
             settled.append(seen[agreed])
             continue
-        backs = [place for place in seen if place.state is State.BACK] or seen
+        backs = [place for place in seen if place.state is PlaceState.BACK] or seen
         held = _withhold(backs[-1])
         settled.append(held)
         still_open += 1
@@ -75,9 +78,9 @@ def _settle_places(window: Sequence[Reading], doubts: list[Read]) -> tuple[tuple
     return tuple(settled), still_open
 
 
-def _settle_strays(window: Sequence[Reading], doubts: list[Read]) -> Iterator[Read]:
+def _settle_strays(window: Sequence[PictureReading], doubts: list[TileRead]) -> Iterator[TileRead]:
     """Give the tiles that lie at no place, as frames agree on them; one that only an older frame saw is gone."""
-    known: list[Read] = []
+    known: list[TileRead] = []
     for reading in reversed(window):
         for stray in _strays(reading):
             if tile_at(stray, known) is not None:
@@ -94,25 +97,25 @@ def _settle_strays(window: Sequence[Reading], doubts: list[Read]) -> Iterator[Re
                 yield held
 
 
-def _strays(reading: Reading) -> Iterator[Read]:
+def _strays(reading: PictureReading) -> Iterator[TileRead]:
     placed = {id(place.read) for place in reading.places}
     return (read for read in reading.reads if id(read) not in placed)
 
 
-def _claim_of_place(place: Place) -> Claim:
+def _claim_of_place(place: TrayPlace) -> _Claim:
     read = place.read
     if read is None or read.serial is None:
-        return None if place.state is State.BACK else (place.state,)
+        return None if place.state is PlaceState.BACK else (place.state,)
     return (place.state, place.seat, place.row, place.col, read.set, read.serial, read.turn)
 
 
-def _claim_of_read(read: Read | None) -> Claim:
+def _claim_of_read(read: TileRead | None) -> _Claim:
     if read is None or (read.serial is None and not read.face_up):
         return None
     return (read.face_up, read.set, read.serial)
 
 
-def _agreed(claims: Sequence[Claim]) -> int | None:
+def _agreed(claims: Sequence[_Claim]) -> int | None:
     """Give which frame to believe: the newest of two that say the same with nothing said between or after them.
 
     Frames that say nothing at all agree as well, once there are two; then the newest is as good as any.
@@ -124,13 +127,13 @@ def _agreed(claims: Sequence[Claim]) -> int | None:
     return last[-1] if len(last) == _ENOUGH and claims[last[0]] == claims[last[-1]] else None
 
 
-def _withhold(place: Place) -> Place:
+def _withhold(place: TrayPlace) -> TrayPlace:
     if place.read is None:
         return place
     return replace(place, read=replace(place.read, serial=None, set=None, confidence=0.0))
 
 
-def _without_twins(reading: Reading) -> Reading:
+def _without_repeated_serials(reading: PictureReading) -> PictureReading:
     """Withhold serials that two tiles have: each may come from another frame, and one set has each serial once."""
     times: Counter[tuple[object, object]] = Counter(
         (read.set, read.serial) for read in reading.reads if read.serial is not None
@@ -146,3 +149,52 @@ def _without_twins(reading: Reading) -> Reading:
         place if place.read is None else replace(place, read=single[id(place.read)]) for place in reading.places
     )
     return replace(reading, reads=tuple(single[id(read)] for read in reading.reads), places=places)
+
+
+_SAME_TRAY = 0.5  # share of the tiles still seen that lie in the tray that was there before
+
+
+def recall_covered_places(
+    now: PictureReading, before: PictureReading | None
+) -> tuple[PictureReading, tuple[TrayPlace, ...]]:
+    """Give a settled reading with its covered places as they were last seen, and these places.
+
+    A tile that is seen elsewhere now is remembered nowhere. Where so much is covered that no tray is found, the
+    reading before stays as a whole.
+    """
+    if before is None or len(before.places) != len(now.places):
+        if before is not None and before.places and _still_there(now, before):
+            return before, tuple(place for place in before.places if not _seen(place, now))
+        return now, tuple(place for place in now.places if place.state is PlaceState.OCCLUDED)
+    remembered = {
+        id(place): _recall(place, then, now)
+        for place, then in zip(now.places, before.places, strict=True)
+        if place.state is PlaceState.OCCLUDED
+    }
+    places = tuple(remembered.get(id(place), place) for place in now.places)
+    placed = {id(place.read) for place in now.places}
+    strays = tuple(read for read in now.reads if id(read) not in placed)
+    inside = tuple(place.read for place in places if place.read is not None)
+    return replace(now, reads=inside + strays, places=places), tuple(remembered.values())
+
+
+def _recall(place: TrayPlace, then: TrayPlace, now: PictureReading) -> TrayPlace:
+    """Give what lay at a place before, unless that tile is seen now or nothing was known."""
+    if then.read is None or _name(then.read) in {_name(read) for read in now.reads if read.serial is not None}:
+        return place
+    return then
+
+
+def _still_there(now: PictureReading, before: PictureReading) -> bool:
+    """Tell whether most of the tiles that are seen now lie where they lay in the tray that was there before."""
+    seen = [read for read in now.reads if read.serial is not None]
+    tray = [place.read for place in before.places if place.read is not None]
+    return sum(_name(tile_at(read, tray)) == _name(read) for read in seen) > _SAME_TRAY * len(seen)
+
+
+def _seen(place: TrayPlace, now: PictureReading) -> bool:
+    return place.read is not None and _name(place.read) in {_name(read) for read in now.reads}
+
+
+def _name(read: TileRead | None) -> tuple[str | None, int | None] | None:
+    return (read.set, read.serial) if read is not None else None

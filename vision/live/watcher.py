@@ -1,16 +1,77 @@
-"""The pure core of watching a table: which frames are worth reading, and what they have told so far.
+"""Watch a table: which frames are worth reading, and what they have shown so far. Pure.
 
-No clock, no camera, no reader: time and sketches come in with each frame, readings come in where they were asked for.
+Motion is the difference between two frames' shrunk grey pictures against the noise that they have anyway.
 """
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from vision.live.agreement import FRAMES, Agreed, agree
-from vision.live.memory import with_memory
-from vision.live.motion import Sketch, blank, moved
-from vision.reading import Place, Read, Reading
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Picture
+from vision.live.agreement import FRAMES, AgreedReading, agree_on_frames, recall_covered_places
+from vision.reading import PictureReading, TileRead, TrayPlace
+
+Sketch = NDArray[np.uint8]  # shape (height, width), grey: what is kept of a frame to compare it with others
+
+SKETCH_WIDTH = 240  # cells; over a tray a finger is about eight of them wide
+_SIGMAS = 6.0  # no cell of a still frame is this many standard deviations off
+_LEVELS = 2.5  # rounding, and what compression does
+_SHARE = 0.04  # of a cell's own level: lamps flicker, rows at other times
+_FEWEST = 4  # cells that differ together
+_FULL = 250  # a cell as bright as this shows nothing of a change of light
+_DARK = 16  # below that a ratio is mostly rounding
+_BLACK = 12  # nothing that is lit at all is darker
+_LEAST_GAIN = 0.7  # a camera changes its exposure in smaller steps; more is a lamp, a hand, another scene
+_MAD = 1.4826  # median of absolute deviations to standard deviation, of a normal distribution
+
+
+def sketch(picture: Picture) -> Sketch:
+    """Shrink a picture, shape (height, width, 3), to what motion is looked for in; 0.5 ms for 1920 x 1080.
+
+    Green alone: half of a sensor's cells are green, and it is the least noisy channel.
+    """
+    height, width = picture.shape[:2]
+    step = 2 if width >= 4 * SKETCH_WIDTH else 1
+    size = (min(SKETCH_WIDTH, width), max(1, round(height * min(1.0, SKETCH_WIDTH / width))))
+    green = picture[::step, ::step, 1]
+    return np.asarray(cv2.resize(green, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def is_blank(sketch: Sketch) -> bool:
+    """Tell whether a frame shows nothing at all: the light is out, or the sensor is blinded."""
+    return bool(np.percentile(sketch, 99) < _BLACK or np.percentile(sketch, 1) > _FULL)
+
+
+def has_moved(before: Sketch, now: Sketch) -> bool:
+    """Tell whether something other than the light differs between two frames.
+
+    Light that changes everywhere by one factor (a camera's automatic exposure) is taken out; the threshold follows
+    the noise of this very pair of frames, so that a dark room is not taken for motion.
+    """
+    if before.shape != now.shape:
+        return True
+    if np.array_equal(before, now):
+        return False
+    one, other = before.astype(np.float32), now.astype(np.float32)
+    gain = _gain(one, other)
+    if not _LEAST_GAIN <= gain <= 1 / _LEAST_GAIN:
+        return True
+    off = cv2.blur(other - gain * one, (3, 3))
+    noise = _MAD * float(np.median(np.abs(off)))
+    changed = np.abs(off) > _SIGMAS * noise + _LEVELS + _SHARE * other
+    changed &= (before < _FULL) & (now < _FULL) | (np.abs(other - one) > _FULL / 4)
+    return int(np.count_nonzero(changed)) >= _FEWEST
+
+
+def _gain(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    """Give by how much the light has changed: the middle of all cells' own ratios, for few of them move."""
+    lit = (one > _DARK) & (one < _FULL)
+    return float(np.median(other[lit] / one[lit])) if lit.any() else 1.0
+
 
 TRIES: Final = 5
 """Readings of one still scene at most: what is unread or contradictory after so many stays so until something moves."""
@@ -19,7 +80,7 @@ GAP_S: Final = 1.0
 """Seconds without a frame after which nobody knows what has moved meanwhile."""
 
 
-class Stir(StrEnum):
+class Stillness(StrEnum):
     """How far what is shown can be relied on now."""
 
     BLIND = "blind"  # no frame yet, the light is out, or the camera was lost
@@ -30,7 +91,7 @@ class Stir(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Watched:
+class WatchedTable:
     """What is known of the table at time `at`, seconds.
 
     `shown` is the last settled reading (None before the first one). It stays while something moves and while new
@@ -39,20 +100,20 @@ class Watched:
     """
 
     at: float
-    stir: Stir
-    shown: Reading | None = None
-    covered: tuple[Place, ...] = ()
-    doubtful: frozenset[Read] = frozenset()
+    stir: Stillness
+    shown: PictureReading | None = None
+    covered: tuple[TrayPlace, ...] = ()
+    doubtful: frozenset[TileRead] = frozenset()
 
 
-class Watcher:
+class TableWatcher:
     """Fed with frames in order of time. `see` says whether to read a frame; `take` is given that frame's reading."""
 
     def __init__(self) -> None:
-        self.watched = Watched(float("-inf"), Stir.BLIND)
+        self.watched = WatchedTable(float("-inf"), Stillness.BLIND)
         self._before: Sketch | None = None  # the frame before this one
         self._anchor: Sketch | None = None  # the first frame since something moved
-        self._readings: tuple[Reading, ...] = ()  # of frames since then
+        self._readings: tuple[PictureReading, ...] = ()  # of frames since then
         self._tries = 0
         self.scene = 0
         """Another number whenever something has moved: what was read of an older one is worth nothing now."""
@@ -65,40 +126,40 @@ class Watcher:
         """
         if at <= self.watched.at:
             return False
-        if blank(sketch):
+        if is_blank(sketch):
             self.lose()
             self.watched = replace(self.watched, at=at)
             return False
         unbroken = self._before is not None and at - self.watched.at <= GAP_S
-        still = unbroken and self._before is not None and not moved(self._before, sketch)
+        still = unbroken and self._before is not None and not has_moved(self._before, sketch)
         self._before = sketch
         if not still:
             self._begin(None)
-            self.watched = replace(self.watched, at=at, stir=Stir.MOVING)
+            self.watched = replace(self.watched, at=at, stir=Stillness.MOVING)
             return False
-        if self._anchor is None or moved(self._anchor, sketch):  # too slow to be seen from frame to frame
+        if self._anchor is None or has_moved(self._anchor, sketch):  # too slow to be seen from frame to frame
             self._begin(sketch)
-        stir = self.watched.stir if self._readings else Stir.SETTLING
+        stir = self.watched.stir if self._readings else Stillness.SETTLING
         self.watched = replace(self.watched, at=at, stir=stir)
         return self._wants_more()
 
-    def take(self, reading: Reading) -> None:
+    def take(self, reading: PictureReading) -> None:
         """Take in the reading of the frame that was last seen; for a frame not worth reading it is not looked at."""
         if self._anchor is None or not self._wants_more():
             return
         self._tries += 1
         self._readings = (*self._readings[1 - FRAMES :], reading)
-        agreed = agree(self._readings)
+        agreed = agree_on_frames(self._readings)
         if agreed.settled or self._tries >= TRIES:
             self._show(agreed)
         else:
-            self.watched = replace(self.watched, stir=Stir.SETTLING)
+            self.watched = replace(self.watched, stir=Stillness.SETTLING)
 
     def lose(self) -> None:
         """Take in that nothing is seen any more: what is shown stays, and must be seen anew."""
         self._before = None
         self._begin(None)
-        self.watched = replace(self.watched, stir=Stir.BLIND)
+        self.watched = replace(self.watched, stir=Stillness.BLIND)
 
     def _begin(self, anchor: Sketch | None) -> None:
         """Forget the evidence: a tile may have been changed under the hand."""
@@ -106,16 +167,16 @@ class Watcher:
         self.scene += 1
 
     def _wants_more(self) -> bool:
-        settled = self.watched.stir in {Stir.SETTLED, Stir.COVERED} and bool(self._readings)
+        settled = self.watched.stir in {Stillness.SETTLED, Stillness.COVERED} and bool(self._readings)
         return self._tries < TRIES and not (settled and _complete(self.watched))
 
-    def _show(self, agreed: Agreed) -> None:
-        shown, covered = with_memory(agreed.reading, self.watched.shown)
-        stir = Stir.COVERED if covered else Stir.SETTLED
-        self.watched = Watched(self.watched.at, stir, shown, covered, agreed.doubtful)
+    def _show(self, agreed: AgreedReading) -> None:
+        shown, covered = recall_covered_places(agreed.reading, self.watched.shown)
+        stir = Stillness.COVERED if covered else Stillness.SETTLED
+        self.watched = WatchedTable(self.watched.at, stir, shown, covered, agreed.doubtful)
 
 
-def _complete(watched: Watched) -> bool:
+def _complete(watched: WatchedTable) -> bool:
     """Tell whether another frame could not tell more: every back is read."""
     reads = watched.shown.reads if watched.shown is not None else ()
     return not watched.doubtful and all(read.serial is not None or read.face_up for read in reads)

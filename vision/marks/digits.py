@@ -1,51 +1,217 @@
-"""Printed numbers: what may be concluded from what the network says of each back.
+"""Printed numbers: cut backs out of the picture, ask the network, and conclude which serial each shows.
 
-The network has learnt each sign for itself, from numbers 000 to 999: a number that is no serial (000, 137 to 999)
-shows a misread. What is left counts only from a confidence on that is chosen from its calibration (docs/vision.md).
+How the network was made: vision/training, vision/models.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from vision.geometry import Picture, Quad
-from vision.marks.cut import cut_backs
-from vision.marks.digits_net import Look, Shares, look_at
-from vision.marks.edges import has_edges
-from vision.marks.signs import MEANT, NOTHING, NUMBER, ONES, TURNED, UPRIGHT, UPSIDE_DOWN, UPSIDE_DOWN_MEANT
+from vision.detections import TileMark
+from vision.geometry import Homography, Picture, Points, Quad
+from vision.networks import run_network
 from vision.payload import LAST_SERIAL
-from vision.sight import Mark
+
+KINDS = 5
+NUMBER, LABEL, BLANK, FACE, NOTHING = range(KINDS)  # BLANK: a back on which no mark is to be seen
+
+SEEN_SIGNS = 16
+UPRIGHT = np.arange(10)  # what digit 0..9 looks like upright
+UPSIDE_DOWN = np.array([0, 10, 11, 12, 13, 14, 9, 15, 8, 6])  # and upside down
+ONES = [1, 10]  # a 1, either way up: in some fonts it is a plain stroke
+TURNED_SIGNS = np.array(
+    [0, 10, 11, 12, 13, 14, 9, 15, 8, 6, 1, 2, 3, 4, 5, 7]
+)  # what becomes of each thing seen, half a turn on
+
+# Which digit a thing seen means, shape (16, 10), once the way up is known: 1 2 3 4 5 7 mean the same either way,
+# for some fonts draw a 1 that shows no way up, and then half of the share goes to each.
+DIGIT_OF_SIGN = np.zeros((SEEN_SIGNS, 10), dtype=np.float32)
+
+
+for _digit in range(10):
+    DIGIT_OF_SIGN[[_digit, UPSIDE_DOWN[_digit]] if _digit not in {6, 9} else [_digit], _digit] = 1
+
+
+DIGIT_UPSIDE_DOWN = np.array([0, 1, 2, 3, 4, 5, 9, 7, 8, 6])  # which column of it, in a number that is upside down
+
+CROP = (80, 112)  # width and height, pixels
+CROP_MARGIN = 0.06  # of the tile about it: outlines are a little off
+_FULL = 1 + 2 * CROP_MARGIN
+_FRAME = (
+    np.array(
+        [
+            [CROP_MARGIN, CROP_MARGIN],
+            [1 + CROP_MARGIN, CROP_MARGIN],
+            [1 + CROP_MARGIN, 1 + CROP_MARGIN],
+            [CROP_MARGIN, 1 + CROP_MARGIN],
+        ]
+    )
+    / _FULL
+    * CROP
+)
+_TO_MIDDLES = np.array(
+    [[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]]
+)  # OpenCV counts from a pixel's middle, this room from its corner
+_SHRUNK_FROM = 150.0  # pixels of width from which a tile is halved first: a crop takes one pixel of several
+
+
+def cut_backs(picture: Picture, quads: Sequence[Quad]) -> Picture:
+    """Cut tiles out of a BGR picture by their quads, each shape (4, 2); gives shape (n, 112, 80, 3)."""
+    smaller = {0: picture}
+    crops = np.empty((len(quads), CROP[1], CROP[0], 3), dtype=np.uint8)
+    for crop, quad in zip(crops, quads, strict=True):
+        level = _level(quad)
+        crop[:] = cut_back(_shrunk(smaller, level), quad / 2**level)[0]
+    return crops
+
+
+def _level(quad: Quad) -> int:
+    width = float(np.linalg.norm(quad[1] - quad[0]))
+    return max(0, int(np.log2(max(width, 1.0) / _SHRUNK_FROM)) + 1) if width >= _SHRUNK_FROM else 0
+
+
+def _shrunk(smaller: dict[int, Picture], level: int) -> Picture:
+    """Give the picture halved `level` times; what is made is kept in `smaller`."""
+    if level not in smaller:
+        larger = _shrunk(smaller, level - 1)
+        half = (max(1, larger.shape[1] // 2), max(1, larger.shape[0] // 2))
+        smaller[level] = np.asarray(cv2.resize(larger, half, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    return smaller[level]
+
+
+def cut_back(picture: Picture, quad: Quad) -> tuple[Picture, Homography]:
+    """Cut one tile out, shape (112, 80, 3); also the way from the picture to the crop."""
+    there = cv2.getPerspectiveTransform(quad.astype(np.float32), _FRAME.astype(np.float32))
+    opencv = _TO_MIDDLES @ there @ np.linalg.inv(_TO_MIDDLES)
+    crop = cv2.warpPerspective(picture, opencv, CROP, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(crop, dtype=np.uint8), np.asarray(there, dtype=np.float64)
+
+
+_AT_ONCE = 34  # crops the network sees together: more cost memory and save no time
+_SOFT = 2.0  # levels: a crop without any contrast is not blown up
+_MOST = 5.0
+_INNER = (slice(16, 96), slice(12, 68))  # rows and columns of a crop where marks are
+_CELL = 8  # pixels of a crop for each cell of a look
+_CELL_COLS, _CELL_ROWS = CROP[0] // _CELL, CROP[1] // _CELL
+_CELLS = np.array(
+    [[col * _CELL + _CELL / 2, row * _CELL + _CELL / 2] for row in range(_CELL_ROWS) for col in range(_CELL_COLS)]
+)
+_PARTS = (KINDS, 2, 27, SEEN_SIGNS, SEEN_SIGNS, SEEN_SIGNS)  # kind, way up, letter, three digits
+
+Shares = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DigitLook:
+    """What the network says of one back, in probabilities."""
+
+    kind: Shares  # shape (5,): number, label, blank back, face, nothing
+    ways: Shares  # shape (2,): that it stands as the crop does, that it stands upside down
+    letter: Shares  # shape (27,): A to Z, none
+    signs: Shares  # shape (3, 16): each sign as it is seen (vision.marks.digits), from the crop's left to its right
+    places: Points  # shape (3, 2): where each sign was looked for, pixels of the crop
+    spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
+
+
+def prepare_crops(crops: Picture) -> NDArray[np.float32]:
+    """Give crops, shape (n, 112, 80, 3), as the network takes them: without the back's own colour, contrast made alike.
+
+    Colour and contrast are those of the tile's middle: what lies about it may be far brighter than pale ink.
+    """
+    alike = np.empty((len(crops), 3, *crops.shape[1:3]), dtype=np.float32)
+    for number, crop in enumerate(crops):
+        middle, spread = cv2.meanStdDev(np.ascontiguousarray(crop[_INNER]))
+        np.subtract(crop.transpose(2, 0, 1), middle[:, :, None], out=alike[number], casting="same_kind")
+        alike[number] /= np.float32(spread.mean() + _SOFT)
+    return np.clip(alike, -_MOST, _MOST, out=alike)
+
+
+def look_at_crops(crops: Picture) -> list[DigitLook]:
+    """Look at crops, shape (n, 112, 80, 3), uint8."""
+    looks: list[DigitLook] = []
+    for start in range(0, len(crops), _AT_ONCE):
+        scores, where = run_network("digits", prepare_crops(crops[start : start + _AT_ONCE]))
+        looks += [_digit_look(*pair) for pair in zip(scores, where, strict=True)]
+    return looks
+
+
+def _digit_look(scores: Shares, where: Shares) -> DigitLook:
+    kind, ways, letter, *signs = (_shares(part) for part in np.split(scores, np.cumsum(_PARTS)[:-1]))
+    places = np.asarray(where[1:] @ _CELLS, dtype=np.float64)
+    spot = places.mean(axis=0) / CROP * (1 + 2 * CROP_MARGIN) - CROP_MARGIN - 0.5
+    return DigitLook(kind, ways, letter, np.array(signs), places, np.asarray(spot, dtype=np.float64))
+
+
+def _shares(scores: Shares) -> Shares:
+    powers = np.exp(scores - scores.max())
+    return np.asarray(powers / powers.sum(), dtype=np.float32)
+
+
+_EDGE_ROWS, _EDGE_COLS = slice(28, 84), slice(20, 60)  # of a crop: what is averaged along a side
+_DEEP = (12, 16)  # pixels from the crop's border in which its side, and its end, lie
+_ACROSS = 4  # pixels over which an edge rises
+_LEAST = 5.0  # levels that an edge rises at least: noise, averaged so, stays below
+_OF_INK = 0.05  # of the ink's contrast that it rises at least: dark ink on paper is crisp, and so is noise beside it
+_CLEAR = 25.0  # levels from which nothing more is asked
+_MARK_AREA = (slice(30, 82), slice(12, 68))  # rows and columns of a crop where the number is
+_INKED = 97.0  # percentile: about as much of that is not ink
+
+
+def has_edges(crops: Picture) -> NDArray[np.bool_]:
+    """Tell of each crop, shape (n, 112, 80, 3), as `cut_backs` gives it, whether a tile's edges show at three sides."""
+    third = np.sort(_rises(crops), axis=1)[:, 1]
+    there = third >= _CLEAR
+    for number in np.flatnonzero(~there):
+        there[number] = third[number] >= max(_LEAST, _OF_INK * _ink(crops[number]))
+    return there
+
+
+def _rises(crops: Picture) -> NDArray[np.float64]:
+    """Give the steepest rise or fall at each of the four sides, shape (n, 4), levels of the clearest colour."""
+    across, down = crops[:, _EDGE_ROWS].mean(axis=1), crops[:, :, _EDGE_COLS].mean(axis=2)
+    sides = (across[:, : _DEEP[0]], across[:, : -_DEEP[0] - 1 : -1], down[:, : _DEEP[1]], down[:, : -_DEEP[1] - 1 : -1])
+    rises = [np.abs(side[:, _ACROSS:] - side[:, :-_ACROSS]).max(axis=(1, 2)) for side in sides]
+    return np.stack(rises, axis=1)
+
+
+def _ink(crop: Picture) -> float:
+    """Give how far ink is from the back's own colour, levels of the clearest colour."""
+    mark = crop[_MARK_AREA].reshape(-1, 3).astype(np.float64)
+    return float(np.percentile(np.abs(mark - np.median(mark, axis=0)).max(axis=1), _INKED))
+
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SURE_AT_ONCE = 0.995  # confidence of a first look that needs no second: none was wrong from 0.98 on
 _NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
 _MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
 _LETTER_SURE = 0.9
-_TOLD = 50.0  # times likelier that one way up must be than the other
-_TOLD_APART = 1000.0  # the same where the number is a serial both ways up
+_DECIDING_ODDS = 50.0  # times likelier that one way up must be than the other
+_CLEAR_ODDS = 1000.0  # the same where the number is a serial both ways up
 _TINY = 1e-9  # where both looks see no 1 at all
 Digits = tuple[int, ...]
 
 
-def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[Mark]:
+def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[TileMark]:
     """Read the printed numbers on backs, `quads` each shape (4, 2), pixels; without one the confidence is about 0."""
-    return [conclude(look) for look in look_twice(cut_backs(picture, quads))]
+    return [mark_of_look(look) for look in look_at_crops_twice(cut_backs(picture, quads))]
 
 
-def look_twice(crops: Picture) -> list[Look]:
+def look_at_crops_twice(crops: Picture) -> list[DigitLook]:
     """Look at crops, shape (n, 112, 80, 3); again, upside down, where the first look sees a number and is in doubt."""
-    looks = look_at(crops)
+    looks = look_at_crops(crops)
     numbers = [number for number, look in enumerate(looks) if look.kind[NUMBER] > _NO_NUMBER]
-    doubted = [number for number in numbers if conclude(looks[number]).confidence < SURE_AT_ONCE]
-    for number, again in zip(doubted, look_at(crops[doubted][:, ::-1, ::-1]), strict=True):
-        looks[number] = agreed(looks[number], again)
+    doubted = [number for number in numbers if mark_of_look(looks[number]).confidence < SURE_AT_ONCE]
+    for number, again in zip(doubted, look_at_crops(crops[doubted][:, ::-1, ::-1]), strict=True):
+        looks[number] = combine_looks(looks[number], again)
     for number, there in zip(numbers, has_edges(crops[numbers]), strict=True):
         looks[number] = looks[number] if there else _on_no_tile(looks[number])
     return looks
 
 
-def _on_no_tile(look: Look) -> Look:
+def _on_no_tile(look: DigitLook) -> DigitLook:
     """Take a number for print on something else: what it says is of no interest."""
     kind = look.kind.copy()
     kind[NOTHING] += kind[NUMBER]
@@ -53,22 +219,22 @@ def _on_no_tile(look: Look) -> Look:
     return replace(look, kind=kind)
 
 
-def agreed(upright: Look, turned: Look) -> Look:
+def combine_looks(upright: DigitLook, turned: DigitLook) -> DigitLook:
     """Put two looks at one back together, the second of which saw it upside down.
 
     Geometric means that are not made to sum to 1: where the two looks differ, everything becomes unlikely.
     """
-    return Look(
+    return DigitLook(
         np.sqrt(upright.kind * turned.kind),
         np.sqrt(upright.ways * turned.ways[::-1]),
         np.sqrt(upright.letter * turned.letter),
-        _agreed_signs(upright.signs, turned.signs[::-1, TURNED]),
+        _combine_signs(upright.signs, turned.signs[::-1, TURNED_SIGNS]),
         upright.places,
         (upright.spot - turned.spot) / 2,
     )
 
 
-def _agreed_signs(one: Shares, other: Shares) -> Shares:
+def _combine_signs(one: Shares, other: Shares) -> Shares:
     """Give the geometric means; of a 1 that shows no way up the looks need not agree which way it stands."""
     means = np.sqrt(one * other)
     strokes = np.sqrt(one[:, ONES].sum(axis=1) * other[:, ONES].sum(axis=1))
@@ -76,10 +242,10 @@ def _agreed_signs(one: Shares, other: Shares) -> Shares:
     return np.asarray(means, dtype=np.float32)
 
 
-def conclude(look: Look) -> Mark:
+def mark_of_look(look: DigitLook) -> TileMark:
     """Give the mark that a look amounts to: its most likely number, and which way up, as far as that can be told."""
     seen = [look.signs[:, UPRIGHT], look.signs[::-1, UPSIDE_DOWN]]
-    meant = [look.signs @ MEANT, look.signs[::-1] @ MEANT[:, UPSIDE_DOWN_MEANT]]
+    meant = [look.signs @ DIGIT_OF_SIGN, look.signs[::-1] @ DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]]
     best = [_best(shares) for shares in meant]
     likely = [
         float(way) * _likely(shares, digits) for way, shares, (digits, _) in zip(look.ways, seen, best, strict=True)
@@ -89,14 +255,14 @@ def conclude(look: Look) -> Mark:
     if (
         serials[0] is not None and serials[0] == serials[1]
     ):  # then it does not matter which way up the looks took it for
-        told = max(likely) > _TOLD_APART * min(likely)
+        told = max(likely) > _CLEAR_ODDS * min(likely)
         return _mark(look, serials[0], min(share for _, share in best), turned=down if told else None)
-    if max(likely) > (_TOLD if None in serials else _TOLD_APART) * min(likely):
+    if max(likely) > (_DECIDING_ODDS if None in serials else _CLEAR_ODDS) * min(likely):
         return _mark(look, serials[down], float(look.ways[int(down)]) * best[down][1], turned=down)
-    return _conclude_torn(look, serials, [share for _, share in best])
+    return _mark_of_ambiguous(look, serials, [share for _, share in best])
 
 
-def _conclude_torn(look: Look, serials: list[int | None], shares: list[float]) -> Mark:
+def _mark_of_ambiguous(look: DigitLook, serials: list[int | None], shares: list[float]) -> TileMark:
     """Decide where a number reads both ways up and shows neither: one may be no serial, else it stays open."""
     upright, turned = serials
     either = float(look.ways.sum())
@@ -121,11 +287,11 @@ def _serial(digits: Digits) -> int | None:
 
 
 def _mark(
-    look: Look, serial: int | None, share: float, *, turned: bool | None, either: tuple[int, int] | None = None
-) -> Mark:
+    look: DigitLook, serial: int | None, share: float, *, turned: bool | None, either: tuple[int, int] | None = None
+) -> TileMark:
     letter = int(look.letter.argmax())
     told = letter < len(_LETTERS) and look.letter[letter] > _LETTER_SURE
     spot = -look.spot if turned else look.spot
     confidence = min(float(look.kind[NUMBER]) * share, 1.0)
     way = turned if confidence > _MADE_OUT else None
-    return Mark(serial, _LETTERS[letter] if told else None, way, confidence, spot, either)
+    return TileMark(serial, _LETTERS[letter] if told else None, way, confidence, spot, either)

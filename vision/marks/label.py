@@ -1,18 +1,208 @@
-"""Labels read: from tile backs to marks. Most are decoded at first sight; the rest are looked at one by one."""
+"""Read labels: from tile backs to marks.
+
+Most labels are decoded by zxing in the whole picture at once. The others are looked at one by one: the frame of a known
+kind of label is found and fitted, either way up, and its payload guessed; odds tell whether the guess may be read.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import multimode
 
+import cv2
 import numpy as np
+import zxingcpp
 
-from vision.geometry import Picture, Quad
-from vision.marks.label_hits import Hit, as_grey, find_hits
-from vision.marks.label_kinds import search_look, usual_kind
-from vision.marks.label_look import Look, look_again, look_at
-from vision.marks.label_odds import DECODED, confidence, is_certain, is_seen, odds
-from vision.marks.label_patch import Kind
-from vision.sight import Mark
+from vision.detections import TileMark
+from vision.geometry import UNIT_SQUARE, Picture, Quad, diagonal_crossing, project
+from vision.marks.label_code import MODULE_COUNTS
+from vision.marks.label_fit import LabelCandidate, LabelKind, find_label, fit_label, look_for_label, refit_label
+from vision.payload import Payload, module_count, parse_payload
+
+_GLOBAL = zxingcpp.Binarizer.GlobalHistogram
+_LOCAL = zxingcpp.Binarizer.LocalAverage
+_ENOUGH = 3  # decodes that tell how a picture's labels look
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelHit:
+    """A decoded label on its tile: `turned` None where it stands on its side."""
+
+    payload: Payload
+    kind: LabelKind
+    turned: bool | None
+
+
+def as_grey(picture: Picture) -> Picture:
+    """Give a picture, BGR or grey, in grey."""
+    colours = picture.shape[2:]
+    return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8) if colours else picture
+
+
+def find_hits(grey: Picture, quads: Sequence[Quad]) -> tuple[dict[int, LabelHit], set[int]]:
+    """Decode a whole grey picture; give hits by their quad's place in `quads`, and the quads that hold two labels."""
+    decoded = decode_labels(grey, local=False)
+    if len(decoded) < min(_ENOUGH, len(quads)):
+        decoded += decode_labels(grey, local=True)
+    return _assign(decoded, quads)
+
+
+def decode_labels(grey: Picture, *, local: bool) -> list[tuple[Payload, int, Quad]]:
+    """Decode a grey picture by a global or a local threshold; give what each label says, its modules and corners."""
+    found = zxingcpp.read_barcodes(
+        np.ascontiguousarray(grey),
+        formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.DataMatrix),
+        try_downscale=False,
+        try_invert=False,
+        binarizer=_LOCAL if local else _GLOBAL,
+    )
+    decoded = []
+    for barcode in found:
+        payload = parse_payload(barcode.text)
+        if payload is not None:
+            at = barcode.position
+            corners = [[p.x, p.y] for p in (at.top_left, at.top_right, at.bottom_right, at.bottom_left)]
+            decoded.append((payload, module_count(barcode.text), np.array(corners, dtype=np.float64)))
+    return decoded
+
+
+def _assign(decoded: list[tuple[Payload, int, Quad]], quads: Sequence[Quad]) -> tuple[dict[int, LabelHit], set[int]]:
+    hits: dict[int, LabelHit] = {}
+    refuted = set()
+    centres = np.array([diagonal_crossing(quad) for quad in quads])
+    for payload, count, corners in decoded:
+        nearest = int(np.argmin(np.linalg.norm(centres - corners.mean(axis=0), axis=1)))
+        hit = _on_tile(payload, count, corners, quads[nearest])
+        if hit is None:
+            continue
+        if nearest in hits and hits[nearest].payload != payload:
+            refuted.add(nearest)
+        hits[nearest] = hit
+    return {at: hit for at, hit in hits.items() if at not in refuted}, refuted
+
+
+def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHit | None:
+    """See where a decoded DataMatrix lies on a tile; None where it lies beside it."""
+    to_tile = cv2.getPerspectiveTransform(quad.astype(np.float32), UNIT_SQUARE.astype(np.float32))
+    on_tile = project(np.asarray(to_tile, dtype=np.float64), corners) - 0.5
+    if not np.all(np.abs(on_tile) <= 0.5):  # noqa: PLR2004 - a tile reaches half its width from its centre
+        return None
+    right, down = on_tile[1] + on_tile[2] - on_tile[0] - on_tile[3], on_tile[2] + on_tile[3] - on_tile[0] - on_tile[1]
+    size = np.array([np.abs(right[0]), np.abs(down[1])]) / 2
+    if abs(right[0]) < abs(right[1]):
+        return LabelHit(payload, LabelKind(count, np.full(2, np.nan), size), None)
+    turned = bool(right[0] < 0)
+    middle = on_tile.mean(axis=0)
+    return LabelHit(payload, LabelKind(count, -middle if turned else middle, size), turned)
+
+
+_SAME_SET, _UNKNOWN_SET, _OTHER_SET = 28.0, 40.0, 45.0
+_LEAST_LIKENESS = 0.65  # of a word that is read
+_LEAST_FRAME = 0.4  # of a frame about it
+_SEEN_FRAME = 0.6  # of a frame that is seen at all, and its lead over the other way up
+_SEEN_LEAD = 0.2
+DECODED_CONFIDENCE = 0.9999
+"""Confidence of a label that zxing decodes, and the most that there is."""
+
+
+def label_odds(look: LabelCandidate) -> float:
+    """Give the log-odds of the guessed payload against the likeliest other one."""
+    modules = (look.patch.kind.count - 2) ** 2
+    best, other = (
+        min(max(part, 0.0), DECODED_CONFIDENCE) ** 2 for part in (look.guess.likeness, look.guess.next_likeness)
+    )
+    return float(modules / 2 * np.log((1 - other) / (1 - best)))
+
+
+def label_confidence(look: LabelCandidate) -> float:
+    """Give how sure a guess that may be read is, 0..1: more cautious than the odds, which take errors for noise."""
+    return float(min(DECODED_CONFIDENCE, 1 - 10 ** (-label_odds(look) / 10)))
+
+
+def is_certain(look: LabelCandidate, usual_set: int | None) -> bool:
+    """Tell whether the guess may be read; `usual_set` is the set that the picture's other labels name."""
+    enough = _UNKNOWN_SET if usual_set is None else _SAME_SET if look.guess.payload.set == usual_set else _OTHER_SET
+    return label_odds(look) >= enough and look.guess.likeness >= _LEAST_LIKENESS and look.frame >= _LEAST_FRAME
+
+
+def is_seen(look: LabelCandidate) -> bool:
+    """Tell whether a label is there, and which way up, though it says nothing."""
+    return look.frame >= _SEEN_FRAME and look.frame - look.other_frame >= _SEEN_LEAD
+
+
+_LABEL_SIDES = (0.32, 0.345, 0.375, 0.405, 0.435, 0.47)  # of a DataMatrix, shares of a tile's width
+_TALL = 1.36  # a tile's height by its width: 1.3 to 1.4 is usual, and a fit takes up the rest
+_SPOT = np.array([0.0, -0.04])  # where labels are stuck on: about the middle, rather above it
+_REACH = 0.17  # shares of a tile's width about it
+_FITTED = 8  # of the places where a frame may be, the likeliest
+_GUESSED = 3  # of these
+
+
+def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
+    """Give the kind of most labels, its spot and size their medians; None where there are none."""
+    standing = [kind for kind in kinds if np.isfinite(kind.spot).all()]
+    if not standing:
+        return None
+    count = multimode(kind.count for kind in standing)[0]
+    alike = [kind for kind in standing if kind.count == count]
+    return LabelKind(
+        count, np.median([kind.spot for kind in alike], axis=0), np.median([kind.size for kind in alike], axis=0)
+    )
+
+
+def search_label(grey: Picture, quad: Quad) -> LabelCandidate | None:
+    """Look at a tile for labels of every kind; give the one that is read for certain, None without."""
+    found = sorted(_search(grey, quad), key=lambda look: -look.frame)[:_FITTED]
+    fitted = sorted((fit_label(look) for look in found), key=lambda look: -look.frame)[:_GUESSED]
+    for look in fitted:
+        closer = refit_label(look)
+        if is_certain(closer, None):
+            return closer
+    return None
+
+
+def _search(grey: Picture, quad: Quad) -> Iterator[LabelCandidate]:
+    for count in MODULE_COUNTS:
+        for side in _LABEL_SIDES:
+            kind = LabelKind(count, _SPOT, np.array([side, side / _TALL]))
+            for turned in (False, True):
+                yield find_label(grey, quad, kind, turned=turned, margin=_REACH * count / side, angles=(0.0,))
+
+
+_TILES = 8
+_TILE_SIZE = (128, 168)  # pixels: three or more for a module
+_SEARCHED = 3
+
+
+def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
+    """Tell whether one of some backs, here and there, decodes; 2 to 4 ms, and never True for printed numbers.
+
+    `picture` is BGR or grey; `quads` are corners of tile backs, each of shape (4, 2), pixels. Where blur is heavy,
+    False says little: ask `is_labelled_closely` if no printed number was read either.
+    """
+    chosen = _spread(quads, _TILES)
+    if not chosen:
+        return False
+    sheet = np.hstack([as_grey(_tile(picture, quad)) for quad in chosen])
+    return any(decode_labels(sheet, local=local) for local in (False, True))
+
+
+def is_labelled_closely(picture: Picture, quads: Sequence[Quad]) -> bool:
+    """Tell the same by looking at some backs for each kind of label there is; about 25 ms a back, three at most."""
+    grey = as_grey(picture)
+    return any(search_label(grey, quad) for quad in _spread(quads, _SEARCHED))
+
+
+def _spread(quads: Sequence[Quad], most: int) -> list[Quad]:
+    """Give up to `most` quads from here and there."""
+    return [quads[round(at)] for at in np.linspace(0, len(quads) - 1, min(most, len(quads)))]
+
+
+def _tile(picture: Picture, quad: Quad) -> Picture:
+    target = (UNIT_SQUARE * _TILE_SIZE - 0.5).astype(np.float32)
+    chain = cv2.getPerspectiveTransform((quad - 0.5).astype(np.float32), target)
+    return np.asarray(cv2.warpPerspective(picture, chain, _TILE_SIZE, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)
+
 
 _SECOND_LOOKS = 24  # tiles of a picture that are looked at again: where more are unread, light or focus is to blame
 _SEARCHES = 4  # tiles of a picture that are searched for a label of unknown kind
@@ -20,17 +210,16 @@ _NARROW, _WIDER = 3.5, 6.0  # modules about the place of the DataMatrix, at firs
 _FRAME_AT_ONCE = 0.66  # a frame so like that its word is worth a guess before the other way up is tried
 _FEW = 3  # labels that must tell a set, or how labels look, before others are measured by it
 _AT_ONCE = 45.0  # odds that need no second fit: certain in any set
-NO_MARK = Mark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
+NO_MARK = TileMark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
+
+DismissTiles = Callable[[list[int]], set[int]]
 
 
-Dismiss = Callable[[list[int]], set[int]]
-
-
-def _nobody(_: list[int]) -> set[int]:
+def _dismiss_none(_: list[int]) -> set[int]:
     return set()
 
 
-def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: Dismiss = _nobody) -> list[Mark]:
+def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: DismissTiles = _dismiss_none) -> list[TileMark]:
     """Read the label of each tile back.
 
     `picture` is BGR or grey; `quads`, each of shape (4, 2), are corners of backs in pixels, clockwise, 0-1 and 2-3 the
@@ -45,13 +234,13 @@ def read_labels(picture: Picture, quads: Sequence[Quad], dismiss: Dismiss = _nob
     doubted = [at for at in range(len(quads)) if at not in hits and at not in refuted]
     left = {at: quads[at] for at in sorted(set(doubted) - dismiss(doubted))}
     marks = {at: _mark_of_hit(hit) for at, hit in hits.items()}
-    looks = _look_closer(grey, left, hits)
+    looks = _look_one_by_one(grey, left, hits)
     usual_set = _usual_set(hits, [look for look in looks.values() if is_certain(look, None)])
-    marks |= {at: _mark_of_look(look, usual_set) for at, look in looks.items()}
+    marks |= {at: _mark_of_candidate(look, usual_set) for at, look in looks.items()}
     return [marks.get(at, NO_MARK) for at in range(len(quads))]
 
 
-def _look_closer(grey: Picture, left: dict[int, Quad], hits: dict[int, Hit]) -> dict[int, Look]:
+def _look_one_by_one(grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit]) -> dict[int, LabelCandidate]:
     """Look at each tile without a hit: for the usual kind of label, again with what that taught, then for any kind."""
     looks = _first_looks(grey, left, hits)
     certain = [look for look in looks.values() if is_certain(look, None)]
@@ -60,62 +249,62 @@ def _look_closer(grey: Picture, left: dict[int, Quad], hits: dict[int, Hit]) -> 
         return looks
     usual_set = _usual_set(hits, certain)
     for at in _uncertain(looks, usual_set)[:_SECOND_LOOKS]:
-        looks[at] = max(looks[at], _look(grey, left[at], kind, _WIDER), key=odds)
+        looks[at] = max(looks[at], _likelier_candidate(grey, left[at], kind, _WIDER), key=label_odds)
     for at in _uncertain(looks, usual_set)[:_SEARCHES]:
-        looks[at] = search_look(grey, left[at]) or looks[at]
+        looks[at] = search_label(grey, left[at]) or looks[at]
     return looks
 
 
-def _first_looks(grey: Picture, left: dict[int, Quad], hits: dict[int, Hit]) -> dict[int, Look]:
+def _first_looks(grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit]) -> dict[int, LabelCandidate]:
     """Look for the kind of the hits; if few hits told it and nothing can be read so, for a kind that is searched."""
-    looks: dict[int, Look] = {}
+    looks: dict[int, LabelCandidate] = {}
     if kind := usual_kind(hit.kind for hit in hits.values()):
-        looks = {at: _look(grey, quad, kind, _NARROW) for at, quad in left.items()}
+        looks = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
     if len(hits) >= _FEW or any(is_certain(look, None) for look in looks.values()):
         return looks
     if kind := _search_kind(grey, list(left.values())):
-        looks = {at: _look(grey, quad, kind, _NARROW) for at, quad in left.items()}
+        looks = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
     return looks
 
 
-def _look(grey: Picture, quad: Quad, kind: Kind, margin: float) -> Look:
+def _likelier_candidate(grey: Picture, quad: Quad, kind: LabelKind, margin: float) -> LabelCandidate:
     """Look at a tile either way up, until what it says is beyond doubt; give the likelier look."""
-    upright = look_at(grey, quad, kind, turned=False, margin=margin)
-    if upright.frame >= _FRAME_AT_ONCE and odds(upright) >= _AT_ONCE:
+    upright = look_for_label(grey, quad, kind, turned=False, margin=margin)
+    if upright.frame >= _FRAME_AT_ONCE and label_odds(upright) >= _AT_ONCE:
         return upright
-    turned = look_at(grey, quad, kind, turned=True, margin=margin)
+    turned = look_for_label(grey, quad, kind, turned=True, margin=margin)
     first, second = (upright, turned) if upright.frame >= turned.frame else (turned, upright)
     look = replace(first, other_frame=second.frame)
-    return look if odds(look) >= _AT_ONCE else max(look, look_again(look), key=odds)
+    return look if label_odds(look) >= _AT_ONCE else max(look, refit_label(look), key=label_odds)
 
 
-def _search_kind(grey: Picture, quads: list[Quad]) -> Kind | None:
+def _search_kind(grey: Picture, quads: list[Quad]) -> LabelKind | None:
     """Search some of the tiles, here and there, until one of them tells how the labels look."""
     for quad in quads[:: max(1, len(quads) // _SEARCHES)][:_SEARCHES]:
-        if look := search_look(grey, quad):
+        if look := search_label(grey, quad):
             return look.kind
     return None
 
 
-def _uncertain(looks: dict[int, Look], usual_set: int | None) -> list[int]:
+def _uncertain(looks: dict[int, LabelCandidate], usual_set: int | None) -> list[int]:
     return [at for at, look in looks.items() if not is_certain(look, usual_set)]
 
 
-def _usual_set(hits: dict[int, Hit], looks: Iterable[Look]) -> int | None:
+def _usual_set(hits: dict[int, LabelHit], looks: Iterable[LabelCandidate]) -> int | None:
     """Give the set that most labels name, None where few name any."""
     named = Counter([hit.payload.set for hit in hits.values()] + [look.guess.payload.set for look in looks])
     number, times = named.most_common(1)[0] if named else (None, 0)
     return number if times >= _FEW else None
 
 
-def _mark_of_hit(hit: Hit) -> Mark:
-    return Mark(hit.payload.serial, hit.payload.set_text, hit.turned, DECODED, hit.kind.spot)
+def _mark_of_hit(hit: LabelHit) -> TileMark:
+    return TileMark(hit.payload.serial, hit.payload.set_text, hit.turned, DECODED_CONFIDENCE, hit.kind.spot)
 
 
-def _mark_of_look(look: Look, usual_set: int | None) -> Mark:
+def _mark_of_candidate(look: LabelCandidate, usual_set: int | None) -> TileMark:
     if is_certain(look, usual_set):
         payload = look.guess.payload
-        return Mark(payload.serial, payload.set_text, look.patch.turned, confidence(look), look.kind.spot)
+        return TileMark(payload.serial, payload.set_text, look.patch.turned, label_confidence(look), look.kind.spot)
     if is_seen(look):
-        return Mark(None, None, look.patch.turned, 0.0, look.kind.spot)
+        return TileMark(None, None, look.patch.turned, 0.0, look.kind.spot)
     return NO_MARK

@@ -1,10 +1,17 @@
-"""DataMatrix ECC 200 (ISO/IEC 16022), small squares: codewords to modules, with Reed-Solomon."""
+"""What a label can say, as modules of a DataMatrix ECC 200 (ISO/IEC 16022), and which of it a picture shows.
+
+There are 100 sets times 136 serials in each of three formats. Each is compared with what the modules look like.
+"""
 
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from vision.payload import LAST_SERIAL, LAST_SET, Payload
 
 Codewords = NDArray[np.uint8]  # shape (..., codewords)
 Modules = NDArray[np.bool_]  # shape (..., count, count), True is white
@@ -119,3 +126,135 @@ def _wrap(row: int, col: int, size: int) -> int:
     if col < 0:
         row, col = row + shift, col + size
     return row * size + col
+
+
+MODULE_COUNTS = (14, 12, 10)
+_PREFIXES = {14: "HM1-{}-", 12: "HM{}", 10: "{}"}
+_PAYLOADS = (LAST_SET + 1) * LAST_SERIAL  # in one spelling
+_PAIR = 130  # ASCII encodation: two digits are one codeword from here, any other character is its code and 1
+_ROWS = 34  # words in a matrix
+_EDIFACT = 240  # from here four characters are three codewords
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCodebook:
+    """The words of one format: `modules`, shape (words, count, count); word i has the payload `payload(i)`."""
+
+    count: int
+
+    @cached_property
+    def modules(self) -> Modules:
+        """Every word with its frame."""
+        return draw_modules(_contents(self.count), self.count)
+
+    def match(self, inside: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Multiply the brightness of the inside's modules, shape ((count - 2) squared,), with every word's sign."""
+        return np.asarray(self._signs @ inside).ravel()
+
+    @cached_property
+    def _signs(self) -> NDArray[np.float32]:
+        """The insides of every word, white 1 and black -1, in many small matrices: a large one would start threads."""
+        inside = self.modules[:, 1:-1, 1:-1].reshape(len(self.modules) // _ROWS, _ROWS, -1)
+        return np.where(inside, np.float32(1), np.float32(-1))
+
+    def payload(self, word: int) -> Payload:
+        """Give what word `word` says."""
+        return Payload(word % _PAYLOADS // LAST_SERIAL, word % LAST_SERIAL + 1)
+
+
+@cache
+def label_codebook(count: int) -> LabelCodebook:
+    """Give the words of labels of 14, 12 or 10 modules."""
+    return LabelCodebook(count)
+
+
+def _contents(count: int) -> Codewords:
+    """Spell every word; for the longest format there are two spellings of one length, and encoders differ."""
+    spellings = (_spell_ascii, _spell_edifact) if count == max(MODULE_COUNTS) else (_spell_ascii,)
+    spelled = [
+        spell(_PREFIXES[count], number, serial)
+        for spell in spellings
+        for number in range(LAST_SET + 1)
+        for serial in range(1, LAST_SERIAL + 1)
+    ]
+    return np.array(spelled, dtype=np.uint8)
+
+
+def _spell_ascii(prefix: str, number: int, serial: int) -> list[int]:
+    before, after = prefix.split("{}")
+    head = [*(ord(letter) + 1 for letter in before), _PAIR + number, *(ord(letter) + 1 for letter in after)]
+    return [*head, _PAIR + serial // 10, ord("0") + 1 + serial % 10]
+
+
+def _spell_edifact(prefix: str, number: int, serial: int) -> list[int]:
+    text = f"{prefix.format(f'{number:02d}')}{serial // 100}"
+    quads = (text[start : start + 4] for start in range(0, len(text), 4))
+    packed = (sum((ord(letter) & 63) << 6 * (3 - place) for place, letter in enumerate(quad)) for quad in quads)
+    return [_EDIFACT, *(part for three in packed for part in three.to_bytes(3, "big")), _PAIR + serial % 100]
+
+
+_NEAREST = 24  # words that are compared closely
+_BLURS = (0.0, 0.08, 0.16, 0.22)  # share of a module's light that each of its neighbours on a side gets
+_SHARPER = 1.0  # how much of the neighbours is taken away before the first comparison
+
+Grid = NDArray[np.float32]  # modules, samples or pixels: white above black
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelGuess:
+    """The likeliest word, its correlation with the picture (-1..1), and that of the likeliest other payload."""
+
+    payload: Payload
+    white: Grid  # shape (count + 2, count + 2), with the quiet zone
+    likeness: float
+    next_likeness: float
+
+
+def guess_label(values: Grid) -> LabelGuess:
+    """Give the likeliest word for modules with their quiet zone, shape (count + 2, count + 2)."""
+    count = len(values) - 2 * QUIET
+    known = label_codebook(count)
+    sharp = values + _SHARPER * (values - cv2.blur(values, (3, 3), borderType=cv2.BORDER_REPLICATE))
+    scores = known.match(_level(sharp)[QUIET + 1 : -QUIET - 1, QUIET + 1 : -QUIET - 1].ravel())
+    nearest = np.argpartition(scores, -_NEAREST)[-_NEAREST:]
+    drawn = np.pad(known.modules[nearest].astype(np.float32), ((0, 0), (QUIET,) * 2, (QUIET,) * 2), constant_values=1)
+    likeness = _compare(values, drawn)
+    order = np.argsort(-likeness)
+    first = known.payload(int(nearest[order[0]]))
+    others = [float(likeness[at]) for at in order[1:] if known.payload(int(nearest[at])) != first]
+    return LabelGuess(first, drawn[order[0]], float(likeness[order[0]]), others[0])
+
+
+def _compare(values: Grid, drawn: Grid) -> NDArray[np.float64]:
+    """Correlate with each word, shape (words, side, side), at the blur that suits it best."""
+    seen = _unit(values.reshape(1, -1) @ _view(len(values), 0.0))
+    words_drawn = drawn.reshape(len(drawn), -1)
+    blurred = [_unit(words_drawn @ _view(len(values), share)) @ seen[0] for share in _BLURS]
+    return np.asarray(np.max(blurred, axis=0), dtype=np.float64)
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    return np.asarray(centred / (np.linalg.norm(centred, axis=1, keepdims=True) + 1e-9))
+
+
+@cache
+def _view(side: int, share: float) -> NDArray[np.float32]:
+    """Give the matrix from modules with their quiet zone to what is compared: blurred, levelled, the inside only."""
+    inside = slice(QUIET + 1, -QUIET - 1)
+    each = np.eye(side * side, dtype=np.float32).reshape(-1, side, side)
+    return np.stack([_level(_spread(one, share))[inside, inside].ravel() for one in each])
+
+
+def _level(values: Grid) -> Grid:
+    """Take slow changes away: glare, shadow, vignetting."""
+    return np.asarray(values - cv2.blur(values, (5, 5), borderType=cv2.BORDER_REFLECT_101), dtype=np.float32)
+
+
+def _spread(values: Grid, share: float) -> Grid:
+    """Let each module give `share` of its light to each neighbour on a side."""
+    kernel = np.array([share, 1 - 2 * share, share], dtype=np.float32)
+    return np.asarray(cv2.sepFilter2D(values, cv2.CV_32F, kernel, kernel, borderType=cv2.BORDER_REPLICATE))
+
+
+QUIET = 1  # modules of white about a DataMatrix

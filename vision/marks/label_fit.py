@@ -1,23 +1,113 @@
-"""Modules fitted to a patch, to a tenth of a module, and read off it.
+"""Cut a label out flat, find its DataMatrix's frame, and fit its modules to a tenth of a module.
 
-The fit is Gauss-Newton on brightness (B. D. Lucas and T. Kanade, An iterative image registration technique, 1981), with
-black and white unknown.
+The frame (black L, dashed edges, white about it) is common to all DataMatrix codes of a size. A `LabelCandidate` is one
+label of a known kind where it seems to lie, either way up.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.marks.label_patch import PIXELS, QUIET, Affine, Grid, Patch, Pose
+from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, project
+from vision.marks.label_code import QUIET, Grid, LabelGuess, guess_label
+
+Affine = NDArray[np.float64]  # shape (2, 3)
+
+PIXELS = 4  # of a patch, a module
+_COARSEST = 1.5  # pixels of the picture that one of a patch may stand for
+_FINEST = 8  # times that a patch is cut out finer, at most
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelKind:
+    """How a picture's labels look: modules, and spot and size in shares of the tile's width and height.
+
+    `spot`, shape (2,), is the DataMatrix's middle from the tile's centre, right and down as it stands itself; `size`,
+    shape (2,), are its sides.
+    """
+
+    count: int
+    spot: Points
+    size: Points
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelPatch:
+    """Where a label of a kind should lie, with `margin` modules about it; shape of `grey`: (side, side).
+
+    Cut out as it stands if the mark is `turned` in its tile's quad.
+    """
+
+    grey: Grid
+    kind: LabelKind
+    turned: bool
+    margin: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelPose:
+    """Where modules lie in a patch: `affine` takes them, from the DataMatrix's corner, to OpenCV's pixels.
+
+    `likeness`, -1..1, is the correlation of what was fitted.
+    """
+
+    affine: Affine
+    likeness: float
+
+
+def cut_patch(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margin: float) -> LabelPatch:
+    """Cut the place where a label of this kind should lie on the tile `quad`, shape (4, 2), out of a grey picture."""
+    modules = kind.count + 2 * margin
+    side = round(modules * PIXELS)
+    on_tile = _shares(UNIT_SQUARE * modules - margin, kind)
+    square = project(_patch_map(UNIT_SQUARE, quad), on_tile * (-1 if turned else 1) + 0.5)
+    finer = _oversampling(square, side)
+    flat = _warp(grey, square, side * finer)
+    if finer > 1:
+        flat = np.asarray(cv2.resize(flat, (side, side), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    return LabelPatch(flat.astype(np.float32), kind, turned, margin)
+
+
+def kind_at(patch: LabelPatch, pose: LabelPose) -> LabelKind:
+    """Say where on its tile a label was found, and how large."""
+    kind = patch.kind
+    pixels = UNIT_SQUARE * kind.count @ pose.affine[:, :2].T + pose.affine[:, 2]
+    on_tile = _shares((pixels + 0.5) / PIXELS - patch.margin, kind)
+    return LabelKind(kind.count, np.asarray(on_tile.mean(axis=0)), (on_tile[2] - on_tile[0]))
+
+
+def _shares(modules: Points, kind: LabelKind) -> Points:
+    """Take points in modules from the DataMatrix's corner, shape (n, 2), to shares of the tile from its centre."""
+    return np.asarray(kind.spot + (modules / kind.count - 0.5) * kind.size)
+
+
+def _oversampling(square: Quad, side: int) -> int:
+    """Give how many times finer to cut out, so that no pixel of a large label goes unseen."""
+    longest = float(np.linalg.norm(square - np.roll(square, 1, axis=0), axis=1).max())
+    return int(np.clip(np.ceil(longest / side / _COARSEST), 1, _FINEST))
+
+
+def _warp(grey: Picture, square: Quad, side: int) -> Picture:
+    # OpenCV counts from the middle of the first pixel, this room from its corner: half a pixel each way.
+    chain = _patch_map(square - 0.5, UNIT_SQUARE * side - 0.5)
+    flat = cv2.warpPerspective(grey, chain, (side, side), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(flat, dtype=np.uint8)
+
+
+def _patch_map(quad: Quad, other: Quad) -> NDArray[np.float64]:
+    chain = cv2.getPerspectiveTransform(quad.astype(np.float32), other.astype(np.float32))
+    return np.asarray(chain, dtype=np.float64)
+
 
 Row = NDArray[np.float64]  # shape (n,)
 
 FINE = 2  # samples a module, each way, in a fit
 _SAMPLES = (3, 0.2)  # of a module, each way, when it is read, and how far they are apart: its inner half
-_BLUR = 0.45  # modules: what cameras usually do to a label that is hard to read
+_MODULE_BLUR = 0.45  # modules: what cameras usually do to a label that is hard to read
 _ROUNDS = 6
 _STILL = 0.12  # pixels: a step that ends the fit
 _HELD = 1e-3  # share by which a step is held: the frame alone says little of shear
@@ -26,7 +116,7 @@ _STRAY = 2.5  # modules by which a fit may move
 
 
 @dataclass(frozen=True, eq=False)
-class Template:
+class ModuleTemplate:
     """What must be seen at `at`, shape (n, 2), modules from the DataMatrix's corner: black is 0 and white is 1."""
 
     at: NDArray[np.float64]
@@ -43,42 +133,42 @@ class Template:
         return np.column_stack([self.at - self.middle, np.ones_like(self.grey)])
 
 
-def template(white: Grid) -> Template:
+def module_template(white: Grid) -> ModuleTemplate:
     """Make a template of modules with their quiet zone, shape (count + 2, count + 2), a little blurred."""
     large = cv2.resize(white, None, fx=FINE, fy=FINE, interpolation=cv2.INTER_NEAREST)
-    soft = cv2.GaussianBlur(large, (0, 0), _BLUR * FINE, borderType=cv2.BORDER_REPLICATE)
-    return Template(_spots(len(white), FINE, 1 / FINE), np.asarray(soft, dtype=np.float64).ravel())
+    soft = cv2.GaussianBlur(large, (0, 0), _MODULE_BLUR * FINE, borderType=cv2.BORDER_REPLICATE)
+    return ModuleTemplate(_spots(len(white), FINE, 1 / FINE), np.asarray(soft, dtype=np.float64).ravel())
 
 
-def fit_pose(patch: Patch, start: Affine, wanted: Template) -> Pose:
+def fit_label_pose(patch: LabelPatch, start: Affine, wanted: ModuleTemplate) -> LabelPose:
     """Fit the affine map from modules to pixels; a fit that runs away gives its start."""
     right, down = (cv2.Sobel(patch.grey, cv2.CV_32F, *order, ksize=3, scale=1 / 8) for order in ((1, 0), (0, 1)))
     sloped = np.asarray(cv2.merge([patch.grey, right, down]), dtype=np.float32)
     affine = start.copy()
     for _ in range(_ROUNDS):
-        step = _step(_look(sloped, affine, wanted.at), wanted)
+        step = _step(_sample(sloped, affine, wanted.at), wanted)
         affine += step
         if np.abs(step[:, 2]).max() < _STILL:
             break
-    return pose_at(patch, affine if _plausible(affine, start, patch.kind.count) else start, wanted)
+    return label_pose_at(patch, affine if _plausible(affine, start, patch.kind.count) else start, wanted)
 
 
-def pose_at(patch: Patch, affine: Affine, wanted: Template) -> Pose:
+def label_pose_at(patch: LabelPatch, affine: Affine, wanted: ModuleTemplate) -> LabelPose:
     """Say how like the template a patch is, there."""
-    seen = _look(patch.grey, affine, wanted.at)
+    seen = _sample(patch.grey, affine, wanted.at)
     one, other = seen - seen.mean(), wanted.grey - wanted.grey.mean()
-    return Pose(affine, float(one @ other / np.sqrt((one @ one) * (other @ other) + 1e-9)))
+    return LabelPose(affine, float(one @ other / np.sqrt((one @ one) * (other @ other) + 1e-9)))
 
 
-def sample_modules(patch: Patch, pose: Pose) -> Grid:
+def sample_modules(patch: LabelPatch, pose: LabelPose) -> Grid:
     """Give each module's mean brightness, the quiet zone included, shape (count + 2, count + 2)."""
     modules = patch.kind.count + 2 * QUIET
     fine, apart = _SAMPLES
-    seen = _look(patch.grey, pose.affine, _spots(modules, fine, apart))
+    seen = _sample(patch.grey, pose.affine, _spots(modules, fine, apart))
     return np.asarray(seen.reshape(modules, fine, modules, fine).mean(axis=(1, 3)), dtype=np.float32)
 
 
-def _step(sloped: NDArray[np.float64], wanted: Template) -> Affine:
+def _step(sloped: NDArray[np.float64], wanted: ModuleTemplate) -> Affine:
     """Solve for the map's change together with black and white; `sloped` is brightness and its slopes, shape (n, 3)."""
     seen, right, down = sloped.T
     flat, lever = np.ones_like(seen), wanted.lever
@@ -91,7 +181,7 @@ def _step(sloped: NDArray[np.float64], wanted: Template) -> Affine:
     return np.asarray(change)
 
 
-def _look(part: Grid, affine: Affine, at: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sample(part: Grid, affine: Affine, at: NDArray[np.float64]) -> NDArray[np.float64]:
     """Read a picture of one or more channels off at points in modules, shape (n, 2)."""
     pixels = (at @ affine[:, :2].T + affine[:, 2]).astype(np.float32)
     seen = cv2.remap(part, pixels[:, None, 0], pixels[:, None, 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
@@ -109,3 +199,116 @@ def _spots(modules: int, fine: int, apart: float) -> NDArray[np.float64]:
     line = (np.arange(modules)[:, None] - QUIET + 0.5 + (np.arange(fine) - (fine - 1) / 2) * apart).ravel()
     right, down = np.meshgrid(line, line)
     return np.column_stack([right.ravel(), down.ravel()])
+
+
+ANGLES = (0.0, -3.0, 3.0)  # degrees: labels are stuck on within a few
+_FRAME_BLUR = 0.4  # modules
+
+
+def find_frame(patch: LabelPatch, angles: Sequence[float] = ANGLES) -> LabelPose:
+    """Search the frame over the whole patch at some angles, degrees; good to half a module."""
+    count = patch.kind.count
+    peaks = []
+    for angle in angles:
+        match = cv2.matchTemplate(patch.grey, _kernel(count, angle), cv2.TM_CCORR)
+        _, peak, _, (right, down) = cv2.minMaxLoc(match)
+        peaks.append((peak, angle, (right, down)))
+    _, angle, at = max(peaks)
+    return label_pose_at(patch, _affine(count, angle, at), _template(count))
+
+
+def fit_frame(patch: LabelPatch, pose: LabelPose) -> LabelPose:
+    """Fit the frame from where it was found."""
+    return fit_label_pose(patch, pose.affine, _template(patch.kind.count))
+
+
+def _affine(count: int, angle: float, at: tuple[int, int]) -> Affine:
+    """Give the map from modules to pixels of a frame whose kernel's corner was found at `at`."""
+    turn = np.radians(angle)
+    spin = PIXELS * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    middle = np.array(at) + (count + 2 * QUIET) * PIXELS / 2 - 0.5
+    return np.column_stack([spin, middle - spin @ [count / 2, count / 2]])
+
+
+@cache
+def _frame(count: int) -> tuple[Grid, NDArray[np.bool_]]:
+    """Draw the frame with its quiet zone, the unknown inside half grey, and say which modules are known."""
+    grid = np.ones((count + 2 * QUIET,) * 2, dtype=np.float32)
+    known = np.ones(grid.shape, dtype=np.bool_)
+    inner = grid[QUIET:-QUIET, QUIET:-QUIET]
+    inner[1:-1, 1:-1] = 0.5
+    inner[0, ::2] = inner[1::2, -1] = 0
+    inner[:, 0] = inner[-1] = 0
+    known[QUIET + 1 : -QUIET - 1, QUIET + 1 : -QUIET - 1] = False
+    return grid, known
+
+
+@cache
+def _template(count: int) -> ModuleTemplate:
+    grid, known = _frame(count)
+    chosen = np.repeat(np.repeat(known, FINE, axis=0), FINE, axis=1).ravel()
+    whole = module_template(grid)
+    return ModuleTemplate(whole.at[chosen], whole.grey[chosen])
+
+
+@cache
+def _kernel(count: int, angle: float) -> Grid:
+    """Draw the frame at an angle as weights that sum to nothing: flat ground scores 0."""
+    grid, known = _frame(count)
+    weight = np.where(known, grid - grid[known].mean(), 0).astype(np.float32)
+    large = cv2.resize(weight, None, fx=PIXELS, fy=PIXELS, interpolation=cv2.INTER_NEAREST)
+    side = large.shape[0]
+    spin = cv2.getRotationMatrix2D(((side - 1) / 2, (side - 1) / 2), -angle, 1.0)
+    soft = cv2.GaussianBlur(large, (0, 0), _FRAME_BLUR * PIXELS)
+    return np.asarray(cv2.warpAffine(soft, spin, (side, side)), dtype=np.float32)
+
+
+_NOT_LOOKED = -1.0
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCandidate:
+    """One label where it seems to lie.
+
+    `frame` and `other_frame` are the correlations of its frame this way up and the other, -1..1.
+    """
+
+    patch: LabelPatch
+    pose: LabelPose
+    frame: float
+    other_frame: float = _NOT_LOOKED
+
+    @cached_property
+    def guess(self) -> LabelGuess:
+        """What it seems to say."""
+        return guess_label(sample_modules(self.patch, self.pose))
+
+    @property
+    def kind(self) -> LabelKind:
+        """How this very label looks."""
+        return kind_at(self.patch, self.pose)
+
+
+def look_for_label(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margin: float) -> LabelCandidate:
+    """Look at a tile for a label of this kind, this way up, `margin` modules about the place where it should be."""
+    return fit_label(find_label(grey, quad, kind, turned=turned, margin=margin))
+
+
+def refit_label(look: LabelCandidate) -> LabelCandidate:
+    """Fit the whole of the guessed word instead of its frame alone."""
+    return replace(look, pose=fit_label_pose(look.patch, look.pose.affine, module_template(look.guess.white)))
+
+
+def find_label(
+    grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margin: float, angles: Sequence[float] = ANGLES
+) -> LabelCandidate:
+    """Search a tile for the frame of a label of this kind, this way up."""
+    patch = cut_patch(grey, quad, kind, turned=turned, margin=margin)
+    pose = find_frame(patch, angles)
+    return LabelCandidate(patch, pose, pose.likeness)
+
+
+def fit_label(look: LabelCandidate) -> LabelCandidate:
+    """Fit the frame where it was found."""
+    pose = fit_frame(look.patch, look.pose)
+    return replace(look, pose=pose, frame=pose.likeness)

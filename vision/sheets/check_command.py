@@ -1,4 +1,4 @@
-"""`homologue set check`: whether every tile of a set is there, once."""
+"""The command `homologue set check`: whether every tile of a set is there, once."""
 
 import json
 from pathlib import Path
@@ -6,10 +6,27 @@ from pathlib import Path
 import click
 
 from vision.errors import RegistrySetMissingError, VisionError
-from vision.sheets.check_report import Shot, check_object, check_text, shot_text
-from vision.sheets.completeness import judge
-from vision.sheets.looking import look_at
-from vision.sheets.registry import Faces, Registry, read_registry
+from vision.picture import load_picture
+from vision.reader import read_picture
+from vision.sheets.completeness import (
+    CheckedPicture,
+    PictureTiles,
+    SetTile,
+    check_object,
+    check_text,
+    judge_set,
+    picture_line,
+)
+from vision.sheets.registry import FacesBySerial, SetRegistry, read_set_registry
+
+
+def tiles_in_picture(path: Path) -> PictureTiles:
+    """Read a picture of any part of a set. Raises PictureError."""
+    reads = read_picture(load_picture(path)).reads
+    said = [(read, read.serial or read.clash) for read in reads]  # two tiles of one serial are what is looked for here
+    told = tuple(SetTile(read.set, serial) for read, serial in said if serial is not None)
+    unread = sum(serial is None and not read.face_up for read, serial in said)
+    return PictureTiles(told, unread, sum(read.face_up for read in reads))
 
 
 def set_name(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -24,7 +41,7 @@ def set_name(_context: click.Context, _parameter: click.Parameter, value: str | 
 
 
 @click.group(name="set", short_help="Look after tile sets: is one complete?")
-def tile_set() -> None:
+def set_commands() -> None:
     """Look after the tiles of a set. Sets are registered with `homologue deal set` or `homologue labels`.
 
     \b
@@ -32,7 +49,7 @@ def tile_set() -> None:
     """  # noqa: D301 - click reads the \b
 
 
-@tile_set.command(short_help="Which tiles are missing, double or foreign.")
+@set_commands.command(name="check", short_help="Which tiles are missing, double or foreign.")
 @click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--set",
@@ -47,7 +64,7 @@ def tile_set() -> None:
     help="Registry of tile sets: also show the faces of missing and double tiles. They are secret.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def check(pictures: tuple[Path, ...], named: str | None, registry: Path | None, *, as_json: bool) -> None:
+def check_set(pictures: tuple[Path, ...], named: str | None, registry: Path | None, *, as_json: bool) -> None:
     """Say which tiles of a set are missing, double or foreign, from pictures of their backs.
 
     Any number of pictures, which may show the same tiles again: a serial counts as double only where one picture shows
@@ -59,9 +76,9 @@ def check(pictures: tuple[Path, ...], named: str | None, registry: Path | None, 
     homologue set check table-*.jpg --set C --json
     """  # noqa: D301 - click reads the \b
     try:
-        known = read_registry(registry) if registry else None
-        shots = _shots(pictures)
-        found = judge((shot.look for shot in shots if shot.look), named)
+        known = read_set_registry(registry) if registry else None
+        shots = _checked_pictures(pictures)
+        found = judge_set((shot.look for shot in shots if shot.look), named)
         faces = _faces_of(known, found.set)
     except VisionError as error:
         message = {"error": {"code": error.code, "message": str(error)}}
@@ -71,23 +88,23 @@ def check(pictures: tuple[Path, ...], named: str | None, registry: Path | None, 
     raise click.exceptions.Exit(0 if found.complete else 1)
 
 
-def _shots(pictures: tuple[Path, ...]) -> tuple[Shot, ...]:
+def _checked_pictures(pictures: tuple[Path, ...]) -> tuple[CheckedPicture, ...]:
     """Look at each picture, and say on standard error how far it is."""
     shots = []
     for at, path in enumerate(pictures, start=1):
-        shots.append(_shot(path))
-        click.echo(f"{at}/{len(pictures)} {shot_text(shots[-1])}", err=True)
+        shots.append(_checked_picture(path))
+        click.echo(f"{at}/{len(pictures)} {picture_line(shots[-1])}", err=True)
     return tuple(shots)
 
 
-def _shot(path: Path) -> Shot:
+def _checked_picture(path: Path) -> CheckedPicture:
     try:
-        return Shot(path.name, look_at(path), None)
+        return CheckedPicture(path.name, tiles_in_picture(path), None)
     except VisionError as error:
-        return Shot(path.name, None, error)
+        return CheckedPicture(path.name, None, error)
 
 
-def _faces_of(registry: Registry | None, name: str | None) -> Faces:
+def _faces_of(registry: SetRegistry | None, name: str | None) -> FacesBySerial:
     if registry is None:
         return {}
     if name is None or not name.isdecimal() or int(name) not in registry:

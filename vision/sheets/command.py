@@ -9,16 +9,12 @@ import click
 
 from vision.errors import FileNameError, SerialsInvalidError, VisionError
 from vision.payload import LAST_SERIAL, LAST_SET
-from vision.sheets import registered
-from vision.sheets.code import TEXTS
-from vision.sheets.format_list import format_list
-from vision.sheets.formats import USUAL, adjusted, formats
-from vision.sheets.label import NUMBERS, Number
-from vision.sheets.private_file import locked, written_privately
-from vision.sheets.registered import Registered
-from vision.sheets.registry import registry_bytes
-from vision.sheets.sheet import Labels, labels_pdf
-from vision.sheets.words import LANGUAGES, Language
+from vision.sheets import registry
+from vision.sheets.formats import USUAL_FORMAT, sheet_formats, with_margins
+from vision.sheets.label import CODE_TEXTS, NUMBER_SIZES, NumberSize
+from vision.sheets.registry import RegisteredSet, locked_folder, private_file, registry_bytes
+from vision.sheets.sheet import LabelOrder, format_list, labels_pdf
+from vision.sheets.stickers import SHEET_LANGUAGES, SheetLanguage
 
 REGISTRY: Final = "sets.json"
 PATH: Final = click.Path(dir_okay=False, path_type=Path)
@@ -45,8 +41,8 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.option(
     "--format",
     "name",
-    type=click.Choice([*formats()], case_sensitive=False),
-    default=USUAL,
+    type=click.Choice([*sheet_formats()], case_sensitive=False),
+    default=USUAL_FORMAT,
     show_default=True,
     help="The sheet that is printed on.",
 )
@@ -70,19 +66,19 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 )
 @click.option(
     "--modules",
-    type=click.Choice([*TEXTS]),
+    type=click.Choice([*CODE_TEXTS]),
     help="Modules across the code: fewer are larger.  [default: the most that are large enough]",
 )
 @click.option(
     "--number",
     "printed",
-    type=click.Choice(NUMBERS),
+    type=click.Choice(NUMBER_SIZES),
     default="small",
     show_default=True,
     help="The number for people. Large ones can be read across a table.",
 )
 @click.option(
-    "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the sheets."
+    "--language", type=click.Choice(SHEET_LANGUAGES), default="en", show_default=True, help="Language of the sheets."
 )
 def labels(  # noqa: PLR0913 - one parameter an option
     *,
@@ -97,8 +93,8 @@ def labels(  # noqa: PLR0913 - one parameter an option
     scale: float,
     start: int,
     modules: int | None,
-    printed: Number,
-    language: Language,
+    printed: NumberSize,
+    language: SheetLanguage,
 ) -> None:
     """Print sheets of labels for the backs of a set, each face before the labels of its four tiles.
 
@@ -116,18 +112,18 @@ def labels(  # noqa: PLR0913 - one parameter an option
     try:
         serials = _serials(only)
         _refuse_names(output, path)
-        sheet = adjusted(formats()[name], margin_left, margin_top, scale / 100)
-        with locked(path.parent), ExitStack() as written:
+        sheet = with_margins(sheet_formats()[name], margin_left, margin_top, scale / 100)
+        with locked_folder(path.parent), ExitStack() as written:
             done = _registered(path, number, asked=registry is not None, only=bool(serials), force=force)
             faces = {one: face for one, face in done.faces.items() if one in serials or not serials}
-            made = labels_pdf(Labels(number, faces, sheet, modules, printed, language, start, scale / 100))
-            written.enter_context(written_privately(output, made))
+            made = labels_pdf(LabelOrder(number, faces, sheet, modules, printed, language, start, scale / 100))
+            written.enter_context(private_file(output, made))
             if done.registry is not None:
-                written.enter_context(written_privately(path, registry_bytes(done.registry)))
+                written.enter_context(private_file(path, registry_bytes(done.registry)))
     except VisionError as error:
         click.echo(f"{error.code}: {error}", err=True)
         raise click.exceptions.Exit(1) from error
-    click.echo(_told(number, path, output, done))
+    click.echo(_announce(number, path, output, done))
 
 
 def _refuse_names(output: Path, registry: Path) -> None:
@@ -148,13 +144,13 @@ def _serials(only: str | None) -> frozenset[int]:
     return frozenset(serials[word.lstrip("0")] for word in words)
 
 
-def _registered(path: Path, number: int, *, asked: bool, only: bool, force: bool) -> Registered:
-    if only or (asked and not force and registered.has(path, number)):
-        return registered.printed_again(path, number)
-    return registered.drawn(path, number, secrets.SystemRandom(), force=force)
+def _registered(path: Path, number: int, *, asked: bool, only: bool, force: bool) -> RegisteredSet:
+    if only or (asked and not force and registry.has_set(path, number)):
+        return registry.registered_set(path, number)
+    return registry.draw_new_set(path, number, secrets.SystemRandom(), force=force)
 
 
-def _told(number: int, registry: Path, output: Path, done: Registered) -> str:
+def _announce(number: int, registry: Path, output: Path, done: RegisteredSet) -> str:
     if done.registry is None:
         return f"Labels of set {number}, as {registry} has them: {output}. Secret."
     keep = "Both are secret. Copy the registry: if it is lost, these labels are worthless."

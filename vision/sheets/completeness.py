@@ -1,17 +1,16 @@
-"""Whether a set is complete, from what was read in any number of pictures. Pure.
-
-One tile may be in several pictures, so a serial in two pictures is no double; in one picture it is.
-"""
+"""Whether a set is complete, from what was read in any number of pictures, as JSON or as text. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from vision.errors import VisionError
 from vision.payload import LAST_SERIAL
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class SetTile:
     """What the back of a tile says; `set` is two digits, a letter, or None where it says no set."""
 
     set: str | None
@@ -19,10 +18,10 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PictureTiles:
     """What one picture shows: an entry for each tile that was read, and how many were not."""
 
-    tiles: tuple[Tile, ...]
+    tiles: tuple[SetTile, ...]
     unread: int = 0
     face_up: int = 0
 
@@ -34,7 +33,7 @@ class Completeness:
     set: str | None
     missing: tuple[int, ...]
     double: tuple[int, ...]
-    foreign: tuple[Tile, ...]
+    foreign: tuple[SetTile, ...]
     unread: int
     face_up: int
 
@@ -44,7 +43,7 @@ class Completeness:
         return not (self.missing or self.double or self.foreign)
 
 
-def judge(looks: Iterable[Look], named: str | None = None) -> Completeness:
+def judge_set(looks: Iterable[PictureTiles], named: str | None = None) -> Completeness:
     """Judge a set by all its pictures; without a name the set is the one that most tiles say.
 
     A tile that says no set although the set has a name may be of any: it counts as not read.
@@ -65,11 +64,81 @@ def judge(looks: Iterable[Look], named: str | None = None) -> Completeness:
     )
 
 
-def _most_said(looks: tuple[Look, ...]) -> str | None:
+def _most_said(looks: tuple[PictureTiles, ...]) -> str | None:
     said = Counter(tile.set for tile in {tile for look in looks for tile in look.tiles})
     return max(said, key=lambda one: (said[one], one or "")) if said else None
 
 
-def _doubles(look: Look, own: str | None) -> Iterable[int]:
+def _doubles(look: PictureTiles, own: str | None) -> Iterable[int]:
     times = Counter(tile for tile in look.tiles if tile.set == own)
     return (tile.serial for tile, count in times.items() if count > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPicture:
+    """One picture: what was seen in it, or why it could not be read."""
+
+    image: str
+    look: PictureTiles | None
+    error: VisionError | None
+
+
+def picture_line(shot: CheckedPicture) -> str:
+    """Give a line on one picture."""
+    if shot.look is None:
+        return f"{shot.image}: {shot.error} ({shot.error.code if shot.error else ''})"
+    return f"{shot.image}: {len(shot.look.tiles)} read, {shot.look.unread} seen but not read"
+
+
+def check_object(found: Completeness, shots: Sequence[CheckedPicture], faces: Mapping[int, str]) -> dict[str, Any]:
+    """Give the object that `homologue set check --json` prints; faces only where there is a registry."""
+    line = {
+        "set": found.set,
+        "complete": found.complete,
+        "missing": list(found.missing),
+        "double": list(found.double),
+        "foreign": [{"set": tile.set, "serial": tile.serial} for tile in found.foreign],
+        "unread": found.unread,
+        "face_up": found.face_up,
+        "pictures": [_picture_object(shot) for shot in shots],
+    }
+    named = {str(serial): faces[serial] for serial in (*found.missing, *found.double) if serial in faces}
+    return {**line, "faces": named} if faces else line
+
+
+def _picture_object(shot: CheckedPicture) -> dict[str, Any]:
+    if shot.look is None:
+        return {
+            "image": shot.image,
+            "error": {"code": shot.error.code if shot.error else "", "message": str(shot.error)},
+        }
+    return {"image": shot.image, "read": len(shot.look.tiles), "unread": shot.look.unread, "face_up": shot.look.face_up}
+
+
+def check_text(found: Completeness, faces: Mapping[int, str]) -> str:
+    """Give what a person wants to know."""
+    name = f"set {found.set}" if found.set else "the set"
+    if found.complete:
+        return "\n".join([f"{name}: complete, each of the {LAST_SERIAL} tiles once", *_beside(found)])
+    lines = [f"{name}: NOT complete"]
+    if found.missing:
+        lines.append(f"  missing {len(found.missing)}: {_serials(found.missing, faces)}")
+    if found.double:
+        lines.append(f"  double {len(found.double)}: {_serials(found.double, faces)}")
+    if found.foreign:
+        strange = ", ".join(f"{tile.serial:03d} of set {tile.set}" for tile in found.foreign)
+        lines.append(f"  foreign {len(found.foreign)}: {strange}")
+    return "\n".join([*lines, *_beside(found)])
+
+
+def _serials(serials: Sequence[int], faces: Mapping[int, str]) -> str:
+    return " ".join(f"{serial:03d}" + (f" ({faces[serial]})" if faces else "") for serial in serials)
+
+
+def _beside(found: Completeness) -> list[str]:
+    lines = []
+    if found.unread:
+        lines.append(f"  seen but not read, over all pictures: {found.unread}")
+    if found.face_up:
+        lines.append(f"  lying face up, over all pictures: {found.face_up}")
+    return lines

@@ -1,7 +1,7 @@
-"""The sheets that labels are printed on: sizes as facts, and where each label of a sheet lies."""
+"""The sheets that labels are printed on: sizes as facts, and where each label and each group of labels lies."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -9,10 +9,47 @@ from typing import Any, Final
 
 from vision.errors import LabelsOffPageError
 
+SheetCell = tuple[int, int]
+"""Column and row, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedGroup:
+    """One group: its sheet, from 0, and its stickers in order."""
+
+    sheet: int
+    cells: tuple[SheetCell, ...]
+
+
+def place_groups(sizes: Sequence[int], columns: int, rows: int, start: int = 1) -> tuple[PlacedGroup, ...]:
+    """Place groups of `sizes` stickers in order; on the first sheet those before `start`, read as text, are gone.
+
+    A line is at least as long as the largest group; `start` counts from 1 and is on the sheet.
+    """
+    across = [[(column, row) for column in range(columns)] for row in range(rows)]
+    down = [[(column, row) for row in range(rows)] for column in range(columns)]
+    return min((_packed(sizes, lines, columns, start) for lines in (across, down)), key=lambda done: done[-1].sheet)
+
+
+def _packed(sizes: Sequence[int], lines: list[list[SheetCell]], columns: int, start: int) -> tuple[PlacedGroup, ...]:
+    """Fill line by line; what does not fit in a line begins the next."""
+    free = [[cell for cell in line if cell[1] * columns + cell[0] >= start - 1] for line in lines]
+    sheet, at, used = 0, 0, 0
+    placed = []
+    for size in sizes:
+        while len(free[at]) - used < size:
+            at, used = at + 1, 0
+            if at == len(lines):
+                sheet, at, free = sheet + 1, 0, lines
+        placed.append(PlacedGroup(sheet, tuple(free[at][used : used + size])))
+        used += size
+    return tuple(placed)
+
+
 PAPERS: Final = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
 """Width and height in millimetres."""
 
-USUAL: Final = "avery-l4730"
+USUAL_FORMAT: Final = "avery-l4730"
 
 _LYING: Final = 21.0
 """Millimetres: a wider label does not fit across a tile, so it is printed lying and stuck upright."""
@@ -22,7 +59,7 @@ _ROUNDING: Final = 0.06
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class SheetFormat:
     """One sheet. Lengths in millimetres from the page's top left corner; `across` and `down` are pitches."""
 
     name: str
@@ -60,17 +97,17 @@ class Format:
 
 
 @cache
-def formats() -> Mapping[str, Format]:
+def sheet_formats() -> Mapping[str, SheetFormat]:
     """Read `formats.toml`, by name."""
     tables = tomllib.loads((files("vision.sheets") / "formats.toml").read_text(encoding="utf-8"))
-    return {name: _format(name, **table) for name, table in tables.items()}
+    return {name: _sheet_format(name, **table) for name, table in tables.items()}
 
 
-def _format(name: str, label: list[float], grid: list[int], **told: Any) -> Format:  # noqa: ANN401 - as the table has it
-    return Format(name=name, width=label[0], height=label[1], columns=grid[0], rows=grid[1], **told)
+def _sheet_format(name: str, label: list[float], grid: list[int], **told: Any) -> SheetFormat:  # noqa: ANN401 - as the table has it
+    return SheetFormat(name=name, width=label[0], height=label[1], columns=grid[0], rows=grid[1], **told)
 
 
-def adjusted(sheet: Format, left: float | None, top: float | None, scale: float) -> Format:
+def with_margins(sheet: SheetFormat, left: float | None, top: float | None, scale: float) -> SheetFormat:
     """Give a sheet with other margins, if all its labels stay on the page at this scale (1 is full size).
 
     Raises LabelsOffPageError.

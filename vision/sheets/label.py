@@ -1,18 +1,24 @@
-"""What is on one label and how large: the code as large as the sticker allows, the number beside or below it.
+"""One label: its DataMatrix, what is on it and how large, and how it is drawn.
 
-Lengths in millimetres from the label's top left corner. Pure.
+The code is as large as the sticker allows, the number beside or below it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+import numpy as np
+import zxingcpp
+from numpy.typing import NDArray
+
 from vision.errors import LabelTooSmallError
+from vision.payload import Payload, payload_text
+from vision.sheets.page import LabelPage
 
-Number = Literal["none", "small", "large"]
-NUMBERS: Final[tuple[Number, ...]] = get_args(Number)
+NumberSize = Literal["none", "small", "large"]
+NUMBER_SIZES: Final[tuple[NumberSize, ...]] = get_args(NumberSize)
 
-DIGIT_HEIGHT: Final[dict[Number, float]] = {"small": 1.8, "large": 3.0}
+DIGIT_HEIGHT: Final[dict[NumberSize, float]] = {"small": 1.8, "large": 3.0}
 """Small is read in the hand and not across a table: who knows the serials of a set knows its faces."""
 
 EM: Final = 1 / 0.71
@@ -40,7 +46,7 @@ class LabelLayout:
     number: tuple[float, float] | None
 
 
-def lay_out(width: float, height: float, modules: int, number: Number) -> LabelLayout:
+def lay_out_label(width: float, height: float, modules: int, number: NumberSize) -> LabelLayout:
     """Lay out a label of this size. Raises LabelTooSmallError where the code would be too fine for a camera."""
     room = width - 2 * TOLERANCE, height - 2 * TOLERANCE
     digit = DIGIT_HEIGHT.get(number, 0.0)
@@ -58,7 +64,7 @@ def lay_out(width: float, height: float, modules: int, number: Number) -> LabelL
     return _laid(width, height, block, block / (modules + 2 * _QUIET), digit, beside=beside)
 
 
-def usual_modules(width: float, height: float, counts: Iterable[int], number: Number) -> int:
+def usual_modules(width: float, height: float, counts: Iterable[int], number: NumberSize) -> int:
     """Give the most of these counts whose modules are good, else the fewest: more are safer against chance.
 
     Raises LabelTooSmallError where not even the fewest fit.
@@ -66,11 +72,11 @@ def usual_modules(width: float, height: float, counts: Iterable[int], number: Nu
     descending = sorted(counts, reverse=True)
     for count in descending[:-1]:
         try:
-            if lay_out(width, height, count, number).module >= GOOD_MODULE:
+            if lay_out_label(width, height, count, number).module >= GOOD_MODULE:
                 return count
         except LabelTooSmallError:
             continue
-    lay_out(width, height, descending[-1], number)
+    lay_out_label(width, height, descending[-1], number)
     return descending[-1]
 
 
@@ -99,3 +105,35 @@ def needs_bar(text: str) -> bool:
     """Tell whether a number turned by half a turn reads as another: it gets a bar below, as numbered balls do."""
     turned = text[::-1].translate(_TURNED)
     return set(text) <= set("01689") and turned != text
+
+
+CODE_TEXTS: Final[Mapping[int, Callable[[Payload], str]]] = {
+    14: payload_text,
+    12: lambda payload: f"HM{payload.set:02d}{payload.serial:03d}",
+    10: lambda payload: f"{payload.set:02d}{payload.serial:03d}",
+}
+"""Modules across to what is written in them. Fewer modules are larger ones, and less safe against chance."""
+
+
+def code_modules(payload: Payload, modules: int) -> NDArray[np.bool_]:
+    """Give the modules of a label, shape (modules, modules), True is black; without the quiet zone."""
+    barcode = zxingcpp.create_barcode(CODE_TEXTS[modules](payload), zxingcpp.BarcodeFormat.DataMatrix)
+    picture = np.asarray(zxingcpp.write_barcode_to_image(barcode, add_quiet_zones=False))
+    return np.asarray(picture < 128, dtype=np.bool_)  # noqa: PLR2004 - half of white
+
+
+def draw_label(
+    page: LabelPage, at: tuple[float, float], layout: LabelLayout, serial: int, code: NDArray[np.bool_]
+) -> None:
+    """Draw a label upright from its top left corner; `code` has shape (modules, modules), True is black."""
+    x, y = at
+    page.modules((x + layout.code[0], y + layout.code[1]), layout.module, code)
+    if layout.number is None:
+        return
+    middle, foot = x + layout.number[0], y + layout.number[1]
+    text = f"{serial:03d}"
+    page.centred((middle, foot), text, layout.digit * EM, bold=True)
+    if needs_bar(text):
+        half = number_width(layout.digit) / 2
+        below = foot + 0.2 * layout.digit
+        page.line((middle - half, below), (middle + half, below), thick=0.1 * layout.digit)

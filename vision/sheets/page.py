@@ -1,23 +1,75 @@
-"""A page to draw on in millimetres, from its top left corner down, at the printer's scale."""
+"""A page to draw on in millimetres, at the printer's scale, with text in the sheet's three languages."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from itertools import groupby
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from reportlab.lib.colors import Color, HexColor
 from reportlab.lib.units import mm
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from vision.sheets.lettering import runs, width
+LATIN: Final = "Helvetica"
+BOLD: Final = "Helvetica-Bold"
+CHINESE: Final = "STSong-Light"
+
+_WORD: Final = re.compile(r"(?:[\u2e80-\uffff]|[^ \u2e80-\uffff]+|(?: ))[，。：；）、”]*")
+"""What a line is broken between: words, spaces, and Chinese letters each by itself, but for the stops after them."""
+
+
+def font_runs(text: str, *, bold: bool = False) -> Iterator[tuple[str, str]]:
+    """Cut a text by fonts: pairs of font and text. Chinese letters have one weight, and so has a text with any."""
+    _register()
+    bold = bold and all(map(_is_latin, text))
+    for latin, letters in groupby(text, _is_latin):
+        yield (BOLD if bold else LATIN) if latin else CHINESE, "".join(letters)
+
+
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Give the width of a text, in the unit of `size`."""
+    return float(sum(stringWidth(part, font, size) for font, part in font_runs(text, bold=bold)))
+
+
+def fitted_size(text: str, room: float, largest: float, *, bold: bool = False) -> float:
+    """Give the size at which a text fits into the room, at most `largest`."""
+    return min(largest, largest * room / text_width(text, largest, bold=bold))
+
+
+def wrapped_lines(text: str, room: float, size: float) -> list[str]:
+    """Break a text into lines that fit."""
+    lines = [""]
+    for word in _WORD.findall(text):
+        if lines[-1] and text_width(lines[-1] + word, size) > room:
+            lines.append("")
+        lines[-1] += word if lines[-1] else word.strip(" ")
+    return [line.strip(" ") for line in lines]
+
+
+def _is_latin(letter: str) -> bool:
+    try:
+        letter.encode("cp1252")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@cache
+def _register() -> None:
+    registerFont(UnicodeCIDFont(CHINESE))
+
 
 BLACK: Final = HexColor("#000000")
 GREY: Final = HexColor("#777777")
 HAIR: Final = 0.1
 
 
-class Page:
+class LabelPage:
     """One page of a canvas, ended with its block; a scale of 1 is full size. Letters are measured by their em."""
 
     def __init__(self, canvas: Canvas, height: float, scale: float) -> None:
@@ -83,7 +135,7 @@ class Page:
         """Write from a place to the right, on its foot line."""
         self._canvas.setFillColor(ink)
         x = at[0]
-        for font, part in runs(text, bold=bold):
+        for font, part in font_runs(text, bold=bold):
             self._canvas.setFont(font, size)
             self._canvas.drawString(x, -at[1], part)
             x += self._canvas.stringWidth(part, font, size)
@@ -92,7 +144,7 @@ class Page:
         self, at: tuple[float, float], text: str, size: float, *, bold: bool = False, ink: Color = BLACK
     ) -> None:
         """Write about a place, on its foot line."""
-        self.text((at[0] - width(text, size, bold=bold) / 2, at[1]), text, size, bold=bold, ink=ink)
+        self.text((at[0] - text_width(text, size, bold=bold) / 2, at[1]), text, size, bold=bold, ink=ink)
 
     def _pens(self, fill: Color | None, line: Color | None, thick: float) -> None:
         if fill is not None:

@@ -1,44 +1,166 @@
-"""The registry of tile sets, `sets.json`: for each set, which serial is on the back of which face. It is secret.
+"""The registry of tile sets, `sets.json`: for each set, which serial is on the back of which face.
 
-An object: the set's number to an object from serial (`"1"` to `"136"`) to face. An event's folder has the same file.
+It is secret: its file can be read by its owner only, and is written in one step, so that the old content stays until
+all of the new is on disk.
 """
 
+import fcntl
 import json
+import os
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from tempfile import NamedTemporaryFile
+from typing import Any, Final
 
-from vision.errors import RegistryInvalidError, RegistryMissingError
+from vision.errors import (
+    RegistryInvalidError,
+    RegistryMissingError,
+    RegistrySetExistsError,
+    RegistrySetMissingError,
+    UnwritableError,
+)
 from vision.payload import LAST_SERIAL, LAST_SET
-from vision.sheets.entries import Entry, entries
-from vision.sheets.faces import FACES, OF_EACH
+
+FACES: Final = tuple(
+    f"{rank}{suit}" for suit, last in (("m", 9), ("p", 9), ("s", 9), ("z", 7)) for rank in range(1, last + 1)
+)
+"""1m..9m characters, 1p..9p dots, 1s..9s bamboo, 1z..7z east south west north white green red."""
+
+TILES_OF_EACH: Final = 4
+
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>\s*:)?', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryEntry:
+    """One tile as it is written; `face` may be anything, `serial` is empty where a set has no tile at all."""
+
+    set: str
+    serial: str
+    face: object
+    line: int
+
+
+class _Pairs(tuple[tuple[str, Any], ...]):
+    """A JSON object with its keys in order, twice if they are."""
+
+    __slots__ = ()
+
+
+def registry_entries(content: str, name: str) -> tuple[RegistryEntry, ...]:
+    """Give the entries of a registry in order. Raises RegistryInvalidError where it is no object of objects."""
+    try:
+        sets = json.loads(content, object_pairs_hook=_Pairs)
+    except json.JSONDecodeError as error:
+        raise RegistryInvalidError(f"{name}: line {error.lineno}: {error.msg}") from None
+    except (ValueError, RecursionError):  # a number of thousands of digits; brackets in brackets
+        raise RegistryInvalidError(f"{name} is no registry of tile sets") from None
+    if not isinstance(sets, _Pairs) or not all(isinstance(faces, _Pairs) for _, faces in sets):
+        raise RegistryInvalidError(f"{name} is no registry of tile sets: an object for each set, from serial to face")
+    return _with_lines(sets, content)
+
+
+def _with_lines(sets: _Pairs, content: str) -> tuple[RegistryEntry, ...]:
+    """Walk keys and their lines side by side: both are in the order of the text, as long as faces are no objects."""
+    lines = iter(_lines_of_keys(content))
+    found = []
+    for one, faces in sets:
+        line = next(lines, 0)
+        told = [RegistryEntry(one, serial, face, next(lines, 0)) for serial, face in faces]
+        found += told or [RegistryEntry(one, "", None, line)]
+    return tuple(found)
+
+
+def _lines_of_keys(content: str) -> list[int]:
+    lines, line, at = [], 1, 0
+    for match in _STRING.finditer(content):
+        line += content.count("\n", at, match.start())
+        at = match.start()
+        if match["key"]:
+            lines.append(line)
+    return lines
+
+
+@contextmanager
+def private_file(path: Path, content: bytes) -> Iterator[None]:
+    """Write a file that takes its name when the block ends, and is gone without a trace if the block fails.
+
+    Raises UnwritableError.
+    """
+    try:
+        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:  # made with mode 0600
+            written = Path(file.name)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise UnwritableError(f"{path}: {error.strerror}") from error
+    try:
+        yield
+        _take_name(written, path)
+    finally:
+        written.unlink(missing_ok=True)
+
+
+def _take_name(written: Path, path: Path) -> None:
+    """Give a file its name, so that it has it after a power cut too."""
+    try:
+        written.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise UnwritableError(f"{path}: {error.strerror}") from error
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Keep others of ours from a folder's files meanwhile: of two who add to one file, the second adds to the first's.
+
+    Raises UnwritableError.
+    """
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise UnwritableError(f"{folder}: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
 
 MOST_BYTES: Final = 1_000_000
 """A hundred sets, twice over."""
 
-Faces = dict[int, str]
+FacesBySerial = dict[int, str]
 """Serial to face."""
 
-Registry = dict[int, Faces]
+SetRegistry = dict[int, FacesBySerial]
 """Set number to serial to face."""
 
 
-def draw_faces(chance: random.Random) -> Faces:
+def draw_faces(chance: random.Random) -> FacesBySerial:
     """Give each serial a face, four of each, any assignment as likely as any other."""
-    faces = [face for face in FACES for _ in range(OF_EACH)]
+    faces = [face for face in FACES for _ in range(TILES_OF_EACH)]
     chance.shuffle(faces)
     return dict(enumerate(faces, start=1))
 
 
-def read_registry(path: Path) -> Registry:
+def read_set_registry(path: Path) -> SetRegistry:
     """Read and check a registry. Raises RegistryMissingError, RegistryInvalidError that names every mistake."""
-    found = entries(_content(path), path.name)
-    mistakes = [*_wrong(found), *_not_whole(found)]
+    found = registry_entries(_registry_content(path), path.name)
+    mistakes = [*_wrong_entries(found), *_incomplete_sets(found)]
     if mistakes:
         raise RegistryInvalidError("\n".join(f"{path.name}: {mistake}" for mistake in mistakes))
-    registry: Registry = {}
+    registry: SetRegistry = {}
     for entry in found:
         registry.setdefault(int(entry.set), {})[int(entry.serial)] = str(entry.face)
     return registry
@@ -49,7 +171,7 @@ def registry_bytes(registry: Mapping[int, Mapping[int, str]]) -> bytes:
     return (json.dumps({one: registry[one] for one in sorted(registry)}, indent=1) + "\n").encode()
 
 
-def _content(path: Path) -> str:
+def _registry_content(path: Path) -> str:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise RegistryInvalidError(f"{path.name} is longer than a registry can be")
@@ -62,7 +184,7 @@ def _content(path: Path) -> str:
         raise RegistryInvalidError(f"{path.name} cannot be read: {error.strerror}") from None
 
 
-def _wrong(found: tuple[Entry, ...]) -> Iterator[str]:
+def _wrong_entries(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
     """Name entries that cannot be. Faces are not shown: this goes to a screen."""
     first: dict[tuple[str, str], int] = {}
     for entry in found:
@@ -77,7 +199,7 @@ def _wrong(found: tuple[Entry, ...]) -> Iterator[str]:
             yield f"line {entry.line}: {told}"
 
 
-def _not_whole(found: tuple[Entry, ...]) -> Iterator[str]:
+def _incomplete_sets(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
     """Name what sets lack, or have too much of."""
     for one in dict.fromkeys(entry.set for entry in found):
         faces = {entry.serial: entry.face for entry in found if entry.set == one}
@@ -85,9 +207,47 @@ def _not_whole(found: tuple[Entry, ...]) -> Iterator[str]:
         if lacking:
             yield f"set {one}: no entry for serial {', '.join(lacking)}"
         for face, times in Counter(face for face in faces.values() if face in FACES).items():
-            if times > OF_EACH:
+            if times > TILES_OF_EACH:
                 yield f"set {one}: {times} tiles of {face}"
 
 
 def _counts(text: str, first: int, last: int) -> bool:
     return text in map(str, range(first, last + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSet:
+    """A set's faces, and the registry that has to be written because of them; None where it stays as it is."""
+
+    faces: FacesBySerial = field(repr=False)
+    registry: SetRegistry | None = field(repr=False)
+
+
+def registered_set(path: Path, number: int) -> RegisteredSet:
+    """Give the set as the registry has it. Raises RegistryError."""
+    known = read_set_registry(path)
+    if number not in known:
+        raise RegistrySetMissingError(f"set {number} is not in {path}")
+    return RegisteredSet(known[number], None)
+
+
+def draw_new_set(path: Path, number: int, chance: random.Random, *, force: bool) -> RegisteredSet:
+    """Draw the set. Raises RegistryError where the registry has it already, unless `force`."""
+    known = _known_registry(path)
+    if number in known and not force:
+        again = f"--registry {path} prints its labels again, --force draws it anew and makes all its labels worthless"
+        raise RegistrySetExistsError(f"set {number} is in {path} already: {again}")
+    faces = draw_faces(chance)
+    return RegisteredSet(faces, {**known, number: faces})
+
+
+def has_set(path: Path, number: int) -> bool:
+    """Tell whether the registry is there and has the set. Raises RegistryError."""
+    return number in _known_registry(path)
+
+
+def _known_registry(path: Path) -> Mapping[int, FacesBySerial]:
+    try:
+        return read_set_registry(path)
+    except RegistryMissingError:
+        return {}

@@ -1,26 +1,91 @@
 """Labels as PDF: a page to check the printer, then sheets with each face before the labels of its four tiles."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from vision.errors import LabelTooSmallError, StartOffSheetError
-from vision.sheets.check_page import draw_check_page
-from vision.sheets.code import TEXTS
-from vision.sheets.faces import FACES
-from vision.sheets.formats import Format
-from vision.sheets.label import LabelLayout, Number, lay_out, usual_modules
-from vision.sheets.page import Page
-from vision.sheets.placing import Placed, place
-from vision.sheets.stickers import Group, Stickers, draw_stickers
-from vision.sheets.words import Language, catalogue
+from vision.sheets.formats import USUAL_FORMAT, PlacedGroup, SheetFormat, place_groups, sheet_formats
+from vision.sheets.label import CODE_TEXTS, LabelLayout, NumberSize, lay_out_label, usual_modules
+from vision.sheets.page import BLACK, GREY, LabelPage, fitted_size, wrapped_lines
+from vision.sheets.registry import FACES, TILES_OF_EACH
+from vision.sheets.stickers import SheetLanguage, SheetTexts, StickerGroup, StickerSheet, draw_stickers, sheet_texts
+
+SIDE: Final = 100.0
+"""Millimetres: width and height of the frame."""
+
+INCH: Final = 25.4
+INCHES: Final = 4
+
+_TEXT: Final = 3.4
+_LINE: Final = 4.3
+
+
+def draw_check_page(page: LabelPage, sheet: SheetFormat, words: SheetTexts, set_text: str, sheets: int) -> None:
+    """Draw frame, ruler, steps, and the outlines of the labels at the edges."""
+    width, height = sheet.page
+    left, top = (width - SIDE) / 2, (height - SIDE) / 2 - 8
+    for column, row in _edge_labels(sheet):
+        page.box(sheet.corner_of(column, row), (sheet.width, sheet.height), corner=sheet.corner)
+    title = words["title"].format(set=set_text)
+    page.text((left, top - 12), title, fitted_size(title, SIDE, 7, bold=True), bold=True)
+    _frame(page, left, top)
+    _inches(page, left, top + SIDE + 10)
+    y = top + 13
+    for step in _steps(sheet, words, sheets):
+        for line in wrapped_lines(step, SIDE - 16, _TEXT):
+            page.text((left + 11, y), line, _TEXT)
+            y += _LINE
+        y += 1.5
+
+
+def _edge_labels(sheet: SheetFormat) -> Iterator[tuple[int, int]]:
+    for row in range(sheet.rows):
+        for column in range(sheet.columns):
+            if row in {0, sheet.rows - 1} or column in {0, sheet.columns - 1}:
+                yield column, row
+
+
+def _steps(sheet: SheetFormat, words: SheetTexts, sheets: int) -> Iterator[str]:
+    told = {
+        "align": words["align_cut" if sheet.cut else "align_stickers"],
+        "pages": "2" if sheets == 1 else f"2–{sheets + 1}",
+        "paper": sheet.name,
+        "stick": words["lying" if sheet.lying else "upright"],
+    }
+    return (step.format(**told) for step in words["steps"])
+
+
+def _frame(page: LabelPage, left: float, top: float) -> None:
+    """Draw the square, with a tick each millimetre at the top and at the left."""
+    page.box((left, top), (SIDE, SIDE), line=BLACK, thick=0.2)
+    for at in range(round(SIDE) + 1):
+        long = 5.0 if at % 10 == 0 else 3.5 if at % 5 == 0 else 2.0
+        page.line((left + at, top), (left + at, top + long))
+        page.line((left, top + at), (left + long, top + at))
+        if at % 10 == 0:
+            page.centred((left + at, top - 1.5), str(at), 2.8)
+            page.text((left - (5.5 if at == SIDE else 4), top + at + 1), str(at), 2.8)
+    page.text((left + SIDE + 4, top - 1.5), "mm", 2.8, ink=GREY)
+
+
+def _inches(page: LabelPage, left: float, y: float) -> None:
+    """Draw a ruler of four inches, in sixteenths."""
+    page.line((left, y), (left + INCHES * INCH, y), 0.2)
+    for at in range(16 * INCHES + 1):
+        long = 5.0 if at % 16 == 0 else 3.5 if at % 8 == 0 else 2.0
+        page.line((left + at * INCH / 16, y), (left + at * INCH / 16, y + long))
+        if at % 16 == 0:
+            page.centred((left + at * INCH / 16, y - 1.5), str(at // 16), 2.8)
+    page.text((left + INCHES * INCH + 2, y - 1.5), "in", 2.8, ink=GREY)
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class LabelOrder:
     """What is to be printed: `faces` is serial to face, of a whole set or of the labels that are to be replaced.
 
     `modules` is None where the label's size is to decide.
@@ -28,17 +93,17 @@ class Labels:
 
     set: int
     faces: Mapping[int, str] = field(repr=False)  # secret
-    sheet: Format
+    sheet: SheetFormat
     modules: int | None = None
-    number: Number = "small"
-    language: Language = "en"
+    number: NumberSize = "small"
+    language: SheetLanguage = "en"
     start: int = 1
     scale: float = 1.0
 
 
-def labels_pdf(labels: Labels) -> bytes:
+def labels_pdf(labels: LabelOrder) -> bytes:
     """Give the labels as PDF; the same labels give the same bytes. Raises LabelTooSmallError, StartOffSheetError."""
-    sheet, words = labels.sheet, catalogue()[labels.language]
+    sheet, words = labels.sheet, sheet_texts()[labels.language]
     modules, layout = layout_on(sheet, labels.number, labels.modules)
     groups = by_face(labels.faces)
     placed = _place(labels, groups)
@@ -46,34 +111,60 @@ def labels_pdf(labels: Labels) -> bytes:
     written = io.BytesIO()
     canvas = Canvas(written, pagesize=(sheet.page[0] * mm, sheet.page[1] * mm), invariant=1, lang=labels.language)
     canvas.setTitle(words["title"].format(set=f"{labels.set:02d}"))
-    with Page(canvas, sheet.page[1], labels.scale) as page:
+    with LabelPage(canvas, sheet.page[1], labels.scale) as page:
         draw_check_page(page, sheet, words, f"{labels.set:02d}", sheets)
     for at in range(sheets):
         here = tuple((group, spot.cells) for group, spot in zip(groups, placed, strict=True) if spot.sheet == at)
         heading = words["heading"].format(set=f"{labels.set:02d}", sheet=at + 1, sheets=sheets)
-        with Page(canvas, sheet.page[1], labels.scale) as page:
-            draw_stickers(page, Stickers(labels.set, sheet, layout, modules, heading, here), words)
+        with LabelPage(canvas, sheet.page[1], labels.scale) as page:
+            draw_stickers(page, StickerSheet(labels.set, sheet, layout, modules, heading, here), words)
     canvas.save()
     return written.getvalue()
 
 
-def by_face(faces: Mapping[int, str]) -> Sequence[Group]:
+def by_face(faces: Mapping[int, str]) -> Sequence[StickerGroup]:
     """Give the serials of each face, in the order of a box of tiles; faces without any are left out."""
     groups = ((face, tuple(sorted(serial for serial in faces if faces[serial] == face))) for face in FACES)
     return [group for group in groups if group[1]]
 
 
-def layout_on(sheet: Format, number: Number, modules: int | None = None) -> tuple[int, LabelLayout]:
+def layout_on(sheet: SheetFormat, number: NumberSize, modules: int | None = None) -> tuple[int, LabelLayout]:
     """Give how many modules the labels of a sheet have, and how they are laid out. Raises LabelTooSmallError."""
     try:
-        modules = modules or usual_modules(*sheet.upright, TEXTS, number)
-        return modules, lay_out(*sheet.upright, modules, number)
+        modules = modules or usual_modules(*sheet.upright, CODE_TEXTS, number)
+        return modules, lay_out_label(*sheet.upright, modules, number)
     except LabelTooSmallError as error:
         raise LabelTooSmallError(f"{sheet.name}: {error}") from None
 
 
-def _place(labels: Labels, groups: Sequence[Group]) -> Sequence[Placed]:
+def _place(labels: LabelOrder, groups: Sequence[StickerGroup]) -> Sequence[PlacedGroup]:
     columns, rows = labels.sheet.columns, labels.sheet.rows
     if not 1 <= labels.start <= columns * rows:
         raise StartOffSheetError(f"a sheet of {labels.sheet.name} has the labels 1 to {columns * rows}")
-    return place([1 + len(serials) for _, serials in groups], columns, rows, labels.start)
+    return place_groups([1 + len(serials) for _, serials in groups], columns, rows, labels.start)
+
+
+def format_list() -> str:
+    """Give the table, a line a format; the code is the usual one beside a small number."""
+    rows: list[tuple[str, ...]] = [("format", "paper", "label mm", "grid", "sheets", "modules", "mm each", "sold as")]
+    rows += [_row(sheet) for sheet in sheet_formats().values()]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _row(sheet: SheetFormat) -> tuple[str, ...]:
+    groups = place_groups([1 + TILES_OF_EACH] * len(FACES), sheet.columns, sheet.rows)
+    modules, layout = layout_on(sheet, "small")
+    usual = " (usual)" if sheet.name == USUAL_FORMAT else ""
+    return (
+        sheet.name,
+        sheet.paper,
+        f"{sheet.width:g} x {sheet.height:g}",
+        f"{sheet.columns} x {sheet.rows}",
+        str(groups[-1].sheet + 1),
+        str(modules),
+        f"{layout.module:.2f}",
+        sheet.sold_as + usual,
+    )

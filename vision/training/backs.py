@@ -1,13 +1,103 @@
-"""The back of a tile, drawn flat: colour, number, wear. All is drawn by chance, far more widely than sets vary."""
+"""The back of a tile, drawn flat at random: colour, number in one of many fonts, wear.
 
+It varies far more widely than real sets do.
+"""
+
+import re
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
 
-from vision.training.fonts import Glyphs, families, has_plain_stroke, line
+FOLDERS = (Path("/usr/share/fonts"),)
+SIZE = 64  # pixels a glyph is drawn with; marks are smaller in every picture
+_NOT = re.compile(
+    r"italic|oblique|cjk|symbol|math|serif|thin|hairline|extralight|ultralight|outline|emoji|braille|inverse|invert|sansbox|square|ferrite|ocrb[efx]\b",
+    re.IGNORECASE,
+)
+_UNEVEN = 0.08  # share of the height by which digits of one font may differ: text figures do, and nobody engraves them
+_PLAIN_WIDTH = 0.3  # of its height, at most: a stroke without serifs
+_INKED = 200  # of 255
+_LEFT = 0.5  # share of the ink that thinner strokes must keep
+
+Glyphs = NDArray[np.uint8]
+
+
+@cache
+def font_files() -> tuple[Path, ...]:
+    """Give all usable font files, sorted, so that a draw by number is the same on every machine with the same fonts."""
+    files = sorted(path for folder in FOLDERS for kind in ("*.ttf", "*.otf") for path in folder.rglob(kind))
+    return tuple(path for path in files if not _NOT.search(path.name) and _is_even(path))
+
+
+@cache
+def families() -> tuple[tuple[Path, ...], ...]:
+    """Give the usable font files by family, so that a family of thirty weights is not learnt for thirty."""
+    files = sorted(font_files(), key=_family)
+    return tuple(tuple(members) for _, members in groupby(files, key=_family))
+
+
+def _family(path: Path) -> str:
+    return _font(path).getname()[0] or path.stem
+
+
+@cache
+def has_plain_stroke(path: Path) -> bool:
+    """Tell whether a font's I is a plain upright stroke, as engravers' alphabets have their 1."""
+    glyph = draw_line_of_text(path, "I")[0]
+    return bool(glyph.shape[1] < _PLAIN_WIDTH * glyph.shape[0] and glyph.min(axis=0).max() > _INKED)
+
+
+def _is_even(path: Path) -> bool:
+    """Tell whether a font has all digits and letters, and digits of one height."""
+    try:
+        font = _font(path)
+        boxes = [font.getbbox(sign) for sign in "0123456789"]
+        letters = {bytes(font.getmask(sign)) for sign in "ABCDEFGHJKLMNPRSTUVWXYZ"}
+    except (OSError, ValueError):
+        return False
+    heights = [box[3] - box[1] for box in boxes]
+    return len(letters) == 23 and max(heights) > 0 and max(heights) - min(heights) <= _UNEVEN * max(heights)
+
+
+@lru_cache(maxsize=4096)
+def draw_line_of_text(path: Path, text: str, spacing: float = 0.0, stroke: int = 0) -> tuple[Glyphs, tuple[float, ...]]:
+    """Draw a line of text, white on black, cut to its ink; also the middles of its signs as shares of its width.
+
+    `spacing` is the extra room between signs, shares of the font's size. `stroke` is by how many pixels all strokes
+    are made thicker (or thinner, if below zero).
+    """
+    font = _font(path)
+    gap = round(spacing * SIZE)
+    ends = np.cumsum([0, *(round(font.getlength(sign)) + gap for sign in text)])
+    canvas = Image.new("L", (int(ends[-1]) + 2 * SIZE, 3 * SIZE))
+    draw = ImageDraw.Draw(canvas)
+    for sign, start in zip(text, ends, strict=False):
+        draw.text((SIZE + int(start), SIZE), sign, font=font, fill=255)
+    drawn = _stroked(np.asarray(canvas), stroke)
+    down, across = np.nonzero(drawn.max(axis=1))[0], np.nonzero(drawn.max(axis=0))[0]
+    left, right = int(across[0]), int(across[-1]) + 1
+    middles = ((ends[:-1] + ends[1:] - gap) / 2 + SIZE - left) / (right - left)
+    return drawn[int(down[0]) : int(down[-1]) + 1, left:right].copy(), tuple(float(middle) for middle in middles)
+
+
+@lru_cache(maxsize=512)
+def _font(path: Path) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(str(path), SIZE)
+
+
+def _stroked(drawn: Glyphs, stroke: int) -> Glyphs:
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * abs(stroke) + 1, 2 * abs(stroke) + 1))
+    thinner = cv2.erode(drawn, disc) if stroke < 0 else drawn
+    if thinner.sum() < _LEFT * drawn.sum():  # strokes as fine as this would break or be gone
+        thinner = drawn
+    return np.asarray(cv2.dilate(thinner, disc) if stroke > 0 else thinner, dtype=np.uint8)
+
 
 WIDTH, HEIGHT = 132, 180  # pixels of a back as it is drawn; 0.735 is the aspect of all tiles (22 by 30, 28 by 38 mm)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -18,7 +108,7 @@ Chance = np.random.Generator
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class NumberStyle:
     """What the marks of one set have in common; lengths in shares of the tile's width or height."""
 
     font: Path
@@ -47,13 +137,13 @@ class Written:
     spots: Reals
 
 
-def draw_style(chance: Chance) -> Style:
+def draw_style(chance: Chance) -> NumberStyle:
     """Draw a set's style by chance."""
     family = families()[chance.integers(len(families()))]
     font = family[chance.integers(len(family))]
     back = _colour(chance)
     prefixed = chance.random() < 0.45
-    return Style(
+    return NumberStyle(
         font=font,
         plain_one=bool(has_plain_stroke(font) and chance.random() < 0.25),
         stroke=int(chance.choice([0, 0, 0, -2, -1, 1, 2])),
@@ -93,7 +183,7 @@ def _ink(chance: Chance, back: Reals) -> Reals:
     return np.asarray(1 - back, dtype=np.float32)
 
 
-def write(style: Style, number: str, chance: Chance) -> Written:
+def write_number(style: NumberStyle, number: str, chance: Chance) -> Written:
     """Write a number as a set's style has it: one line or letter above digits, with a bar where the set has bars."""
     page = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     play = chance.normal(0, 0.007, 2)
@@ -103,7 +193,7 @@ def write(style: Style, number: str, chance: Chance) -> Written:
     spots = np.full((4, 2), np.nan)
     below = 0.0
     if style.two_lines:
-        letter, _ = line(style.font, style.letter, stroke=style.stroke)
+        letter, _ = draw_line_of_text(style.font, style.letter, stroke=style.stroke)
         letter = _scaled(letter, glyphs.shape[0] / letter.shape[0])
         gap = glyphs.shape[0] * chance.uniform(0.12, 0.3)
         below = (letter.shape[0] + gap) / 2
@@ -118,9 +208,9 @@ def write(style: Style, number: str, chance: Chance) -> Written:
     return Written(_turned(page, float(chance.normal(0, 0.8)), middle), spots)
 
 
-def _fit(style: Style, text: str) -> tuple[Glyphs, tuple[float, ...]]:
+def _fit(style: NumberStyle, text: str) -> tuple[Glyphs, tuple[float, ...]]:
     text = text.replace("1", "I") if style.plain_one else text
-    drawn, middles = line(style.font, text, style.spacing, style.stroke)
+    drawn, middles = draw_line_of_text(style.font, text, style.spacing, style.stroke)
     drawn = np.asarray(cv2.resize(drawn, None, fx=style.stretch, fy=1, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     scale = min(style.height * HEIGHT / drawn.shape[0], style.width * WIDTH / drawn.shape[1])
     return _scaled(drawn, scale), middles
@@ -151,7 +241,7 @@ def _turned(page: Reals, degrees: float, middle: Reals) -> Reals:
     return np.asarray(cv2.warpAffine(page, spin, (WIDTH, HEIGHT)), dtype=np.float32)
 
 
-def paint(style: Style, ink: Reals, chance: Chance) -> Art:
+def paint_back(style: NumberStyle, ink: Reals, chance: Chance) -> Art:
     """Paint a back: plastic, marbling, ink worn off, an engraving's lit and shaded flanks, scratches, rounded edges."""
     cloud = _cloud(chance, 5)
     back = style.back * (1 + style.marble * cloud[:, :, None])

@@ -1,19 +1,32 @@
-"""How far a confidence can be trusted: what was told, how sure it was, and what is true."""
+"""How far a confidence can be trusted: what was read, how surely, and what is true.
 
+Reads come from drawn crops or from real pictures.
+"""
+
+import json
+import multiprocessing
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-NONE: Final = 0  # no serial: none was told, or none is there
+from vision.geometry import Quad
+from vision.marks.digits import NUMBER, look_at_crops_twice, mark_of_look, read_digits
+from vision.payload import LAST_SERIAL
+from vision.picture import load_picture
+from vision.training.crops import Crop, draw_crops
+
+NO_SERIAL: Final = 0  # no serial: none was told, or none is there
 DOUBTS: Final = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001)
 _Z: Final = 1.96  # standard deviations about the mean that hold 95 %
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reads:
+class CalibrationReads:
     """Looks at marks, each array of shape (n,): the serial that is told, how surely (0..1), and the one that is there.
 
     `counted` tells whose serials should be read; traps must only not be.
@@ -25,11 +38,11 @@ class Reads:
     counted: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, rows: Iterable[tuple[int | None, float, int, bool]]) -> "Reads":
+    def of(cls, rows: Iterable[tuple[int | None, float, int, bool]]) -> "CalibrationReads":
         """Make it from rows of told, confidence, true, counted."""
         told, confidence, true, counted = zip(*rows, strict=True)
         return cls(
-            np.array([NONE if one is None else one for one in told], dtype=np.int64),
+            np.array([NO_SERIAL if one is None else one for one in told], dtype=np.int64),
             np.array(confidence, dtype=np.float64),
             np.array(true, dtype=np.int64),
             np.array(counted, dtype=np.bool_),
@@ -38,7 +51,7 @@ class Reads:
     @property
     def wrong(self) -> NDArray[np.bool_]:
         """Where the serial that is told is not there."""
-        return np.asarray((self.told != NONE) & (self.told != self.true))
+        return np.asarray((self.told != NO_SERIAL) & (self.told != self.true))
 
     @property
     def doubt(self) -> NDArray[np.float64]:
@@ -47,7 +60,7 @@ class Reads:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ThresholdCount:
     """What a threshold makes of reads: marks to be read, those read, wrong serials, all looks."""
 
     threshold: float
@@ -58,7 +71,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class ConfidenceBin:
     """Serials told with about one doubt: how many, how many wrong, and between what the share wrong lies (95 %)."""
 
     doubt: float  # their mean
@@ -68,26 +81,28 @@ class Bin:
     most: float
 
 
-def cut(reads: Reads, threshold: float) -> Cut:
+def count_at_threshold(reads: CalibrationReads, threshold: float) -> ThresholdCount:
     """Count what is told from a threshold on."""
-    sure = (reads.told != NONE) & (reads.confidence >= threshold)
+    sure = (reads.told != NO_SERIAL) & (reads.confidence >= threshold)
     read = sure & reads.counted & ~reads.wrong
-    return Cut(threshold, int(reads.counted.sum()), int(read.sum()), int((sure & reads.wrong).sum()), len(reads.told))
+    return ThresholdCount(
+        threshold, int(reads.counted.sum()), int(read.sum()), int((sure & reads.wrong).sum()), len(reads.told)
+    )
 
 
-def lowest_safe(reads: Reads) -> float | None:
+def lowest_safe(reads: CalibrationReads) -> float | None:
     """Give the lowest threshold at which no wrong serial was told."""
-    return next((1 - doubt for doubt in DOUBTS if not cut(reads, 1 - doubt).wrong), None)
+    return next((1 - doubt for doubt in DOUBTS if not count_at_threshold(reads, 1 - doubt).wrong), None)
 
 
-def bins(reads: Reads) -> Iterator[Bin]:
+def confidence_bins(reads: CalibrationReads) -> Iterator[ConfidenceBin]:
     """Part the serials told by their doubt, ever more finely towards certainty; bins that hold none are left out."""
     for most, least in zip((1.0, *DOUBTS), (*DOUBTS, -1.0), strict=True):
-        inside = (reads.told != NONE) & (reads.doubt <= most) & (reads.doubt > least)
+        inside = (reads.told != NO_SERIAL) & (reads.doubt <= most) & (reads.doubt > least)
         if told := int(inside.sum()):
             wrong = int(reads.wrong[inside].sum())
             mean = max(float(reads.doubt[inside].mean()), DOUBTS[-1] / 10)
-            yield Bin(mean, told, wrong, *_between(wrong, told))
+            yield ConfidenceBin(mean, told, wrong, *_between(wrong, told))
 
 
 def _between(wrong: int, told: int) -> tuple[float, float]:
@@ -96,3 +111,72 @@ def _between(wrong: int, told: int) -> tuple[float, float]:
     middle = (share + _Z**2 / (2 * told)) / (1 + _Z**2 / told)
     half = _Z / (1 + _Z**2 / told) * float(np.sqrt(share * (1 - share) / told + _Z**2 / (4 * told**2)))
     return max(0.0, middle - half) if wrong else 0.0, min(1.0, middle + half)
+
+
+_DRAWN_SEED: Final = 31  # not the training's: no crop is one that the network has learnt from
+_CHUNK: Final = 500
+
+Row = tuple[int | None, float, int, bool]
+
+
+def read_drawn(count: int, processes: int) -> CalibrationReads:
+    """Draw at least `count` crops and read them; numbers that are no serials are left out, as no tile has one."""
+    chunks = range(-(-count // _CHUNK))
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        return CalibrationReads.of(row for rows in pool.imap(_read_chunk, chunks) for row in rows)
+
+
+def _read_chunk(number: int) -> list[Row]:
+    cv2.setNumThreads(1)
+    chance = np.random.default_rng([_DRAWN_SEED, number])
+    rows: list[Row] = []
+    while len(rows) < _CHUNK:
+        crops = draw_crops(chance)
+        if crops and 0 < _number(crops[0]) <= LAST_SERIAL:
+            rows += _read(crops)
+    return rows
+
+
+def _read(crops: list[Crop]) -> list[Row]:
+    pixels = np.array([crop.pixels for crop in crops])
+    marks = [mark_of_look(look) for look in look_at_crops_twice(pixels)]
+    return [
+        (mark.serial, mark.confidence, _number(crop), crop.kind == NUMBER)
+        for crop, mark in zip(crops, marks, strict=True)
+    ]
+
+
+def _number(crop: Crop) -> int:
+    hundreds, tens, ones = crop.digits
+    return 100 * hundreds + 10 * tens + ones
+
+
+_OUTLINE_SEED: Final = 31
+_OUTLINES: Final = 4  # for each tile: a small step aside may make the network surer of what is wrong
+_OFF: Final = 0.015  # of a tile's width, standard deviation
+_CORNERS_OFF: Final = 0.010  # each for itself
+
+
+def read_pictures(folder: Path) -> CalibrationReads:
+    """Read the tiles of all pictures without labels in a folder, NAME.json (`tileback-truth/1`) beside NAME.jpg."""
+    chance = np.random.default_rng(_OUTLINE_SEED)
+    truths = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json")))
+    return CalibrationReads.of(
+        row for truth in truths if truth["style"] != "label" for row in _rows(folder, truth, chance)
+    )
+
+
+def _rows(folder: Path, truth: dict[str, Any], chance: np.random.Generator) -> Iterator[Row]:
+    tiles = _OUTLINES * truth["tiles"]
+    quads = [_off(np.array(tile["quad"], dtype=np.float64), chance) for tile in tiles]
+    marks = read_digits(load_picture(folder / truth["image"]), quads)
+    for tile, mark in zip(tiles, marks, strict=True):
+        true = tile["serial"] if tile["state"] == "back" else NO_SERIAL
+        yield mark.serial, mark.confidence, true, tile["readable"]
+
+
+def _off(quad: Quad, chance: np.random.Generator) -> Quad:
+    """Move an outline a little, and turn it by half a turn or not: no finder knows which way up a tile lies."""
+    width = float(np.linalg.norm(quad[1] - quad[0]))
+    moved = quad + chance.normal(0, _OFF * width, 2) + chance.normal(0, _CORNERS_OFF * width, (4, 2))
+    return np.roll(moved, 2 * int(chance.integers(2)), axis=0)

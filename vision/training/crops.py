@@ -7,10 +7,27 @@ import cv2
 import numpy as np
 
 from vision.geometry import Picture, Quad
-from vision.marks.cut import CROP, cut_back
-from vision.marks.signs import BLANK, FACE, LABEL, NOTHING, NUMBER
-from vision.training.backs import HEIGHT, WIDTH, Art, Chance, Reals, Style, Written, draw_style, paint, write
-from vision.training.others import cover, draw_blank, draw_card, draw_face, draw_ground, draw_label
+from vision.marks.digits import BLANK, CROP, FACE, LABEL, NOTHING, NUMBER, cut_back
+from vision.training.backs import (
+    HEIGHT,
+    WIDTH,
+    Art,
+    Chance,
+    NumberStyle,
+    Reals,
+    Written,
+    draw_style,
+    paint_back,
+    write_number,
+)
+from vision.training.distractors import (
+    cover_back,
+    draw_blank_crop,
+    draw_card_crop,
+    draw_face_crop,
+    draw_ground_crop,
+    draw_label_crop,
+)
 
 _LETTER_OF_NONE = 26
 _BOTH_WAYS, _SERIALS = 0.25, 0.55  # bounds of shares of the numbers
@@ -22,13 +39,13 @@ _UNCLEAR = 0.15  # share of other numbers that is kept: no more can be learnt fr
 _INKED = 0.1
 _HIDDEN = 0.12  # share of the ink from which a number no longer counts as one
 _DRAWN = (
-    (BLANK, draw_blank),
-    (LABEL, draw_label),
-    (FACE, lambda _style, chance: draw_face(chance)),
-    (FACE, lambda _style, chance: draw_face(chance)),
-    (NOTHING, lambda _style, chance: draw_card(chance)),
-    (NOTHING, lambda _style, chance: draw_ground(chance)),
-    (NOTHING, lambda _style, chance: draw_ground(chance)),
+    (BLANK, draw_blank_crop),
+    (LABEL, draw_label_crop),
+    (FACE, lambda _style, chance: draw_face_crop(chance)),
+    (FACE, lambda _style, chance: draw_face_crop(chance)),
+    (NOTHING, lambda _style, chance: draw_card_crop(chance)),
+    (NOTHING, lambda _style, chance: draw_ground_crop(chance)),
+    (NOTHING, lambda _style, chance: draw_ground_crop(chance)),
 )
 
 
@@ -48,7 +65,7 @@ def draw_crops(chance: Chance) -> list[Crop]:
     """Draw one tile, put it several times under a camera, cut it out along outlines that are a little off."""
     style = draw_style(chance)
     number = _number(chance)
-    written = write(style, number, chance)
+    written = write_number(style, number, chance)
     art, kind = _what_lies_there(style, written, chance)
     letter = ord(style.letter) - ord("A") if style.letter else _LETTER_OF_NONE
     digits = (int(number[0]), int(number[1]), int(number[2]))
@@ -56,18 +73,18 @@ def draw_crops(chance: Chance) -> list[Crop]:
     return [crop for crop, clear in shots if clear > _CLEAR or crop.kind != NUMBER or chance.random() < _UNCLEAR]
 
 
-def _what_lies_there(style: Style, written: Written, chance: Chance) -> tuple[Art, int]:
+def _what_lies_there(style: NumberStyle, written: Written, chance: Chance) -> tuple[Art, int]:
     fate = chance.random()
     if fate < _TRAPS:
         kind, draw = _DRAWN[int(chance.integers(len(_DRAWN)))]
         return draw(style, chance), kind
-    art = paint(style, written.ink, chance)
-    hidden = cover(art, written.ink, chance) if fate < _TRAPS + _COVERED else 0.0
+    art = paint_back(style, written.ink, chance)
+    hidden = cover_back(art, written.ink, chance) if fate < _TRAPS + _COVERED else 0.0
     return art, BLANK if hidden > _HIDDEN else NUMBER
 
 
 def _shoot(
-    art: Art, style: Style, written: Written, truth: tuple[int, int, tuple[int, int, int]], chance: Chance
+    art: Art, style: NumberStyle, written: Written, truth: tuple[int, int, tuple[int, int, int]], chance: Chance
 ) -> tuple[Crop, float]:
     kind, letter, digits = truth
     seen, quad = _photograph(art, style, chance)
@@ -133,7 +150,7 @@ def _glare(chance: Chance) -> Reals:
     return np.asarray(light * ripple, dtype=np.float32)
 
 
-def _photograph(art: Art, style: Style, chance: Chance) -> tuple[Picture, Quad]:
+def _photograph(art: Art, style: NumberStyle, chance: Chance) -> tuple[Picture, Quad]:
     """Give what the camera sees about the tile, and where the tile's corners are in it."""
     quad, size = _pose(chance)
     scene = _surroundings(style, quad, size, chance)
@@ -188,7 +205,7 @@ def _round_off(art: Art, chance: Chance) -> Reals:
     return np.dstack([art * cover[:, :, None], cover])
 
 
-def _surroundings(style: Style, quad: Quad, size: tuple[int, int], chance: Chance) -> Art:
+def _surroundings(style: NumberStyle, quad: Quad, size: tuple[int, int], chance: Chance) -> Art:
     """Draw what lies about the tile: floor, its own side, neighbours of its colour across a dark gap."""
     ground = chance.uniform(0, 0.9, 3) if chance.random() < 0.7 else style.back
     scene = np.full((size[1], size[0], 3), ground, dtype=np.float32)

@@ -1,7 +1,7 @@
-"""`python -m vision.training.digits_train --out FILE`: draw crops, train, write the network as ONNX.
+"""The network that reads printed numbers, and how it is trained.
 
-Two cores take about an hour, and half an hour for `--crops 120000 --epochs 6`, which reads a little less
-(vision/models/README.md). The same seed, fonts and packages give the same crops.
+`python -m vision.training.digits_train --out FILE`: draw crops, train, write the network as ONNX. The network: a trunk,
+then one look for each sign, then what the sign is.
 """
 
 import argparse
@@ -14,13 +14,69 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 from torch.nn import functional
 
-from vision.marks.digits_net import prepare
-from vision.marks.signs import KINDS, NUMBER, SEEN, UPSIDE_DOWN
+from vision.marks.digits import KINDS, NUMBER, SEEN_SIGNS, UPSIDE_DOWN, prepare_crops
 from vision.training.crops import Crop, draw_crops
-from vision.training.digits_net import LETTERS, DigitsNet
-from vision.training.export import export
+from vision.training.export import export_onnx
+
+SIGNS = 4  # letter, three digits
+LETTERS = 27  # A to Z, none
+_WIDE = 96
+
+
+def _conv(before: int, after: int, size: int = 3, step: int = 1) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(before, after, size, step, size // 2, bias=False), nn.BatchNorm2d(after), nn.ReLU(inplace=True)
+    )
+
+
+class _Twice(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
+    """Two convolutions and a way past them."""
+
+    def __init__(self, wide: int) -> None:
+        super().__init__()
+        self.first = _conv(wide, wide)
+        self.second = nn.Sequential(nn.Conv2d(wide, wide, 3, 1, 1, bias=False), nn.BatchNorm2d(wide))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x + self.second(self.first(x)))
+
+
+class DigitsNet(nn.Module):  # type: ignore[misc]  # as above
+    """From crops, shape (n, 3, 112, 80), to raw scores: kind (n, 5), way up (n, 2), letter (n, 27), signs (n, 48).
+
+    `where`, shape (n, 4, 140), is how the four looks spread over the 14 by 10 cells of the crop.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trunk = nn.Sequential(
+            _conv(3, 24, 5, 2),
+            _conv(24, 32, 3, 2),
+            _Twice(32),
+            _conv(32, 64, 3, 2),
+            _Twice(64),
+            _Twice(64),
+            _conv(64, _WIDE),
+        )
+        self.look = nn.Conv2d(_WIDE, SIGNS, 1)
+        self.whole = nn.Sequential(_conv(_WIDE, 48, 3, 2), nn.Flatten(), nn.Linear(48 * 35, 64), nn.ReLU(inplace=True))
+        self.answer = nn.Linear(64, KINDS + 2)
+        self.letter = nn.Sequential(nn.Linear(_WIDE + 64, 96), nn.ReLU(inplace=True), nn.Linear(96, LETTERS))
+        self.digit = nn.Sequential(nn.Linear(_WIDE + 64, 128), nn.ReLU(inplace=True), nn.Linear(128, SEEN_SIGNS))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Give raw scores, and where each sign was looked for."""
+        features = self.trunk(x)
+        where = torch.softmax(self.look(features).reshape(-1, SIGNS, 140), dim=2)
+        looked = torch.matmul(where, features.reshape(-1, _WIDE, 140).transpose(1, 2))
+        whole = self.whole(features)
+        signs = [torch.cat([looked[:, sign], whole], dim=1) for sign in range(SIGNS)]
+        scores = [self.answer(whole), self.letter(signs[0]), *(self.digit(sign) for sign in signs[1:])]
+        return torch.cat(scores, dim=1), where
+
 
 SEED = 20
 _CHUNK = 500
@@ -69,7 +125,7 @@ def _batches(drawn: Drawn, chance: np.random.Generator) -> list[NDArray[np.int64
 def _loss(scores: torch.Tensor, where: torch.Tensor, truth: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
     number = truth[:, 0] == NUMBER
     kind = functional.cross_entropy(scores[:, :KINDS], truth[:, 0])
-    ways, letter, *signs = scores[number, KINDS:].split([2, LETTERS, SEEN, SEEN, SEEN], dim=1)
+    ways, letter, *signs = scores[number, KINDS:].split([2, LETTERS, SEEN_SIGNS, SEEN_SIGNS, SEEN_SIGNS], dim=1)
     where, truth, spots = where[number], truth[number], spots[number]
     total = kind + functional.cross_entropy(ways, truth[:, 1]) + 0.5 * functional.cross_entropy(letter, truth[:, 2])
     for place, sign in enumerate(signs):
@@ -90,7 +146,7 @@ def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
     return ((cross + 0.1 * off) * there).sum() / there.sum()
 
 
-def train(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
+def train_digits(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
     """Train a network from crops; after each epoch it says how it goes and writes what there is."""
     torch.manual_seed(SEED)
     chance = np.random.default_rng(SEED)
@@ -103,7 +159,7 @@ def train(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
         net.train().to(memory_format=torch.channels_last)
         for chosen in _batches(drawn, chance):
             crops, places = _jolted(drawn["pixels"][chosen], drawn["spots"][chosen], chance)
-            pixels = torch.from_numpy(prepare(_recolour(crops, chance)))
+            pixels = torch.from_numpy(prepare_crops(_recolour(crops, chance)))
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 scores, where = net(pixels.to(memory_format=torch.channels_last))
             truth, spots = torch.from_numpy(drawn["truth"][chosen]), torch.from_numpy(places)
@@ -114,7 +170,7 @@ def train(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
             schedule.step()
             losses.append(loss.item())
         print(f"epoch {epoch}: loss {np.mean(losses[-50:]):.3f}, {time.perf_counter() - began:.0f} s", flush=True)
-        export(net.eval(), torch.zeros(1, 3, 112, 80), ("scores", "where"), (0,), out)
+        export_onnx(net.eval(), torch.zeros(1, 3, 112, 80), ("scores", "where"), (0,), out)
     return net
 
 
@@ -139,7 +195,7 @@ def _recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray
     return 255 - pixels if chance.random() < 0.3 else pixels
 
 
-def main() -> None:
+def _main() -> None:
     """Read the options, draw, train, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
@@ -151,9 +207,9 @@ def main() -> None:
     drawn = as_seen(draw_all(chosen.crops, chosen.processes))
     print(f"{len(drawn['truth'])} crops drawn in {time.perf_counter() - began:.0f} s", flush=True)
     torch.set_num_threads(2)
-    train(drawn, chosen.epochs, chosen.out)
+    train_digits(drawn, chosen.epochs, chosen.out)
     print(f"written after {time.perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":
-    main()
+    _main()

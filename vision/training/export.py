@@ -12,7 +12,9 @@ from torch import Tensor, nn
 _FEW = 64  # numbers; smaller arrays are left as they are
 
 
-def export(net: nn.Module, example: Tensor, outputs: tuple[str, ...], open_sides: tuple[int, ...], out: Path) -> None:
+def export_onnx(
+    net: nn.Module, example: Tensor, outputs: tuple[str, ...], open_sides: tuple[int, ...], out: Path
+) -> None:
     """Write a network that is done learning; `open_sides` of what it takes and gives may be of any length."""
     axes = {name: {side: f"side{side}" for side in open_sides} for name in ("picture", *outputs)}
     content = BytesIO()

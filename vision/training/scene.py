@@ -8,15 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Picture, Points
-from vision.training.scene_boxes import Look, at_height, outline, paint_slab, paint_tile, random_look, random_trim
-from vision.training.scene_camera import Pinhole, random_pinhole
-from vision.training.scene_canvas import Canvas
-from vision.training.scene_colours import any_colour, near
-from vision.training.scene_grounds import Grain, grain_bank, lay
-from vision.training.scene_hands import paint_hand
-from vision.training.scene_layout import Lie, Slab, Table, random_table
-from vision.training.scene_lens import photograph
-from vision.training.scene_light import light_up, shadows
+from vision.training.scene_art import Grain, any_colour, grain_bank, lay_texture, near
+from vision.training.scene_layout import SceneSlab, SceneTable, SceneTile, random_table
+from vision.training.scene_light import light_up, photograph, shadows
+from vision.training.scene_paint import (
+    Canvas,
+    Pinhole,
+    TileAppearance,
+    at_height,
+    outline,
+    paint_hand,
+    paint_slab,
+    paint_tile,
+    random_appearance,
+    random_pinhole,
+    random_trim,
+)
 
 SIZE = (320, 256)  # width, height of a picture
 CELL = 4  # pixels a side of a cell of the maps
@@ -46,7 +53,7 @@ def draw_scene(seed: int) -> Scene:
     """Draw the scene of a seed."""
     rng = np.random.default_rng(seed)
     size = _tile_size(rng)
-    look = random_look(rng, size)
+    look = random_appearance(rng, size)
     table = random_table(rng, size)
     width = _apparent_width(rng)
     middle = np.array(SIZE) * _FINE / 2 + rng.normal(0, 30, 2) * _FINE
@@ -76,7 +83,7 @@ def _grains() -> list[Grain]:
     return grain_bank(np.random.default_rng(1))
 
 
-def _ground(rng: np.random.Generator, pinhole: Pinhole, look: Look, table: Table) -> Canvas:
+def _ground(rng: np.random.Generator, pinhole: Pinhole, look: TileAppearance, table: SceneTable) -> Canvas:
     ground = _lay(rng, pinhole, look)
     floors = [slab for slab in table.slabs if slab.role == "floor"]
     if floors:
@@ -88,11 +95,11 @@ def _ground(rng: np.random.Generator, pinhole: Pinhole, look: Look, table: Table
     return Canvas(cv2.resize(ground, (SIZE[0] * _FINE, SIZE[1] * _FINE), interpolation=cv2.INTER_LINEAR))
 
 
-def _foot(pinhole: Pinhole, slab: Slab) -> Points:
+def _foot(pinhole: Pinhole, slab: SceneSlab) -> Points:
     return pinhole.see(at_height(outline(slab.x, slab.y, slab.width, slab.depth, slab.angle), 0.0))
 
 
-def _lay(rng: np.random.Generator, pinhole: Pinhole, look: Look) -> NDArray[np.float32]:
+def _lay(rng: np.random.Generator, pinhole: Pinhole, look: TileAppearance) -> NDArray[np.float32]:
     grains = _grains()
     colour = near(rng, look.style.ground, 15) if rng.random() < 0.2 else any_colour(rng)
     zoom = float(np.exp(rng.uniform(np.log(0.4), np.log(2.0))))
@@ -101,10 +108,12 @@ def _lay(rng: np.random.Generator, pinhole: Pinhole, look: Look) -> NDArray[np.f
     spread = np.array([[c, -s, -256 * (c - s)], [s, c, -256 * (s + c)], [0, 0, 1]])
     grain = grains[int(rng.integers(len(grains)))]
     plane = np.diag([1 / _FINE, 1 / _FINE, 1]) @ pinhole.plane(0.0) @ spread
-    return lay(grain, colour, float(rng.uniform(0.02, 0.3)), plane, SIZE)
+    return lay_texture(grain, colour, float(rng.uniform(0.02, 0.3)), plane, SIZE)
 
 
-def _shadows(rng: np.random.Generator, pinhole: Pinhole, look: Look, table: Table) -> NDArray[np.float32]:
+def _shadows(
+    rng: np.random.Generator, pinhole: Pinhole, look: TileAppearance, table: SceneTable
+) -> NDArray[np.float32]:
     cast = -look.light * look.size[2] * rng.uniform(0.1, 1.5)
     boxes = []
     for lie in (lie for lie in table.lies if lie.shows != "empty"):
@@ -119,19 +128,19 @@ def _shadows(rng: np.random.Generator, pinhole: Pinhole, look: Look, table: Tabl
 
 
 def _paint(
-    rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: Look, table: Table
+    rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, table: SceneTable
 ) -> tuple[list[Points], list[bool]]:
     """Paint everything from the farthest to the nearest; cards lie flat under all else."""
     eye = pinhole.place()
     trims = {"rim": random_trim(rng, look), "rail": random_trim(rng, look), "card": look.face}
-    lying: list[Slab | Lie] = [slab for slab in table.slabs if slab.role != "floor"]
+    lying: list[SceneSlab | SceneTile] = [slab for slab in table.slabs if slab.role != "floor"]
     lying += [lie for lie in table.lies if lie.shows != "empty"]
     things = _in_view(pinhole, canvas, lying, look)
     things.sort(key=lambda thing: (_is_tall(thing), -np.hypot(thing.x - eye[0], thing.y - eye[1])))
     quads: list[Points] = []
     faces: list[bool] = []
     for thing in things:
-        if isinstance(thing, Slab):
+        if isinstance(thing, SceneSlab):
             paint_slab(rng, canvas, pinhole, look, thing, trims[thing.role])
         else:
             quads.append(paint_tile(rng, canvas, pinhole, look, thing, len(quads) + 1))
@@ -139,22 +148,24 @@ def _paint(
     return quads, faces
 
 
-def _is_tall(thing: Slab | Lie) -> bool:
-    return isinstance(thing, Lie) or thing.role != "card"
+def _is_tall(thing: SceneSlab | SceneTile) -> bool:
+    return isinstance(thing, SceneTile) or thing.role != "card"
 
 
-def _in_view(pinhole: Pinhole, canvas: Canvas, things: list[Slab | Lie], look: Look) -> list[Slab | Lie]:
+def _in_view(
+    pinhole: Pinhole, canvas: Canvas, things: list[SceneSlab | SceneTile], look: TileAppearance
+) -> list[SceneSlab | SceneTile]:
     """Give those things that may be seen: their middles lie in the picture, or not far outside."""
     if not things:
         return []
     middles = pinhole.see(np.array([(thing.x, thing.y, 0.0) for thing in things]))
-    reach = np.array([max(look.size[1], thing.width if isinstance(thing, Slab) else 0) for thing in things])
+    reach = np.array([max(look.size[1], thing.width if isinstance(thing, SceneSlab) else 0) for thing in things])
     margin = (1.5 * pinhole.focal / pinhole.distance * reach)[:, None]
     seen = np.all((middles > -margin) & (middles < canvas.size + margin), axis=1).tolist()
     return [thing for thing, is_seen in zip(things, seen, strict=True) if is_seen]
 
 
-def _decoys(pinhole: Pinhole, look: Look, table: Table) -> list[Points]:
+def _decoys(pinhole: Pinhole, look: TileAppearance, table: SceneTable) -> list[Points]:
     empty = [(lie.x, lie.y, *look.size[:2], lie.angle) for lie in table.lies if lie.shows == "empty"]
     cards = [(slab.x, slab.y, slab.width, slab.depth, slab.angle) for slab in table.slabs if slab.role == "card"]
     return [pinhole.see(at_height(outline(*place), 0.0)) for place in empty + cards]

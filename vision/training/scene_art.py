@@ -1,11 +1,115 @@
-"""What is to be seen on top of tiles and cards, drawn flat: numbers, labels, invented faces, print."""
+"""Colours, materials and print at random: tables, tray floors, and the tops of tiles and cards.
+
+Colours are BGR, 0..255: any at all, and more often those that tiles, tables and people really have.
+"""
+
+import colorsys
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Picture
-from vision.training.scene_colours import Colour, any_colour, ink_on, ivory, near
+from vision.geometry import Homography, Picture
+
+Colour = NDArray[np.float64]  # shape (3,), BGR
+
+
+def any_colour(rng: np.random.Generator) -> Colour:
+    """Give any colour, greys and darks as likely as bright ones."""
+    saturation = float(rng.choice([rng.uniform(0, 0.15), rng.uniform(0, 1)]))
+    return _from_hsv(rng.random(), saturation, float(rng.uniform(0.05, 1.0)))
+
+
+def plastic(rng: np.random.Generator) -> Colour:
+    """Give the colour of a tile's plastic."""
+    kind = rng.integers(5)
+    if kind == 0:
+        return ivory(rng)
+    if kind == 1:
+        return _from_hsv(rng.random(), float(rng.uniform(0, 0.2)), float(rng.uniform(0.03, 0.25)))
+    if kind == 2:
+        return _from_hsv(float(rng.uniform(0.25, 0.65)), float(rng.uniform(0.3, 1)), float(rng.uniform(0.15, 0.9)))
+    if kind == 3:
+        return _from_hsv(float(rng.uniform(0.05, 0.16)), float(rng.uniform(0.2, 0.8)), float(rng.uniform(0.4, 1)))
+    return any_colour(rng)
+
+
+def ivory(rng: np.random.Generator) -> Colour:
+    """Give a white: a face's, a label's, a pale back's."""
+    return _from_hsv(float(rng.uniform(0.05, 0.2)), float(rng.uniform(0, 0.3)), float(rng.uniform(0.72, 1.0)))
+
+
+def skin(rng: np.random.Generator) -> Colour:
+    """Give a colour of skin, from the darkest to the lightest."""
+    return _from_hsv(float(rng.uniform(0.0, 0.1)), float(rng.uniform(0.2, 0.7)), float(rng.uniform(0.18, 1.0)))
+
+
+def near(rng: np.random.Generator, colour: Colour, spread: float) -> Colour:
+    """Give a colour near another one."""
+    return np.asarray(np.clip(colour + rng.normal(0, spread, 3), 0, 255))
+
+
+def ink_on(rng: np.random.Generator, ground: Colour) -> Colour:
+    """Give an ink that can be told from its ground, if only just."""
+    for _ in range(8):
+        ink = any_colour(rng)
+        if float(np.abs(ink - ground).max()) > 45:
+            return ink
+    return np.asarray(255.0 - ground)
+
+
+def _from_hsv(hue: float, saturation: float, value: float) -> Colour:
+    red, green, blue = colorsys.hsv_to_rgb(hue % 1, saturation, value)
+    return np.array([blue, green, red]) * 255.0
+
+
+Grain = NDArray[np.float32]  # shape (512, 512), about -1..1
+
+_SIDE = 512
+
+
+def grain_bank(rng: np.random.Generator, count: int = 24) -> list[Grain]:
+    """Make textures once, for all pictures."""
+    makers = (_wood, _felt, _plain, _pattern)
+    return [makers[int(rng.choice(4, p=[0.35, 0.3, 0.25, 0.1]))](rng) for _ in range(count)]
+
+
+def lay_texture(
+    grain: Grain, colour: Colour, contrast: float, plane: Homography, size: tuple[int, int]
+) -> NDArray[np.float32]:
+    """Spread a texture over the plane as the camera sees it: BGR, shape (height, width, 3)."""
+    seen = cv2.warpPerspective(grain, plane, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
+    return np.asarray(np.float32(colour) * (1 + contrast * seen[:, :, None]), dtype=np.float32)
+
+
+def _noise(rng: np.random.Generator, rows: int, columns: int) -> Grain:
+    small = rng.normal(0, 1, (rows, columns)).astype(np.float32)
+    return np.asarray(cv2.resize(small, (_SIDE, _SIDE), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
+
+
+def _wood(rng: np.random.Generator) -> Grain:
+    coarse = _noise(rng, int(rng.integers(8, 30)), 4)
+    rings = np.sin(coarse * rng.uniform(2, 9)) + 0.5 * _noise(rng, 128, 6) + 0.3 * _noise(rng, _SIDE, 24)
+    planks = np.repeat(rng.normal(0, 0.4, 8), _SIDE // 8)[:, None] if rng.random() < 0.3 else 0.0
+    return np.asarray(0.5 * (rings + planks), dtype=np.float32)
+
+
+def _felt(rng: np.random.Generator) -> Grain:
+    clouds = _noise(rng, 12, 12) * rng.uniform(0, 0.6) + _noise(rng, 64, 64) * rng.uniform(0, 0.6)
+    return np.asarray(clouds + 0.5 * _noise(rng, _SIDE, _SIDE), dtype=np.float32)
+
+
+def _plain(rng: np.random.Generator) -> Grain:
+    return np.asarray(0.1 * _noise(rng, 4, 4) + 0.03 * _noise(rng, 256, 256), dtype=np.float32)
+
+
+def _pattern(rng: np.random.Generator) -> Grain:
+    """Checks, stripes or plaid: a printed cloth."""
+    down, across = np.mgrid[0:_SIDE, 0:_SIDE].astype(np.float32)
+    a, b = rng.uniform(0.02, 0.25, 2)
+    waves = np.sign(np.sin(a * down)) * rng.uniform(0, 1) + np.sign(np.sin(b * across)) * rng.uniform(0, 1)
+    return np.asarray(waves, dtype=np.float32)
+
 
 _FONTS = (cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_DUPLEX, cv2.FONT_HERSHEY_COMPLEX, cv2.FONT_HERSHEY_TRIPLEX)
 _LETTERS = "ABCDEFGHKLMNPRSTUVX"

@@ -9,7 +9,7 @@ ROWS = (13, 11, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class Lie:
+class SceneTile:
     """A tile's place: its middle, its rotation (radians), and what it shows: `back`, `face`, `foreign`, or `empty`."""
 
     x: float
@@ -19,7 +19,7 @@ class Lie:
 
 
 @dataclass(frozen=True, slots=True)
-class Slab:
+class SceneSlab:
     """A box that is no tile, such as a rim: middle, size, rotation, from which height to which."""
 
     x: float
@@ -33,14 +33,14 @@ class Slab:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class SceneTable:
     """Everything that lies there; the camera looks at the origin."""
 
-    lies: tuple[Lie, ...]
-    slabs: tuple[Slab, ...]
+    lies: tuple[SceneTile, ...]
+    slabs: tuple[SceneSlab, ...]
 
 
-def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> Table:
+def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> SceneTable:
     """Lay a table with tiles of `tile` = width, height, thickness."""
     kind = rng.choice(["tray", "carrier", "heap", "single", "nothing"], p=[0.38, 0.2, 0.34, 0.05, 0.03])
     if kind == "tray":
@@ -57,7 +57,7 @@ def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> 
         look = np.array([at.x, at.y]) + rng.normal(0, tile[1], 2)
     cards = [_card(rng, tile) for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.6, 0.2, 0.1, 0.1])))]
     slabs = [_turned_slab(slab, 0.0, -look) for slab in slabs]
-    return Table(tuple(_turned(lie, 0.0, -look) for lie in lies), (*slabs, *cards))
+    return SceneTable(tuple(_turned(lie, 0.0, -look) for lie in lies), (*slabs, *cards))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,9 @@ def _habits(rng: np.random.Generator, tile: tuple[float, float, float]) -> _Habi
     )
 
 
-def _tray(rng: np.random.Generator, tile: tuple[float, float, float], habits: _Habits) -> tuple[list[Lie], list[Slab]]:
+def _tray(
+    rng: np.random.Generator, tile: tuple[float, float, float], habits: _Habits
+) -> tuple[list[SceneTile], list[SceneSlab]]:
     width, height, _ = tile
     pitch, row_pitch = width + habits.gap, height + habits.row_gap
     long, deep = ROWS[0] * pitch + habits.gap, len(ROWS) * row_pitch + habits.row_gap
@@ -97,12 +99,12 @@ def _tray(rng: np.random.Generator, tile: tuple[float, float, float], habits: _H
         y = -deep / 2 + habits.row_gap + row_pitch * row + height / 2
         lies += _row(rng, habits, [(left + pitch * col + width / 2, y) for col in range(count)])
         beyond = [*range(count, ROWS[0]), *range(count - ROWS[0], 0)]  # places at the row's ends that no tile fills
-        lies += [Lie(left + pitch * col + width / 2, y, 0.0, "empty") for col in beyond if ROWS[0] > count]
-    floor = Slab(0, 0, long + 2, deep + 2, 0, 0, 0.1, "floor")
+        lies += [SceneTile(left + pitch * col + width / 2, y, 0.0, "empty") for col in beyond if ROWS[0] > count]
+    floor = SceneSlab(0, 0, long + 2, deep + 2, 0, 0, 0.1, "floor")
     return lies, [floor, *_walls(habits, long, deep, row_pitch)]
 
 
-def _row(rng: np.random.Generator, habits: _Habits, spots: list[tuple[float, float]]) -> list[Lie]:
+def _row(rng: np.random.Generator, habits: _Habits, spots: list[tuple[float, float]]) -> list[SceneTile]:
     lies = []
     for x, y in spots:
         if rng.random() < habits.faults:
@@ -111,11 +113,11 @@ def _row(rng: np.random.Generator, habits: _Habits, spots: list[tuple[float, flo
             fault = "back"
         angle = rng.normal(0, habits.askew) + (rng.normal(0, 0.5) if fault == "askew" else 0)
         dx, dy = rng.normal(0, max(0.05, habits.gap / 6)), rng.normal(0, habits.row_gap / 8)
-        lies.append(Lie(x + float(dx), y + float(dy), float(angle), "back" if fault == "askew" else str(fault)))
+        lies.append(SceneTile(x + float(dx), y + float(dy), float(angle), "back" if fault == "askew" else str(fault)))
     return lies
 
 
-def _walls(habits: _Habits, long: float, deep: float, row_pitch: float) -> list[Slab]:
+def _walls(habits: _Habits, long: float, deep: float, row_pitch: float) -> list[SceneSlab]:
     walls = []
     if habits.rim:
         w = habits.rim_width
@@ -125,15 +127,15 @@ def _walls(habits: _Habits, long: float, deep: float, row_pitch: float) -> list[
             (-long / 2 - w / 2, 0, w, deep),
             (long / 2 + w / 2, 0, w, deep),
         ):
-            walls += _pieces(Slab(x, y, a, b, 0, 0, habits.rim, "rim"))
+            walls += _pieces(SceneSlab(x, y, a, b, 0, 0, habits.rim, "rim"))
     if habits.rail:
         for row in (1, 2):
             y = -deep / 2 + habits.row_gap / 2 + row * row_pitch
-            walls += _pieces(Slab(0, y, long, min(1.5, 0.8 * habits.row_gap), 0, 0, habits.rail, "rail"))
+            walls += _pieces(SceneSlab(0, y, long, min(1.5, 0.8 * habits.row_gap), 0, 0, habits.rail, "rail"))
     return walls
 
 
-def _pieces(wall: Slab, length: float = 30.0) -> list[Slab]:
+def _pieces(wall: SceneSlab, length: float = 30.0) -> list[SceneSlab]:
     """Cut an upright wall, so that each piece can be painted in its turn from far to near."""
     count = max(1, round(max(wall.width, wall.depth) / length))
     along = np.arange(count) - (count - 1) / 2
@@ -145,11 +147,11 @@ def _pieces(wall: Slab, length: float = 30.0) -> list[Slab]:
     ]
 
 
-def _carrier(rng: np.random.Generator, tile: tuple[float, float, float]) -> tuple[list[Lie], list[Slab]]:
+def _carrier(rng: np.random.Generator, tile: tuple[float, float, float]) -> tuple[list[SceneTile], list[SceneSlab]]:
     habits = _habits(rng, tile)
     reach = 0.5 * ROWS[0] * (tile[0] + habits.gap) + rng.uniform(0.0, 0.3) * tile[1]
-    lies: list[Lie] = []
-    slabs: list[Slab] = []
+    lies: list[SceneTile] = []
+    slabs: list[SceneSlab] = []
     for seat in range(4):
         one, walls = _tray(rng, tile, habits)
         angle = seat * np.pi / 2 + rng.normal(0, 0.01)
@@ -161,12 +163,12 @@ def _carrier(rng: np.random.Generator, tile: tuple[float, float, float]) -> tupl
     return lies, slabs
 
 
-def _turned(lie: Lie, angle: float, shift: NDArray[np.float64]) -> Lie:
+def _turned(lie: SceneTile, angle: float, shift: NDArray[np.float64]) -> SceneTile:
     x, y = _rotate(lie.x + shift[0], lie.y + shift[1], angle)
-    return Lie(x, y, lie.angle + angle, lie.shows)
+    return SceneTile(x, y, lie.angle + angle, lie.shows)
 
 
-def _turned_slab(slab: Slab, angle: float, shift: NDArray[np.float64]) -> Slab:
+def _turned_slab(slab: SceneSlab, angle: float, shift: NDArray[np.float64]) -> SceneSlab:
     x, y = _rotate(slab.x + shift[0], slab.y + shift[1], angle)
     return replace(slab, x=x, y=y, angle=slab.angle + angle)
 
@@ -176,23 +178,23 @@ def _rotate(x: float, y: float, angle: float) -> tuple[float, float]:
     return c * x - s * y, s * x + c * y
 
 
-def _heap(rng: np.random.Generator, tile: tuple[float, float, float], count: int) -> list[Lie]:
+def _heap(rng: np.random.Generator, tile: tuple[float, float, float], count: int) -> list[SceneTile]:
     """Drop tiles one by one where they touch no other; their outlines are tried against each other."""
     reach = tile[1] * np.sqrt(count) * rng.uniform(0.55, 1.1)
     faces = rng.choice([0.0, 0.05, 0.3], p=[0.3, 0.5, 0.2])
     shows = [str(s) for s in rng.choice(["back", "face", "foreign"], count, p=[0.98 - faces, faces, 0.02])]
-    lies: list[Lie] = []
+    lies: list[SceneTile] = []
     for show in shows:
         for _ in range(12):
             x, y = rng.uniform(-reach, reach, 2)
-            lie = Lie(float(x), float(y), float(rng.uniform(0, 2 * np.pi)), show)
+            lie = SceneTile(float(x), float(y), float(rng.uniform(0, 2 * np.pi)), show)
             if all(_apart(lie, other, tile) for other in lies):
                 lies.append(lie)
                 break
     return lies
 
 
-def _apart(one: Lie, other: Lie, tile: tuple[float, float, float]) -> bool:
+def _apart(one: SceneTile, other: SceneTile, tile: tuple[float, float, float]) -> bool:
     """Tell whether two tiles do not overlap: some side of one of them divides them (separating axes)."""
     between = np.array([other.x - one.x, other.y - one.y])
     half = np.array([tile[0], tile[1]]) / 2
@@ -205,14 +207,14 @@ def _apart(one: Lie, other: Lie, tile: tuple[float, float, float]) -> bool:
     return False
 
 
-def _reach(lie: Lie, axis: NDArray[np.float64], half: NDArray[np.float64]) -> float:
+def _reach(lie: SceneTile, axis: NDArray[np.float64], half: NDArray[np.float64]) -> float:
     c, s = np.cos(lie.angle), np.sin(lie.angle)
     return float(half[0] * abs(c * axis[0] + s * axis[1]) + half[1] * abs(-s * axis[0] + c * axis[1]))
 
 
-def _card(rng: np.random.Generator, tile: tuple[float, float, float]) -> Slab:
+def _card(rng: np.random.Generator, tile: tuple[float, float, float]) -> SceneSlab:
     """Put a card anywhere in view; some are as large as a tile, so that being a white rectangle is not enough."""
     width = tile[0] * float(rng.choice([rng.uniform(0.8, 1.6), rng.uniform(1.6, 5.0)]))
     x, y = rng.normal(0, tile[1] * 3, 2)
     depth = width * float(rng.uniform(0.5, 1.5))
-    return Slab(float(x), float(y), width, depth, float(rng.uniform(0, 6.3)), 0.1, 0.5, "card")
+    return SceneSlab(float(x), float(y), width, depth, float(rng.uniform(0, 6.3)), 0.1, 0.5, "card")

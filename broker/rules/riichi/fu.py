@@ -1,12 +1,140 @@
-"""Fu, counted item by item as a club member would (RIICHI-POINTS, "Compter les fus")."""
+"""The readings of a winning hand, and the fu of each, item by item (RIICHI-POINTS, "Compter les fus").
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+A reading has sets, a pair, and the part that the winning tile completes. A set that the winning tile completes on a
+discard is open where fu are counted ("réalisé sans voler", RIICHI-POINTS). Fu are counted for a reading that has the
+yaku of the hand.
+"""
 
-from broker.rules.riichi.hand import Situation
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, Literal
+
+from broker.rules.deal import KINDS
+from broker.rules.mcr import ORPHANS, SUITED, Counts, is_seven_pairs, kind_counts
+from broker.rules.riichi.hand import RiichiHand, RiichiSituation, without_red
 from broker.rules.riichi.profile import FuRules
-from broker.rules.riichi.reading import Group, Reading, SevenPairs, is_orphan
+
+SetKind = Literal["chii", "pon", "kan"]
+
+Wait = Literal["two_sided", "edge", "closed", "pair", "two_pairs"]
+"""What the hand waited with; `two_pairs`: for the third tile of either."""
+
+FIRST_OF_LAST_CHII: Final = 6
+"""Place in a suit, from 0, of the lowest tile of 789."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileSet:
+    """A set: its kind, its lowest tile, and whether fu are counted for it as for an open one."""
+
+    kind: SetKind
+    tile: str
+    open: bool
+
+    @property
+    def tiles(self) -> tuple[str, ...]:
+        """The tiles of the set."""
+        if self.kind == "chii":
+            low = KINDS.index(self.tile)
+            return KINDS[low : low + 3]
+        return (self.tile,) * (4 if self.kind == "kan" else 3)
+
+
+@dataclass(frozen=True, slots=True)
+class HandReading:
+    """Four sets and a pair. `open`: a set was called before the win, so the hand is an open one."""
+
+    sets: tuple[TileSet, ...]
+    pair: str
+    wait: Wait
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SevenPairs:
+    """Seven different pairs."""
+
+
+def is_orphan(tile: str) -> bool:
+    """Say whether a tile is a terminal or an honour."""
+    return KINDS.index(tile) in ORPHANS
+
+
+def is_thirteen_orphans(hand: RiichiHand) -> bool:
+    """Say whether the hand is one of each terminal and honour, and another of one of them."""
+    counts = kind_counts(hand.standing)
+    return not hand.melds and {index for index, number in enumerate(counts) if number} == ORPHANS
+
+
+def hand_readings(hand: RiichiHand, *, self_drawn: bool) -> tuple[HandReading | SevenPairs, ...]:
+    """Give each way to read a hand; none where it does not win or is thirteen orphans."""
+    counts = kind_counts(hand.standing)
+    pairs = is_seven_pairs(counts) and max(counts) == 2  # noqa: PLR2004 - seven pairs are different ones
+    called = tuple(TileSet(_kind(meld.kind), min(without_red(meld.tiles)), meld.open) for meld in hand.melds)
+    regular = (
+        reading
+        for pair, groups in divisions(tuple(counts))
+        for reading in _completed(called, groups, pair, without_red((hand.winning_tile,))[0], self_drawn=self_drawn)
+    )
+    return (*([SevenPairs()] if pairs else []), *dict.fromkeys(regular))
+
+
+@lru_cache(maxsize=4096)
+def divisions(counts: tuple[int, ...]) -> tuple[tuple[str, tuple[TileSet, ...]], ...]:
+    """Give each way to divide standing tiles into a pair and closed sets."""
+    found = []
+    for index, number in enumerate(counts):
+        if number > 1:
+            rest = list(counts)
+            rest[index] -= 2
+            found += [(KINDS[index], groups) for groups in _sets(rest)]
+    return tuple(found)
+
+
+def _sets(counts: Counts) -> Iterator[tuple[TileSet, ...]]:
+    """Divide tiles into pon and chii: the lowest tile is in one or the other."""
+    low = next((index for index, number in enumerate(counts) if number), None)
+    if low is None:
+        yield ()
+        return
+    for kind, tiles in (("pon", [low] * 3), ("chii", [low, low + 1, low + 2])):
+        if kind == "chii" and (low >= SUITED or low % 9 > FIRST_OF_LAST_CHII):
+            continue
+        rest = counts.copy()
+        for tile in tiles:
+            rest[tile] -= 1
+        if min(rest) >= 0:
+            yield from ((TileSet(_kind(kind), KINDS[low], open=False), *more) for more in _sets(rest))
+
+
+def _completed(
+    called: tuple[TileSet, ...], own: tuple[TileSet, ...], pair: str, tile: str, *, self_drawn: bool
+) -> Iterator[HandReading]:
+    """Give a reading for each closed part of a division that the winning tile can have completed."""
+    is_open = any(group.open for group in called)
+    if pair == tile:
+        yield HandReading((*called, *own), pair, "pair", is_open)
+    for at, group in enumerate(own):
+        if tile in group.tiles:
+            won = replace(group, open=not self_drawn)
+            yield HandReading((*called, *own[:at], won, *own[at + 1 :]), pair, _wait(group, tile), is_open)
+
+
+def _wait(group: TileSet, tile: str) -> Wait:
+    if group.kind != "chii":
+        return "two_pairs"
+    place = group.tiles.index(tile)
+    if place == 1:
+        return "closed"
+    low = KINDS.index(group.tile) % 9
+    return "edge" if (low == 0 and place == 2) or (low == FIRST_OF_LAST_CHII and place == 0) else "two_sided"  # noqa: PLR2004 - the third tile of 123
+
+
+def _kind(said: str) -> SetKind:
+    kinds: dict[str, SetKind] = {"chii": "chii", "pon": "pon", "kan": "kan"}
+    return kinds[said]
+
 
 WINNING: Final = 20
 CONCEALED_RON: Final = 10
@@ -25,7 +153,7 @@ WIND_TILES: Final = {"east": "1z", "south": "2z", "west": "3z", "north": "4z"}
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class FuItem:
     """One reason for fu: its id in names.toml, the fu, and the tiles where some are meant."""
 
     id: str
@@ -37,76 +165,132 @@ class Item:
 class Fu:
     """All reasons, and what they come to: the sum, and that rounded up to the next 10 (never for seven pairs)."""
 
-    items: tuple[Item, ...]
+    items: tuple[FuItem, ...]
     sum: int
     rounded: int
 
 
-def fu_of(reading: Reading | SevenPairs, said: Situation, rules: FuRules) -> Fu:
+def fu_of(reading: HandReading | SevenPairs, said: RiichiSituation, rules: FuRules) -> Fu:
     """Count the fu of a hand that is read in one way."""
     if isinstance(reading, SevenPairs):
-        return Fu((Item("seven_pairs", SEVEN_PAIRS),), SEVEN_PAIRS, SEVEN_PAIRS)
+        return Fu((FuItem("seven_pairs", SEVEN_PAIRS),), SEVEN_PAIRS, SEVEN_PAIRS)
     items = tuple(_items(reading, said, rules))
     total = sum(item.fu for item in items)
     return Fu(items, total, -(-total // 10) * 10)
 
 
-def is_pinfu(reading: Reading | SevenPairs, said: Situation) -> bool:
+def is_pinfu(reading: HandReading | SevenPairs, said: RiichiSituation) -> bool:
     """Say whether a closed hand has nothing that gives fu: chii alone, a pair without value, two sides to wait on."""
     if isinstance(reading, SevenPairs) or reading.open:
         return False
     return _is_without_fu(reading, said)
 
 
-def _is_without_fu(reading: Reading, said: Situation) -> bool:
+def _is_without_fu(reading: HandReading, said: RiichiSituation) -> bool:
     all_chii = all(group.kind == "chii" for group in reading.sets)
     return all_chii and reading.wait == "two_sided" and not any(_pair_values(reading.pair, said))
 
 
-def _items(reading: Reading, said: Situation, rules: FuRules) -> Iterator[Item]:
-    yield Item("winning", WINNING)
+def _items(reading: HandReading, said: RiichiSituation, rules: FuRules) -> Iterator[FuItem]:
+    yield FuItem("winning", WINNING)
     if not said.self_drawn and not reading.open:
-        yield Item("concealed_ron", CONCEALED_RON)
+        yield FuItem("concealed_ron", CONCEALED_RON)
     for group in reading.sets:
         if group.kind != "chii":
             yield _of_set(group)
     yield from _of_pair(reading.pair, said, rules)
     if reading.wait in ("edge", "closed", "pair"):
-        yield Item(f"{reading.wait}_wait", SINGLE_WAIT)
+        yield FuItem(f"{reading.wait}_wait", SINGLE_WAIT)
     yield from _of_the_draw(reading, said, rules)
 
 
-def _of_set(group: Group) -> Item:
+def _of_set(group: TileSet) -> FuItem:
     orphan = is_orphan(group.tile)
     fu = PLAIN_PON * (2 if orphan else 1) * (1 if group.open else 2) * (4 if group.kind == "kan" else 1)
     side = "open" if group.open else "closed"
-    return Item(f"{side}_{group.kind}{'_of_orphans' if orphan else ''}", fu, group.tiles)
+    return FuItem(f"{side}_{group.kind}{'_of_orphans' if orphan else ''}", fu, group.tiles)
 
 
-def _pair_values(pair: str, said: Situation) -> tuple[bool, bool, bool]:
+def _pair_values(pair: str, said: RiichiSituation) -> tuple[bool, bool, bool]:
     """Say whether a pair is of dragons, of the seat wind, of the round wind."""
     return pair in DRAGONS, pair == WIND_TILES[said.seat_wind], pair == WIND_TILES[said.round_wind]
 
 
-def _of_pair(pair: str, said: Situation, rules: FuRules) -> Iterator[Item]:
+def _of_pair(pair: str, said: RiichiSituation, rules: FuRules) -> Iterator[FuItem]:
     tiles = (pair, pair)
     dragon, seat, prevalent = _pair_values(pair, said)
     if dragon:
-        yield Item("dragon_pair", VALUED_PAIR, tiles)
+        yield FuItem("dragon_pair", VALUED_PAIR, tiles)
     elif seat and prevalent:
-        yield Item("double_wind_pair", rules.double_wind_pair.value, tiles)
+        yield FuItem("double_wind_pair", rules.double_wind_pair.value, tiles)
     elif seat:
-        yield Item("seat_wind_pair", VALUED_PAIR, tiles)
+        yield FuItem("seat_wind_pair", VALUED_PAIR, tiles)
     elif prevalent:
-        yield Item("round_wind_pair", VALUED_PAIR, tiles)
+        yield FuItem("round_wind_pair", VALUED_PAIR, tiles)
 
 
-def _of_the_draw(reading: Reading, said: Situation, rules: FuRules) -> Iterator[Item]:
+def _of_the_draw(reading: HandReading, said: RiichiSituation, rules: FuRules) -> Iterator[FuItem]:
     if said.self_drawn and said.rinshan:
-        yield Item("replacement_tile", rules.replacement_tile.value)
+        yield FuItem("replacement_tile", rules.replacement_tile.value)
     elif said.self_drawn and not is_pinfu(reading, said):
-        yield Item("tsumo", TSUMO)
+        yield FuItem("tsumo", TSUMO)
     elif not said.self_drawn and reading.open and _is_without_fu(reading, said):
         least = rules.open_pinfu.value - WINNING
         if least:
-            yield Item("open_pinfu", least)
+            yield FuItem("open_pinfu", least)
+
+
+CONCEALED_TRIPLETS: Final = 3
+
+Test = Callable[[HandReading], bool]
+
+
+def _has_two_alike(reading: HandReading) -> bool:
+    return _alike(reading) == 1
+
+
+def _alike(reading: HandReading) -> int:
+    chii = [group.tile for group in reading.sets if group.kind == "chii"]
+    return sum(chii.count(tile) // 2 for tile in set(chii))
+
+
+def _closed_triplets(reading: HandReading) -> int:
+    return sum(group.kind != "chii" and not group.open for group in reading.sets)
+
+
+def _is_outside(reading: HandReading) -> bool:
+    parts = [group.tiles for group in reading.sets] + [(reading.pair,)]
+    return all(any(is_orphan(tile) for tile in part) for part in parts)
+
+
+def _has_straight(reading: HandReading) -> bool:
+    low = {group.tile for group in reading.sets if group.kind == "chii"}
+    return any({f"{rank}{suit}" for rank in (1, 4, 7)} <= low for suit in "mps")
+
+
+def _has_three_suits(reading: HandReading, *, chii: bool) -> bool:
+    low = {group.tile for group in reading.sets if (group.kind == "chii") == chii}
+    return any({f"{rank}{suit}" for suit in "mps"} <= low for rank in range(1, 10))
+
+
+FORMS: Final[Mapping[str, Test]] = {
+    "iipeikou": _has_two_alike,
+    "ryanpeikou": lambda reading: _alike(reading) > 1,
+    "sanankou": lambda reading: _closed_triplets(reading) == CONCEALED_TRIPLETS,
+    "toitoi": lambda reading: all(group.kind != "chii" for group in reading.sets),
+    "chanta": _is_outside,
+    "junchan": _is_outside,
+    "ittsu": _has_straight,
+    "sanshoku_doujun": lambda reading: _has_three_suits(reading, chii=True),
+    "sanshoku_doukou": lambda reading: _has_three_suits(reading, chii=False),
+}
+"""What a reading must have for each yaku that only some readings of the same tiles have."""
+
+
+def has_yaku(reading: HandReading | SevenPairs, yaku: Collection[str], said: RiichiSituation) -> bool:
+    """Say whether a reading is one in which these yaku were counted."""
+    if isinstance(reading, SevenPairs):
+        return "chiitoitsu" in yaku
+    if "chiitoitsu" in yaku or ("pinfu" in yaku) != is_pinfu(reading, said):
+        return False
+    return all(test(reading) for yaku_id, test in FORMS.items() if yaku_id in yaku)

@@ -1,16 +1,19 @@
-"""A riichi hand as the winner lays it down, and how it won; none that cannot be is ever made.
+"""A riichi hand as the winner lays it down, and whether it can have won as it is said.
 
-Tiles are written as in `broker.rules.tiles`, with `0m 0p 0s` for the red fives.
+None that cannot be is ever made.
+
+Tiles are written as in `broker.rules.deal`, with `0m 0p 0s` for the red fives.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from broker.contract.words import SEATS
+from broker.protocol import SEATS
+from broker.rules.deal import COPIES, RED
 from broker.rules.errors import RuleError
-from broker.rules.fan import hand as tiles_of
-from broker.rules.tiles import COPIES, RED
+from broker.rules.mcr import hand
+from broker.rules.riichi.profile import HandRules
 
 KINDS_OF_MELD: Final[Mapping[str, str]] = {"chii": "chow", "pon": "pung", "kan": "kong"}
 """What the other rule book calls them."""
@@ -20,7 +23,7 @@ MOST_INDICATORS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Meld:
+class RiichiMeld:
     """A set laid down: `chii`, `pon` or `kan`. Only a kan can be closed.
 
     Raises RuleError `unknown_tile`, `not_a_meld` or `concealed_meld`.
@@ -37,13 +40,13 @@ class Meld:
         _ = self.plain
 
     @property
-    def plain(self) -> tiles_of.Meld:
+    def plain(self) -> hand.McrMeld:
         """The meld without red, as the tiles of any rule book are checked."""
-        return tiles_of.Meld(KINDS_OF_MELD[self.kind], plain(self.tiles), concealed=not self.open)
+        return hand.McrMeld(KINDS_OF_MELD[self.kind], without_red(self.tiles), concealed=not self.open)
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class RiichiHand:
     """What the winner holds: the concealed tiles without the winning one, the winning tile, the melds.
 
     Raises RuleError `unknown_tile`, `wrong_tile_count` or `five_of_a_tile`.
@@ -51,17 +54,17 @@ class Hand:
 
     concealed: tuple[str, ...]
     winning_tile: str
-    melds: tuple[Meld, ...] = ()
+    melds: tuple[RiichiMeld, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse tiles that cannot be one player's."""
         melds = [meld.plain for meld in self.melds]
-        tiles_of.check_tiles(plain(self.concealed), melds, *plain((self.winning_tile,)))
+        hand.check_tiles(without_red(self.concealed), melds, *without_red((self.winning_tile,)))
 
     @property
     def standing(self) -> tuple[str, ...]:
         """The tiles outside melds with the winning one, red as any five."""
-        return plain((*self.concealed, self.winning_tile))
+        return without_red((*self.concealed, self.winning_tile))
 
     @property
     def all_tiles(self) -> tuple[str, ...]:
@@ -75,7 +78,7 @@ class Hand:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class RiichiSituation:
     """How the hand won. Raises RuleError `unknown_wind`, `unknown_tile` or `too_many_indicators`.
 
     `riichi`: 0 none, 1 riichi, 2 double riichi. `first_turn`: before any call and before the winner's first discard
@@ -103,7 +106,7 @@ class Situation:
             if said not in SEATS:
                 raise RuleError("unknown_wind", f"{said[:20]!r} is no {which} wind; there are: {', '.join(SEATS)}")
         for indicators in (self.dora_indicators, self.ura_indicators):
-            tiles_of.refuse_unknown(plain(indicators))
+            hand.refuse_unknown(without_red(indicators))
             if len(indicators) > MOST_INDICATORS:
                 raise RuleError("too_many_indicators", f"{len(indicators)} indicators, at most {MOST_INDICATORS}")
         dora, ura = len(self.dora_indicators), len(self.ura_indicators)
@@ -116,15 +119,79 @@ class Situation:
         return self.seat_wind == "east"
 
 
-def plain(tiles: Iterable[str]) -> tuple[str, ...]:
+def without_red(tiles: Iterable[str]) -> tuple[str, ...]:
     """Give tiles with a red five as a five."""
     return tuple(RED.get(tile, tile) for tile in tiles)
 
 
-def check_seen(hand: Hand, situation: Situation) -> None:
+def check_seen(hand: RiichiHand, situation: RiichiSituation) -> None:
     """Raise RuleError `five_of_a_tile` where the hand and the indicators together have too many of a tile."""
-    seen = plain((*hand.all_tiles, *situation.dora_indicators, *situation.ura_indicators))
+    seen = without_red((*hand.all_tiles, *situation.dora_indicators, *situation.ura_indicators))
     for tile in set(seen):
         if seen.count(tile) > COPIES:
             text = f"{tile} is there {seen.count(tile)} times with the indicators; a set has {COPIES}"
             raise RuleError("five_of_a_tile", text)
+
+
+def check_riichi_situation(hand: RiichiHand, situation: RiichiSituation, rules: HandRules) -> None:
+    """Raise RuleError where tiles, situation and rules contradict each other; docs/riichi.md lists the codes."""
+    check_seen(hand, situation)
+    _check_red(hand, rules)
+    _check_riichi(hand, situation, rules)
+    _check_last_tile(situation)
+    _check_kan(hand, situation)
+    if situation.first_turn:
+        _check_first_turn(hand, situation)
+
+
+def _check_red(hand: RiichiHand, rules: HandRules) -> None:
+    if not rules.red_fives.value:
+        return  # a red five is a five then: many sets have them, also where they are not counted
+    tiles = hand.all_tiles
+    for red, five in RED.items():
+        wrong = tiles.count(red) > 1 or tiles.count(five) > 3  # noqa: PLR2004 - the fourth one is red
+        _refuse_if(wrong, "wrong_red_fives", f"of the four {five} one is red: {red} at most once, {five} three times")
+
+
+def _check_riichi(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> None:
+    _refuse_if(bool(said.riichi) and hand.open, "riichi_with_open_hand", "riichi is declared on a closed hand only")
+    _refuse_if(said.ippatsu and not said.riichi, "ippatsu_without_riichi", "ippatsu needs riichi")
+    _refuse_if(said.ippatsu and said.rinshan, "ippatsu_with_rinshan", "the own kan has ended ippatsu")
+    _refuse_if(said.open_riichi and not said.riichi, "open_riichi_without_riichi", "open riichi is a kind of riichi")
+    refused = said.open_riichi and not rules.open_riichi.value
+    _refuse_if(refused, "open_riichi_refused", "these rules know no open riichi")
+
+
+def _check_last_tile(said: RiichiSituation) -> None:
+    _refuse_if(said.haitei and not said.self_drawn, "haitei_on_discard", "haitei is the last tile drawn")
+    _refuse_if(said.houtei and said.self_drawn, "houtei_self_drawn", "houtei is the last tile discarded")
+    # MONTREAL: "haitei rinshan" is a contradiction in terms.
+    both = said.haitei and said.rinshan
+    _refuse_if(both, "haitei_with_rinshan", "a replacement tile is never the last tile of the wall")
+    both = said.houtei and said.chankan
+    _refuse_if(both, "houtei_with_chankan", "a tile added to a kan is no discard")
+
+
+def _check_kan(hand: RiichiHand, said: RiichiSituation) -> None:
+    _refuse_if(said.rinshan and not said.self_drawn, "rinshan_on_discard", "a replacement tile is drawn")
+    no_kan = said.rinshan and all(meld.kind != "kan" for meld in hand.melds)
+    _refuse_if(no_kan, "replacement_without_kong", "a replacement tile is drawn after a kan, and there is none")
+    _refuse_if(said.chankan and said.self_drawn, "chankan_self_drawn", "a kan is robbed of another's tile")
+    if said.chankan:
+        # All four of the kan are accounted for: three of its owner's, and the one that is robbed.
+        seen = without_red((*hand.all_tiles, *said.dora_indicators, *said.ura_indicators))
+        tile = without_red((hand.winning_tile,))[0]
+        _refuse_if(seen.count(tile) > 1, "kong_not_robbed", f"another {tile} is seen, so nobody has a kan of it")
+
+
+def _check_first_turn(hand: RiichiHand, said: RiichiSituation) -> None:
+    _refuse_if(bool(hand.melds), "not_first_turn", "the winner has called or made a kan")
+    _refuse_if(bool(said.riichi), "not_first_turn", "the winner has declared riichi, so has discarded already")
+    _refuse_if(said.haitei or said.houtei or said.rinshan, "not_first_turn", "that is no tile of a first turn")
+    dealer = said.dealer and not said.self_drawn
+    _refuse_if(dealer, "not_first_turn", "the dealer discards before anybody else, so has had a turn")
+
+
+def _refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence
+    if wrong:
+        raise RuleError(code, text)

@@ -16,7 +16,7 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 Part = Literal["yaku", "fu", "limit"]
 
 
-class Names(Struct, frozen=True, forbid_unknown_fields=True):
+class RiichiNames(Struct, frozen=True, forbid_unknown_fields=True):
     """The names of one thing, as names.toml explains them."""
 
     ja: str
@@ -29,13 +29,13 @@ class Names(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
-    yaku: dict[str, Names]
-    fu: dict[str, Names]
-    limit: dict[str, Names]
+    yaku: dict[str, RiichiNames]
+    fu: dict[str, RiichiNames]
+    limit: dict[str, RiichiNames]
 
 
 @cache
-def catalogue(part: Part) -> Mapping[str, Names]:
+def riichi_names(part: Part) -> Mapping[str, RiichiNames]:
     """Give the names of all yaku, items of fu or limits by id, in the order in which they are told."""
     text = (files("broker.rules.riichi") / "names.toml").read_text(encoding="utf-8")
     read = msgspec.toml.decode(text, type=_File)
@@ -45,16 +45,16 @@ def catalogue(part: Part) -> Mapping[str, Names]:
 @cache
 def ids_by_number(of: Literal["library", "tenhou"]) -> Mapping[int, str]:
     """Give the id of each yaku by its number in the library, or in Tenhou's records."""
-    numbered = ((getattr(names, of), yaku_id) for yaku_id, names in catalogue("yaku").items())
+    numbered = ((getattr(names, of), yaku_id) for yaku_id, names in riichi_names("yaku").items())
     return {number: yaku_id for number, yaku_id in numbered if number is not None}
 
 
 @cache
-def place(yaku_id: str) -> int:
+def yaku_place(yaku_id: str) -> int:
     """Give the place of a yaku in the order in which they are told, from 0."""
-    return list(catalogue("yaku")).index(yaku_id)
+    return list(riichi_names("yaku")).index(yaku_id)
 
 
-def name(part: Part, of: str, language: Language = "ja") -> str:
+def riichi_name(part: Part, of: str, language: Language = "ja") -> str:
     """Give the name of a yaku, an item of fu or a limit."""
-    return str(getattr(catalogue(part)[of], language))
+    return str(getattr(riichi_names(part)[of], language))

@@ -42,7 +42,7 @@ ROUNDED_UP: Final = ((4, 30), (3, 60))
 
 
 @dataclass(frozen=True, slots=True)
-class Win:
+class PaidWin:
     """A hand that won: its value, who won it, and what lies on the table.
 
     `fu` is rounded already (or 25), and asked for only under 5 han. `yakuman` counts them; where there is one, han and
@@ -71,7 +71,7 @@ class Win:
 
 
 @dataclass(frozen=True, slots=True)
-class Payments:
+class RiichiPayments:
     """What each pays, in points, counters included; None where nobody pays in that way.
 
     `discarder_pays` on a discard; `each_other_pays` to the dealer, self-drawn; `dealer_pays` and
@@ -87,22 +87,22 @@ class Payments:
     each_non_dealer_pays: int | None = None
 
 
-def payments(win: Win, rules: PointRules) -> Payments:
+def riichi_payments(win: PaidWin, rules: PointRules) -> RiichiPayments:
     """Give what a win pays."""
     base, limit = base_of(win, rules)
     counters, taken = win.honba * rules.counter.value, win.deposits * rules.deposit.value
     if not win.self_drawn:
         paid = share(base, 6 if win.dealer else 4) + counters
-        return Payments(base, limit, paid + taken, discarder_pays=paid)
+        return RiichiPayments(base, limit, paid + taken, discarder_pays=paid)
     more = counters // 3
     twice = share(base, 2) + more
     if win.dealer:
-        return Payments(base, limit, 3 * twice + taken, each_other_pays=twice)
+        return RiichiPayments(base, limit, 3 * twice + taken, each_other_pays=twice)
     once = share(base, 1) + more
-    return Payments(base, limit, twice + 2 * once + taken, dealer_pays=twice, each_non_dealer_pays=once)
+    return RiichiPayments(base, limit, twice + 2 * once + taken, dealer_pays=twice, each_non_dealer_pays=once)
 
 
-def base_of(win: Win, rules: PointRules) -> tuple[int, Limit | None]:
+def base_of(win: PaidWin, rules: PointRules) -> tuple[int, Limit | None]:
     """Give the base of a hand's value in points, and the limit that set it."""
     if win.yakuman:
         return win.yakuman * YAKUMAN, "yakuman"

@@ -7,10 +7,138 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from broker.contract.words import ProfileId
-from broker.rules.profile import Awards, CarryOver, Datum, FalseHu, Imp, SmallGroup, Stated, Team, Ties
-from broker.rules.riichi.referee.settings import PlayRules
-from broker.rules.riichi.session.settings import SessionRules
+from broker.protocol import ProfileId
+from broker.rules.profile import (
+    AwardRules,
+    CarryOverRules,
+    DatumRules,
+    FalseHuRules,
+    ImpRules,
+    SmallGroupRules,
+    Stated,
+    TeamRules,
+    TieRules,
+)
+
+StartScore = Annotated[int, Meta(ge=0, le=1_000_000, multiple_of=100)]
+
+Rounds = Annotated[int, Meta(ge=0, le=4)]
+
+Renchan = Literal["win", "win_or_tenpai", "until_dislodged", "never"]
+"""When the dealer stays. `until_dislodged`: unless only others win, or the own chombo costs the deal."""
+
+AbortReason = Literal["nine_terminals", "four_winds", "four_riichi", "four_kans", "triple_ron"]
+
+PaoYakuman = Literal["daisangen", "daisuushii", "suukantsu"]
+
+
+class ScoreRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """What each begins with, what somebody needs at the end, and which score ends the session at once."""
+
+    start: Stated[StartScore]
+    finish: Stated[StartScore]
+    out: Stated[Literal["negative", "zero_or_less"]]
+
+
+class LengthRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """Rounds that are played in any case, and further ones at most while nobody has what is needed.
+
+    `ends_on`: whether the session may end by a hand that nobody won. `dealer_stops`: whether a dealer who would stay
+    after the last hand ends the session by leading it.
+    """
+
+    rounds: Stated[Annotated[int, Meta(ge=1, le=4)]]
+    extension: Stated[Annotated[int, Meta(ge=0, le=3)]]
+    ends_on: Stated[Literal["won_hand", "any_hand"]]
+    dealer_stops: Stated[Literal["never", "leading"]]
+
+
+class DealerRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """When the dealer stays: in the first round, and in those after it."""
+
+    first_round: Stated[Renchan]
+    later_rounds: Stated[Renchan]
+
+
+class RonRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """What becomes of several ron on one tile, and who of two winners gets the counters."""
+
+    several: Stated[Literal["triple_aborts", "all", "nearest"]]
+    counters: Stated[Literal["first", "each"]]
+
+
+class PaoRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """Responsibility: for which yakuman, for how much of the hand, who pays the counters of a ron, for a live kan."""
+
+    yakuman: Stated[tuple[PaoYakuman, ...]]
+    covers: Stated[Literal["hand", "yakuman"]]
+    counters: Stated[Literal["responsible", "discarder"]]
+    live_kan: Stated[bool]
+
+
+class DrawRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """What those who are not tenpai pay in all; whether nagashi counts; for which reasons a hand is broken off."""
+
+    tenpai: Stated[Annotated[int, Meta(ge=0, le=30_000, multiple_of=600)]]
+    nagashi: Stated[bool]
+    aborts: Stated[tuple[AbortReason, ...]]
+
+
+class FaultRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """What faults cost.
+
+    `yakuman_tenpai`: what a chombo costs beside, in reversed mangans, that spoilt a possible yakuman. `win_cancels`:
+    the chombo of a hand that somebody won costs nothing. `dealer`: what a dealer's chombo does to the deal; with
+    `passes_unless_winning` a dealer whom it would let win the session deals again. `minor`: in deposits.
+    """
+
+    yakuman_tenpai: Stated[Annotated[int, Meta(ge=0, le=4)]]
+    win_cancels: Stated[bool]
+    dealer: Stated[Literal["passes_unless_winning", "passes", "replays"]]
+    minor: Stated[Annotated[int, Meta(ge=0, le=10)]]
+
+
+class EndRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who gets the deposits that nobody won; whether equal scores share a place or are parted by the first seats."""
+
+    deposits: Stated[Literal["winners", "nobody"]]
+    ties: Stated[Literal["shared", "seat_order"]]
+
+
+class SessionRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a club plays from hand to hand."""
+
+    scores: ScoreRules
+    length: LengthRules
+    deal: DealerRules
+    ron: RonRules
+    pao: PaoRules
+    draw: DrawRules
+    faults: FaultRules
+    end: EndRules
+
+
+Milliseconds = Annotated[int, Meta(ge=0, le=60_000)]
+
+
+class PlayRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a hand is played.
+
+    `kuikae`: whether a caller may discard at once a tile that would have completed the same set. `riichi_tiles_left`:
+    tiles that have to be in the live wall. `priority_ms`: from the discard; so long a pon or kan comes before a chii,
+    afterwards who is first. `ron_ms`: so long a ron comes before all. `open_kan_dora`: when its indicator is turned;
+    that of a concealed kan is at once. `rinshan_dora`: whether a win on the replacement tile counts one that is still
+    to be turned. `orphans_rob`: whether thirteen orphans may rob a concealed kan.
+    """
+
+    kuikae: Stated[Literal["allowed", "same_tile", "forbidden"]]
+    riichi_tiles_left: Stated[Annotated[int, Meta(ge=0, le=20)]]
+    priority_ms: Stated[Milliseconds]
+    ron_ms: Stated[Milliseconds]
+    open_kan_dora: Stated[Literal["at_once", "with_discard"]]
+    rinshan_dora: Stated[bool]
+    orphans_rob: Stated[bool]
+
 
 DoubleYakuman = Literal["kokushi_thirteen_wait", "suuankou_tanki", "junsei_chuuren", "daisuushii"]
 """Yakuman that some rule sets count twice."""
@@ -72,14 +200,14 @@ class RiichiProfile(Struct, frozen=True, forbid_unknown_fields=True):
     points: PointRules
     session: SessionRules
     play: PlayRules
-    false_hu: FalseHu
-    imp: Imp
-    datum: Datum
-    team: Team
-    awards: Awards
-    small_group: SmallGroup
-    ties: Ties
-    carry_over: CarryOver
+    false_hu: FalseHuRules
+    imp: ImpRules
+    datum: DatumRules
+    team: TeamRules
+    awards: AwardRules
+    small_group: SmallGroupRules
+    ties: TieRules
+    carry_over: CarryOverRules
 
     @property
     def most_points(self) -> int:

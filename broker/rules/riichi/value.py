@@ -1,20 +1,215 @@
-"""The value of a riichi hand: the one function through which all hands are counted."""
+"""The value of a riichi hand: the one function through which all hands are counted.
 
-from collections.abc import Iterable, Mapping
+The `mahjong` library is asked for the yaku of hands that can be, and that win. First turns, paarenchan, the disjoint
+hand and fu are counted by us: the library adds renhou to other yaku, does not know the disjoint hand, and has fu for
+every replacement tile.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
+from mahjong.hand_calculating.hand import HandCalculator
+from mahjong.hand_calculating.hand_config import HandConfig, OptionalRules
+from mahjong.meld import Meld as LibraryMeld
+
+from broker.rules.deal import KINDS, RED
 from broker.rules.errors import RuleError
-from broker.rules.riichi.forms import fits
-from broker.rules.riichi.fu import Fu, fu_of
-from broker.rules.riichi.hand import Hand, Situation
-from broker.rules.riichi.library import counted
-from broker.rules.riichi.names import place
-from broker.rules.riichi.points import COUNTED, MANGAN, Payments, Win, base_of, payments
-from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.riichi.reading import Reading, SevenPairs, is_thirteen_orphans, readings
-from broker.rules.riichi.situation import check
-from broker.rules.riichi.special import is_disjoint, is_renhou_mangan, yakuman_of_the_moment
+from broker.rules.mcr import SUITED, kind_counts
+from broker.rules.riichi.fu import (
+    WIND_TILES,
+    Fu,
+    HandReading,
+    SevenPairs,
+    fu_of,
+    hand_readings,
+    has_yaku,
+    is_thirteen_orphans,
+)
+from broker.rules.riichi.hand import RiichiHand, RiichiSituation, check_riichi_situation, without_red
+from broker.rules.riichi.names import ids_by_number, yaku_place
+from broker.rules.riichi.points import COUNTED, MANGAN, PaidWin, RiichiPayments, base_of, riichi_payments
+from broker.rules.riichi.profile import HandRules, RiichiProfile
+
+COPIES: Final = 4
+INDEX: Final[Mapping[str, int]] = {kind: index for index, kind in enumerate(KINDS)}
+MELDS: Final[Mapping[str, str]] = {"chii": LibraryMeld.CHI, "pon": LibraryMeld.PON, "kan": LibraryMeld.KAN}
+
+
+@dataclass(frozen=True, slots=True)
+class _LibrarySet:
+    """A set as the library is told of it."""
+
+    kind: str
+    tiles: tuple[str, ...]
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCount:
+    """What the library counts: han by yaku, and its own fu."""
+
+    yaku: Mapping[str, int]
+    fu: int
+
+
+def count_by_library(
+    hand: RiichiHand,
+    said: RiichiSituation,
+    profile: RiichiProfile,
+    closed_sets: Sequence[tuple[str, tuple[str, ...]]] = (),
+) -> LibraryCount:
+    """Ask for the most valuable reading; with `closed_sets` (kind and tiles) for that one reading.
+
+    A hand that wins without any yaku has none here. Raises RuleError `yaku_counter_failed`.
+    """
+    sets = [_LibrarySet(meld.kind, meld.tiles, meld.open) for meld in hand.melds]
+    sets += [_LibrarySet(kind, tiles, open=False) for kind, tiles in closed_sets]
+    numbers = _numbers([tile for laid in sets for tile in laid.tiles], hand, red=profile.hand.red_fives.value)
+    answer = HandCalculator.estimate_hand_value(
+        numbers.all,
+        numbers.winning,
+        [_meld(laid, tiles) for laid, tiles in zip(sets, numbers.by_set(sets), strict=True)],
+        [_number(tile) for tile in without_red(said.dora_indicators)],
+        _config(hand, said, profile),
+        ura_dora_indicators=[_number(tile) for tile in without_red(said.ura_indicators)],
+    )
+    if answer.error == HandCalculator.ERR_NO_YAKU:
+        return LibraryCount({}, 0)
+    if answer.error or answer.yaku is None:
+        raise RuleError("yaku_counter_failed", f"the library does not count this hand: {answer.error}")
+    return LibraryCount(
+        {
+            ids_by_number("library")[yaku.yaku_id]: (hand.open and yaku.han_open) or yaku.han_closed
+            for yaku in answer.yaku
+        },
+        answer.fu or 0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The library's number of each tile, 0 to 135, those of the sets first; and of the winning tile or one alike."""
+
+    all: tuple[int, ...]
+    winning: int
+
+    def by_set(self, sets: Iterable[_LibrarySet]) -> list[tuple[int, ...]]:
+        """Give the numbers of each set."""
+        parts, at = [], 0
+        for laid in sets:
+            parts.append(self.all[at : at + len(laid.tiles)])
+            at += len(laid.tiles)
+        return parts
+
+
+def _numbers(in_sets: list[str], hand: RiichiHand, *, red: bool) -> _Numbers:
+    """Number the tiles; where red fives count, the first five of each suit is the red one."""
+    left = list(hand.all_tiles)
+    first = [_taken(left, tile) for tile in in_sets]
+    used: dict[str, int] = {}
+    numbers = []
+    for tile in (*first, *left):
+        face = RED.get(tile, tile)
+        if red and tile in RED:
+            numbers.append(_number(face))
+            continue
+        copy = used.get(face, int(red and face in RED.values()))
+        used[face] = copy + 1
+        numbers.append(_number(face) + copy)
+    won = _number(RED.get(hand.winning_tile, hand.winning_tile)) // COPIES
+    return _Numbers(tuple(numbers), next(number for number in numbers if number // COPIES == won))
+
+
+def _taken(left: list[str], tile: str) -> str:
+    """Take a tile out of those that are left, or the red one of its face where no other is there."""
+    found = tile if tile in left else next(red for red, face in RED.items() if face == tile)
+    left.remove(found)
+    return found
+
+
+def _number(tile: str) -> int:
+    return INDEX[tile] * COPIES
+
+
+def _meld(laid: _LibrarySet, numbers: tuple[int, ...]) -> LibraryMeld:
+    return LibraryMeld(MELDS[laid.kind], sorted(numbers), opened=laid.open)
+
+
+def _config(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile) -> HandConfig:
+    seat, prevalent = WIND_TILES[said.seat_wind], WIND_TILES[said.round_wind]
+    # The library gives 4 fu for a pair of the double wind. A pair gives no yaku, so one of the winds may be left out.
+    once = seat == prevalent and profile.fu.double_wind_pair.value == 2 and hand.standing.count(seat) == 2  # noqa: PLR2004 - a pair
+    return HandConfig(
+        is_tsumo=said.self_drawn,
+        is_riichi=said.riichi == 1,
+        is_daburu_riichi=said.riichi == 2,  # noqa: PLR2004 - double
+        is_open_riichi=said.open_riichi,
+        is_ippatsu=said.ippatsu,
+        is_rinshan=said.rinshan,
+        is_chankan=said.chankan,
+        is_haitei=said.haitei,
+        is_houtei=said.houtei,
+        player_wind=INDEX[seat],
+        round_wind=None if once else INDEX[prevalent],
+        options=_options(profile),
+    )
+
+
+def _options(profile: RiichiProfile) -> OptionalRules:
+    counted_yakuman = profile.points.counted_yakuman.value
+    return OptionalRules(
+        has_open_tanyao=profile.hand.open_tanyao.value,
+        has_aka_dora=profile.hand.red_fives.value,
+        has_double_yakuman=True,  # we count which are double
+        kazoe_limit=HandConfig.KAZOE_LIMITED if counted_yakuman == "yakuman" else HandConfig.KAZOE_SANBAIMAN,
+        kiriage=profile.points.kiriage.value,
+        fu_for_open_pinfu=profile.fu.open_pinfu.value == 30,  # noqa: PLR2004 - as the setting says
+        has_daisharin=profile.hand.daisharin.value != "none",
+        has_daisharin_other_suits=profile.hand.daisharin.value == "any_suit",
+    )
+
+
+DISJOINT_KINDS: Final = 13
+"""Kinds of tiles in the disjoint hand: one of them is there twice."""
+
+NEAR: Final = 2
+"""Tiles of a suit that are so far apart or less can come into one chii."""
+
+
+def is_disjoint(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> bool:
+    """Say whether the first 14 tiles are one pair and twelve others without any two that fit together (shiisanputa)."""
+    if rules.shiisanputa.value == "none" or not (said.first_turn and said.self_drawn):
+        return False
+    counts = kind_counts(hand.standing)
+    kinds = [index for index, number in enumerate(counts) if number]
+    suited = [index for index in kinds if index < SUITED]
+    near = any(high - low <= NEAR and high // 9 == low // 9 for low, high in pairwise(suited))
+    return len(kinds) == DISJOINT_KINDS and not near
+
+
+def yakuman_by_timing(said: RiichiSituation, rules: HandRules, yaku: Collection[str]) -> Iterator[str]:
+    """Give the yakuman that a win has by when it comes, whatever its tiles."""
+    if said.first_turn and said.self_drawn:
+        yield "tenhou" if said.dealer else "chiihou"
+    elif said.first_turn and rules.renhou.value == "yakuman":
+        yield "renhou"
+    if said.after_eight_counters and _is_paarenchan(said, rules, yaku):
+        yield "paarenchan"
+
+
+def _is_paarenchan(said: RiichiSituation, rules: HandRules, yaku: Collection[str]) -> bool:
+    if rules.paarenchan.value == "with_yaku":
+        by_the_moment = said.first_turn and (said.self_drawn or rules.renhou.value != "none")
+        return bool(yaku) or by_the_moment
+    return rules.paarenchan.value == "any_hand"
+
+
+def is_renhou_mangan(said: RiichiSituation, rules: HandRules) -> bool:
+    """Say whether the win is a renhou that is a mangan at least."""
+    return said.first_turn and not said.self_drawn and rules.renhou.value == "mangan"
+
 
 MANGAN_HAN: Final = 5
 
@@ -35,7 +230,7 @@ class Yaku:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class RiichiHandValue:
     """What a hand is worth. `fu` is None for hands without sets, where none are counted."""
 
     yaku: tuple[Yaku, ...]
@@ -51,19 +246,19 @@ class Value:
         """How many yakuman; a counted one is none."""
         return sum(one.yakuman for one in self.yaku)
 
-    def win(self, said: Situation, honba: int = 0, deposits: int = 0) -> Win:
+    def win(self, said: RiichiSituation, honba: int = 0, deposits: int = 0) -> PaidWin:
         """Give the win that pays."""
         fu = self.fu.rounded if self.fu else 0
-        return Win(self.han, fu, said.dealer, said.self_drawn, self.yakuman, honba, deposits)
+        return PaidWin(self.han, fu, said.dealer, said.self_drawn, self.yakuman, honba, deposits)
 
 
-def value(hand: Hand, said: Situation, profile: RiichiProfile) -> Value:
+def riichi_value(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:
     """Count a hand for the reading that is worth most.
 
     Raises RuleError with the codes of `situation.check`, `not_winning`, `no_yaku` or `yaku_counter_failed`.
     """
-    check(hand, said, profile.hand)
-    found = readings(hand, self_drawn=said.self_drawn)
+    check_riichi_situation(hand, said, profile.hand)
+    found = hand_readings(hand, self_drawn=said.self_drawn)
     if not found and not is_thirteen_orphans(hand):
         if is_disjoint(hand, said, profile.hand):
             return _of_disjoint(said, profile)
@@ -75,54 +270,54 @@ def value(hand: Hand, said: Situation, profile: RiichiProfile) -> Value:
 
 
 def value_and_payments(
-    hand: Hand, said: Situation, profile: RiichiProfile, honba: int = 0, deposits: int = 0
-) -> tuple[Value, Payments]:
+    hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile, honba: int = 0, deposits: int = 0
+) -> tuple[RiichiHandValue, RiichiPayments]:
     """Count a hand, and give what it pays. Raises RuleError with the codes of `value` and `Win`."""
-    counted_value = value(hand, said, profile)
-    return counted_value, payments(counted_value.win(said, honba, deposits), profile.points)
+    counted_value = riichi_value(hand, said, profile)
+    return counted_value, riichi_payments(counted_value.win(said, honba, deposits), profile.points)
 
 
 def _values(
-    hand: Hand, said: Situation, profile: RiichiProfile, found: tuple[Reading | SevenPairs, ...]
-) -> Iterable[Value]:
+    hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile, found: tuple[HandReading | SevenPairs, ...]
+) -> Iterable[RiichiHandValue]:
     """Give the value of the best reading; of each, where the library would weigh their fu otherwise than we do."""
     by_division = _by_division(found)
     if not (said.rinshan and profile.fu.replacement_tile.value == 0) or len(by_division) == 1:
-        yield _value(said, profile, found, counted(hand, said, profile).yaku)
+        yield _value(said, profile, found, count_by_library(hand, said, profile).yaku)
         return
     for same in by_division.values():
         closed = [(one.kind, one.tiles) for one in same[0].sets[len(hand.melds) :]]
-        yield _value(said, profile, same, counted(hand, said, profile, closed).yaku)
+        yield _value(said, profile, same, count_by_library(hand, said, profile, closed).yaku)
 
 
-def _by_division(found: Iterable[Reading | SevenPairs]) -> Mapping[object, tuple[Reading, ...]]:
+def _by_division(found: Iterable[HandReading | SevenPairs]) -> Mapping[object, tuple[HandReading, ...]]:
     """Group readings by their sets: a hand with a kan, which rinshan needs, is never seven pairs."""
-    divided: dict[object, tuple[Reading, ...]] = {}
+    divided: dict[object, tuple[HandReading, ...]] = {}
     for one in found:
-        if isinstance(one, Reading):
+        if isinstance(one, HandReading):
             key = (one.pair, *((group.kind, group.tile) for group in one.sets))
             divided[key] = (*divided.get(key, ()), one)
     return divided
 
 
 def _value(
-    said: Situation, profile: RiichiProfile, found: Iterable[Reading | SevenPairs], yaku: Mapping[str, int]
-) -> Value:
+    said: RiichiSituation, profile: RiichiProfile, found: Iterable[HandReading | SevenPairs], yaku: Mapping[str, int]
+) -> RiichiHandValue:
     fu = _fu(said, profile, found, yaku)
-    yakuman = [*(one for one in yaku if one in YAKUMAN), *yakuman_of_the_moment(said, profile.hand, yaku)]
+    yakuman = [*(one for one in yaku if one in YAKUMAN), *yakuman_by_timing(said, profile.hand, yaku)]
     if yakuman:
-        return Value(_yakuman(yakuman, profile), fu)
-    plain = Value(_ordered(Yaku(one, han) for one, han in yaku.items()), fu)
+        return RiichiHandValue(_yakuman(yakuman, profile), fu)
+    plain = RiichiHandValue(_ordered(Yaku(one, han) for one, han in yaku.items()), fu)
     if is_renhou_mangan(said, profile.hand) and _worth(plain, said, profile)[0] < MANGAN:
-        return Value((Yaku("renhou", MANGAN_HAN),), fu)
+        return RiichiHandValue((Yaku("renhou", MANGAN_HAN),), fu)
     return plain
 
 
 def _fu(
-    said: Situation, profile: RiichiProfile, found: Iterable[Reading | SevenPairs], yaku: Mapping[str, int]
+    said: RiichiSituation, profile: RiichiProfile, found: Iterable[HandReading | SevenPairs], yaku: Mapping[str, int]
 ) -> Fu | None:
     """Count the fu of the reading that has these yaku, of several the most."""
-    same = [one for one in found if fits(one, yaku, said)] or found
+    same = [one for one in found if has_yaku(one, yaku, said)] or found
     return max((fu_of(one, said, profile.fu) for one in same), key=lambda fu: fu.sum, default=None)
 
 
@@ -135,18 +330,18 @@ def _yakuman(ids: Iterable[str], profile: RiichiProfile) -> tuple[Yaku, ...]:
 
 
 def _ordered(yaku: Iterable[Yaku]) -> tuple[Yaku, ...]:
-    return tuple(sorted(yaku, key=lambda one: place(one.id)))
+    return tuple(sorted(yaku, key=lambda one: yaku_place(one.id)))
 
 
-def _worth(one: Value, said: Situation, profile: RiichiProfile) -> tuple[int, int, int]:
+def _worth(one: RiichiHandValue, said: RiichiSituation, profile: RiichiProfile) -> tuple[int, int, int]:
     """Give what readings are compared by: the base of the payments, then han, then fu."""
     base = base_of(one.win(said), profile.points)[0] if one.yaku else 0
     return base, one.han, one.fu.sum if one.fu else 0
 
 
-def _of_disjoint(said: Situation, profile: RiichiProfile) -> Value:
+def _of_disjoint(said: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:
     """Count the disjoint hand: no sets, so neither tenhou nor chiihou, but a win after eight counters as any other."""
     yakuman = ["shiisanputa"] if profile.hand.shiisanputa.value == "yakuman" else []
     if said.after_eight_counters and profile.hand.paarenchan.value != "none":
         yakuman.append("paarenchan")
-    return Value(_yakuman(yakuman, profile) if yakuman else (Yaku("shiisanputa", MANGAN_HAN),), None)
+    return RiichiHandValue(_yakuman(yakuman, profile) if yakuman else (Yaku("shiisanputa", MANGAN_HAN),), None)

@@ -1,13 +1,21 @@
-"""Which tiles complete a riichi hand: four sets and a pair, seven different pairs, or thirteen orphans."""
+"""Which tiles complete a riichi hand, and furiten.
+
+A player who waits may be kept from winning on a discard (MONTREAL).
+
+A hand is complete with four sets and a pair, seven different pairs, or thirteen orphans. Three kinds of furiten: a tile
+of the wait lies among the own discards, claimed ones too (RIICHI-PLAY), until the wait changes; a tile of the wait went
+by since the end of the own last turn; a tile of the wait went by since the own riichi.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from mahjong.agari import Agari
 
+from broker.rules.deal import COPIES, KINDS
 from broker.rules.errors import RuleError
-from broker.rules.tiles import COPIES, KINDS
 
 STARTING: Final = 13
 
@@ -17,7 +25,7 @@ ORPHANS: Final = frozenset(kind for kind in KINDS if kind[1] == "z" or kind[0] i
 INDEX: Final = {kind: index for index, kind in enumerate(KINDS)}
 
 
-def kind_of(tile: str) -> str:
+def tile_kind(tile: str) -> str:
     """Give a tile's face, a red five's too. Raises RuleError `unknown_tile`."""
     kind = f"5{tile[1]}" if len(tile) == 2 and tile[0] == "0" else tile  # noqa: PLR2004 - rank and suit
     if kind not in INDEX:
@@ -25,14 +33,14 @@ def kind_of(tile: str) -> str:
     return kind
 
 
-def waits(concealed: Sequence[str], melds: Iterable[Sequence[str]] = ()) -> tuple[str, ...]:
+def riichi_waits(concealed: Sequence[str], melds: Iterable[Sequence[str]] = ()) -> tuple[str, ...]:
     """Give the tiles that would complete a hand after a discard, without those of which it has all four.
 
     `concealed`: 13 tiles and three less for each meld. Raises RuleError `unknown_tile`, `wrong_tile_count` or
     `five_of_a_tile`.
     """
-    laid_down = [tuple(map(kind_of, meld)) for meld in melds]
-    held = Counter(map(kind_of, concealed))
+    laid_down = [tuple(map(tile_kind, meld)) for meld in melds]
+    held = Counter(map(tile_kind, concealed))
     if held.total() != STARTING - 3 * len(laid_down):
         raise RuleError("wrong_tile_count", f"{held.total()} concealed tiles and {len(laid_down)} melds")
     all_of = held + Counter(tile for meld in laid_down for tile in meld)
@@ -44,7 +52,8 @@ def waits(concealed: Sequence[str], melds: Iterable[Sequence[str]] = ()) -> tupl
 def orphans_wait(concealed: Sequence[str]) -> bool:
     """Say whether a hand waits for thirteen orphans, which may rob a concealed kan (MONTREAL)."""
     return (
-        len({kind_of(tile) for tile in concealed} & ORPHANS) >= STARTING - 1 and {*map(kind_of, concealed)} <= ORPHANS
+        len({tile_kind(tile) for tile in concealed} & ORPHANS) >= STARTING - 1
+        and {*map(tile_kind, concealed)} <= ORPHANS
     )
 
 
@@ -54,3 +63,59 @@ def _completes(held: Counter[str], kind: str) -> bool:
         counts[INDEX[tile]] = number
     counts[INDEX[kind]] += 1
     return bool(Agari.is_agari(counts))
+
+
+Furiten = Literal["own_discard", "same_turn", "riichi"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTile:
+    """A tile that a player has discarded, perhaps with riichi, or made a kan of."""
+
+    player: int
+    tile: str
+    riichi: bool = False
+    kan: Literal["", "added", "concealed"] = ""
+    """`added` to a pon, for others to rob; `concealed`: only thirteen orphans may."""
+
+
+def furiten(
+    player: int, wait: Collection[str], seen: Iterable[SeenTile], *, orphans: bool = False
+) -> tuple[Furiten, ...]:
+    """Give why a player may not ron, empty where nothing forbids it.
+
+    `seen`: everything that could have been won on, in order, and passed. A turn ends with the own discard, also after
+    a call; then what went by before it is forgotten, but for riichi. `orphans`: the player waits for thirteen orphans.
+    """
+    tiles = tuple(one for one in seen if orphans or one.kan != "concealed")
+    waiting = {tile_kind(tile) for tile in wait}
+    own = {tile_kind(one.tile) for one in tiles if one.player == player and not one.kan}
+    found: list[Furiten] = ["own_discard"] if waiting & own else []
+    if waiting & _passed(tiles, player, _last_turn(tiles, player)):
+        found.append("same_turn")
+    declared = _riichi(tiles, player)
+    if declared is not None and waiting & _passed(tiles, player, declared):
+        found.append("riichi")
+    return tuple(found)
+
+
+def may_ron(player: int, wait: Collection[str], seen: Iterable[SeenTile], tile: str, *, orphans: bool = False) -> bool:
+    """Say whether a player may win on a tile of another, as far as wait and furiten go. Yaku are the hand's matter."""
+    return tile_kind(tile) in {tile_kind(one) for one in wait} and not furiten(player, wait, seen, orphans=orphans)
+
+
+def _passed(seen: Sequence[SeenTile], player: int, since: int) -> set[str]:
+    return {tile_kind(one.tile) for one in seen[since:] if one.player != player}
+
+
+def _last_turn(seen: Sequence[SeenTile], player: int) -> int:
+    """Give the place after the own last discard."""
+    ends = [at for at, one in enumerate(seen) if one.player == player and not one.kan]
+    return ends[-1] + 1 if ends else 0
+
+
+def _riichi(seen: Sequence[SeenTile], player: int) -> int | None:
+    declared = [at for at, one in enumerate(seen) if one.player == player and one.riichi]
+    if len(declared) > 1:
+        raise RuleError("riichi_twice", f"player {player} declares riichi a second time")
+    return declared[0] + 1 if declared else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from broker.contract.words import SEATS, Seat
+from broker.protocol import SEATS, Seat
 from broker.rules.deal import ROWS, Deal
 
 REPLACEMENTS: Final = 4

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
-from kiosk.log_ahead import lay_out
+from kiosk.journal import allocate_log
 
 MS: Final = 1_000_000
 LAID_OUT: Final = "bare commit, a log laid out"
@@ -30,7 +30,7 @@ class Bare:
         self.taken: dict[str, list[float]] = {LAID_OUT: [], GROWS: [], PTY: []}
         """For each commit of one press, and for each frame's way through, in ms."""
         self._stores = {name: self._open(folder / f"bare-{at}.sqlite") for at, name in enumerate((LAID_OUT, GROWS))}
-        lay_out(self._stores[LAID_OUT])
+        allocate_log(self._stores[LAID_OUT])
         self._ends = os.openpty()
         for end in self._ends:
             tty.setraw(end)

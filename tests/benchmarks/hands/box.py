@@ -15,11 +15,11 @@ from statistics import quantiles
 from typing import Final
 
 from firmware.box.box import ButtonBox
-from firmware.box.codec import encode
+from firmware.box.codec import encode_frame
 from firmware.reports import SEATS, Health, Pressed, Released, Report
-from firmware.twins.box import BoxTwin
-from firmware.twins.cable import Cable
-from firmware.twins.pico import Pico
+from firmware.sim.box import BoxSimulator
+from firmware.sim.cable import WaitableCable
+from firmware.sim.pico import SimulatedPico
 from tests.firmware.box.fuzz import garbage
 from tests.firmware.box.year import live
 from tests.firmware.micropython.flashed import flash
@@ -36,7 +36,7 @@ Told = tuple[int, Report]
 class Table:
     """A table at a simulated box: what it was told, and when."""
 
-    def __init__(self, twin: BoxTwin) -> None:
+    def __init__(self, twin: BoxSimulator) -> None:
         self.twin, self._told = twin, queue.Queue[Told]()
         self.box = ButtonBox(str(twin.path), lambda report: self._told.put((time.monotonic_ns(), report)))
         while self.next()[1] != Health("buttons", None):
@@ -102,7 +102,7 @@ def pairs_in_order(table: Table, pairs: int = PRESSES) -> int:
     return right
 
 
-def push(cable: Cable, piece: bytes) -> None:
+def push(cable: WaitableCable, piece: bytes) -> None:
     """Send all of it, however slowly it is read."""
     while piece:
         select.select([], [cable], [], 30)
@@ -112,7 +112,7 @@ def push(cable: Cable, piece: bytes) -> None:
 def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
     """Send garbage through a pseudo-terminal; give what was told besides silence, and by how many KB memory grew."""
     told = queue.Queue[Report]()
-    with BoxTwin() as twin, ButtonBox(str(twin.path), told.put) as box:
+    with BoxSimulator() as twin, ButtonBox(str(twin.path), told.put) as box:
         while told.get(timeout=30) != Health("buttons", None):
             pass
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -131,13 +131,13 @@ def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
 def garbage_to_box(total: int = BYTES) -> list[bytes]:
     """Send garbage to a box; give the edges it said, and what it answers in the end."""
     ticks = iter(range(0, 1 << 40, 1000))
-    box = Pico(lambda: next(ticks) % (1 << 30), 1)
+    box = SimulatedPico(lambda: next(ticks) % (1 << 30), 1)
     said = b""
     for piece in garbage(total, seed=2):
         for at in range(0, len(piece), 64):
             said += b"".join(line for line in box.turn(piece[at : at + 64]).split(b"\n") if line.startswith(b"!E"))
     assert box.lamps() == [0, 0, 0, 0]
-    return [said, box.turn(b"\n" + encode("Q", 5))]
+    return [said, box.turn(b"\n" + encode_frame("Q", 5))]
 
 
 def garbage_to_micropython(total: int = BYTES) -> int:
@@ -150,13 +150,13 @@ def garbage_to_micropython(total: int = BYTES) -> int:
             for at in range(0, len(piece), 64):
                 assert b"!E" not in box.turn(piece[at : at + 64])
             most = max(most, micropython.ask("memory"))
-        assert b"!R 5" in box.turn(b"\n" + encode("Q", 5))
+        assert b"!R 5" in box.turn(b"\n" + encode_frame("Q", 5))
     return most
 
 
 def main() -> None:
     """Measure, and print a line for each."""
-    with BoxTwin(ppm=60, seed=1) as twin:
+    with BoxSimulator(ppm=60, seed=1) as twin:
         table = Table(twin)
         with table.box:
             waits, errors = edge_to_report(table)

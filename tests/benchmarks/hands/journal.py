@@ -23,31 +23,29 @@ from typing import Any, Final
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
-from firmware.addresses import open_buttons
+from firmware.button_addresses import open_buttons
 from firmware.reports import SEATS, Pressed, Released, Report, Seat
-from firmware.twins.box_fingers import BoxFingers
-from kiosk.config import Screen, Settings
-from kiosk.eyes import Eyes
-from kiosk.journal import Journal
-from kiosk.program import Program
-from kiosk.round import Round
-from kiosk.screens.window import Window
-from kiosk.screens.words import Words
-from kiosk.table.events import ButtonPressed
-from kiosk.table.state import Phase
+from firmware.sim.box import BoxFingers
+from kiosk.camera.thread import CameraThread
+from kiosk.config import KioskSettings, ScreenSettings
+from kiosk.journal import TableJournal
+from kiosk.loop import LoopRound
+from kiosk.program import TableProgram
+from kiosk.screens import ScreenWindow, Translations
+from kiosk.table import ButtonPressed, Phase
 from tests.benchmarks.hands.bare import LAID_OUT, Bare
 from tests.benchmarks.hands.pins import percentile
 from tests.kiosk.at_the_box import played
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG, unconnected
-from vision.live.cameras import open_camera
+from vision.cameras.addresses import open_camera
 
 MS: Final = 1_000_000
 PULLS: Final = 10
 PATIENCE_S: Final = 10
 
 
-class Timed(Journal):
+class Timed(TableJournal):
     """A journal that says when each press was on the disk."""
 
     durable: queue.SimpleQueue[tuple[int, int]]
@@ -85,25 +83,25 @@ class Bench:
             opened.callback(journal.close)
             journal.lay_out()
             played(journal, Phase.PLAYING)
-            program = Program(Settings(self._folder / "table.toml"), journal)
+            program = TableProgram(KioskSettings(self._folder / "table.toml"), journal)
             opened.callback(unconnected, program)
-            window = opened.enter_context(Window(Screen(driver="dummy"), Words("en")))
+            window = opened.enter_context(ScreenWindow(ScreenSettings(driver="dummy"), Translations("en")))
             buttons = open_buttons(self._address, self._told(program))
             opened.enter_context(buttons.buttons)
             self.fingers = buttons.fingers
-            eyes = Eyes(lambda: open_camera("sim://tray"), program.seen, time.monotonic_ns)
-            round_ = Round(program, window, eyes, buttons.buttons.show, self._stop)
+            eyes = CameraThread(lambda: open_camera("sim://tray"), program.seen, time.monotonic_ns)
+            round_ = LoopRound(program, window, eyes, buttons.buttons.show, self._stop)
             self._loop(program, round_)
 
-    def _told(self, program: Program) -> Callable[[Report], None]:
+    def _told(self, program: TableProgram) -> Callable[[Report], None]:
         def tell(report: Report) -> None:
             program.tell(report)
             self.reports.put(report)
 
         return tell
 
-    def _loop(self, program: Program, round_: Round) -> None:
-        """Do what `kiosk.running.run` does, and take every press back when its finger has let go."""
+    def _loop(self, program: TableProgram, round_: LoopRound) -> None:
+        """Do what `kiosk.loop.run_program` does, and take every press back when its finger has let go."""
         playing, shown = program.state, ""
         while self.durable.qsize():
             self.durable.get()

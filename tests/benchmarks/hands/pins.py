@@ -15,14 +15,14 @@ from typing import Final
 from gpiozero.pins.mock import MockFactory
 
 from firmware.buttons import SeatButtons
-from firmware.contact import MS, Limits
+from firmware.presses import MS, ContactLimits
 from firmware.reports import SEATS, Pressed, Report, Seat
-from firmware.twins.fingers import KernelPin
+from firmware.sim.buttons import KernelPin
 from firmware.wiring import read_wiring
 
 APART_NS: Final = MS
 WIRING: Final = read_wiring("east=5,south=6,west=13,north=19")
-WAITED_MS: Final = Limits().finger_ns / MS
+WAITED_MS: Final = ContactLimits().finger_ns / MS
 PATIENCE_S: Final = 10
 """After this long a press is lost."""
 
@@ -58,7 +58,7 @@ class Table:
         self._happen(self._edges(seats, start, closed=True))
         told = [self.told.get(timeout=PATIENCE_S) for _ in seats]
         self._happen(self._edges(seats, time.monotonic_ns() + MS, closed=False))
-        time.sleep((Limits().release_ns + 5 * MS) / 1e9)
+        time.sleep((ContactLimits().release_ns + 5 * MS) / 1e9)
         return told
 
     def _edges(self, seats: tuple[Seat, ...], start: int, *, closed: bool) -> list[Edge]:

@@ -15,12 +15,10 @@ from random import Random
 from typing import Final, get_args
 
 from firmware.reports import Health, NotScanned, Report, Scanned
-from firmware.scan_codes import CodeSettings, Plain
-from firmware.scan_lines import MS
-from firmware.scan_reader import ReaderSettings, ScanReader
-from firmware.scanner_addresses import OpenedScanner, open_scanner
-from firmware.twins.scanner import HandScanner
-from tests.firmware.noise import ALPHABETS, noise
+from firmware.scan_reader import MS, CodeSettings, PlainNumbers, ReaderSettings, ScanReader
+from firmware.scanners import OpenedScanner, open_scanner
+from firmware.sim.scanner import SimulatedScanner
+from tests.firmware.scanner_noise import ALPHABETS, noise
 
 ADDRESS: Final = "sim://scanner?double_ms=0"
 SCANS: Final = 1000
@@ -40,7 +38,7 @@ class Bench:
         self.until(lambda report: report == Health("scanner", None))
 
     @property
-    def hand(self) -> HandScanner:
+    def hand(self) -> SimulatedScanner:
         """Who scans."""
         if self.opened.hand is None:
             raise AssertionError(ADDRESS)
@@ -78,7 +76,7 @@ def flood(alphabet: str, length: int) -> str:
     )
 
 
-def bursts(plain: Plain, length: int) -> str:
+def bursts(plain: PlainNumbers, length: int) -> str:
     """Send noise in bursts that are told apart."""
     reader, chance, told = ScanReader(ReaderSettings(CodeSettings(plain=plain))), Random(12), list[Report]()
     for at in range(length // BURST):
@@ -119,7 +117,7 @@ def main(length: int = 1_000_000) -> None:
     """Measure and print."""
     for alphabet in ALPHABETS:
         print(flood(alphabet, length), flush=True)
-    for plain in get_args(Plain):
+    for plain in get_args(PlainNumbers):
         print(bursts(plain, length), flush=True)
     taken = latencies()
     p50, p99 = taken[SCANS // 2], taken[SCANS * 99 // 100]

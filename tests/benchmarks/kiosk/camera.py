@@ -20,24 +20,21 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 import cv2
 import numpy as np
 
-from kiosk.bench import Bench, saw
-from kiosk.config import Screen
-from kiosk.looking import Looking
-from kiosk.screens.shown import Line, in_restoring, shown
-from kiosk.screens.window import Window
-from kiosk.screens.words import Words
-from kiosk.sight import Sight
-from kiosk.table.events import TrayChecked
-from kiosk.table.state import Phase
+from kiosk.camera.loop import TrayWatcher
+from kiosk.camera.observations import TableObservation
+from kiosk.config import ScreenSettings
+from kiosk.restoring import Restoring, with_observation
+from kiosk.screens import ScreenWindow, StatusLine, Translations, screen_view, with_restoring
+from kiosk.table import Phase, TrayChecked
 from tests.kiosk.tables import TABLE, sitting_in
+from vision.cameras.addresses import open_camera
+from vision.cameras.feed import CameraFrame
 from vision.geometry import Picture
-from vision.live.background import BackgroundStream
-from vision.live.cameras import open_camera
-from vision.live.feed import Frame
+from vision.live.stream import BackgroundStream
 from vision.reader import read_picture
-from vision.reading import Reading
-from vision.twins.stamps import stamp
-from vision.twins.world import Laid, TrayTwin
+from vision.reading import PictureReading
+from vision.sim.scene import tile_stamp
+from vision.sim.table import SimulatedTable, SimulatedTile
 
 SECONDS: Final = 15
 A_SECOND: Final = 10
@@ -48,10 +45,10 @@ ROUND: Final = 40
 
 def trays() -> Iterator[Picture]:
     """A tray with two tiles exchanged, and a hand over it from time to time."""
-    world = TrayTwin()
+    world = SimulatedTable()
     rows = [[*row] for row in sitting_in(Phase.RESTORING).play.order["east"]]
     rows[0][0], rows[1][1] = rows[1][1], rows[0][0]
-    world.lay([[Laid(set=1, serial=serial) for serial in row] for row in rows])
+    world.lay([[SimulatedTile(set=1, serial=serial) for serial in row] for row in rows])
     with open_camera("sim://tray", world=world) as camera:
         while True:
             for number in range(ROUND):
@@ -64,7 +61,7 @@ def heaps(every: int = ROUND) -> Iterator[Picture]:
     chance = np.random.default_rng(1)
     board = np.full((1080, 1920, 3), (48, 70, 60), dtype=np.uint8)
     for serial in range(1, 61):
-        tile = stamp(Laid(1, serial))
+        tile = tile_stamp(SimulatedTile(1, serial))
         spot = (140 + (serial - 1) % 10 * 182, 90 + (serial - 1) // 10 * 178)
         turn = cv2.getRotationMatrix2D((55, 75), float(chance.uniform(0, 360)), 0.8)
         turn = turn + np.array([[0.0, 0.0, spot[0] - 55.0], [0.0, 0.0, spot[1] - 75.0]])
@@ -86,7 +83,7 @@ class Reader:
     def __init__(self) -> None:
         self.readings = 0
 
-    def __call__(self, picture: Picture) -> Reading:
+    def __call__(self, picture: Picture) -> PictureReading:
         """Read."""
         self.readings += 1
         return read_picture(picture)
@@ -101,31 +98,33 @@ class Used(NamedTuple):
     screens: int
 
 
-def used(frames: Iterator[Picture], window: Window) -> Used:
+def used(frames: Iterator[Picture], window: ScreenWindow) -> Used:
     """Let the kiosk see these frames."""
-    sitting, bench, screens, unpacking = sitting_in(Phase.RESTORING), Bench(), 0, 0.0
-    looking, read = Looking(sitting.play, (800, 330)), Reader()
+    sitting, bench, screens, unpacking = sitting_in(Phase.RESTORING), Restoring(), 0, 0.0
+    looking, read = TrayWatcher(sitting.play, (800, 330)), Reader()
     sent = [cv2.imencode(".jpg", frame)[1] for frame in islice(frames, ROUND)]
     with BackgroundStream(read) as stream:
         began = time.process_time()
         for number in range(SECONDS * A_SECOND):
             at, before = number / A_SECOND, time.process_time()
-            frame = Frame(number + 1, at, np.asarray(cv2.imdecode(sent[number % ROUND], cv2.IMREAD_COLOR), np.uint8))
+            frame = CameraFrame(
+                number + 1, at, np.asarray(cv2.imdecode(sent[number % ROUND], cv2.IMREAD_COLOR), np.uint8)
+            )
             unpacking += time.process_time() - before
             for seen in looking.see(stream.see(at, frame.picture), frame, sitting.wait(1)):
                 if isinstance(seen, TrayChecked):
                     sitting.take(seen)
-                elif isinstance(seen, Sight):
-                    bench = saw(bench, seen, "")
-            base = shown(TABLE, sitting.table, None, Line(), None)
-            screens += window.show(in_restoring(base, sitting.table, bench))
+                elif isinstance(seen, TableObservation):
+                    bench = with_observation(bench, seen, "")
+            base = screen_view(TABLE, sitting.table, None, StatusLine(), None)
+            screens += window.show(with_restoring(base, sitting.table, bench))
             stream.wait()
         return Used(time.process_time() - began, unpacking, read.readings, screens)
 
 
 def main() -> None:
     """Watch both."""
-    with Window(Screen(driver="dummy"), Words("en")) as window:
+    with ScreenWindow(ScreenSettings(driver="dummy"), Translations("en")) as window:
         for name, frames in (("tray", trays()), ("heap of 60", heaps()), ("heap of 60, sorted", heaps(2 * A_SECOND))):
             read_picture(next(frames))  # networks and fonts are loaded
             took = used(frames, window)

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from kiosk.journal import Journal
-from kiosk.table.state import Phase
+from kiosk.journal import TableJournal
+from kiosk.table import Phase
 from tests.benchmarks.hands.pins import percentile
 from tests.kiosk.at_the_box import played
 from tests.kiosk.cuts.killing import Found, Killing
@@ -34,7 +34,7 @@ def kiosk(phase: Phase) -> Iterator[subprocess.Popen[str]]:
         (folder / "password").write_text("secret", encoding="utf-8")
         (folder / "password").chmod(0o600)
         (folder / "table.toml").write_text(CONFIG + '[screen]\ndriver = "dummy"\n', encoding="utf-8")
-        journal = Journal(folder / "table.sqlite", OURS)
+        journal = TableJournal(folder / "table.sqlite", OURS)
         played(journal, phase)
         journal.close()
         command = [sys.executable, "-m", "tests.benchmarks.kiosk.watched", "kiosk", str(folder / "table.toml")]

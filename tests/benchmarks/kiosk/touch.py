@@ -13,24 +13,22 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 import pygame
 
-from kiosk.config import Screen
-from kiosk.eyes import Eyes
-from kiosk.round import Round
-from kiosk.screens.shown import Shown
-from kiosk.screens.window import Window
-from kiosk.screens.words import Words
-from kiosk.table.state import Phase
+from kiosk.camera.thread import CameraThread
+from kiosk.config import ScreenSettings
+from kiosk.loop import LoopRound
+from kiosk.screens import ScreenView, ScreenWindow, Translations
+from kiosk.table import Phase
 from tests.benchmarks.hands.pins import percentile
 from tests.kiosk.standing import standing
-from vision.live.cameras import open_camera
+from vision.cameras.addresses import open_camera
 
 TOUCHES: Final = 200
 PATIENCE_S: Final = 2
 MOST_REFUSED: Final = 10
-"""Of all touches: a button that has just come is not taken for what was meant (kiosk/touch.py), nor is its time."""
+"""Of all touches: a button that has just come is not taken for what was meant, nor is its time."""
 
 
-class Seen(Window):
+class Seen(ScreenWindow):
     """A window that says when each picture was on the screen."""
 
     def __init__(self, *settings: Any) -> None:  # noqa: ANN401 - handed on as they are
@@ -38,7 +36,7 @@ class Seen(Window):
         self.drawn = threading.Event()
         self.at = 0
 
-    def show(self, shown: Shown) -> bool:
+    def show(self, shown: ScreenView) -> bool:
         """Show, and note when it was there."""
         new = super().show(shown)
         if new:
@@ -51,11 +49,11 @@ def main() -> None:
     """Touch digits, which only fill a form in, and the call, which goes to the disk first."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         table = opened.enter_context(standing(Path(folder)))
-        window = opened.enter_context(Seen(Screen(driver="dummy"), Words("en")))
-        eyes = Eyes(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        window = opened.enter_context(Seen(ScreenSettings(driver="dummy"), Translations("en")))
+        eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
         table.come_to(Phase.DECLARED)
         stop = threading.Event()
-        round_ = Round(table.program, window, eyes, lambda *_: None, stop)
+        round_ = LoopRound(table.program, window, eyes, lambda *_: None, stop)
         pause = round_()
         boxes = {target.key: target.box.center for target in window._screen.targets(table.program.shown())}
         fingers = threading.Thread(target=_touch, args=(window, boxes, stop))

@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Any
 
-from broker.command import homologue
+from broker.cli.main import homologue
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
         """Meets the window's module when it is asked for."""
 
         def find_spec(self, name: str, *_: object) -> None:
-            if name == "kiosk.round":  # imports the window, and is imported after it
+            if name == "kiosk.loop":  # imports the window, and is imported after it
                 sys.meta_path.remove(self)
                 _tell_first_picture()
 
@@ -23,18 +23,18 @@ def main() -> None:
 
 
 def _tell_first_picture() -> None:
-    from kiosk.screens.window import Window  # noqa: PLC0415 - when the program does
+    from kiosk.screens.window import ScreenWindow  # noqa: PLC0415 - when the program does
 
-    real, told = Window.show, list[bool]()
+    real, told = ScreenWindow.show, list[bool]()
 
-    def show(self: Window, *shown: Any) -> bool:  # noqa: ANN401 - handed on as it is
+    def show(self: ScreenWindow, *shown: Any) -> bool:  # noqa: ANN401 - handed on as it is
         new = real(self, *shown)
         if not told:
             told.append(True)
             print(f"first picture {time.monotonic_ns()} {time.process_time():.3f}", flush=True)
         return new
 
-    setattr(Window, "show", show)  # noqa: B010 - mypy knows it for a method
+    setattr(ScreenWindow, "show", show)  # noqa: B010 - mypy knows it for a method
 
 
 if __name__ == "__main__":

@@ -12,23 +12,21 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from broker.rules.errors import RuleError
-from broker.rules.riichi.hand import Hand, Situation
-from broker.rules.riichi.library import counted
-from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.riichi.profile_files import load, shipped
-from broker.rules.riichi.value import value
+from broker.rules import RuleError, load_riichi, shipped_riichi
+from broker.rules.riichi import RiichiProfile
+from broker.rules.riichi.hand import RiichiHand, RiichiSituation
+from broker.rules.riichi.value import count_by_library, riichi_value
 from tests.benchmarks.riichi.hands import winning_hand
 
 HANDS: Final = 5000
 SHOWN: Final = 5
 
-Win = tuple[Hand, Situation]
+Win = tuple[RiichiHand, RiichiSituation]
 
 
 def as_the_library_has_it(profile: RiichiProfile) -> RiichiProfile:
     """Give a profile with the fu of the replacement tile that the library always gives."""
-    return replace(profile, fu=replace(profile.fu, replacement_tile=load("riichi-tenhou").fu.replacement_tile))
+    return replace(profile, fu=replace(profile.fu, replacement_tile=load_riichi("riichi-tenhou").fu.replacement_tile))
 
 
 def verdict(win: Win, profile: RiichiProfile) -> str:
@@ -41,12 +39,12 @@ def verdict(win: Win, profile: RiichiProfile) -> str:
 
 def _compared(win: Win, profile: RiichiProfile) -> str:
     try:
-        ours = value(*win, profile)
+        ours = riichi_value(*win, profile)
     except RuleError as problem:
         return problem.code
     if ours.yakuman or ours.fu is None:
         return "yakuman"
-    theirs = counted(*win, profile)
+    theirs = count_by_library(*win, profile)
     return "agree" if (ours.fu.rounded, ours.han) == (theirs.fu, sum(theirs.yaku.values())) else "differ"
 
 
@@ -68,8 +66,8 @@ def main() -> None:
     """Compare and print."""
     hands = int(sys.argv[1]) if len(sys.argv) > 1 else HANDS
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    for profile_id in sys.argv[3:] or shipped():
-        found, different = verdicts(load(profile_id), hands, seed)
+    for profile_id in sys.argv[3:] or shipped_riichi():
+        found, different = verdicts(load_riichi(profile_id), hands, seed)
         print(f"{profile_id}: " + ", ".join(f"{number} {told}" for told, number in found.most_common()), flush=True)
         for hand, said in different:
             print(f"  {hand}\n  {said}")

@@ -4,9 +4,9 @@ from collections import Counter
 from random import Random
 from typing import Final
 
-from broker.contract.words import SEATS
-from broker.rules.riichi.hand import Hand, Meld, Situation
-from broker.rules.tiles import KINDS
+from broker.protocol import SEATS
+from broker.rules import KINDS
+from broker.rules.riichi.hand import RiichiHand, RiichiMeld, RiichiSituation
 
 HONOURS: Final = KINDS[27:]
 CHANCE_OF_MELD: Final = 0.3
@@ -14,7 +14,7 @@ RARE: Final = 0.06
 LIKELY_RED: Final = 0.4
 
 
-def winning_hand(chance: Random) -> tuple[Hand, Situation]:
+def winning_hand(chance: Random) -> tuple[RiichiHand, RiichiSituation]:
     """Give a hand and how it won."""
     while True:
         hand = _seven_pairs(chance) if chance.random() < RARE else _regular(chance)
@@ -23,7 +23,7 @@ def winning_hand(chance: Random) -> tuple[Hand, Situation]:
             return with_red(hand, chance), said
 
 
-def with_red(hand: Hand, chance: Random) -> Hand:
+def with_red(hand: RiichiHand, chance: Random) -> RiichiHand:
     """Make fives red that can be: one of a suit, where all four are there surely."""
     fives = {tile: index for index, tile in enumerate(hand.all_tiles) if tile in ("5m", "5p", "5s")}
     red = {
@@ -32,12 +32,12 @@ def with_red(hand: Hand, chance: Random) -> Hand:
     tiles = [f"0{tile[1]}" if red.get(tile) == index else tile for index, tile in enumerate(hand.all_tiles)]
     melds = []
     for meld in hand.melds:
-        melds.append(Meld(meld.kind, tuple(tiles[: len(meld.tiles)]), meld.open))
+        melds.append(RiichiMeld(meld.kind, tuple(tiles[: len(meld.tiles)]), meld.open))
         del tiles[: len(meld.tiles)]
-    return Hand(tuple(tiles[:-1]), tiles[-1], tuple(melds))
+    return RiichiHand(tuple(tiles[:-1]), tiles[-1], tuple(melds))
 
 
-def _regular(chance: Random) -> Hand | None:
+def _regular(chance: Random) -> RiichiHand | None:
     suits = chance.choice(["m", "p", "s", "mp", "ps", "mps", "mpsz", "mz", "sz", "z"])
     sets = [_set(suits, chance) for _ in range(4)]
     pair = [chance.choice(_kinds(suits))] * 2
@@ -46,11 +46,11 @@ def _regular(chance: Random) -> Hand | None:
     melds, standing = [], pair
     for kind, tiles in sets:
         if kind == "kan" or chance.random() < CHANCE_OF_MELD:
-            melds.append(Meld(kind, tuple(tiles), open=kind != "kan" or chance.random() < 0.5))
+            melds.append(RiichiMeld(kind, tuple(tiles), open=kind != "kan" or chance.random() < 0.5))
         else:
             standing = standing + tiles
     chance.shuffle(standing)
-    return Hand(tuple(standing[1:]), standing[0], tuple(melds))
+    return RiichiHand(tuple(standing[1:]), standing[0], tuple(melds))
 
 
 def _set(suits: str, chance: Random) -> tuple[str, list[str]]:
@@ -62,17 +62,17 @@ def _set(suits: str, chance: Random) -> tuple[str, list[str]]:
     return ("kan", [tile] * 4) if kind == "kan" else ("pon", [tile] * 3)
 
 
-def _seven_pairs(chance: Random) -> Hand:
+def _seven_pairs(chance: Random) -> RiichiHand:
     tiles = [tile for kind in chance.sample(KINDS, 7) for tile in (kind, kind)]
     chance.shuffle(tiles)
-    return Hand(tuple(tiles[1:]), tiles[0])
+    return RiichiHand(tuple(tiles[1:]), tiles[0])
 
 
 def _kinds(suits: str) -> list[str]:
     return [kind for kind in KINDS if kind[1] in suits]
 
 
-def situation(hand: Hand, chance: Random) -> Situation | None:
+def situation(hand: RiichiHand, chance: Random) -> RiichiSituation | None:
     """Give a situation for a hand; None where it has too many of the indicators."""
     indicators = tuple(chance.choice(KINDS) for _ in range(chance.randint(1, 3)))
     seen = Counter((*hand.all_tiles, *indicators))
@@ -82,7 +82,7 @@ def situation(hand: Hand, chance: Random) -> Situation | None:
     kan = any(meld.kind == "kan" for meld in hand.melds)
     rinshan = drawn and kan and chance.random() < 0.3
     last = not rinshan and chance.random() < RARE
-    return Situation(
+    return RiichiSituation(
         seat_wind=chance.choice(SEATS),
         round_wind=chance.choice(SEATS[:2]),
         self_drawn=drawn,

@@ -12,29 +12,29 @@ from random import Random
 from statistics import median, quantiles
 from typing import Final
 
-from broker.rules.errors import RuleError
-from broker.rules.riichi.hand import Hand, Situation
-from broker.rules.riichi.library import counted
-from broker.rules.riichi.profile_files import load
-from broker.rules.riichi.value import value_and_payments
+from broker.rules import RuleError, load_riichi
+from broker.rules.riichi.hand import RiichiHand, RiichiSituation
+from broker.rules.riichi.value import count_by_library, value_and_payments
 from tests.benchmarks.riichi.hands import winning_hand
 
-PROFILE: Final = load("riichi-montreal")
+PROFILE: Final = load_riichi("riichi-montreal")
 HANDS: Final = 2000
 
 
-def ours(hand: Hand, said: Situation) -> None:
+def ours(hand: RiichiHand, said: RiichiSituation) -> None:
     """Count a hand as the command does."""
     with suppress(RuleError):  # a hand without yaku takes as long
         value_and_payments(hand, said, PROFILE)
 
 
-def library(hand: Hand, said: Situation) -> None:
+def library(hand: RiichiHand, said: RiichiSituation) -> None:
     """Ask the library alone."""
-    counted(hand, said, PROFILE)
+    count_by_library(hand, said, PROFILE)
 
 
-def milliseconds(count: Callable[[Hand, Situation], None], hands: list[tuple[Hand, Situation]]) -> list[float]:
+def milliseconds(
+    count: Callable[[RiichiHand, RiichiSituation], None], hands: list[tuple[RiichiHand, RiichiSituation]]
+) -> list[float]:
     """Give how long each hand took on the processor, whatever else runs on it."""
     taken = []
     for hand, said in hands:

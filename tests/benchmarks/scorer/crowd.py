@@ -15,8 +15,8 @@ from typing import Any, Final
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
-from broker.contract import topics
-from broker.credentials import Credentials
+from broker.mqtt.access import Credentials
+from broker.protocol import topics
 from tests.benchmarks.scorer.large import NAME, large_event
 from tests.benchmarks.scorer.playing import Step, hello, lost, steps
 

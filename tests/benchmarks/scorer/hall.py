@@ -15,14 +15,13 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Final, cast
 
-from broker.brokers import Broker, Kind, make_broker
-from broker.contract.facts import Result
-from broker.contract.messages import LogMessage
-from broker.credentials import Credentials
-from broker.demo.children import Child
-from broker.scorer.event import save
-from broker.store.journal import message_of
-from broker.store.sqlite_reading import SqliteReader
+from broker.event import save_event
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.protocol import LogMessage, Result
+from broker.sim.processes import DemoProcess
+from broker.store import message_of
+from broker.store.sqlite import SqliteReader
 from tests.benchmarks.scorer import watching
 from tests.benchmarks.scorer.large import NAME, large_folder
 
@@ -34,11 +33,11 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def scorer(folder: Path, broker: Broker) -> Iterator[tuple[Child, str]]:
+def scorer(folder: Path, broker: Broker) -> Iterator[tuple[DemoProcess, str]]:
     """Run an event's scorer; give it and the desk's address."""
     heard: queue.SimpleQueue[str] = queue.SimpleQueue()
     words = ["scorer", str(folder), "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
-    child = Child("scorer", words, lambda _, line: heard.put(line))
+    child = DemoProcess("scorer", words, lambda _, line: heard.put(line))
     try:
         yield child, child.wait_for(r"^Desk: (\S+)", LONGEST_S)
     finally:
@@ -94,7 +93,7 @@ def main(tables: int, rate: int, seconds: int, kind: Kind = "embedded") -> None:
     print(f"| {tables} tables, {rate} results/s for {seconds} s, {kind} |", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        save(folder, *large_folder(tables, ROUNDS))
+        save_event(folder, *large_folder(tables, ROUNDS))
         known = Credentials.ensure(folder / "credentials.json", tables)
         with (
             make_broker(kind, folder / "broker", NAME, known, tables=tables) as broker,
@@ -105,7 +104,7 @@ def main(tables: int, rate: int, seconds: int, kind: Kind = "embedded") -> None:
                 play(crowd, broker, child, url, folder)
 
 
-def play(crowd: Popen[str], broker: Broker, child: Child, url: str, folder: Path) -> None:
+def play(crowd: Popen[str], broker: Broker, child: DemoProcess, url: str, folder: Path) -> None:
     """Watch a hall from its connecting to its last result."""
     lines = iter(crowd.stdout or ())
     print(f"| all tables {next(lines).strip()} s |", flush=True)

@@ -13,11 +13,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from broker.brokers import Kind, make_broker
-from broker.contract import topics
-from broker.contract.link import Address, Incoming, Link, LinkChanged
-from broker.contract.wire import encode
-from broker.credentials import Credentials
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Kind, make_broker
+from broker.protocol import encode, topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.large import NAME, calls, large_event

@@ -4,16 +4,9 @@ import uuid
 from collections.abc import Iterator
 from random import Random
 
-from broker.contract.facts import Call, Fact, Restored, Result
-from broker.contract.messages import LogMessage
-from broker.contract.plans import Player
-from broker.contract.words import SEATS
-from broker.rules.deal import new_deal
-from broker.rules.points import Outcome, points
-from broker.rules.profile_files import load
-from broker.rules.tiles import FULL_SET
-from broker.scorer.event import Booking, Event, Plan
-from broker.scorer.folder import DealRecord, Registry
+from broker.event import BookedPlay, DealRecord, Event, Plan, Registry
+from broker.protocol import SEATS, Call, Fact, LogMessage, Player, Restored, Result
+from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
 NAME = "bench"
 
@@ -23,7 +16,7 @@ OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"s
 def large_folder(tables: int, rounds: int) -> tuple[Plan, list[DealRecord], Registry]:
     """Give what an event's folder holds: tables x rounds plays, with as many deals as tables."""
     plays = tuple(
-        Booking(round_, table, (table + round_) % tables + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
+        BookedPlay(round_, table, (table + round_) % tables + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
         for round_ in range(1, rounds + 1)
         for table in range(1, tables + 1)
     )
@@ -41,8 +34,8 @@ def large_event(tables: int, rounds: int) -> Event:
 
 def plays(event: Event) -> Iterator[LogMessage]:
     """Give what tables say of all plays, round by round: trays restored, and the result."""
-    payments = load("oedmc-2020").payments
-    outcomes = [(outcome, points(outcome, payments)) for outcome in OUTCOMES]
+    payments = load_mcr("oedmc-2020").payments
+    outcomes = [(outcome, seat_points(outcome, payments)) for outcome in OUTCOMES]
     for number, play in enumerate(event.plan.plays):
         outcome, scored = outcomes[number % len(outcomes)]
         restored = Restored(round=play.round, deal=play.deal, verified=True, form=event.form(play.deal), refusals=0)

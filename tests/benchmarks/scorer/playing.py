@@ -10,12 +10,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from broker.contract import topics
-from broker.contract.facts import Confirmed
-from broker.contract.messages import LogMessage, TableState
-from broker.contract.wire import encode
-from broker.contract.words import Lifecycle, PublicState
-from broker.scorer.event import Event
+from broker.event import Event
+from broker.protocol import Confirmed, Lifecycle, LogMessage, PublicState, TableState, encode, topics
 from tests.benchmarks.scorer.large import NAME, plays
 
 STEP_S: Final = 0.25

@@ -17,9 +17,9 @@ from typing import Final
 
 import httpx
 
-from broker.demo.children import Child
-from broker.scorer.event import save
-from broker.store.address import STORE
+from broker.event import save_event
+from broker.sim.processes import DemoProcess
+from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.benchmarks.scorer.hall import LONGEST_S, cpu_s, memory_mb, waited_s
 from tests.benchmarks.scorer.large import NAME, large_event, large_folder, plays
@@ -30,7 +30,7 @@ PAGES: Final = ("", "standings")
 
 def made(folder: Path, tables: int, rounds: int) -> None:
     """Write an event's folder in which all plays have been played."""
-    save(folder, *large_folder(tables, rounds))
+    save_event(folder, *large_folder(tables, rounds))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal, journal.commit():
         for message in plays(large_event(tables, rounds)):
             journal.append(message, message.at)  # tables whose clocks are right
@@ -39,7 +39,9 @@ def made(folder: Path, tables: int, rounds: int) -> None:
 def started(folder: Path, kind: str) -> None:
     """Start a scorer, open its pages, and print when each was there, from the start of the process (s)."""
     begun = time.monotonic()
-    child = Child("scorer", ["scorer", str(folder), "--broker", kind, "--desk-port", "0", "--mqtt-port", "0"], _silent)
+    child = DemoProcess(
+        "scorer", ["scorer", str(folder), "--broker", kind, "--desk-port", "0", "--mqtt-port", "0"], _silent
+    )
     try:
         url = child.wait_for(r"^Desk: (\S+)", LONGEST_S)
         there = [("desk", time.monotonic() - begun)]
@@ -61,8 +63,8 @@ def _silent(_who: str, _line: str) -> None:
 def parts(folder: Path) -> None:
     """Print what a start is made of, in processor time (s)."""
     with _timed("Python and its libraries", since=0.0):
-        import broker.process  # noqa: F401, PLC0415 - this is what is measured
-        from broker.scorer.event import open_event  # noqa: PLC0415
+        import broker.cli.scorer  # noqa: F401, PLC0415 - this is what is measured
+        from broker.event.event import open_event  # noqa: PLC0415
         from broker.scorer.service import Scorer  # noqa: PLC0415
     gc.disable()
     with _timed("the event's folder"):

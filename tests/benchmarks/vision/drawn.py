@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from tests.benchmarks.vision.scenes import Scene, Tile
 from vision.geometry import Homography, Picture, Quad, project
-from vision.training.backs import HEIGHT, WIDTH, Style, draw_style, paint, write
-from vision.training.fonts import font_files
+from vision.training.backs import HEIGHT, WIDTH, NumberStyle, draw_style, font_files, paint_back, write_number
 
 _TRAY: Final = (1920, 1080)
 _CARRIER: Final = (2592, 1944)
@@ -91,21 +90,21 @@ def draw_carrier(difficulty: str, seed: int) -> Scene:
     return _photograph((flat, laid), ("carrier", "digits", difficulty), (_CARRIER, (370, 50, 2220, 1900)), chance)
 
 
-def _marks(style: str, contrast: float, chance: Chance) -> Style:
+def _marks(style: str, contrast: float, chance: Chance) -> NumberStyle:
     while True:
         marks = draw_style(chance)
         if bool(marks.letter) == (style == "prefixed") and float(np.abs(marks.ink - marks.back).max()) > contrast:
             return marks
 
 
-def _lay_tray(marks: Style, serials: list[int], chance: Chance) -> tuple[Flat, list[Laid]]:
+def _lay_tray(marks: NumberStyle, serials: list[int], chance: Chance) -> tuple[Flat, list[Laid]]:
     flat = np.full((*_FLAT, 3), chance.uniform(0.1, 0.6, 3), dtype=np.float32)
     spots = [(row, col) for row, cols in enumerate(_ROWS) for col in range(cols)]
     laid = []
     for serial, (row, col) in zip(serials, spots, strict=True):
-        written = write(marks, f"{serial:03d}", chance)
+        written = write_number(marks, f"{serial:03d}", chance)
         left, top = int(WIDTH * (0.3 + _PITCH[0] * col)), int(HEIGHT * (0.2 + _PITCH[1] * row))
-        flat[top : top + HEIGHT, left : left + WIDTH] = paint(marks, written.ink, chance)
+        flat[top : top + HEIGHT, left : left + WIDTH] = paint_back(marks, written.ink, chance)
         down, across = (np.nonzero(written.ink.max(axis=axis) > 0.5)[0] for axis in (1, 0))
         ink = _corners(float(across[0]), float(down[0]), float(across[-1] + 1), float(down[-1] + 1))
         laid.append(Laid(serial, _corners(0, 0, WIDTH, HEIGHT), ink).moved(left, top))

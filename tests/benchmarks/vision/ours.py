@@ -5,9 +5,9 @@ import numpy as np
 from tests.benchmarks.vision.contest import ALL, LABELS, Contestant
 from tests.benchmarks.vision.judging import Told
 from tests.benchmarks.vision.scenes import Scene
-from vision.marks.decide import only_sure, without_twins
 from vision.marks.digits import read_digits
 from vision.marks.label import read_labels
+from vision.marks.read import withhold_repeated_serials, withhold_unsure
 from vision.reader import read_picture
 
 
@@ -28,7 +28,7 @@ def _crops(scene: Scene) -> list[Told]:
     """Read marks by true corners, every other tile's given upside down: the finder cannot know which way is up."""
     quads = [np.roll(tile.quad, 2 * (number % 2), axis=0) for number, tile in enumerate(scene.marked)]
     look = read_labels if scene.style in LABELS else read_digits
-    marks = without_twins(only_sure(tuple(look(scene.picture, quads))), [False] * len(quads))
+    marks = withhold_repeated_serials(withhold_unsure(tuple(look(scene.picture, quads))), [False] * len(quads))
     return [
         Told(mark.serial, tile.middle)
         for tile, mark in zip(scene.marked, marks, strict=True)

@@ -7,16 +7,14 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher
 
-from broker.people import passwords
-from broker.people.accounts import By
-from broker.people.door import Door
-from broker.store.address import Place, write
+from broker.people import Actor, Authentication, accounts
+from broker.store import DatabaseAddress, write_address
 from tests.broker.store.server import PASSWORD as DATABASE_PASSWORD
 from tests.broker.store.server import Server
 
 NOON = 1_800_000_000_000
 PASSWORD = "four winds and a dragon"
-BY = By("test")
+BY = Actor("test")
 
 
 EVENTS = itertools.count(1)
@@ -51,24 +49,24 @@ def in_database(folder: Path, address: str, event: str = "") -> str:
     password = folder / "password"
     password.touch(mode=0o600)
     password.write_text(DATABASE_PASSWORD)
-    write(folder, Place(address, password.name))
+    write_address(folder, DatabaseAddress(address, password.name))
     return event
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def door(request: pytest.FixtureRequest, tmp_path: Path, clock: Hand) -> Iterator[Door]:
+def auth(request: pytest.FixtureRequest, tmp_path: Path, clock: Hand) -> Iterator[Authentication]:
     if request.param == "postgresql":
         in_database(tmp_path, request.getfixturevalue("address"))
-    opened = Door(tmp_path, clock)
+    opened = Authentication(tmp_path, clock)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def anne(door: Door) -> Door:
+def anne(auth: Authentication) -> Authentication:
     """A door that knows one head arbiter."""
-    door.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
-    return door
+    auth.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
+    return auth
 
 
 @pytest.fixture(autouse=True)
@@ -79,5 +77,5 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let passwords be hashed in no time."""
-    monkeypatch.setattr(passwords, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    monkeypatch.setattr(passwords, "_NOBODY", [])
+    monkeypatch.setattr(accounts, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    monkeypatch.setattr(accounts, "_NOBODY", [])

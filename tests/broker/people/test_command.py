@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from broker.people.command import people
+from broker.cli.people import people
 from tests.broker.people.conftest import PASSWORD
 
 

@@ -4,18 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.contract.words import LAST_TABLE
-from broker.people.door import Door
-from broker.people.errors import BadOrder, PeopleStoreBroken
-from broker.people.orders import COMMANDS, LONGEST_REASON, Given, Orders, order_of
+from broker.people import Authentication, BadOrder, PeopleStoreBroken
+from broker.protocol import LAST_TABLE
+from broker.web.tables.orders import COMMANDS, LONGEST_REASON, OrderGiven, Orders, read_order
 from tests.broker.people.conftest import NOON, Hand
 
 KNOWN = (1, 2, 3)
-PAUSE = Given((1,), "pause", 0, "fire alarm", "Anne")
+PAUSE = OrderGiven((1,), "pause", 0, "fire alarm", "Anne")
 
 
 def test_an_order_says_to_whom_what_and_why() -> None:
-    assert order_of([3, 1, 3], KNOWN, "extra_time", "5", "  late  carrier ", "Anne") == Given(
+    assert read_order([3, 1, 3], KNOWN, "extra_time", "5", "  late  carrier ", "Anne") == OrderGiven(
         (1, 3), "extra_time", 5, "late carrier", "Anne"
     )
 
@@ -34,7 +33,7 @@ def test_an_order_says_to_whom_what_and_why() -> None:
 )
 def test_what_is_no_order_is_refused(tables: list[int], command: str, minutes: str, reason: str) -> None:
     with pytest.raises(BadOrder):
-        order_of(tables, KNOWN, command, minutes, reason, "Anne")
+        read_order(tables, KNOWN, command, minutes, reason, "Anne")
 
 
 @given(st.lists(st.integers()), st.sampled_from([*COMMANDS, "x"]), st.text(max_size=5), st.text(max_size=300))
@@ -42,15 +41,15 @@ def test_whatever_is_typed_is_an_order_within_bounds_or_is_refused(
     tables: list[int], command: str, minutes: str, reason: str
 ) -> None:
     try:
-        made = order_of(tables, KNOWN, command, minutes, reason, "Anne")
+        made = read_order(tables, KNOWN, command, minutes, reason, "Anne")
     except BadOrder:
         return
     assert set(made.tables) <= set(KNOWN)
     assert (0 <= made.minutes <= 60, 1 <= len(made.reason) <= LONGEST_REASON) == (True, True)
 
 
-def test_numbers_grow_whatever_the_clock_does(door: Door, clock: Hand) -> None:
-    orders = Orders(door.store)
+def test_numbers_grow_whatever_the_clock_does(auth: Authentication, clock: Hand) -> None:
+    orders = Orders(auth.store)
     first = orders.keep("order-0001", PAUSE, "anne", clock.now).seq
     clock.now -= 86_400_000
     second = orders.keep("order-0002", PAUSE, "anne", clock.now).seq
@@ -59,30 +58,30 @@ def test_numbers_grow_whatever_the_clock_does(door: Door, clock: Hand) -> None:
 
 @pytest.mark.parametrize("off_ms", [-86_400_000, 0, 86_400_000])
 def test_a_number_is_above_all_that_a_table_has_obeyed_whatever_the_clock_says(
-    door: Door, clock: Hand, off_ms: int
+    auth: Authentication, clock: Hand, off_ms: int
 ) -> None:
     obeyed = NOON // 1000
     clock.now += off_ms
-    first = Orders(door.store).keep("order-0001", PAUSE, "anne", clock.now, above=obeyed).seq
-    second = Orders(door.store).keep("order-0002", PAUSE, "anne", clock.now, above=obeyed).seq
+    first = Orders(auth.store).keep("order-0001", PAUSE, "anne", clock.now, above=obeyed).seq
+    second = Orders(auth.store).keep("order-0002", PAUSE, "anne", clock.now, above=obeyed).seq
     assert (first, second) == (max(obeyed + 1, clock.now // 1000), first + 1)
 
 
-def test_an_order_is_kept_as_it_was_given(door: Door) -> None:
-    orders = Orders(door.store)
+def test_an_order_is_kept_as_it_was_given(auth: Authentication) -> None:
+    orders = Orders(auth.store)
     kept = orders.keep("order-0001", PAUSE, "anne", NOON)
     assert orders.newest(5) == [kept]
 
 
-def test_an_order_to_as_many_tables_as_there_may_be_is_read_again(door: Door) -> None:
+def test_an_order_to_as_many_tables_as_there_may_be_is_read_again(auth: Authentication) -> None:
     every = range(1, LAST_TABLE + 1)
-    orders = Orders(door.store)
-    kept = orders.keep("order-0001", order_of(every, every, "pause", "", "fire alarm", "Anne"), "anne", NOON)
+    orders = Orders(auth.store)
+    kept = orders.keep("order-0001", read_order(every, every, "pause", "", "fire alarm", "Anne"), "anne", NOON)
     assert orders.newest(1) == [kept]
 
 
-def test_an_order_is_never_changed_or_taken_back(door: Door) -> None:
-    Orders(door.store).keep("order-0001", PAUSE, "anne", NOON)
+def test_an_order_is_never_changed_or_taken_back(auth: Authentication) -> None:
+    Orders(auth.store).keep("order-0001", PAUSE, "anne", NOON)
     for statement in ("UPDATE orders SET who = 'x'", "DELETE FROM orders"):
-        with pytest.raises(PeopleStoreBroken, match="append-only"), door.store.commit() as sql:
+        with pytest.raises(PeopleStoreBroken, match="append-only"), auth.store.commit() as sql:
             sql.execute(statement)

@@ -8,30 +8,31 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from broker.people.door import Door
-from broker.people.errors import PeopleStoreBroken
-from broker.people.keyings import Keying, Keyings
-from broker.people.opened import MOVED, UNUSED
-from broker.people.orders import Given, Orders
-from broker.people.postgresql import PostgresStore
-from broker.people.store import FILE, all_rows
-from broker.store.address import SETTING, Place, write
+from broker.people import PEOPLE_FILE, Authentication, PeopleStoreBroken, all_rows
+from broker.people.copies import MOVED, UNUSED
+from broker.people.postgresql import PostgresPeople
+from broker.store import SETTING, DatabaseAddress, write_address
+from broker.web.paper.keying import Keying, Keyings
+from broker.web.tables.orders import OrderGiven, Orders
 from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand, in_database
 from tests.broker.store.server import OWNER, Server
 
-PAUSE = Given((1,), "pause", 0, "fire alarm", "Anne")
+PAUSE = OrderGiven((1,), "pause", 0, "fire alarm", "Anne")
 
 
 @pytest.fixture
-def two(tmp_path: Path, clock: Hand, address: str) -> Iterator[tuple[Door, Door]]:
+def two(tmp_path: Path, clock: Hand, address: str) -> Iterator[tuple[Authentication, Authentication]]:
     """Doors of the active machine and of the standby."""
     event = in_database(tmp_path / "a", address)
     in_database(tmp_path / "b", address, event)
-    with closing(Door(tmp_path / "a", clock)) as active, closing(Door(tmp_path / "b", clock)) as standby:
+    with (
+        closing(Authentication(tmp_path / "a", clock)) as active,
+        closing(Authentication(tmp_path / "b", clock)) as standby,
+    ):
         yield active, standby
 
 
-def test_an_account_its_session_and_its_end_hold_on_both_machines(two: tuple[Door, Door]) -> None:
+def test_an_account_its_session_and_its_end_hold_on_both_machines(two: tuple[Authentication, Authentication]) -> None:
     active, standby = two
     account = active.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
     active.accounts.add("tao", "Tao Lin", "table_arbiter", PASSWORD, BY)
@@ -46,12 +47,12 @@ def test_an_account_its_session_and_its_end_hold_on_both_machines(two: tuple[Doo
     assert list(active.audit.checked()) == list(standby.audit.checked())
 
 
-def test_two_machines_that_write_at_once_leave_one_log_that_holds(two: tuple[Door, Door]) -> None:
-    def write_ten(door: Door) -> None:
+def test_two_machines_that_write_at_once_leave_one_log_that_holds(two: tuple[Authentication, Authentication]) -> None:
+    def write_ten(auth: Authentication) -> None:
         for number in range(10):
-            door.audit.note(NOON, "anne", "tried", str(number))
+            auth.audit.note(NOON, "anne", "tried", str(number))
 
-    threads = [threading.Thread(target=write_ten, args=(door,)) for door in two]
+    threads = [threading.Thread(target=write_ten, args=(auth,)) for auth in two]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -59,50 +60,50 @@ def test_two_machines_that_write_at_once_leave_one_log_that_holds(two: tuple[Doo
     assert len(list(two[0].audit.checked())) == 20
 
 
-def store_of(door: Door) -> PostgresStore:
-    assert isinstance(door.store, PostgresStore)
-    return door.store
+def store_of(auth: Authentication) -> PostgresPeople:
+    assert isinstance(auth.store, PostgresPeople)
+    return auth.store
 
 
-def end_session(door: Door, server: Server) -> None:
-    server.ask(f"SELECT pg_terminate_backend({store_of(door)._connection.info.backend_pid}, 5000)")
+def end_session(auth: Authentication, server: Server) -> None:
+    server.ask(f"SELECT pg_terminate_backend({store_of(auth)._connection.info.backend_pid}, 5000)")
 
 
 def test_a_connection_that_was_lost_is_made_anew_and_half_a_commit_is_none(
-    two: tuple[Door, Door], server: Server
+    two: tuple[Authentication, Authentication], server: Server
 ) -> None:
-    door, other = two
-    door.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
-    end_session(door, server)
-    assert [one.name for one in door.accounts.all()] == ["anne"]
-    end_session(door, server)
-    door.audit.note(NOON, "anne", "tried")
+    auth, other = two
+    auth.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
+    end_session(auth, server)
+    assert [one.name for one in auth.accounts.all()] == ["anne"]
+    end_session(auth, server)
+    auth.audit.note(NOON, "anne", "tried")
 
     def interrupted() -> None:
-        with door.store.commit():
-            door.audit.note(NOON, "anne", "half")
-            end_session(door, server)
-            door.accounts.set_password("anne", PASSWORD, BY)  # asks and writes as if nothing had been lost
+        with auth.store.commit():
+            auth.audit.note(NOON, "anne", "half")
+            end_session(auth, server)
+            auth.accounts.set_password("anne", PASSWORD, BY)  # asks and writes as if nothing had been lost
 
     with pytest.raises(PeopleStoreBroken) as lost:
         interrupted()
     assert lost.value.code == "people_store_broken"
     assert [one.action for one in other.audit.checked()] == ["account_added", "tried"]
-    assert [one.action for one in door.audit.checked()] == ["account_added", "tried"]
+    assert [one.action for one in auth.audit.checked()] == ["account_added", "tried"]
 
 
-def test_a_door_that_was_closed_stays_closed(two: tuple[Door, Door]) -> None:
+def test_a_door_that_was_closed_stays_closed(two: tuple[Authentication, Authentication]) -> None:
     two[0].close()
     with pytest.raises(PeopleStoreBroken):
         two[0].accounts.all()
 
 
 def test_events_of_one_database_know_nothing_of_each_other_s_people(
-    two: tuple[Door, Door], tmp_path: Path, address: str, clock: Hand
+    two: tuple[Authentication, Authentication], tmp_path: Path, address: str, clock: Hand
 ) -> None:
     two[0].accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
     in_database(tmp_path / "c", address)
-    with closing(Door(tmp_path / "c", clock)) as other:
+    with closing(Authentication(tmp_path / "c", clock)) as other:
         assert (other.accounts.any(), list(other.audit.entries())) == (False, [])
         other.accounts.add("anne", "Another Anne", "display", PASSWORD, BY)
     assert two[0].accounts.get("anne").full == "Anne"
@@ -111,49 +112,49 @@ def test_events_of_one_database_know_nothing_of_each_other_s_people(
 def folder_with_people(folder: Path, clock: Hand) -> dict[str, list[tuple[object, ...]]]:
     """Make a folder's own people, of every kind; give all rows."""
     folder.mkdir()
-    with closing(Door(folder, clock)) as door:
-        account = door.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
-        door.admit(account, agent="Firefox", address="10.0.0.1")
-        Orders(door.store).keep("order-1", PAUSE, "anne", NOON)
-        Keyings(door.store).keep(Keying(at=NOON, who="anne", whose="anne", round=1, table=2, after="", body=b"\0x"))
-        with door.store.commit() as sql:
+    with closing(Authentication(folder, clock)) as auth:
+        account = auth.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
+        auth.admit(account, agent="Firefox", address="10.0.0.1")
+        Orders(auth.store).keep("order-1", PAUSE, "anne", NOON)
+        Keyings(auth.store).keep(Keying(at=NOON, who="anne", whose="anne", round=1, table=2, after="", body=b"\0x"))
+        with auth.store.commit() as sql:
             return all_rows(sql)
 
 
-def rows_of(door: Door) -> dict[str, list[tuple[object, ...]]]:
-    with door.store.commit() as sql:
+def rows_of(auth: Authentication) -> dict[str, list[tuple[object, ...]]]:
+    with auth.store.commit() as sql:
         return all_rows(sql)
 
 
 def test_what_a_folder_had_goes_into_the_database_whole_and_once(tmp_path: Path, address: str, clock: Hand) -> None:
     had = folder_with_people(tmp_path / "a", clock)
-    own = (tmp_path / "a" / FILE).read_bytes()
+    own = (tmp_path / "a" / PEOPLE_FILE).read_bytes()
     in_database(tmp_path / "a", address)
-    with closing(Door(tmp_path / "a", clock)) as door:
-        assert rows_of(door) == had
-    assert [(tmp_path / "a" / f"{FILE}{end}").exists() for end in ("", MOVED, "-wal")] == [False, True, False]
-    (tmp_path / "a" / FILE).write_bytes(own)  # as after a power cut between the commit and the renaming
-    with closing(Door(tmp_path / "a", clock)) as door:
-        assert rows_of(door) == had
-    assert (tmp_path / "a" / f"{FILE}{MOVED}-1").exists()
+    with closing(Authentication(tmp_path / "a", clock)) as auth:
+        assert rows_of(auth) == had
+    assert [(tmp_path / "a" / f"{PEOPLE_FILE}{end}").exists() for end in ("", MOVED, "-wal")] == [False, True, False]
+    (tmp_path / "a" / PEOPLE_FILE).write_bytes(own)  # as after a power cut between the commit and the renaming
+    with closing(Authentication(tmp_path / "a", clock)) as auth:
+        assert rows_of(auth) == had
+    assert (tmp_path / "a" / f"{PEOPLE_FILE}{MOVED}-1").exists()
 
 
 def test_where_the_database_has_people_a_folder_s_own_are_put_beside_and_let_nobody_in(
     tmp_path: Path, address: str, clock: Hand
 ) -> None:
     event = in_database(tmp_path / "a", address)
-    with closing(Door(tmp_path / "a", clock)) as first:
+    with closing(Authentication(tmp_path / "a", clock)) as first:
         first.accounts.add("tao", "Tao Lin", "head_arbiter", PASSWORD, BY)
     folder_with_people(tmp_path / "b", clock)
     in_database(tmp_path / "b", address, event)
-    with closing(Door(tmp_path / "b", clock)) as door:
-        assert [one.name for one in door.accounts.all()] == ["tao"]
-        assert [one.action for one in door.audit.checked()] == ["account_added", "people_put_aside"]
-    assert (tmp_path / "b" / f"{FILE}{UNUSED}").exists()
+    with closing(Authentication(tmp_path / "b", clock)) as auth:
+        assert [one.name for one in auth.accounts.all()] == ["tao"]
+        assert [one.action for one in auth.audit.checked()] == ["account_added", "people_put_aside"]
+    assert (tmp_path / "b" / f"{PEOPLE_FILE}{UNUSED}").exists()
 
 
 def test_a_user_who_may_only_use_the_tables_keeps_people_and_can_forge_no_log(
-    two: tuple[Door, Door], tmp_path: Path, address: str, server: Server, clock: Hand
+    two: tuple[Authentication, Authentication], tmp_path: Path, address: str, server: Server, clock: Hand
 ) -> None:
     database = store_of(two[0])._connection.info.dbname
     server.ask("DROP ROLE IF EXISTS usher")
@@ -166,13 +167,13 @@ def test_a_user_who_may_only_use_the_tables_keeps_people_and_can_forge_no_log(
         "DELETE ON homologue_people.sessions",
     ):
         server.ask(f"GRANT {grant} TO usher", database)
-    write(tmp_path / "a", Place(address.replace(f"{OWNER}@", "usher@"), "password"))
-    with closing(Door(tmp_path / "a", clock)) as door:
-        account = door.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
-        door.admit(account, agent="", address="")
-        door.log_out(door.sessions.of("anne")[0], "")
+    write_address(tmp_path / "a", DatabaseAddress(address.replace(f"{OWNER}@", "usher@"), "password"))
+    with closing(Authentication(tmp_path / "a", clock)) as auth:
+        account = auth.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
+        auth.admit(account, agent="", address="")
+        auth.log_out(auth.sessions.of("anne")[0], "")
         for statement in ("UPDATE audit SET who = 'x'", "DELETE FROM all_audit", "DELETE FROM accounts"):
-            with pytest.raises(PeopleStoreBroken, match="permission denied"), door.store.commit() as sql:
+            with pytest.raises(PeopleStoreBroken, match="permission denied"), auth.store.commit() as sql:
                 sql.execute(statement)
 
 
@@ -183,22 +184,22 @@ def test_a_user_who_may_not_make_the_tables_is_told_to_let_the_owner(
     server.ask(f"CREATE ROLE stranger LOGIN PASSWORD '{server.quoted}'")
     in_database(tmp_path / "a", server.address("postgres").replace(f"{OWNER}@", "stranger@"))
     with pytest.raises(PeopleStoreBroken, match="another user's to make"):
-        Door(tmp_path / "a", clock)
+        Authentication(tmp_path / "a", clock)
 
 
 def test_tables_of_a_newer_version_are_left_alone(
-    two: tuple[Door, Door], tmp_path: Path, server: Server, clock: Hand
+    two: tuple[Authentication, Authentication], tmp_path: Path, server: Server, clock: Hand
 ) -> None:
     database, change = store_of(two[0])._connection.info.dbname, "UPDATE homologue_people.about SET version = version"
     server.ask(f"{change} + 99", database)
     try:
         with pytest.raises(PeopleStoreBroken, match="of version 1"):
-            Door(tmp_path / "a", clock)
+            Authentication(tmp_path / "a", clock)
     finally:
         server.ask(f"{change} - 99", database)
 
 
-def test_nobody_empties_the_log_at_a_stroke(two: tuple[Door, Door], server: Server) -> None:
+def test_nobody_empties_the_log_at_a_stroke(two: tuple[Authentication, Authentication], server: Server) -> None:
     two[0].audit.note(NOON, "anne", "tried")
     with pytest.raises(psycopg.Error, match="append-only"):
         server.ask("TRUNCATE homologue_people.all_audit", store_of(two[0])._connection.info.dbname)
@@ -207,4 +208,4 @@ def test_nobody_empties_the_log_at_a_stroke(two: tuple[Door, Door], server: Serv
 def test_an_address_that_is_none_is_a_refusal_of_people(tmp_path: Path) -> None:
     (tmp_path / SETTING).write_text("address = 'mysql://x'")
     with pytest.raises(PeopleStoreBroken):
-        Door(tmp_path)
+        Authentication(tmp_path)

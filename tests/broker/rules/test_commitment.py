@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.contract.words import SEATS
-from broker.rules.commitment import Commitment, commit, deal_text, root_text
-from broker.rules.deal import Deal, new_deal
-from broker.rules.errors import RuleError
-from broker.rules.tiles import FULL_SET
+from broker.protocol import SEATS
+from broker.rules import FULL_SET, Deal, RuleError, new_deal
+from broker.rules.commitment import Commitment, commit_deals, deal_text, root_text
 
 SALTS = st.integers(0, 2**256 - 1).map(lambda bits: f"{bits:064x}")
 PLACE = st.integers(0, 135)
@@ -54,7 +52,7 @@ def test_the_texts_that_are_hashed_are_those_of_the_documents() -> None:
     text += "salt 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n"
     of_deal = hashlib.sha256(text.encode()).hexdigest()
     root = hashlib.sha256(f"homologue-commitment-v1\nevent cup\ndeal 7 {of_deal}\n".encode()).hexdigest()
-    made = commit("cup", [(GOLDEN_DEAL, GOLDEN_SALT)])
+    made = commit_deals("cup", [(GOLDEN_DEAL, GOLDEN_SALT)])
     assert (dict(made.hashes), made.root) == ({7: of_deal}, root)
     assert (of_deal, root) == (
         "aed0f70d8b10d8569dda9e9fa46cd02025d6539fa37e8bab71e0af7541baf160",
@@ -69,13 +67,13 @@ def test_the_root_lists_deals_by_number() -> None:
 
 @given(deals(), SALTS)
 def test_what_was_committed_to_is_admitted(deal: Deal, salt: str) -> None:
-    commit("cup", [(deal, salt)]).check("cup", deal, salt)
+    commit_deals("cup", [(deal, salt)]).check("cup", deal, salt)
 
 
 @given(deals(), SALTS, PLACE, PLACE)
 def test_no_two_tiles_can_be_exchanged(deal: Deal, salt: str, one: int, other: int) -> None:
     changed = exchanged(deal, one, other)
-    commitment = commit("cup", [(deal, salt)])
+    commitment = commit_deals("cup", [(deal, salt)])
     if changed == deal:
         commitment.check("cup", changed, salt)
     else:
@@ -97,12 +95,12 @@ def test_neither_wind_dealer_nor_seats_can_be_changed(deal: Deal, salt: str, dat
             ),
         )
     )
-    assert code(commit("cup", [(deal, salt)]), "cup", changed, salt) == "deal_differs"
+    assert code(commit_deals("cup", [(deal, salt)]), "cup", changed, salt) == "deal_differs"
 
 
 @given(deals(), SALTS, SALTS)
 def test_a_deal_cannot_take_another_salt_number_or_event(deal: Deal, salt: str, other: str) -> None:
-    commitment = commit("cup", [(deal, salt)])
+    commitment = commit_deals("cup", [(deal, salt)])
     if other != salt:
         assert code(commitment, "cup", deal, other) == "deal_differs"
     assert code(commitment, "cap", deal, salt) == "other_event"
@@ -112,14 +110,14 @@ def test_a_deal_cannot_take_another_salt_number_or_event(deal: Deal, salt: str, 
 @given(deals(), deals(), SALTS, SALTS)
 def test_two_deals_cannot_change_numbers(one: Deal, other: Deal, salt: str, other_salt: str) -> None:
     first, second = replace(one, number=1), replace(other, number=2)
-    commitment = commit("cup", [(first, salt), (second, other_salt)])
+    commitment = commit_deals("cup", [(first, salt), (second, other_salt)])
     if one.faces != other.faces:
         assert code(commitment, "cup", replace(second, number=1), other_salt) == "deal_differs"
 
 
 @given(deals(), SALTS, SALTS)
 def test_with_other_salts_the_same_deals_have_nothing_in_common(deal: Deal, salt: str, other: str) -> None:
-    one, two = commit("cup", [(deal, salt)]), commit("cup", [(deal, other)])
+    one, two = commit_deals("cup", [(deal, salt)]), commit_deals("cup", [(deal, other)])
     assert (one.root == two.root) == (one.hashes == two.hashes) == (salt == other)
 
 
@@ -138,7 +136,7 @@ def test_the_root_changes_with_any_hash_any_number_and_the_event(hashes: dict[in
 
 def test_the_root_does_not_depend_on_the_order_of_making() -> None:
     deals = [(new_deal(number, "east", "east", Random(number)), GOLDEN_SALT) for number in (3, 1, 2)]
-    assert commit("cup", deals).root == commit("cup", sorted(deals, key=lambda one: one[0].number)).root
+    assert commit_deals("cup", deals).root == commit_deals("cup", sorted(deals, key=lambda one: one[0].number)).root
 
 
 @pytest.mark.parametrize("event", ["", "Cup", "a b", "a\ndeal 1", "cup\n", "é", "x" * 33, "-a"])

@@ -1,22 +1,34 @@
-"""The worked examples of the sources, and every outcome that cannot be."""
+"""What an outcome pays, and who wins of several who declare: examples of the sources, and what always holds."""
 
 from collections.abc import Mapping
+from itertools import combinations, permutations
+from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from broker.contract.words import SEATS, Seat, WinKind
-from broker.rules.errors import RuleError
-from broker.rules.points import Outcome, kept, points
-from broker.rules.profile import Payments
+from broker.protocol import SEATS, Seat, WinKind
+from broker.rules import (
+    Outcome,
+    PaymentRules,
+    RuleError,
+    SeveralHu,
+    Winners,
+    allowed_outcome,
+    others_in_turn,
+    seat_points,
+    winners_on_discard,
+)
 from tests.broker.rules.variants import MAHJONGSOFT, MCR, OEDMC, seats
 
 
-def on_discard(discarder: Seat, winners: Mapping[Seat, int], payments: Payments = OEDMC) -> dict[Seat, int]:
-    return points(Outcome("discard", winners, discarder), payments)
+def on_discard(discarder: Seat, winners: Mapping[Seat, int], payments: PaymentRules = OEDMC) -> dict[Seat, int]:
+    return seat_points(Outcome("discard", winners, discarder), payments)
 
 
-def self_drawn(winner: Seat, value: int, payments: Payments = OEDMC) -> dict[Seat, int]:
-    return points(Outcome("self_drawn", {winner: value}), payments)
+def self_drawn(winner: Seat, value: int, payments: PaymentRules = OEDMC) -> dict[Seat, int]:
+    return seat_points(Outcome("self_drawn", {winner: value}), payments)
 
 
 def test_oedmc_table_12_east_wins_18_on_north() -> None:
@@ -40,7 +52,7 @@ def test_oedmc_rule_2_three_winners_leave_no_bystander() -> None:
 
 
 def test_a_draw_scores_nobody_anything() -> None:
-    assert points(Outcome("draw", {}), OEDMC) == seats(0, 0, 0, 0)
+    assert seat_points(Outcome("draw", {}), OEDMC) == seats(0, 0, 0, 0)
 
 
 def test_the_smallest_win_is_of_8() -> None:
@@ -85,7 +97,7 @@ def test_an_outcome_that_cannot_be_is_refused(
     code: str, win: WinKind, winners: dict[Seat, int], discarder: Seat | None
 ) -> None:
     with pytest.raises(RuleError) as refused:
-        points(Outcome(win, winners, discarder), OEDMC)
+        seat_points(Outcome(win, winners, discarder), OEDMC)
     assert refused.value.code == code
     assert str(refused.value) == refused.value.text
 
@@ -114,10 +126,149 @@ def test_where_one_wins_it_is_the_nearest_in_turn_order(
     discarder: Seat, winners: tuple[Seat, ...], first: Seat
 ) -> None:
     declared = Outcome("discard", dict.fromkeys(winners, 10), discarder)
-    assert kept(declared, MCR).winners == {first: 10}
-    assert kept(declared, OEDMC).winners == dict.fromkeys(winners, 10)
+    assert allowed_outcome(declared, MCR).winners == {first: 10}
+    assert allowed_outcome(declared, OEDMC).winners == dict.fromkeys(winners, 10)
 
 
 def test_nothing_is_kept_back_where_no_tile_was_discarded() -> None:
     drawn = Outcome("self_drawn", {"west": 10})
-    assert kept(drawn, MCR) == drawn
+    assert allowed_outcome(drawn, MCR) == drawn
+
+
+HAND_VALUE = st.integers(8, 999)
+SEAT: st.SearchStrategy[Seat] = st.sampled_from(SEATS)
+
+
+@st.composite
+def discards(draw: st.DrawFn, winners: int = 3) -> Outcome:
+    """Give any win on a discard with at most so many winners."""
+    discarder = draw(SEAT)
+    others = st.sampled_from([seat for seat in SEATS if seat != discarder])
+    return Outcome("discard", draw(st.dictionaries(others, HAND_VALUE, min_size=1, max_size=winners)), discarder)
+
+
+SELF_DRAWN = st.builds(lambda seat, value: Outcome("self_drawn", {seat: value}), SEAT, HAND_VALUE)
+
+ANY = st.one_of(discards(), SELF_DRAWN, st.just(Outcome("draw", {})))
+
+
+def moved(outcome: Outcome, chairs: Mapping[Seat, Seat]) -> Outcome:
+    """Give the same outcome with the players in other chairs."""
+    winners = {chairs[seat]: value for seat, value in outcome.winners.items()}
+    return Outcome(outcome.win, winners, chairs[outcome.discarder] if outcome.discarder else None)
+
+
+@given(ANY)
+def test_players_who_change_chairs_take_their_points_along(outcome: Outcome) -> None:
+    for order in permutations(SEATS):
+        chairs = dict(zip(SEATS, order, strict=True))
+        expected = {chairs[seat]: score for seat, score in seat_points(outcome, OEDMC).items()}
+        assert seat_points(moved(outcome, chairs), OEDMC) == expected
+
+
+@given(discards())
+def test_a_bystander_gives_8_whatever_was_won(outcome: Outcome) -> None:
+    scored = seat_points(outcome, OEDMC)
+    assert {scored[seat] for seat in SEATS if seat not in outcome.winners and seat != outcome.discarder} <= {-8}
+
+
+@given(discards())
+def test_a_winner_scores_hv_and_24_whoever_else_wins(outcome: Outcome) -> None:
+    scored = seat_points(outcome, OEDMC)
+    assert {seat: scored[seat] for seat in outcome.winners} == {s: hv + 24 for s, hv in outcome.winners.items()}
+
+
+@given(discards())
+def test_the_sum_on_a_discard_is_0_or_32_or_64_by_the_number_of_winners(outcome: Outcome) -> None:
+    assert sum(seat_points(outcome, OEDMC).values()) == {1: 0, 2: 32, 3: 64}[len(outcome.winners)]
+
+
+@given(SELF_DRAWN)
+def test_the_sum_of_a_drawn_win_is_what_rounding_up_takes(outcome: Outcome) -> None:
+    (value,) = outcome.winners.values()
+    assert sum(seat_points(outcome, OEDMC).values()) == {0: 0, 1: -2, 2: -1}[value % 3]
+
+
+@given(SELF_DRAWN)
+def test_the_three_who_did_not_draw_give_alike(outcome: Outcome) -> None:
+    scored = seat_points(outcome, OEDMC)
+    assert len({score for seat, score in scored.items() if seat not in outcome.winners}) == 1
+
+
+@given(discards())
+def test_points_on_a_discard_sum_to_zero_where_winners_pay_each_other(outcome: Outcome) -> None:
+    assert sum(seat_points(outcome, MAHJONGSOFT).values()) == 0
+
+
+@given(st.one_of(discards(winners=1), SELF_DRAWN))
+def test_points_sum_to_zero_under_standard_mcr(outcome: Outcome) -> None:
+    assert sum(seat_points(outcome, MCR).values()) == 0
+
+
+@pytest.mark.parametrize("value", range(8, 90))
+def test_a_third_is_rounded_up_and_never_down(value: int) -> None:
+    gives = -seat_points(Outcome("self_drawn", {"east": value}), OEDMC)["south"] - 8
+    assert 3 * gives - value in {0, 1, 2}
+
+
+SETTINGS: tuple[SeveralHu, ...] = get_args(SeveralHu)
+
+DECLARED = [
+    (discarder, who)
+    for discarder in SEATS
+    for count in (1, 2, 3)
+    for who in combinations([seat for seat in SEATS if seat != discarder], count)
+]
+
+
+def test_a_double_ron_counts_and_a_triple_is_refused() -> None:
+    """MONTREAL: « Le double ron est compté, le triple est refusé. »."""
+    assert winners_on_discard(["west", "south"], "east", "two") == Winners(("south", "west"))
+    assert winners_on_discard(["north", "west", "south"], "east", "two") == Winners((), ("south", "west", "north"))
+
+
+def test_where_one_ron_counts_it_is_that_of_the_nearest_in_turn_order() -> None:
+    """RIICHI-PLAY: « le ron déclaré par le joueur le plus près dans l'ordre de tour ... Tous les autres annulés »."""
+    assert winners_on_discard(["north", "west"], "south", "nearest") == Winners(("west",), ("north",))
+    assert winners_on_discard(["south", "west"], "north", "nearest") == Winners(("south",), ("west",))
+
+
+def test_all_hu_count_in_duplicate_whatever_their_seats() -> None:
+    """OEDMC rule 2."""
+    assert winners_on_discard(["north", "south", "west"], "east", "all") == Winners(("south", "west", "north"))
+
+
+@pytest.mark.parametrize("several", SETTINGS)
+@pytest.mark.parametrize(("discarder", "who"), DECLARED, ids=str)
+def test_who_was_quicker_decides_nothing(several: SeveralHu, discarder: Seat, who: tuple[Seat, ...]) -> None:
+    assert len({winners_on_discard(order, discarder, several) for order in permutations(who)}) == 1
+
+
+@pytest.mark.parametrize("several", SETTINGS)
+@pytest.mark.parametrize(("discarder", "who"), DECLARED, ids=str)
+def test_everybody_who_declared_has_won_or_is_refused_and_stands_in_turn_order(
+    several: SeveralHu, discarder: Seat, who: tuple[Seat, ...]
+) -> None:
+    told = winners_on_discard(who, discarder, several)
+    assert (*told.won, *told.refused) == tuple(seat for seat in others_in_turn(discarder) if seat in who)
+    wins = {"all": len(who), "two": len(who) % 3, "nearest": 1}[several]
+    assert len(told.won) == wins
+
+
+def test_turn_order_goes_round_the_table() -> None:
+    assert [others_in_turn(seat) for seat in SEATS] == [
+        ("south", "west", "north"),
+        ("west", "north", "east"),
+        ("north", "east", "south"),
+        ("east", "south", "west"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "code"),
+    [([], "winner_missing"), (["west", "west"], "winner_twice"), (["west", "east"], "discarder_wins")],
+)
+def test_what_cannot_have_been_declared_is_refused(declared: list[Seat], code: str) -> None:
+    with pytest.raises(RuleError) as refused:
+        winners_on_discard(declared, "east", "all")
+    assert refused.value.code == code

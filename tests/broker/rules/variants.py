@@ -4,11 +4,10 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from broker.contract.words import SEATS, Seat
-from broker.rules.profile import Payments, Stated
-from broker.rules.profile_files import load
+from broker.protocol import SEATS, Seat
+from broker.rules import PaymentRules, Stated, load_mcr
 
-OEDMC: Final = load("oedmc-2020").payments
+OEDMC: Final = load_mcr("oedmc-2020").payments
 
 TURNED: Final = "assumption: turned for a test"
 
@@ -17,15 +16,15 @@ def payments(
     *,
     self_drawn: Literal["third_rounded_up", "full"] = "third_rounded_up",
     several_hu: Literal["base_once", "base_each", "nearest"] = "base_once",
-) -> Payments:
+) -> PaymentRules:
     """Give OEDMC's payments with settings turned."""
     return replace(OEDMC, self_drawn=Stated(self_drawn, TURNED), several_hu=Stated(several_hu, TURNED))
 
 
-MAHJONGSOFT: Final = load("mahjongsoft").payments
+MAHJONGSOFT: Final = load_mcr("mahjongsoft").payments
 """Winners also pay each other."""
 
-MCR: Final = load("mcr").payments
+MCR: Final = load_mcr("mcr").payments
 """One winner, and a self-drawn win is paid in full by each."""
 
 

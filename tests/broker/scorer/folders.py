@@ -3,16 +3,16 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from broker.contract.messages import LogMessage
-from broker.scorer.event import Plan, save
-from broker.store.address import STORE
+from broker.event import Plan, save_event
+from broker.protocol import LogMessage
+from broker.store import STORE
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
 
 
 def event_folder(folder: Path, said: Iterable[LogMessage] | None = None, of: Plan | None = None) -> Path:
     """Write the small event and what its tables have said: all of it, unless told otherwise. `of`: another plan."""
-    save(folder, of or plan(), deals(), registry())
+    save_event(folder, of or plan(), deals(), registry())
     journal = SqliteJournal(folder / STORE, NAME)
     with journal.commit():
         for message in whole_event() if said is None else said:

@@ -8,12 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from broker.contract.link import Incoming, Link, LinkChanged
-from broker.contract.messages import LogMessage, Message, TableState
-from broker.contract.wire import decode_at
-from broker.scorer.event import Event
+from broker.event import Event
+from broker.protocol import LogMessage, Message, TableState, decode_on_topic
+from broker.protocol.link import Incoming, Link, LinkChanged
 from broker.scorer.service import Scorer
-from broker.store.journal import Journal
+from broker.store import Journal
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.small import NAME, event, sent
 
@@ -48,7 +47,7 @@ class Ear(Link):
 
     def heard(self, end: str) -> list[Message]:
         """Give the messages said on topics that end so; each must be one that its readers take."""
-        return [decode_at(topic, payload)[1] for topic, payload, _ in self.said if topic.endswith(end)]
+        return [decode_on_topic(topic, payload)[1] for topic, payload, _ in self.said if topic.endswith(end)]
 
     def told(self, end: str) -> Any:  # noqa: ANN401 - any JSON
         """Give the last message said on a topic that ends so, as JSON."""

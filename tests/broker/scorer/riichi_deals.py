@@ -5,16 +5,14 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.facts import Result
-from broker.contract.messages import LogMessage
-from broker.contract.riichi import RiichiEvent, RiichiWin
-from broker.rules.riichi.duplicate import scored
-from broker.rules.riichi.profile_files import load
-from broker.scorer.event import Event, Plan
+from broker.event import Event, Plan
+from broker.protocol import LogMessage, Result, RiichiEvent, RiichiWin
+from broker.rules import load_riichi
+from broker.rules.outcomes import score_riichi
 from tests.broker.scorer.small import deals, fact, plan, registry
 from tests.broker.scorer.small import event as mcr
 
-RULES: Final = load("riichi-montreal")
+RULES: Final = load_riichi("riichi-montreal")
 
 FU30: Final = RiichiWin(han=3, fu=30)
 
@@ -41,7 +39,7 @@ def riichi_event() -> Event:
 def ended(table: int, round_: int, hand: RiichiEvent) -> Result:
     """Give the result of a planned play."""
     booking = mcr().bookings[table, round_]
-    outcome, points = scored(hand, riichi_event().winds(booking.deal)[1], RULES)
+    outcome, points = score_riichi(hand, riichi_event().winds(booking.deal)[1], RULES)
     return Result(
         round=round_,
         deal=booking.deal,

@@ -5,19 +5,27 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from broker.contract import topics
-from broker.contract.facts import Call, Confirmed, Declared, Fact, Fine, Press, Restored, Result
-from broker.contract.messages import LogMessage, TableState
-from broker.contract.plans import Player
-from broker.contract.wire import encode
-from broker.contract.words import SEATS, Lifecycle, Seat
-from broker.rules.deal import new_deal
-from broker.rules.movement import sixteen_players
-from broker.rules.points import Outcome, points
-from broker.rules.profile_files import load
-from broker.rules.tiles import FULL_SET
-from broker.scorer.event import Booking, Event, Plan
-from broker.scorer.folder import DealRecord, Registry
+from broker.event import BookedPlay, DealRecord, Event, Plan, Registry
+from broker.event.movement import sixteen_players
+from broker.protocol import (
+    SEATS,
+    Call,
+    Confirmed,
+    Declared,
+    Fact,
+    Fine,
+    Lifecycle,
+    LogMessage,
+    Player,
+    Press,
+    Restored,
+    Result,
+    Seat,
+    TableState,
+    encode,
+    topics,
+)
+from broker.rules import FULL_SET, Outcome, load_mcr, new_deal, seat_points
 
 NAME: Final = "cup"
 
@@ -37,7 +45,7 @@ def plan() -> Plan:
     """Give the plan of the movement for sixteen."""
     players = tuple(Player(id=f"p{number:02}", name=f"Player {number}") for number in range(1, 17))
     plays = tuple(
-        Booking(b.round, b.table, b.deal, {seat: f"p{number:02}" for seat, number in b.players.items()})
+        BookedPlay(b.round, b.table, b.deal, {seat: f"p{number:02}" for seat, number in b.players.items()})
         for b in sixteen_players()
     )
     return Plan(name=NAME, title="A small cup", profile="oedmc-2020", players=players, plays=plays)
@@ -80,7 +88,7 @@ def result(
         win=outcome.win,
         winners=dict(outcome.winners),
         discarder=outcome.discarder,
-        points=points(outcome, load("oedmc-2020").payments),
+        points=seat_points(outcome, load_mcr("oedmc-2020").payments),
         fines=dict(fines or {}),
     )
 

@@ -4,10 +4,9 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from broker.contract.messages import LogMessage
-from broker.contract.words import SEATS, Seat
-from broker.rules.points import Outcome
-from broker.scorer.event import Booking, Event
+from broker.event import BookedPlay, Event
+from broker.protocol import SEATS, LogMessage, Seat
+from broker.rules import Outcome
 from tests.broker.scorer.small import OUTCOMES, deals, fact, plan, registry, result
 
 TEAMS = {f"Team {letter}": tuple(f"p{4 * at + one:02}" for one in range(1, 5)) for at, letter in enumerate("ABCD")}
@@ -23,7 +22,7 @@ def seated(table: int, round_: int) -> dict[Seat, str]:
 def team_event() -> Event:
     """Give the checked event."""
     plays = tuple(
-        Booking(round_, table, (table + round_) % 4 + 1, seated(table, round_))
+        BookedPlay(round_, table, (table + round_) % 4 + 1, seated(table, round_))
         for round_ in range(1, 5)
         for table in range(1, 5)
     )

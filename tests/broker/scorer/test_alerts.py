@@ -1,13 +1,15 @@
-"""Alerts: each thing once, and never a flood."""
+"""What arbiters are told: once, not in floods, and of rulings and results that differ from what the desk knows."""
 
 import pytest
 from msgspec.structs import replace
 
-from broker.contract.link import Incoming
-from broker.contract.words import Lifecycle
-from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook, Concern, TableWatch
+from broker.protocol import Adjusted, AnyDecision, Deadline, Fine, Lifecycle, Ruled, Undo, Void
+from broker.protocol.link import Incoming
+from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook, Concern
+from broker.scorer.devices import TableWatch
+from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall
-from tests.broker.scorer.small import OTHER_FORM, event, fact, restored, result, state
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
 
 
 def test_of_one_kind_and_table_one_alert_is_made_of_a_batch() -> None:
@@ -220,3 +222,84 @@ def test_a_table_that_is_lost_is_told_once(hall: Hall) -> None:
     for _ in range(2):
         hall.hear(state(1, lifecycle="lost", count=0))
     assert hall.alerts() == [("table_lost", 1)]
+
+
+VOID = Ruled(
+    round=1, deal=event().bookings[1, 1].deal, decision=Void(), author="Tao", role="table_arbiter", reason="tiles fell"
+)
+
+
+def test_each_ruling_made_at_a_table_is_an_alert_that_says_what_who_and_why(hall: Hall) -> None:
+    hall.hear(fact(1, 1, result(1)), fact(1, 2, VOID), fact(1, 3, replace(VOID, reason="again")))
+    assert hall.alerts() == [("ruled_at_table", 1)] * 2
+    told = hall.ear.told("alert")["text"]
+    assert [word in told for word in ("void", f"deal {VOID.deal}", "Tao", "again")] == [True] * 4
+
+
+def test_a_fine_that_a_result_brings_is_an_alert_that_says_whose_how_much_who_and_why(hall: Hall) -> None:
+    fine = Fine(imp=8, reason="the hand was not valid", author="Tao")
+    hall.hear(fact(1, 1, result(1, 1, OUTCOMES[1], {"north": fine})))
+    assert hall.alerts() == [("fined_at_table", 1)]
+    (alert,) = hall.scorer.feed.current.alerts
+    north = event().players[event().bookings[1, 1].players["north"]].name
+    told = alert.values["fines"], alert.values["author"], alert.values["reason"]
+    assert told == (f"{north} 8 IMP", "Tao", "the hand was not valid")
+
+
+def test_one_that_comes_after_the_correction_period_is_told_as_that_too(hall: Hall) -> None:
+    hall.hear(fact(1, 1, result(1)))
+    hall.scorer.rulings.give(draft(hall.scorer._room, Deadline(at=NOW)), HEAD)
+    hall.ear.forget()
+    hall.scorer._clock = lambda: NOW + 1
+    hall.hear(fact(1, 2, VOID))
+    assert sorted(hall.alerts()) == [("ruled_after_end", 1), ("ruled_at_table", 1)]
+
+
+PLAY = (1, 1)
+ADJUSTED = Adjusted(gives=dict.fromkeys(event().bookings[PLAY].players.values(), "nobody"))
+OTHERWISE: list[AnyDecision] = [Void(), ADJUSTED, correct(OUTCOMES[2], None)]
+
+
+def settle(hall: Hall, decision: AnyDecision) -> str:
+    """Rule on the play before its table has told of it; give the ruling's id."""
+    entry = hall.scorer.rulings.give(draft(hall.scorer.rulings.room, decision, PLAY), HEAD)
+    hall.ear.forget()
+    return entry.id
+
+
+@pytest.mark.parametrize("decision", OTHERWISE)
+def test_a_result_of_a_play_that_was_settled_otherwise_is_told_with_the_ruling(
+    hall: Hall, decision: AnyDecision
+) -> None:
+    id_ = settle(hall, decision)
+    hall.hear(fact(1, 1, result(1)))
+    assert hall.alerts() == [("settled_before", 1)]
+    (alert,) = hall.scorer.feed.current.alerts
+    assert (alert.values["ruling"], alert.values["author"], alert.values["round"]) == (id_, HEAD.name, 1)
+
+
+def test_a_result_that_says_what_was_ruled_alerts_nobody(hall: Hall) -> None:
+    settle(hall, correct(OUTCOMES[1], None))
+    hall.hear(fact(1, 1, result(1, 1, OUTCOMES[1])))
+    assert hall.alerts() == []
+
+
+def test_a_fine_that_the_ruling_does_not_have_is_told(hall: Hall) -> None:
+    settle(hall, correct(OUTCOMES[1], None))
+    hall.hear(fact(1, 1, result(1, 1, OUTCOMES[1], {"north": Fine(imp=4, reason="false hu")})))
+    assert hall.alerts() == [("settled_before", 1), ("fined_at_table", 1)]
+
+
+def test_a_ruling_that_was_taken_back_before_settles_nothing(hall: Hall) -> None:
+    id_ = settle(hall, Void())
+    hall.scorer.rulings.give(draft(hall.scorer.rulings.room, Undo(ruling=id_)), HEAD)
+    hall.ear.forget()
+    hall.hear(fact(1, 1, result(1)))
+    assert hall.alerts() == []
+
+
+def test_with_the_ruling_taken_back_the_four_players_result_counts(hall: Hall) -> None:
+    id_ = settle(hall, Void())
+    hall.hear(fact(1, 1, result(1)))
+    hall.scorer.rulings.give(draft(hall.scorer.rulings.room, Undo(ruling=id_)), HEAD)
+    assert hall.scorer.rulings.room.play(PLAY).points == result(1).points

@@ -9,19 +9,28 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from broker.contract import topics
-from broker.contract.counting import CountedFan, CountRequest, Laid, McrValue, NotCounted, SaidOfMcr
-from broker.contract.facts import Declared, Overridden, Press, Restored
-from broker.contract.messages import LogMessage
-from broker.contract.wire import encode
-from broker.contract.words import SEATS, Seat, Verifier
-from broker.rules.fan.catalogue import RULESETS, Ruleset, entries, value
-from broker.rules.points import Outcome
-from broker.rules.tiles import FULL_SET, KINDS
-from broker.scorer.counting import MOST, Counting
-from broker.scorer.event import Event
-from broker.scorer.folder import DealRecord
-from broker.scorer.riichi import RiichiBooking
+from broker.event import DealRecord, Event, RiichiBooking
+from broker.protocol import (
+    SEATS,
+    CountedFan,
+    CountRequest,
+    Declared,
+    HandLayout,
+    LogMessage,
+    McrValue,
+    McrWinDetails,
+    NotCounted,
+    Overridden,
+    Press,
+    Restored,
+    Seat,
+    Verifier,
+    encode,
+    topics,
+)
+from broker.rules import FULL_SET, KINDS, Outcome
+from broker.rules.mcr import RULESETS, Ruleset, fan_entries, fan_value
+from broker.scorer.counting import MOST_COUNTS, HandCounter
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import NAME, OTHER_FORM, deals, fact, plan, registry, result
@@ -75,7 +84,7 @@ def asked(
     kong: bool = False,
     last_of_kind: bool = False,
 ) -> CountRequest:
-    said = SaidOfMcr(last_tile=last_tile, kong=kong, last_of_kind=last_of_kind)
+    said = McrWinDetails(last_tile=last_tile, kong=kong, last_of_kind=last_of_kind)
     return CountRequest(id="request-1", event=NAME, table=TABLE, round=1, deal=1, seat=seat, groups=groups, said=said)
 
 
@@ -84,7 +93,7 @@ ON_A_DISCARD: Final = asked(dealt("east")[:13], dealt("south")[:1])
 
 
 def fan_of(request: CountRequest, *told: LogMessage, over: bool = False) -> dict[str, int] | str:
-    answer = Counting(EVENT).answer(request, told or READ, over=over)
+    answer = HandCounter(EVENT).answer(request, told or READ, over=over)
     if isinstance(answer, NotCounted):
         return answer.code
     assert isinstance(answer, McrValue)
@@ -157,7 +166,8 @@ def test_where_the_walls_were_only_ticked_by_hand_the_serials_tell_no_one_who_dr
 
 def test_a_hand_of_ticked_walls_is_counted_as_it_lies_and_is_said() -> None:
     drawn, claimed = (
-        fan_of(replace(SELF_DRAWN, said=SaidOfMcr(laid=Laid(self_drawn=one))), *TICKED) for one in (True, False)
+        fan_of(replace(SELF_DRAWN, said=McrWinDetails(laid=HandLayout(self_drawn=one))), *TICKED)
+        for one in (True, False)
     )
     assert drawn == fan_of(SELF_DRAWN)
     assert isinstance(claimed, dict)
@@ -167,7 +177,7 @@ def test_a_hand_of_ticked_walls_is_counted_as_it_lies_and_is_said() -> None:
 def test_a_group_beside_the_concealed_tiles_is_a_claimed_meld_whoever_was_dealt_it() -> None:
     east = dealt("east")
     melded = ((*east[3:9], east[9], east[10], *east[11:13]), east[:3], east[13:14])
-    worth = fan_of(replace(SELF_DRAWN, groups=melded, said=SaidOfMcr(laid=Laid(self_drawn=True))), *TICKED)
+    worth = fan_of(replace(SELF_DRAWN, groups=melded, said=McrWinDetails(laid=HandLayout(self_drawn=True))), *TICKED)
     assert isinstance(worth, dict)
     assert (worth["pure_straight"], worth.get("fully_concealed_hand"), worth["self_drawn"]) == (16, None, 1)
 
@@ -185,7 +195,7 @@ def test_until_the_scorer_has_heard_whether_the_walls_were_read_it_is_too_early(
 
 
 def test_nothing_is_counted_before_somebody_has_declared() -> None:
-    assert Counting(EVENT).answer(SELF_DRAWN, (), over=False) == NotCounted(code="not_declared")
+    assert HandCounter(EVENT).answer(SELF_DRAWN, (), over=False) == NotCounted(code="not_declared")
 
 
 def test_nothing_is_counted_for_who_has_not_declared_in_this_very_play() -> None:
@@ -203,30 +213,32 @@ def test_nothing_is_counted_when_the_play_has_its_result() -> None:
 
 
 def test_the_same_request_has_the_same_answer_and_costs_one_count() -> None:
-    counting = Counting(EVENT)
-    answers = [counting.answer(SELF_DRAWN, READ, over=False) for _ in range(3 * MOST)]
+    counting = HandCounter(EVENT)
+    answers = [counting.answer(SELF_DRAWN, READ, over=False) for _ in range(3 * MOST_COUNTS)]
     assert answers == [answers[0]] * len(answers)
     assert isinstance(answers[0], McrValue)
 
 
 def test_who_asks_again_and_again_to_look_faces_up_is_answered_no_more() -> None:
-    counting, east = Counting(EVENT), dealt("east")
-    tries = [replace(SELF_DRAWN, id=f"request-{at}", groups=(east[:13], (east[13 + at % 21],))) for at in range(MOST)]
+    counting, east = HandCounter(EVENT), dealt("east")
+    tries = [
+        replace(SELF_DRAWN, id=f"request-{at}", groups=(east[:13], (east[13 + at % 21],))) for at in range(MOST_COUNTS)
+    ]
     for one in tries:
         counting.answer(one, READ, over=False)
     assert counting.answer(replace(SELF_DRAWN, id="one-more"), READ, over=False) == NotCounted(code="counted_too_often")
 
 
 def test_asking_too_early_costs_no_count() -> None:
-    counting = Counting(EVENT)
-    for _ in range(2 * MOST):
+    counting = HandCounter(EVENT)
+    for _ in range(2 * MOST_COUNTS):
         counting.answer(SELF_DRAWN, (), over=False)
     assert isinstance(counting.answer(SELF_DRAWN, READ, over=False), McrValue)
 
 
 def test_an_answer_has_names_of_fan_and_never_a_face() -> None:
     for request in (SELF_DRAWN, ON_A_DISCARD, asked(dealt("east")[:13], dealt("south")[1:2])):
-        answer = Counting(EVENT).answer(request, READ, over=False)
+        answer = HandCounter(EVENT).answer(request, READ, over=False)
         texts = set(_texts(json.loads(encode_any(answer))))
         assert texts.isdisjoint(KINDS)
 
@@ -303,5 +315,5 @@ def test_a_riichi_session_beside_the_plays_is_told_that_no_fan_are_counted_whate
 
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_every_fan_that_can_be_counted_can_be_told(ruleset: Ruleset) -> None:
-    told = [CountedFan(id=fan_id, fan=value(fan_id, ruleset)) for fan_id in entries()]
+    told = [CountedFan(id=fan_id, fan=fan_value(fan_id, ruleset)) for fan_id in fan_entries()]
     assert msgspec.json.decode(msgspec.json.encode(told), type=list[CountedFan]) == told

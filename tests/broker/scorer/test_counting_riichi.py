@@ -6,15 +6,25 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from broker.contract.counting import AnyAnswer, CountRequest, Laid, NotCounted, RiichiValue, SaidOfRiichi
-from broker.contract.facts import Declared, Press, Restored, RiichiHand, RiichiTakenBack
-from broker.contract.messages import LogMessage
-from broker.contract.riichi import RiichiEvent
-from broker.contract.words import SEATS
-from broker.scorer.counting import MOST, Counting
-from broker.scorer.event import Event
-from broker.scorer.riichi import RiichiBooking
-from tests.broker.rules.laying import lay_down
+from broker.event import Event, RiichiBooking
+from broker.protocol import (
+    SEATS,
+    AnyCountAnswer,
+    CountRequest,
+    Declared,
+    HandLayout,
+    LogMessage,
+    NotCounted,
+    Press,
+    Restored,
+    RiichiEvent,
+    RiichiRecorded,
+    RiichiTakenBack,
+    RiichiValue,
+    RiichiWinDetails,
+)
+from broker.scorer.counting import MOST_COUNTS, HandCounter
+from tests.broker.rules.face_down_hands import lay_down
 from tests.broker.scorer.small import NAME, deals, fact, plan, registry
 from tests.kiosk.riichi_tables import RiichiSitting
 
@@ -33,8 +43,8 @@ BOOKED: Final = RiichiBooking(
     set=7,
 )
 
-SAID: Final = SaidOfRiichi(
-    laid=Laid(self_drawn=False), round_wind="east", dealer="south", riichi="riichi", dora=LAID.under[0]
+SAID: Final = RiichiWinDetails(
+    laid=HandLayout(self_drawn=False), round_wind="east", dealer="south", riichi="riichi", dora=LAID.under[0]
 )
 
 
@@ -50,11 +60,11 @@ def declared(deal: int = 1, seq: int = 1) -> LogMessage:
     return fact(TABLE, seq, Declared(round=1, deal=deal, presses=(Press(seat="east", after_ms=0),)))
 
 
-def answer_to(asked: CountRequest, *told: LogMessage, of: Event | None = None) -> AnyAnswer:
-    return Counting(of or event()).answer(asked, told, over=False)
+def answer_to(asked: CountRequest, *told: LogMessage, of: Event | None = None) -> AnyCountAnswer:
+    return HandCounter(of or event()).answer(asked, told, over=False)
 
 
-def recorded(kind: str = "ron") -> RiichiHand:
+def recorded(kind: str = "ron") -> RiichiRecorded:
     """A hand of a session, as a table told it."""
     sitting = RiichiSitting()
     sitting.begin()
@@ -63,7 +73,7 @@ def recorded(kind: str = "ron") -> RiichiHand:
         sitting.record()
     else:
         sitting.tell("minor_fault", offenders=["west"])
-    (told,) = (one for one in sitting.facts if isinstance(one, RiichiHand))
+    (told,) = (one for one in sitting.facts if isinstance(one, RiichiRecorded))
     assert told.event.kind == kind
     assert isinstance(told.event, RiichiEvent)
     return told
@@ -99,8 +109,8 @@ def test_a_hand_of_a_session_is_counted_until_it_is_recorded(told: tuple[LogMess
 
 
 def test_each_hand_of_a_session_has_its_own_counts() -> None:
-    counting, told = Counting(event()), (declared(), declared(deal=2, seq=2))
-    for at in range(MOST):
+    counting, told = HandCounter(event()), (declared(), declared(deal=2, seq=2))
+    for at in range(MOST_COUNTS):
         counting.answer(request(id_=f"request-{at}"), told, over=False)
     last = request(id_="one-more")
     assert counting.answer(last, told, over=False) == NotCounted(code="counted_too_often")

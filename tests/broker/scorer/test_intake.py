@@ -6,14 +6,29 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
-from broker.contract import topics
-from broker.contract.facts import Confirmed, Fact, Fine, LetIn, Overridden, Paused, PinWrong, Result, Ruled
-from broker.contract.messages import LogMessage, Order
-from broker.contract.rulings import Adjusted, AtTable, FineRuled, Reopen, Void
-from broker.contract.wire import encode
-from broker.contract.words import RulerRole
-from broker.rules.points import Outcome
-from broker.scorer.intake import MOST_AROUND, MOST_LISTED, MOST_MISSING, MOST_RULED, Intake, Verdict
+from broker.protocol import (
+    Adjusted,
+    Confirmed,
+    Fact,
+    Fine,
+    FineRuled,
+    LetIn,
+    LogMessage,
+    Order,
+    Overridden,
+    Paused,
+    PinWrong,
+    Reopen,
+    Result,
+    Ruled,
+    RulerRole,
+    TableDecision,
+    Void,
+    encode,
+    topics,
+)
+from broker.rules import Outcome
+from broker.scorer.intake import MOST_AROUND, MOST_LISTED, MOST_MISSING, MOST_RULED, Intake, IntakeVerdict
 from tests.broker.scorer.small import NAME, OUTCOMES, event, fact, restored, result, sent, state
 
 FIRST = fact(1, 1, restored(1))
@@ -25,7 +40,7 @@ def intake() -> Intake:
     return Intake(event(), [])
 
 
-def said(intake: Intake, message: LogMessage) -> Verdict:
+def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
     """Judge a message, and take it in where it is new, as the scorer does."""
     verdict = intake.judge(*sent(message))
     if verdict.new:
@@ -48,19 +63,19 @@ def refused(intake: Intake, message: LogMessage) -> str | None:
 
 
 def test_a_fact_is_taken(intake: Intake) -> None:
-    assert said(intake, FIRST) == Verdict(FIRST, new=True)
+    assert said(intake, FIRST) == IntakeVerdict(FIRST, new=True)
     assert intake.books[1].taken == {1: FIRST}
 
 
 def test_a_table_s_state_is_heard_and_never_new(intake: Intake) -> None:
     message = state(1)
-    assert intake.judge(*sent(message)) == Verdict(message)
+    assert intake.judge(*sent(message)) == IntakeVerdict(message)
 
 
 def test_a_resend_is_silent(intake: Intake) -> None:
     said(intake, FIRST)
     before = contents(intake)
-    assert said(intake, FIRST) == Verdict(FIRST)
+    assert said(intake, FIRST) == IntakeVerdict(FIRST)
     assert contents(intake) == before
     assert intake.books[1].refused == []
 
@@ -237,7 +252,7 @@ def test_a_result_of_players_who_sit_elsewhere_is_refused(intake: Intake) -> Non
     assert refused(intake, fact(1, 1, elsewhere)) == "wrong_players"
 
 
-def ruled(decision: AtTable, role: RulerRole = "table_arbiter") -> Ruled:
+def ruled(decision: TableDecision, role: RulerRole = "table_arbiter") -> Ruled:
     return Ruled(round=1, deal=event().bookings[1, 1].deal, decision=decision, author="A", role=role, reason="R")
 
 

@@ -6,25 +6,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from broker.contract.messages import Assignment
-from broker.contract.riichi import RiichiEvent, RiichiWin
-from broker.contract.rulings import DealPlayed, Undo
-from broker.contract.words import SEATS
-from broker.records import of_event
-from broker.rules.errors import RuleError
-from broker.rules.riichi.duplicate import scored
-from broker.rules.riichi.profile_files import load, text_of
-from broker.scorer.event import Event
+from broker.event import Event, OwnRules
+from broker.export.pmn.event import event_records
+from broker.protocol import SEATS, Assignment, DealPlayed, RiichiEvent, RiichiWin, Undo
+from broker.rules import RuleError, load_riichi, riichi_profile_text
+from broker.rules.outcomes import score_riichi
+from broker.rulings.preview import what_if
 from broker.scorer.intake import Intake
-from broker.scorer.own_rules import OwnRules
-from broker.scorer.room import Room
-from broker.scorer.rulings.what_if import what_if
-from broker.scorer.stored import open_stored
-from broker.scoring.imp import imp
+from broker.scorer.state import EventState
+from broker.scorer.stored_event import open_stored_event
+from broker.scoring import to_imp
+from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import make_hall, open_journal
 from tests.broker.scorer.riichi_deals import FU30, HANDS, RULES, ended, riichi_event, riichi_plan, whole_riichi_event
-from tests.broker.scorer.rulings.ruled import ruling
 from tests.broker.scorer.small import deals, event, fact, registry, result, sent
 
 
@@ -73,7 +68,7 @@ def test_han_and_fu_at_a_table_of_the_other_rule_book_are_refused() -> None:
 
 
 def test_plays_of_one_deal_are_compared_by_datum_and_imp_in_hundreds() -> None:
-    room = Room(riichi_event())
+    room = EventState(riichi_event())
     room.load(whole_riichi_event())
     for group in room.groups():
         plays = [one.play.points or {} for one in group.plays]
@@ -81,40 +76,40 @@ def test_plays_of_one_deal_are_compared_by_datum_and_imp_in_hundreds() -> None:
             datum = Fraction(sum(points[seat] for points in plays), len(plays))
             assert group.datum[seat] == datum
             assert [one.imp[seat] for one in group.plays] == [
-                imp(points[seat] - datum, riichi_event().profile.imp) for points in plays
+                to_imp(points[seat] - datum, riichi_event().profile.imp) for points in plays
             ]
     assert len(room.groups()) == 4
 
 
 def test_a_play_that_was_of_another_deal_pays_by_the_dealer_of_that_one_and_back_again() -> None:
-    room = Room(riichi_event())
+    room = EventState(riichi_event())
     room.load(whole_riichi_event())
     key = next(key for key in sorted(riichi_event().bookings) if (laid := room.play(key)).hand == HANDS[1])
     laid = room.play(key)
     other = next(deal for deal in sorted(riichi_event().expected) if room.dealer(deal) != room.dealer(laid.deal))
     room.apply(ruling(room, DealPlayed(played=other, result=laid.result), key))
-    assert room.play(key).points == scored(HANDS[1], room.dealer(other), RULES)[1] != laid.points
+    assert room.play(key).points == score_riichi(HANDS[1], room.dealer(other), RULES)[1] != laid.points
     room.apply(ruling(room, Undo(ruling=room.play(key).rulings[0])))
     assert room.play(key).points == laid.points
 
 
 def test_what_if_another_riichi_profile_were_played_counts_the_same_hands_again() -> None:
-    room = Room(riichi_event())
+    room = EventState(riichi_event())
     room.load(whole_riichi_event())
-    found = what_if(room.fork(), load("riichi-basic"), riichi_event().players, {})
+    found = what_if(room.fork(), load_riichi("riichi-basic"), riichi_event().players, {})
     assert {one.name for one in found.players} != set()
     same = what_if(room.fork(), riichi_event().profile, riichi_event().players, {})
     assert same.players == ()
 
 
 def test_an_own_riichi_profile_is_the_rules_of_an_event() -> None:
-    text = text_of("riichi-montreal").replace('"riichi-montreal"', '"our-riichi"', 1)
+    text = riichi_profile_text("riichi-montreal").replace('"riichi-montreal"', '"our-riichi"', 1)
     plan = msgspec.structs.replace(riichi_plan(), profile="our-riichi")
     assert Event(plan, deals(), registry(), OwnRules(text)).profile.id == "our-riichi"
 
 
 def test_there_is_no_record_in_fan_of_a_hand_of_riichi(tmp_path: Path) -> None:
-    stored = open_stored(event_folder(tmp_path, whole_riichi_event(), riichi_plan()))
+    stored = open_stored_event(event_folder(tmp_path, whole_riichi_event(), riichi_plan()))
     with pytest.raises(RuleError, match="none of riichi"):
-        list(of_event.records(stored))
+        list(event_records(stored))
     assert len([laid for _, laid in stored.played() if laid.hand]) == 16

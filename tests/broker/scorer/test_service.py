@@ -9,14 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from broker.contract.facts import Fine
-from broker.contract.messages import Message
-from broker.contract.plans import Player
-from broker.scorer.errors import BadEvent
-from broker.scorer.event import Event
+from broker.errors import BadEvent, StoreBroken
+from broker.event import Event
+from broker.protocol import Fine, Message, Player
 from broker.scorer.service import MOST_AT_ONCE
-from broker.scorer.view import View
-from broker.store.errors import StoreBroken
+from broker.scorer.view import DashboardView
 from broker.store.sqlite import SqliteJournal
 from tests.broker.scorer.hall import Hall, make_hall, open_journal, put
 from tests.broker.scorer.small import (
@@ -187,7 +184,7 @@ def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> N
 def test_many_deals_are_said_again_little_by_little_and_only_while_there_is_a_connection(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("broker.scorer.service.SOME", 1)
+    monkeypatch.setattr("broker.scorer.service.DEALS_AT_ONCE", 1)
 
     def deals() -> list[str]:
         return [topic for topic in hall.ear.story if "/traveller/" in topic]
@@ -205,7 +202,7 @@ def test_many_deals_are_said_again_little_by_little_and_only_while_there_is_a_co
 
 
 def test_a_scorer_started_again_says_what_the_first_one_said(tmp_path: Path) -> None:
-    heard: list[tuple[list[Message], View]] = []
+    heard: list[tuple[list[Message], DashboardView]] = []
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal)
         hall.hear(*whole_event())

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.contract.facts import Result
-from broker.contract.messages import Standing
-from broker.contract.plans import Player
-from broker.scorer.origins import Origin
-from broker.scorer.service import MANY, Scorer
-from broker.scorer.standings import as_csv, rows, write_csv
-from broker.scoring.ranking import Ranked
+from broker.event import Origin
+from broker.protocol import Player, Result, Standing
+from broker.scorer.service import LARGE_EVENT, Scorer
+from broker.scorer.snapshot import standing_rows
+from broker.scorer.standings import standings_csv, write_standings_csv
+from broker.scoring import Ranked
 from tests.benchmarks.scorer.large import large_event, plays
 from tests.broker.scorer.hall import Ear, open_journal, put
 
@@ -35,46 +34,46 @@ def name_in(text: str) -> str:
 
 
 def test_a_file_is_this_to_the_byte() -> None:
-    assert as_csv([row("Ana")]) == "place,player,name,imp,fines,plays,country,club\r\n1,p01,Ana,-3,4,2,,\r\n"
+    assert standings_csv([row("Ana")]) == "place,player,name,imp,fines,plays,country,club\r\n1,p01,Ana,-3,4,2,,\r\n"
 
 
 def test_country_and_club_stand_behind_all_other_columns_and_are_no_formula_either() -> None:
-    written = as_csv([row("Ana")], {"p01": Origin("FR", "=Club")}.__getitem__)
+    written = standings_csv([row("Ana")], {"p01": Origin("FR", "=Club")}.__getitem__)
     assert written.splitlines()[1] == "1,p01,Ana,-3,4,2,FR,'=Club"
 
 
 def test_a_mean_of_imps_is_written_as_a_decimal_that_no_spreadsheet_takes_for_a_date() -> None:
     mean = Standing(place=1, player="p01", name="Ana", imp="-7/3", fines=0, plays=2)
-    assert as_csv([mean]).splitlines()[1].split(",")[3] == "-2.333"
+    assert standings_csv([mean]).splitlines()[1].split(",")[3] == "-2.333"
 
 
 def test_nobody_leaves_the_header() -> None:
-    assert as_csv([]) == "place,player,name,imp,fines,plays,country,club\r\n"
+    assert standings_csv([]) == "place,player,name,imp,fines,plays,country,club\r\n"
 
 
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", " =", "\u3000＝"])
 def test_a_name_that_would_be_a_formula_is_made_text(first: str) -> None:
-    assert name_in(as_csv([row(f"{first}1+1")])) == f"'{first}1+1"
+    assert name_in(standings_csv([row(f"{first}1+1")])) == f"'{first}1+1"
 
 
 def test_a_player_s_id_that_would_be_a_formula_is_made_text() -> None:
-    assert as_csv([row("Ana", player="-1")]).splitlines()[1] == "1,'-1,Ana,-3,4,2,,"
+    assert standings_csv([row("Ana", player="-1")]).splitlines()[1] == "1,'-1,Ana,-3,4,2,,"
 
 
 def test_numbers_stay_numbers() -> None:
-    assert as_csv([row("Ana")]).splitlines()[1].split(",")[3] == "-3"
+    assert standings_csv([row("Ana")]).splitlines()[1].split(",")[3] == "-3"
 
 
 @pytest.mark.parametrize(
     "name", ["Li, Wei", 'Ana "Tiger" Silva', "two\nlines", "李伟", "Zoë", "a'b", "x=1", "O’Neill - Tom"]
 )
 def test_any_other_name_comes_back_as_it_was(name: str) -> None:
-    assert name_in(as_csv([row(name)])) == name
+    assert name_in(standings_csv([row(name)])) == name
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
 def test_no_cell_with_a_name_begins_a_formula_and_no_name_is_lost(name: str) -> None:
-    cell = name_in(as_csv([row(name)]))
+    cell = name_in(standings_csv([row(name)]))
     assert cell in {name, f"'{name}"}
     assert cell[0] not in "=+-@\t\r\n＝＋－＠"
     assert cell.lstrip()[:1] not in {*"=+-@＝＋－＠"}
@@ -82,7 +81,7 @@ def test_no_cell_with_a_name_begins_a_formula_and_no_name_is_lost(name: str) -> 
 
 def test_lines_have_the_names_of_the_players() -> None:
     ranked = [Ranked(1, "p01", 3, 4, 2), Ranked(2, "p02", 1, 0, 2), Ranked(3, "gone", 0, 0, 1)]
-    named = rows(ranked, {"p01": Player(id="p01", name="Ana"), "p02": Player(id="p02", name="Ben")})
+    named = standing_rows(ranked, {"p01": Player(id="p01", name="Ana"), "p02": Player(id="p02", name="Ben")})
     assert [(one.place, one.player, one.name, one.imp, one.fines, one.plays) for one in named] == [
         (1, "p01", "Ana", 3, 4, 2),
         (2, "p02", "Ben", 1, 0, 2),
@@ -92,20 +91,20 @@ def test_lines_have_the_names_of_the_players() -> None:
 
 def test_a_reader_of_the_old_file_reads_it_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "standings.csv"
-    write_csv(path, [row("Ana")])
+    write_standings_csv(path, [row("Ana")])
     with path.open(encoding="utf-8", newline="") as reader:
-        write_csv(path, [row("Ben")])
-        assert reader.read() == as_csv([row("Ana")])
-    assert path.read_bytes().decode("utf-8") == as_csv([row("Ben")])
+        write_standings_csv(path, [row("Ben")])
+        assert reader.read() == standings_csv([row("Ana")])
+    assert path.read_bytes().decode("utf-8") == standings_csv([row("Ben")])
     assert [file.name for file in tmp_path.iterdir()] == ["standings.csv"]
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "standings.csv"
-    write_csv(path, [row("Ana")])
+    write_standings_csv(path, [row("Ana")])
     with pytest.raises(UnicodeEncodeError):
-        write_csv(path, [row("half a character: \ud800")])
-    assert path.read_bytes().decode() == as_csv([row("Ana")])
+        write_standings_csv(path, [row("half a character: \ud800")])
+    assert path.read_bytes().decode() == standings_csv([row("Ana")])
 
 
 def test_a_large_room_hears_who_leads_once_a_second_and_the_last_word_always(tmp_path: Path) -> None:
@@ -120,7 +119,7 @@ def test_a_large_room_is_shown_twenty_times_a_second_and_the_last_of_it_always(t
 
 def large_room(folder: Path, look: Callable[[Scorer, Ear], T], scale: float = 1.0) -> list[T]:
     """Let two results come soon after each other, then nothing; look at 0, 0.5, 0.9 and 1.1 times `scale` seconds."""
-    event, ear, now = large_event(MANY // 4 + 1, 1), Ear(), [0.0]
+    event, ear, now = large_event(LARGE_EVENT // 4 + 1, 1), Ear(), [0.0]
     results = [message for message in plays(event) if isinstance(message.fact, Result)]
     looked = []
     with open_journal(folder, event.name) as journal:

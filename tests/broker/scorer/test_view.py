@@ -1,25 +1,36 @@
-"""The feed: readers get the newest view, and none of them can end the scorer."""
+"""What the desk shows, and how much of a play's time is left."""
 
 import asyncio
 import threading
+from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
-from broker.contract.facts import Fine
-from broker.contract.rulings import Adjusted, Void
-from broker.desk.carriers_now import progress_of
-from broker.desk.public import public
-from broker.scorer.moment import open_part
-from broker.scorer.sheets.grid import grid
-from broker.scorer.view import View, ViewFeed
+from broker.protocol import Adjusted, Fine, Void
+from broker.scorer.grid import grid
+from broker.scorer.snapshot import open_part
+from broker.scorer.view import (
+    MINUTE_MS,
+    DashboardView,
+    TableView,
+    ViewFeed,
+    paused_left_ms,
+    time_left_ms,
+    time_up_at,
+    whole_minutes,
+)
+from broker.web import public_view
+from broker.web.tables.carriers import progress_of
 from tests import event_loop
+from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall
-from tests.broker.scorer.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.small import OUTCOMES, event, fact, restored, result, whole_event
+from tests.broker.web import sample
 
 
-def view(version: int) -> View:
-    return View(
+def view(version: int) -> DashboardView:
+    return DashboardView(
         version=version,
         event="cup",
         title="Cup",
@@ -151,5 +162,49 @@ def test_the_public_standings_have_what_was_ruled_in_the_place_of_a_result(hall:
     gives = Adjusted(gives=dict.fromkeys(event().bookings[first].players.values(), 7))
     hall.scorer.rulings.give(draft(hall.scorer.rulings.room, gives, first), HEAD)
     hall.hear(fact(1, 30, restored(1, 4)))
-    shown = {row.player: row.imp for row in public(hall.scorer.feed.current).standings}
+    shown = {row.player: row.imp for row in public_view(hall.scorer.feed.current).standings}
     assert shown == {row.player: row.imp for row in open_part(hall.scorer.moment).standings}
+
+
+BEGAN: Final = sample.NOON
+
+
+def playing(**more: object) -> TableView:
+    limited = {"playing_since": BEGAN, "minutes": 40, "stood_ms": 0, **more}
+    return replace(sample.table(1), **limited)
+
+
+def left(table: TableView, after_min: int) -> int | None:
+    return time_left_ms(table, BEGAN + after_min * MINUTE_MS)
+
+
+def test_it_ends_after_its_minutes_its_extra_time_and_its_pauses() -> None:
+    table = playing(extra_min=5, stood_ms=2 * MINUTE_MS)
+    assert time_up_at(table) == BEGAN + 47 * MINUTE_MS
+    assert (left(table, 40), left(table, 50)) == (7 * MINUTE_MS, -3 * MINUTE_MS)
+
+
+def test_in_a_pause_it_stands_still_at_what_was_left_when_that_began() -> None:
+    table = playing(paused=True, played_ms=10 * MINUTE_MS)
+    assert (time_up_at(table), paused_left_ms(table)) == (None, 30 * MINUTE_MS)
+    assert left(table, 10) == left(table, 90) == 30 * MINUTE_MS
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        {"minutes": None},
+        {"playing_since": None},
+        {"stood_ms": None},
+        {"state": "recorded"},
+        {"paused": True},
+    ],
+)
+def test_where_there_is_no_limit_or_something_is_not_known_nothing_is_guessed(unknown: dict[str, object]) -> None:
+    table = playing(**unknown)
+    assert (time_up_at(table), left(table, 1)) == (None, None)
+
+
+def test_a_minute_that_has_begun_counts_whole_as_on_the_tables_screen() -> None:
+    seconds = {60: 1, 59: 1, 1: 1, 0: 0, -59: 0, -60: -1, -61: -1}
+    assert {at: whole_minutes(at * 1000) for at in seconds} == seconds

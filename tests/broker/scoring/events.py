@@ -7,14 +7,13 @@ from typing import Final, Literal
 from hypothesis import strategies as st
 from msgspec import structs
 
-from broker.contract.words import SEATS, Seat
-from broker.rules.profile import Datum, Profile, SmallGroup, Stated
-from broker.rules.profile_files import load
-from broker.scoring.plays import ScoredPlay
+from broker.protocol import SEATS, Seat
+from broker.rules import DatumRules, Profile, SmallGroupRules, Stated, load_mcr
+from broker.scoring import ScoredPlay
 from tests.broker.rules.variants import TURNED
 from tests.broker.scoring.oracle import Line, Play
 
-OEDMC: Final = load("oedmc-2020")
+OEDMC: Final = load_mcr("oedmc-2020")
 
 
 def scored(play: Play) -> ScoredPlay:
@@ -96,8 +95,8 @@ def turned(
 ) -> Profile:
     """Give the shipped default with settings of the comparison turned."""
     imp = structs.replace(OEDMC.imp, method=Stated(method, TURNED), gap=Stated(gap, TURNED))
-    small = SmallGroup(Stated(smallest, TURNED), Stated(alone, TURNED))
-    datum = Datum(Stated(own_score, TURNED), Stated(rounding, TURNED))
+    small = SmallGroupRules(Stated(smallest, TURNED), Stated(alone, TURNED))
+    datum = DatumRules(Stated(own_score, TURNED), Stated(rounding, TURNED))
     return structs.replace(OEDMC, imp=imp, datum=datum, small_group=small)
 
 

@@ -6,7 +6,7 @@ A play is a plain mapping: deal, table, form, and by seat: player, points, fine.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from broker.contract.words import SEATS, Seat
+from broker.protocol import SEATS, Seat
 
 STEPS = (2, 5, 9, 13, 17, 22, 27, 32, 37, 43, 50, 60, 75, 90, 110, 130, 150, 175, 200, 225, 250, 300, 350, 400)
 

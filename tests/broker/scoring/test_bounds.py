@@ -4,19 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from broker.contract.words import SEATS
-from broker.rules.profile import Profile, Stated
-from broker.rules.profile_files import load
-from broker.scoring import team
-from broker.scoring.bounds import Bounds, bounds, reach_of_teams
-from broker.scoring.individual import standings
-from broker.scoring.ledger import Ledger
-from broker.scoring.ranking import Ranked
+from broker.protocol import SEATS
+from broker.rules import Profile, Stated, load_mcr
+from broker.scoring import Bounds, Ledger, Ranked, entry_bounds, player_standings, team, team_bounds
 from tests.broker.rules.variants import TURNED, seats
 from tests.broker.scoring.events import individual_events, made, profiles, scored, team_events, turned
 from tests.broker.scoring.oracle import Play
 
-OEDMC = load("oedmc-2020")
+OEDMC = load_mcr("oedmc-2020")
 
 ENDINGS = st.one_of(st.integers(-60, 120), st.integers(-3021, 3021), st.sampled_from([-3021, -1007, 1023, 3021]))
 
@@ -41,8 +36,8 @@ def test_however_the_missing_plays_end_everybody_stays_within(
         )
         for play in plays[cut:]
     ]
-    foreseen = bounds(Ledger.of(plays[:cut], profile), plays[cut:])
-    for one in standings(Ledger.of([*plays[:cut], *ended], profile)):
+    foreseen = entry_bounds(Ledger.of(plays[:cut], profile), plays[cut:])
+    for one in player_standings(Ledger.of([*plays[:cut], *ended], profile)):
         reach = foreseen[one.name]
         assert reach.least <= one.imp <= reach.most
         assert reach.best <= one.place <= reach.worst
@@ -51,14 +46,14 @@ def test_however_the_missing_plays_end_everybody_stays_within(
 @given(individual_events(), profiles())
 def test_with_nothing_missing_they_are_the_standings(told: list[Play], profile: Profile) -> None:
     ledger = Ledger.of(map(scored, told), profile)
-    expected = {one.name: Bounds(one.imp, one.imp, one.place, one.place) for one in standings(ledger)}
-    assert bounds(ledger, ()) == expected
+    expected = {one.name: Bounds(one.imp, one.imp, one.place, one.place) for one in player_standings(ledger)}
+    assert entry_bounds(ledger, ()) == expected
 
 
 def test_a_complete_deal_moves_no_more_and_an_own_play_can_give_the_whole_scale() -> None:
     plays = made([seats(10, 0, 0, 0), seats(0, 0, 0, 0)])
     to_come = made([seats(0, 0, 0, 0)], deal=2)
-    found = bounds(Ledger.of(plays, OEDMC), to_come)
+    found = entry_bounds(Ledger.of(plays, OEDMC), to_come)
     assert found["p2e"] == Bounds(-2, -2, best=4, worst=8)
     assert found["p1e"] == Bounds(2 - 24, 2 + 24, best=1, worst=8)
 
@@ -66,7 +61,7 @@ def test_a_complete_deal_moves_no_more_and_an_own_play_can_give_the_whole_scale(
 def test_a_missing_play_of_a_large_field_moves_the_others_little() -> None:
     plays = made([seats(0, 0, 0, 0)] * 1000)
     to_come = [structs.replace(plays[0], table=1001, players={seat: f"new {seat}" for seat in SEATS})]
-    found = bounds(Ledger.of(plays, OEDMC), to_come)
+    found = entry_bounds(Ledger.of(plays, OEDMC), to_come)
     # One score of 3 x (999 + 8) beside a thousand of 0 makes a mean of 3.02, which is worth 1 IMP.
     assert (found["p1e"].least, found["p1e"].most) == (-1, 1)
 
@@ -74,14 +69,14 @@ def test_a_missing_play_of_a_large_field_moves_the_others_little() -> None:
 def test_a_missing_play_of_another_section_moves_nobody() -> None:
     plays = made([seats(10, 0, 0, 0), seats(0, 0, 0, 0)])
     to_come = [structs.replace(plays[0], section="B", players={seat: f"new {seat}" for seat in SEATS})]
-    found = bounds(Ledger.of(plays, OEDMC), to_come)
+    found = entry_bounds(Ledger.of(plays, OEDMC), to_come)
     assert (found["p1e"].least, found["p1e"].most) == (2, 2)
 
 
 def test_a_group_that_may_stay_too_small_may_keep_what_that_gives() -> None:
     plays = made([seats(0, 0, 0, 0)])
     to_come = [structs.replace(plays[0], table=2, players={seat: f"new {seat}" for seat in SEATS})]
-    found = bounds(Ledger.of(plays, turned(alone=30)), to_come)
+    found = entry_bounds(Ledger.of(plays, turned(alone=30)), to_come)
     assert (found["p1e"].least, found["p1e"].most) == (-24, 30)
 
 
@@ -99,9 +94,9 @@ def test_however_the_deals_to_come_end_every_team_stays_within(
         structs.replace(scored(play), points={seat: data.draw(ENDINGS) for seat in SEATS}, fines={}, awards={})
         for play in plays
     ]
-    now = team.standings([play for play in ended if play.deal in kept], teams, profile, provisional=True)
-    reach = reach_of_teams(now, len(deals) - len(kept), profile)
-    for line in team.standings(ended, teams, profile):
+    now = team.team_standings([play for play in ended if play.deal in kept], teams, profile, provisional=True)
+    reach = team_bounds(now, len(deals) - len(kept), profile)
+    for line in team.team_standings(ended, teams, profile):
         least, most, best, worst = reach[line.name]
         assert least <= line.imp <= most
         assert best <= line.place <= worst
@@ -109,8 +104,8 @@ def test_however_the_deals_to_come_end_every_team_stays_within(
 
 def test_a_team_that_nobody_can_catch_any_more_is_first_and_with_nothing_to_come_all_is_as_it_is() -> None:
     lead = [Ranked(1, "a", 60, 0, 4), Ranked(2, "b", 11, 0, 4), Ranked(3, "c", -71, 0, 4)]
-    reach = reach_of_teams(lead, 1, OEDMC)
+    reach = team_bounds(lead, 1, OEDMC)
     assert {name: (one.best, one.worst) for name, one in reach.items()} == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
-    reach = reach_of_teams(lead, 2, OEDMC)
+    reach = team_bounds(lead, 2, OEDMC)
     assert {name: (one.best, one.worst) for name, one in reach.items()} == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
-    assert {one.least for one in reach_of_teams(lead, 0, OEDMC).values()} == {60, 11, -71}
+    assert {one.least for one in team_bounds(lead, 0, OEDMC).values()} == {60, 11, -71}

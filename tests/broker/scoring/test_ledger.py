@@ -6,13 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from broker.contract.words import SEATS
-from broker.rules.profile import Profile
-from broker.scoring.bounds import bounds
-from broker.scoring.entries import Entries
-from broker.scoring.individual import standings
-from broker.scoring.ledger import Ledger
-from broker.scoring.plays import ScoredPlay
+from broker.protocol import SEATS
+from broker.rules import Profile
+from broker.scoring import Entries, Ledger, ScoredPlay, entry_bounds, player_standings
 from tests.broker.rules.variants import seats
 from tests.broker.scoring.events import FINES, OEDMC, individual_events, made, profiles, scored
 from tests.broker.scoring.oracle import Play
@@ -21,7 +17,7 @@ from tests.broker.scoring.oracle import Play
 def said(ledger: Ledger) -> tuple[object, ...]:
     """Give all that a ledger says."""
     groups = tuple((group.deal, group.section, group.form, group.datum, group.plays) for group in ledger.groups)
-    return groups, list(standings(ledger)), bounds(ledger, ())
+    return groups, list(player_standings(ledger)), entry_bounds(ledger, ())
 
 
 def one_by_one(ledger: Ledger, plays: list[ScoredPlay]) -> Ledger:
@@ -78,12 +74,12 @@ def test_of_a_play_without_points_the_last_ruling_stands() -> None:
     (played,) = made([seats(5, 5, 5, 5)])
     first = replace(played, points=None, awards={"east": 3})
     ledger = one_by_one(Ledger.of([], OEDMC), [first, replace(first, awards={"south": -3}), first])
-    assert {one.name: one.imp for one in standings(ledger)} == {"p1e": 3, "p1s": 0, "p1w": 0, "p1n": 0}
+    assert {one.name: one.imp for one in player_standings(ledger)} == {"p1e": 3, "p1s": 0, "p1w": 0, "p1n": 0}
 
 
 def test_sections_number_their_tables_each_for_itself() -> None:
     (one,) = made([seats(5, 5, 5, 5)])
     other = replace(one, section="B", players={seat: f"b {seat}" for seat in SEATS})
     ledger = one_by_one(Ledger.of([], OEDMC), [one, other, replace(one, awards={"east": 1})])
-    assert {one.name: (one.imp, one.plays) for one in standings(ledger)}["b east"] == (0, 1)
-    assert len(list(standings(ledger))) == 8
+    assert {one.name: (one.imp, one.plays) for one in player_standings(ledger)}["b east"] == (0, 1)
+    assert len(list(player_standings(ledger))) == 8

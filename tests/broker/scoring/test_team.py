@@ -6,19 +6,14 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from broker.contract.words import SEATS, Seat
-from broker.rules.errors import RuleError
-from broker.rules.profile import Profile, Stated, Team
-from broker.rules.profile_files import load
-from broker.scoring import team
-from broker.scoring.compare import Exact
-from broker.scoring.plays import APART, ScoredPlay
-from broker.scoring.ranking import Ranked
+from broker.protocol import SEATS, Seat
+from broker.rules import Profile, RuleError, Stated, TeamRules, load_mcr
+from broker.scoring import APART, Exact, Ranked, ScoredPlay, team
 from tests.broker.scoring import oracle
 from tests.broker.scoring.events import four_teams, scored, team_events, turned
 
-MEAN = load("oedmc-2020")
-ZERO = replace(MEAN, team=Team(Stated("zero", "MIL stated"), Stated("zero", "MIL stated")))
+MEAN = load_mcr("oedmc-2020")
+ZERO = replace(MEAN, team=TeamRules(Stated("zero", "MIL stated"), Stated("zero", "MIL stated")))
 
 Event = tuple[list[oracle.Play], dict[str, str]]
 
@@ -36,7 +31,7 @@ def test_totals_and_places_are_what_the_oracle_says(event: Event) -> None:
     for profile, zero in ((MEAN, False), (ZERO, True)):
         sums = oracle.teams(plays, team_of, zero=zero)
         placed = oracle.places(sums)
-        ranked = team.standings(map(scored, plays), members(team_of), profile)
+        ranked = team.team_standings(map(scored, plays), members(team_of), profile)
         assert {one.name: one for one in ranked} == {
             name: Ranked(placed[name], name, own.imp, own.fines, own.plays) for name, own in sums.items()
         }
@@ -48,7 +43,7 @@ def with_points(plays: list[ScoredPlay], scores: Mapping[tuple[int, Seat], int])
 
 
 def imps(plays: list[ScoredPlay], teams: Mapping[str, list[str]], profile: Profile = MEAN) -> dict[str, Exact]:
-    return {one.name: one.imp for one in team.standings(plays, teams, profile)}
+    return {one.name: one.imp for one in team.team_standings(plays, teams, profile)}
 
 
 def test_in_a_match_of_two_the_other_team_is_the_reference() -> None:
@@ -78,7 +73,7 @@ def test_the_sum_is_converted_and_not_each_member() -> None:
 def test_a_fine_is_the_team_s_and_in_no_reference() -> None:
     plays, teams = four_teams(tables=2)
     fined = [replace(plays[0], fines={"east": 4, "south": 8}), plays[1]]
-    assert list(team.standings(fined, teams, MEAN)) == [
+    assert list(team.team_standings(fined, teams, MEAN)) == [
         Ranked(1, "team 1", imp=-4, fines=4, plays=1),
         Ranked(2, "team 2", imp=-8, fines=8, plays=1),
     ]
@@ -90,7 +85,7 @@ def test_teams_without_a_play_have_nothing() -> None:
 
 def refusal(plays: list[ScoredPlay], teams: Mapping[str, list[str]]) -> tuple[str, str]:
     with pytest.raises(RuleError) as refused:
-        team.standings(plays, teams, MEAN)
+        team.team_standings(plays, teams, MEAN)
     return refused.value.code, refused.value.text
 
 
@@ -123,7 +118,7 @@ def test_a_play_elsewhere_explains_that_its_own_deal_is_not_whole_and_no_other_i
     plays, teams = four_teams(tables=3)
     second, third = ([replace(play, deal=deal) for play in plays] for deal in (2, 3))
     apart = replace(third[2], table=3 + APART)
-    ranked = team.standings([*plays, *second[:2], *third, apart], teams, MEAN)
+    ranked = team.team_standings([*plays, *second[:2], *third, apart], teams, MEAN)
     assert {one.plays for one in ranked} == {1}  # the first deal alone
     missing = ("team_incomplete", "deal 2: nobody of team 1 sits at south")
     assert refusal([*plays, *second[:2], *third[:2], apart], teams) == missing  # it was played where it was planned
@@ -169,7 +164,7 @@ def test_provisional_standings_leave_out_a_deal_that_is_not_over() -> None:
     plays, teams = four_teams(tables=2)
     second = [replace(play, deal=2) for play in plays]
     so_far = [*with_points(plays, {(1, "east"): 9}), second[0]]
-    found = {one.name: (one.imp, one.plays) for one in team.standings(so_far, teams, MEAN, provisional=True)}
+    found = {one.name: (one.imp, one.plays) for one in team.team_standings(so_far, teams, MEAN, provisional=True)}
     assert found == {"team 1": (3, 1), "team 2": (-3, 1)}
 
 
@@ -185,7 +180,7 @@ def test_direct_comparison_of_teams_is_deal_by_deal_among_the_tied() -> None:
     parted = replace(MEAN, ties=replace(MEAN.ties, chain=Stated(("direct_comparison",), "assumption: turned")))
     # The mean is 20, so that nobody has an IMP; 21 is 2 above 19.
     scores: dict[tuple[int, Seat], int] = {(1, "east"): 21, (2, "east"): 20, (3, "east"): 19}
-    ranked = team.standings(with_points(plays, scores), teams, parted)
+    ranked = team.team_standings(with_points(plays, scores), teams, parted)
     assert [one.place for one in ranked] == [1, 2, 3]
     assert {one.imp for one in ranked} == {0}
 
@@ -206,11 +201,11 @@ def test_a_wind_at_which_too_few_played_the_form_is_not_compared() -> None:
 def test_points_part_equal_teams() -> None:
     plays, teams = four_teams(tables=3)
     parted = replace(MEAN, ties=replace(MEAN.ties, chain=Stated(("points",), "assumption: turned")))
-    ranked = team.standings(with_points(plays, {(1, "east"): 1}), teams, parted)
+    ranked = team.team_standings(with_points(plays, {(1, "east"): 1}), teams, parted)
     assert [(one.place, one.name) for one in ranked] == [(1, "team 1"), (2, "team 2"), (2, "team 3")]
 
 
 def test_a_team_without_standing_is_compared_and_not_ranked() -> None:
     plays, teams = four_teams(tables=2)
-    found = team.standings(with_points(plays, {(1, "east"): 9}), teams, MEAN, without_standing={"team 1"})
+    found = team.team_standings(with_points(plays, {(1, "east"): 9}), teams, MEAN, without_standing={"team 1"})
     assert [(one.place, one.name, one.imp) for one in found] == [(1, "team 2", -3)]

@@ -1,11 +1,12 @@
-"""Both stores: each test that asks for `kept` runs with SQLite and with a real PostgreSQL."""
+"""Stores of both kinds, and an event to copy."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from broker.store.journal import Journal
+from broker.store import Journal
+from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, in_postgresql
 
@@ -26,3 +27,14 @@ def journal(kept: Kept) -> Iterator[Journal]:
 @pytest.fixture
 def postgresql(tmp_path: Path, server: Server) -> Kept:
     return in_postgresql(tmp_path, server)
+
+
+@pytest.fixture
+def stick(tmp_path: Path) -> Path:
+    (tmp_path / "stick").mkdir()
+    return tmp_path / "stick"
+
+
+@pytest.fixture
+def event(tmp_path: Path) -> Path:
+    return event_folder(tmp_path / "event", until_round(3))

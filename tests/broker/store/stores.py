@@ -8,10 +8,8 @@ from pathlib import Path
 
 import psycopg
 
-from broker.contract.messages import LogMessage
-from broker.store.address import STORE, Place, write
-from broker.store.journal import Journal, Reader
-from broker.store.opened import open_journal, open_reader
+from broker.protocol import LogMessage
+from broker.store import STORE, DatabaseAddress, Journal, Reader, open_journal, open_reader, write_address
 from tests.broker.scorer.small import NAME
 from tests.broker.store.server import PASSWORD, Server
 
@@ -68,7 +66,7 @@ def in_postgresql(folder: Path, server: Server) -> Kept:
     password = folder / "store-password"
     password.touch(mode=0o600)
     password.write_text(PASSWORD + "\n", encoding="utf-8")
-    write(folder, Place(server.address(database), password.name))
+    write_address(folder, DatabaseAddress(server.address(database), password.name))
     return Kept(folder, server, database)
 
 

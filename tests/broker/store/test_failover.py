@@ -13,17 +13,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from broker.brokers import Broker, make_broker
-from broker.contract import topics
-from broker.contract.link import Address, Incoming, Link, LinkChanged
-from broker.contract.messages import LogMessage, Receipt
-from broker.contract.wire import decode, encode
-from broker.credentials import Credentials
-from broker.demo.children import Child
-from broker.people.accounts import By
-from broker.people.door import Door
-from broker.scorer.event import save
-from broker.store.journal import decoded
+from broker.event import save_event
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Broker, make_broker
+from broker.people import Actor, Authentication
+from broker.protocol import LogMessage, Receipt, decode, encode, topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.sim.processes import DemoProcess
+from broker.store import decoded
 from tests.broker.scorer.small import NAME, deals, plan, registry, whole_log
 from tests.broker.store.server import Server
 from tests.broker.store.stores import Kept, in_postgresql
@@ -96,7 +93,7 @@ class Hall:
 
     def __init__(self, folder: Path, server: Server, leaving: ExitStack) -> None:
         self.kept = in_postgresql(folder / "a", server)
-        save(self.kept.folder, plan(), deals(), registry())
+        save_event(self.kept.folder, plan(), deals(), registry())
         self.credentials = Credentials.ensure(self.kept.folder / "credentials.json", 4)
         shutil.copytree(folder / "a", folder / "b")
         self.folder, self._leaving = folder, leaving
@@ -107,10 +104,10 @@ class Hall:
         for table in self.tables:
             leaving.callback(table.stop)
 
-    def start(self, name: str) -> Child:
+    def start(self, name: str) -> DemoProcess:
         """Start a scorer on a machine."""
         options = ["--broker", f"127.0.0.1:{self.broker.port}", "--desk-port", "0", "--standby"]
-        child = Child(name, ["scorer", str(self.folder / name), *options], lambda *_: None)
+        child = DemoProcess(name, ["scorer", str(self.folder / name), *options], lambda *_: None)
         self._leaving.callback(child.stop)
         return child
 
@@ -121,14 +118,14 @@ class Hall:
 
     def logged_in(self, name: str) -> str:
         """Make an account for an arbiter on a machine, and log in; give the session's token."""
-        with closing(Door(self.folder / name)) as door:
-            account = door.accounts.add("tao", "Tao Lin", "table_arbiter", secrets.token_urlsafe(), By("test"))
-            return door.admit(account, agent=AGENT, address="127.0.0.1")
+        with closing(Authentication(self.folder / name)) as auth:
+            account = auth.accounts.add("tao", "Tao Lin", "table_arbiter", secrets.token_urlsafe(), Actor("test"))
+            return auth.admit(account, agent=AGENT, address="127.0.0.1")
 
     def close_out(self, name: str) -> None:
         """Let the arbiter in no more, on a machine."""
-        with closing(Door(self.folder / name)) as door:
-            door.accounts.disable("tao", By("test"))
+        with closing(Authentication(self.folder / name)) as auth:
+            auth.accounts.disable("tao", Actor("test"))
 
     def sees_the_grid(self, desk: str, token: str) -> bool:
         """Say whether who has a session's token is let in by a desk."""

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from broker.errors import StoreLost
 from broker.scorer.service import Scorer
-from broker.store import lease
-from broker.store.address import Place, write
-from broker.store.errors import StoreLost
-from broker.store.journal import Journal
-from broker.store.opened import open_journal, stand_by
+from broker.store import DatabaseAddress, Journal, open_journal, stand_by, write_address
+from broker.store import postgresql as postgresql_module
 from tests.broker.scorer.hall import NOW, Ear, put
 from tests.broker.scorer.small import NAME, event, whole_log
 from tests.broker.store.server import OWNER, Server
@@ -39,7 +37,7 @@ def active(postgresql: Kept, network: Proxy, tmp_path: Path) -> Iterator[Journal
     password.touch(mode=0o600)
     password.write_bytes((postgresql.folder / "store-password").read_bytes())
     address = f"postgresql://{OWNER}@127.0.0.1:{network.port}/{postgresql.database}?sslmode=disable"
-    write(folder, Place(address, password.name))
+    write_address(folder, DatabaseAddress(address, password.name))
     journal = open_journal(folder, NAME)
     yield journal
     journal.close()
@@ -96,7 +94,7 @@ def test_a_commit_that_was_cut_off_before_its_end_is_none_and_is_said_again(
 def test_behind_a_dead_network_the_active_scorer_is_active_no_more_and_writes_nothing_when_it_heals(
     postgresql: Kept, network: Proxy, active: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "SILENCE_S", 1)
+    monkeypatch.setattr(postgresql_module, "SILENCE_S", 1)
     fill(active, LOG[0])
     active.check()
     network.swallow()

@@ -10,9 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from broker.store import lease
-from broker.store.address import Place, agreed, parameters, place_of, write
-from broker.store.errors import (
+from broker.errors import (
     StoreAddressRefused,
     StoreBroken,
     StoreDiffers,
@@ -21,7 +19,16 @@ from broker.store.errors import (
     StoreLost,
     StoreUnreachable,
 )
-from broker.store.opened import open_journal, stand_by
+from broker.store import (
+    DatabaseAddress,
+    agreed_database,
+    connection_parameters,
+    database_of,
+    open_journal,
+    stand_by,
+    write_address,
+)
+from broker.store import postgresql as postgresql_module
 from broker.store.postgresql import PostgresJournal
 from tests.broker.scorer.small import NAME, whole_log
 from tests.broker.store.server import Server
@@ -95,7 +102,7 @@ def test_a_commit_that_began_in_a_term_ends_before_the_next_one_begins(postgresq
 def test_a_scorer_that_is_frozen_loses_its_lease_and_another_takes_over(
     postgresql: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "SILENCE_S", 1)
+    monkeypatch.setattr(postgresql_module, "SILENCE_S", 1)
     frozen = opened(postgresql)
     frozen.check()
     second = stand_by(postgresql.folder, NAME, threading.Event(), lambda _: None, pause_s=0.05)
@@ -226,7 +233,7 @@ def test_a_user_who_may_only_use_the_tables_can_keep_the_journal(postgresql: Kep
     server.ask("GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA homologue TO modest", postgresql.database)
     server.ask("GRANT UPDATE ON homologue.about TO modest", postgresql.database)
     address = server.address(postgresql.database).replace("homologue@", "modest@")
-    write(postgresql.folder, Place(address, "store-password"))
+    write_address(postgresql.folder, DatabaseAddress(address, "store-password"))
     with postgresql.journal() as journal:
         fill(journal, *LOG[:2])
         assert list(journal.messages()) == LOG[:2]
@@ -253,7 +260,7 @@ def test_a_wrong_password_lets_nobody_in_and_shows_nothing(postgresql: Kept) -> 
 )
 def test_an_address_with_a_password_is_refused_and_not_repeated(tmp_path: Path, address: str) -> None:
     with pytest.raises(StoreAddressRefused) as refused:
-        parameters(Place(address), tmp_path)
+        connection_parameters(DatabaseAddress(address), tmp_path)
     assert refused.value.code == "store_address_refused"
     assert "cret" not in str(refused.value)
 
@@ -262,31 +269,31 @@ def test_a_password_that_others_may_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("x")
     (tmp_path / "password").chmod(0o640)
     with pytest.raises(StoreAddressRefused, match="others may read"):
-        parameters(Place("postgresql://host/db", "password"), tmp_path)
+        connection_parameters(DatabaseAddress("postgresql://host/db", "password"), tmp_path)
 
 
 @pytest.mark.parametrize("text", ["address = 1", "addres = 'x'", "=", "", "address = 'postgresql://x/y'\nx = 1"])
 def test_a_setting_that_says_something_else_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "store.toml").write_text(text)
     with pytest.raises(StoreAddressRefused):
-        place_of(tmp_path)
+        database_of(tmp_path)
 
 
 def test_an_event_s_journal_is_in_one_place(tmp_path: Path) -> None:
-    here, there = Place("postgresql://here/db"), Place("postgresql://there/db", "password")
-    assert agreed(tmp_path, here) == here
-    write(tmp_path, here)
-    assert agreed(tmp_path, here) == here
+    here, there = DatabaseAddress("postgresql://here/db"), DatabaseAddress("postgresql://there/db", "password")
+    assert agreed_database(tmp_path, here) == here
+    write_address(tmp_path, here)
+    assert agreed_database(tmp_path, here) == here
     with pytest.raises(StoreDiffers) as differs:
-        agreed(tmp_path, there)
-    assert (differs.value.code, place_of(tmp_path)) == ("store_differs", here)
+        agreed_database(tmp_path, there)
+    assert (differs.value.code, database_of(tmp_path)) == ("store_differs", here)
 
 
 def test_a_journal_in_the_folder_is_not_left_behind_for_a_new_one(tmp_path: Path) -> None:
     (tmp_path / "scorer.sqlite").touch()
     with pytest.raises(StoreDiffers, match="homologue store move"):
-        agreed(tmp_path, Place("postgresql://here/db"))
-    assert place_of(tmp_path) is None
+        agreed_database(tmp_path, DatabaseAddress("postgresql://here/db"))
+    assert database_of(tmp_path) is None
 
 
 def test_two_scorers_that_start_at_once_are_one_active_and_one_refused(postgresql: Kept) -> None:

@@ -7,7 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from broker.store.opened import open_journal
+from broker.store import open_journal
 from tests.broker.scorer.small import NAME, whole_log
 
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from typing import Final
 
-from firmware.box.codec import FIELDS, encode
+from firmware.box.codec import FRAME_FIELDS, encode_frame
 
 ALPHABET: Final = b"!BHERQANL 0123456789abcdef\n"
 
@@ -19,8 +19,8 @@ def garbage(total: int, seed: int) -> Iterator[bytes]:
 
 
 def _frame(chance: random.Random) -> bytes:
-    kind = chance.choice(sorted(FIELDS))
-    return encode(kind, *(chance.getrandbits(chance.randint(0, 45)) for _ in range(FIELDS[kind])))
+    kind = chance.choice(sorted(FRAME_FIELDS))
+    return encode_frame(kind, *(chance.getrandbits(chance.randint(0, 45)) for _ in range(FRAME_FIELDS[kind])))
 
 
 def _any(chance: random.Random) -> bytes:

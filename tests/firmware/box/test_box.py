@@ -9,8 +9,8 @@ import pytest
 from firmware.box.box import ButtonBox
 from firmware.pico.assembly import LAMPS
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report
-from firmware.twins.box import BoxTwin
-from firmware.twins.noise import Faults
+from firmware.sim.box import BoxSimulator
+from firmware.sim.cable import LineFaults
 
 MS = 1_000_000
 
@@ -20,7 +20,7 @@ WELL = Health("buttons", None)
 class Table:
     """What a table is told, in a queue."""
 
-    def __init__(self, twin: BoxTwin) -> None:
+    def __init__(self, twin: BoxSimulator) -> None:
         self.twin, self.told = twin, queue.Queue[Report]()
         self.box = ButtonBox(str(twin.path), self.told.put)
 
@@ -37,7 +37,7 @@ class Table:
 
 @pytest.fixture
 def table() -> Iterator[Table]:
-    with BoxTwin(ppm=50) as twin:
+    with BoxSimulator(ppm=50) as twin:
         made = Table(twin)
         with made.box:
             assert made.next() == WELL
@@ -59,8 +59,8 @@ def test_a_press_comes_through_in_the_time_of_this_machine(table: Table) -> None
 
 
 def test_presses_through_a_bad_line_come_once_each_and_in_order() -> None:
-    faults = Faults(delay_ms=5, lost=3, garbled=3, garbage=50, reordered=50)
-    with BoxTwin(faults, seed=3) as twin:
+    faults = LineFaults(delay_ms=5, lost=3, garbled=3, garbage=50, reordered=50)
+    with BoxSimulator(faults, seed=3) as twin:
         table = Table(twin)
         with table.box:
             expected = []
@@ -107,7 +107,7 @@ def test_a_box_that_starts_anew_under_a_finger_lets_it_go_and_makes_no_press_of_
 def test_a_box_that_is_not_there_yet_works_when_it_comes(tmp_path: Path) -> None:
     told = queue.Queue[Report]()
     path = tmp_path / "box"
-    with ButtonBox(str(path), told.put), BoxTwin() as twin:
+    with ButtonBox(str(path), told.put), BoxSimulator() as twin:
         missing = told.get(timeout=60)
         assert isinstance(missing, Health)
         assert (missing.part, missing.code) == ("buttons", "device_missing")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.box.clock import ENOUGH, BoxClock
+from firmware.box.link import ENOUGH_QUERIES, BoxClock
 from firmware.box.ticks import PERIOD, Microseconds
 from tests.firmware.box.year import live
 
@@ -24,7 +24,7 @@ def test_hours_of_queries_are_never_off_by_a_millisecond(ppm: float, swing_ppm: 
 
 def test_a_clock_maps_nothing_until_it_has_asked_often_enough() -> None:
     clock = BoxClock()
-    for at in range(ENOUGH):
+    for at in range(ENOUGH_QUERIES):
         assert not clock.ready
         clock.add(at, at, at)
     assert clock.ready

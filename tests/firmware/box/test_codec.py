@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.box.codec import FIELDS, LONGEST, Splitter, check, decode, encode
+from firmware.box.codec import FRAME_FIELDS, LONGEST_FRAME, FrameSplitter, decode_frame, encode_frame, frame_check
 from tests.firmware.micropython.process import MicroPython
 
 Frame = tuple[str, list[int]]
 
-frames = st.sampled_from(sorted(FIELDS)).flatmap(
-    lambda kind: st.tuples(st.just(kind), st.lists(st.integers(0, 2**45), min_size=FIELDS[kind], max_size=FIELDS[kind]))
+frames = st.sampled_from(sorted(FRAME_FIELDS)).flatmap(
+    lambda kind: st.tuples(
+        st.just(kind), st.lists(st.integers(0, 2**45), min_size=FRAME_FIELDS[kind], max_size=FRAME_FIELDS[kind])
+    )
 )
 
 noise = st.one_of(st.binary(max_size=200), st.text("!EH 0123456789abcdef\n", max_size=200).map(str.encode))
@@ -30,10 +32,10 @@ class Here:
     """CPython's."""
 
     def encode(self, kind: str, *numbers: int) -> bytes:
-        return encode(kind, *numbers)
+        return encode_frame(kind, *numbers)
 
     def split(self, *chunks: bytes) -> tuple[list[Frame], int]:
-        splitter = Splitter()
+        splitter = FrameSplitter()
         return [frame for chunk in chunks for frame in splitter.feed(chunk)], splitter.refused
 
 
@@ -115,10 +117,10 @@ def test_a_frame_that_lost_bytes_is_refused(codec: Codec, frame: Frame, data: st
     assert codec.split(line[:start] + line[end:])[0] == []
 
 
-@given(st.one_of(noise, frames.map(lambda frame: encode(frame[0], *frame[1])[:-1])))
+@given(st.one_of(noise, frames.map(lambda frame: encode_frame(frame[0], *frame[1])[:-1])))
 def test_whatever_is_read_would_be_written_so(line: bytes) -> None:
-    frame = decode(line)
-    assert frame is None or encode(frame[0], *frame[1]) == line + b"\n"
+    frame = decode_frame(line)
+    assert frame is None or encode_frame(frame[0], *frame[1]) == line + b"\n"
 
 
 @given(noise)
@@ -130,12 +132,12 @@ def test_both_read_the_same_in_garbage(micropython: MicroPython, garbage: bytes)
     "line", [b"!B 01 1", b"!B +1 1", b"!B  1 1", b"!B 1", b"!B 1 1 1", b"!Z 1", b"! 1 1", b"!B 1 -1"]
 )
 def test_a_line_with_a_good_crc_that_nobody_would_write_is_refused(codec: Codec, line: bytes) -> None:
-    assert codec.split(line + b" " + check(line + b" "))[0] == []
+    assert codec.split(line + b" " + frame_check(line + b" "))[0] == []
 
 
 def test_a_line_without_end_is_not_kept() -> None:
-    splitter = Splitter()
+    splitter = FrameSplitter()
     for _ in range(1000):
-        splitter.feed(b"!" + b"1" * LONGEST)
-        assert len(splitter._kept) <= LONGEST
-    assert splitter.feed(b"1\n" + encode("L", 1)) == [("L", [1])]
+        splitter.feed(b"!" + b"1" * LONGEST_FRAME)
+        assert len(splitter._kept) <= LONGEST_FRAME
+    assert splitter.feed(b"1\n" + encode_frame("L", 1)) == [("L", [1])]

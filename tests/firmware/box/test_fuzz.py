@@ -5,12 +5,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.box.codec import LONGEST
+from firmware.box.codec import LONGEST_FRAME
 from firmware.reports import SEATS, Health, Pressed, Released
-from firmware.twins.noise import Faults, Noise
+from firmware.sim.cable import LineFaults, LineNoise
 from tests.examples import COSTLY
 from tests.firmware.box.fuzz import garbage
-from tests.firmware.box.world import MS, World, good
+from tests.firmware.box.world import MILLISECOND, World, good
 from tests.firmware.micropython.process import MicroPython
 
 BYTES = 60_000
@@ -24,7 +24,7 @@ def test_garbage_on_the_tables_port_tells_nothing_and_stops_nothing() -> None:
     world.settle()
     for piece in garbage(BYTES, seed=1):
         world._take(world.link.received(piece, world.now))
-        assert len(world.link._splitter._kept) <= LONGEST
+        assert len(world.link._splitter._kept) <= LONGEST_FRAME
     assert world.reports == []
     world.link.received(b"\n", world.now)
     world.press("east")
@@ -61,7 +61,7 @@ def test_garbage_takes_no_memory_on_the_box_in_micropython(flashed: Path) -> Non
 
 
 faults = st.builds(
-    Faults,
+    LineFaults,
     delay_ms=st.integers(0, 20),
     lost=st.integers(0, 8),
     garbled=st.integers(0, 8),
@@ -74,11 +74,11 @@ presses = st.lists(st.tuples(st.sampled_from(SEATS), st.integers(4, 200), st.int
 @COSTLY
 @given(faults, st.integers(0, 2**16), presses)
 def test_however_bad_the_line_is_each_press_is_told_once_and_in_order(
-    bad: Faults, seed: int, pressed: list[tuple[str, int, int]]
+    bad: LineFaults, seed: int, pressed: list[tuple[str, int, int]]
 ) -> None:
     world = World(ppm=seed % 200 - 100)
     world.settle()
-    world.to_table, world.to_box = Noise(bad, seed).carry, Noise(bad, seed + 1).carry
+    world.to_table, world.to_box = LineNoise(bad, seed).carry, LineNoise(bad, seed + 1).carry
     for seat, held_ms, rest_ms in pressed:
         world.press(seat, held_ms)  # type: ignore[arg-type] # a seat by its name
         world.run(rest_ms)
@@ -132,7 +132,7 @@ def test_two_presses_a_millisecond_apart_are_in_order_a_hundred_times_of_a_hundr
     """A thousand times, and over a pseudo-terminal: the benchmark."""
     world = World(ppm=80)
     world.settle()
-    noise = Noise(Faults(delay_ms=15, lost=1, garbled=1, garbage=50, reordered=50), 5)
+    noise = LineNoise(LineFaults(delay_ms=15, lost=1, garbled=1, garbage=50, reordered=50), 5)
     world.to_table = noise.carry
     expected = []
     for at in range(100):
@@ -149,4 +149,4 @@ def test_two_presses_a_millisecond_apart_are_in_order_a_hundred_times_of_a_hundr
     world.run(1500)
     told = [report for report in world.reports if isinstance(report, Pressed)]
     assert [report.seat for report in told] == expected
-    assert all(0 < second.at - first.at <= 2 * MS for first, second in zip(told[::2], told[1::2], strict=True))
+    assert all(0 < second.at - first.at <= 2 * MILLISECOND for first, second in zip(told[::2], told[1::2], strict=True))

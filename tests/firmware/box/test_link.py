@@ -1,13 +1,99 @@
-"""Table and box together, the box in CPython and in real MicroPython: each press once, in order, at its time."""
+"""The table's end of the line to the box, against the program that is flashed."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.box.codec import FIELDS, LOST, VERSION, Splitter, encode
+from firmware.box.codec import FRAME_FIELDS, LOST, VERSION, FrameSplitter, encode_frame
+from firmware.box.link import BoxSession
+from firmware.presses import TooShort
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report
-from firmware.twins.pico import Pico
-from tests.firmware.box.world import MS, Start, World, good
+from firmware.sim.pico import SimulatedPico
+from tests.firmware.box.world import MILLISECOND, Start, World, good
+
+MS = 1_000_000
+EAST, SOUTH = 0, 1
+CLOSED, OPEN = 1, 0
+
+
+def ready(*, wrong_by_ns: int = 0) -> BoxSession:
+    """Give a session whose clock is ready, and as wrong as queries that are slow on one way make it."""
+    session = BoxSession(7, 0)
+    for us in (0, 100, 200, 300):
+        session.clock.add(us, us * 1000, us * 1000 + 2 * wrong_by_ns)
+    return session
+
+
+def sent(session: BoxSession) -> list[tuple[str, list[int]]]:
+    """Give the frames that the session wants to send, and forget them."""
+    frames = FrameSplitter().feed(b"".join(session.outgoing))
+    session.outgoing.clear()
+    return frames
+
+
+def test_two_presses_keep_their_order_where_the_mapping_of_time_changes_between_them() -> None:
+    session = ready(wrong_by_ns=900_000)
+    session.edge(0, EAST, CLOSED, 10_000, 0)
+    session.edge(1, SOUTH, CLOSED, 10_500, 0)
+    first = session.heartbeat(0, 2, 13_200, 0)
+    session.clock.add(13_300, 13_300_000, 13_300_000)
+    second = session.heartbeat(0, 2, 14_000, 0)
+    assert first == [Pressed("east", 10_900_000)]
+    assert second == [Pressed("south", 10_900_001)]
+
+
+def test_an_edge_is_acknowledged_only_when_what_it_meant_has_been_told() -> None:
+    session = ready()
+    session.edge(0, EAST, CLOSED, 10_000, 0)
+    assert session.heartbeat(0, 1, 109_999, 0) == [Pressed("east", 10_000_000)]
+    assert sent(session) == []
+    session.heartbeat(0, 1, 110_000, 0)
+    assert sent(session) == [("A", [7, 1])]
+    session.heartbeat(0, 1, 120_000, 0)
+    assert sent(session) == [("A", [7, 1])], "until the box says that it has heard it"
+    session.heartbeat(1, 1, 130_000, 0)
+    assert sent(session) == []
+
+
+def test_a_missing_edge_is_asked_for_every_fifty_milliseconds() -> None:
+    session = ready()
+    for now in (0, 49 * MS, 50 * MS):
+        session.edge(1, EAST, OPEN, 10_000, now)
+        session.heartbeat(0, 2, 20_000, now)
+    assert sent(session) == [("N", [7, 0]), ("N", [7, 0])]
+
+
+def test_time_does_not_pass_while_an_edge_is_missing() -> None:
+    session = ready()
+    session.edge(0, EAST, CLOSED, 10_000, 0)
+    assert session.heartbeat(0, 2, 5_000_000, 0) == []
+
+
+def test_a_pulse_that_was_no_fingers_is_told_with_its_time_on_this_machines_clock() -> None:
+    session = ready(wrong_by_ns=400_000)
+    session.edge(0, EAST, CLOSED, 10_000, 0)
+    session.edge(1, EAST, OPEN, 10_200, 0)
+    assert session.heartbeat(0, 2, 50_000, 0) == [TooShort("east", 10_400_000, 200_000)]
+
+
+def test_edges_wait_in_the_box_until_the_clock_is_ready() -> None:
+    session = BoxSession(7, 0)
+    assert session.edge(0, EAST, CLOSED, 10_000, 0) == []
+    session.heartbeat(0, 1, 20_000, 0)
+    assert sent(session) == []
+    for _ in range(4):
+        session.clock.add(20_000, 0, 0)
+    session.heartbeat(0, 1, 21_000, 0)
+    assert sent(session) == [("N", [7, 0])]
+
+
+def test_edges_that_somebody_else_has_taken_are_lost_to_us_and_that_is_told() -> None:
+    session = ready()
+    lost = Health("buttons", "box_overflow", "the box had no more room: presses may be missing")
+    assert session.heartbeat(5, 5, 20_000, 0) == [lost]
+    assert session.edge(5, LOST, OPEN, 30_000, 0) == [lost]
+    assert session.edge(6, EAST, CLOSED, 40_000, 0) == []
+    assert session.heartbeat(5, 7, 43_000, 0) == [Pressed("east", 43_000_000 - 3 * MS)]
 
 
 @pytest.fixture
@@ -25,7 +111,7 @@ def presses(world: World) -> list[str]:
 def near(report: Report, at: int) -> bool:
     """Say whether a report has this time, within the millisecond that is promised."""
     assert isinstance(report, Pressed | Released | Held)
-    return abs(report.at - at) <= MS
+    return abs(report.at - at) <= MILLISECOND
 
 
 def test_a_press_is_told_with_its_seat_and_the_times_of_its_edges(world: World) -> None:
@@ -34,7 +120,7 @@ def test_a_press_is_told_with_its_seat_and_the_times_of_its_edges(world: World) 
     first, second = world.reports
     assert (type(first), type(second)) == (Pressed, Released)
     assert near(first, at)
-    assert near(second, at + 80 * MS)
+    assert near(second, at + 80 * MILLISECOND)
 
 
 def test_a_press_is_told_within_seven_milliseconds_on_a_good_line(world: World) -> None:
@@ -150,7 +236,7 @@ def test_edges_that_a_line_loses_are_asked_for_again(world: World) -> None:
 
 
 def test_edges_that_come_in_another_order_are_put_in_theirs(world: World) -> None:
-    world.to_table = lambda chunk, now: [(now + (20 if b"!E" in chunk else 1) * MS, chunk)]
+    world.to_table = lambda chunk, now: [(now + (20 if b"!E" in chunk else 1) * MILLISECOND, chunk)]
     world.press("east", 100)
     world.press("south", 100)
     world.run(400)
@@ -164,7 +250,7 @@ def test_asking_for_an_edge_acknowledges_none_before_it(start: Start) -> None:
     for closed in (1, 0, 1):
         box.touch(0, closed)
     box.turn()
-    again = Splitter().feed(box.turn(encode("N", 77, 2)))
+    again = FrameSplitter().feed(box.turn(encode_frame("N", 77, 2)))
     assert [numbers[1] for kind, numbers in again if kind == "E"] == [2]
     assert [numbers[1:3] for kind, numbers in again if kind == "H"] == [[0, 3]]
 
@@ -176,7 +262,7 @@ def test_an_answer_to_another_programs_query_is_not_ours() -> None:
     assert world.link._session is not None
     clock = world.link._session.clock
     before = clock.to_ns(10**6)
-    world._take(world.link.received(encode("R", world.now - 100, 10**9), world.now))
+    world._take(world.link.received(encode_frame("R", world.now - 100, 10**9), world.now))
     assert clock.to_ns(10**6) == before
 
 
@@ -302,7 +388,7 @@ def test_the_time_goes_on_where_the_box_begins_to_count_anew(start: Start) -> No
     at = world.press("east", 1000)
     world.run(300)
     assert near(world.reports[0], at)
-    assert near(world.reports[1], at + 1000 * MS)
+    assert near(world.reports[1], at + 1000 * MILLISECOND)
 
 
 def test_edges_for_which_there_is_no_room_are_told_to_be_lost_and_make_no_press(start: Start) -> None:
@@ -336,7 +422,7 @@ def test_edges_for_which_there_is_no_room_are_told_to_be_lost_and_make_no_press(
 def test_a_box_of_another_version_is_refused_and_its_edges_stay_where_they_are() -> None:
     world = World()
     world.settle()
-    world.to_table = lambda _, now: good(encode("B", VERSION + 1, 77) + encode("E", 77, 0, 0, 1, 5), now)
+    world.to_table = lambda _, now: good(encode_frame("B", VERSION + 1, 77) + encode_frame("E", 77, 0, 0, 1, 5), now)
     world.run(100)
     assert world.reports == [
         Health("buttons", "box_version", f"the box speaks version {VERSION + 1}, this table {VERSION}: flash it anew")
@@ -348,7 +434,7 @@ def test_a_box_of_another_version_is_refused_and_its_edges_stay_where_they_are()
 
 def test_cpython_and_micropython_say_the_same_byte_for_byte(micropython: object) -> None:
     said = []
-    for start in (Pico, getattr(micropython, "start")):  # noqa: B009 - a fixture's type would be imported for this alone
+    for start in (SimulatedPico, getattr(micropython, "start")):  # noqa: B009 - a fixture's type would be imported for this alone
         world = World(start=start, ppm=35, boot_ticks=(1 << 30) - 400_000)
         world.run(200)
         for seat in SEATS:
@@ -361,14 +447,16 @@ def test_cpython_and_micropython_say_the_same_byte_for_byte(micropython: object)
         world.run(700)
         said.append(world.bytes_seen)
     assert said[0] == said[1]
-    kinds = [kind for kind, _ in Splitter().feed(said[0])]
+    kinds = [kind for kind, _ in FrameSplitter().feed(said[0])]
     assert {*kinds} == {"B", "H", "E", "R"}
 
 
-well_formed = st.sampled_from(sorted(FIELDS)).flatmap(
+well_formed = st.sampled_from(sorted(FRAME_FIELDS)).flatmap(
     lambda kind: st.lists(
-        st.one_of(st.integers(0, 5), st.just(1000), st.integers(0, 2**45)), min_size=FIELDS[kind], max_size=FIELDS[kind]
-    ).map(lambda numbers: encode(kind, *numbers))
+        st.one_of(st.integers(0, 5), st.just(1000), st.integers(0, 2**45)),
+        min_size=FRAME_FIELDS[kind],
+        max_size=FRAME_FIELDS[kind],
+    ).map(lambda numbers: encode_frame(kind, *numbers))
 )
 
 
@@ -378,7 +466,7 @@ def test_frames_that_make_no_sense_stop_neither_side(frames: list[bytes]) -> Non
     world = World()
     world.settle()
     for frame in frames:
-        world.now += MS
+        world.now += MILLISECOND
         world._take(world.link.received(frame, world.now))
         world.box.turn(frame)
     world.power_on()

@@ -3,10 +3,10 @@
 import json
 import re
 
-from firmware.box.address import SETTINGS
-from firmware.box.codec import FIELDS, encode
+from firmware.box.codec import FRAME_FIELDS, encode_frame
 from firmware.box.codec import __doc__ as codec_page
-from firmware.box.diagram import POSITIONS, Wire, wires
+from firmware.button_addresses import BOX_SETTINGS
+from firmware.diagrams import BOX_POSITIONS, BoxWire, box_wires
 from firmware.errors import BoxOverflow, BoxReset, BoxSilent, BoxVersion
 from firmware.pico.assembly import BUTTONS, LAMPS, SERVICE
 from firmware.pico.store import SIZE
@@ -24,19 +24,19 @@ def test_each_seat_has_the_wires_of_the_drawing() -> None:
         *zip(SEATS, BUTTONS, LAMPS, strict=True)
     ]
     assert [
-        Wire(seat, what, int(position))
+        BoxWire(seat, what, int(position))
         for seat, _, button, _, lamp, ground in rows
         for what, position in (("button", button), ("lamp", lamp), ("ground", ground))
-    ] == [*wires()]
+    ] == [*box_wires()]
 
 
 def test_each_frame_has_its_row_with_as_many_numbers() -> None:
     rows = re.findall(r"^\| `([A-Z])((?: \w+)*)` \|", PAGE, re.MULTILINE)
-    assert {kind: len(words.split()) for kind, words in rows} == FIELDS
+    assert {kind: len(words.split()) for kind, words in rows} == FRAME_FIELDS
 
 
 def test_the_example_is_a_frame() -> None:
-    line = encode("E", 3735928559, 17, 0, 1, 123456789).decode().strip()
+    line = encode_frame("E", 3735928559, 17, 0, 1, 123456789).decode().strip()
     assert line in PAGE
     assert line in (codec_page or "")
 
@@ -48,7 +48,7 @@ def test_each_setting_of_the_twin_has_its_row() -> None:
         settings = re.findall(r"\w+", names)
         numbers = [int(value) for value in values.split(",")]
         said |= dict(zip(settings, numbers if len(numbers) > 1 else numbers * len(settings), strict=True))
-    assert said == SETTINGS
+    assert said == BOX_SETTINGS
 
 
 def test_each_code_of_the_box_has_its_row() -> None:
@@ -68,6 +68,6 @@ def test_the_micropython_that_is_named_is_the_one_in_which_the_tests_run_it() ->
 
 
 def test_the_wires_of_the_first_try_are_the_contacts() -> None:
-    pins = [POSITIONS[number] for number in BUTTONS]
+    pins = [BOX_POSITIONS[number] for number in BUTTONS]
     assert f"(pins {pins[0]} to {pins[-1]})" in PAGE
     assert pins == [*range(pins[0], pins[-1] + 1)]

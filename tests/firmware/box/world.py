@@ -4,13 +4,13 @@ from collections.abc import Callable
 from itertools import count
 from typing import Final, Protocol
 
-from firmware.box.link import Link, Said
+from firmware.box.link import BoxLink, LinkOutput
 from firmware.box.ticks import PERIOD
-from firmware.contact import TooShort
+from firmware.presses import TooShort
 from firmware.reports import SEATS, Health, Report, Seat
-from firmware.twins.pico import Pico
+from firmware.sim.pico import SimulatedPico
 
-MS: Final = 1_000_000
+MILLISECOND: Final = 1_000_000
 US: Final = 1_000
 
 Carry = Callable[[bytes, int], list[tuple[int, bytes]]]
@@ -33,13 +33,13 @@ Start = Callable[[Callable[[], int], int, tuple[int, ...]], Device]
 
 def good(chunk: bytes, now: int) -> list[tuple[int, bytes]]:
     """Carry bytes as USB does."""
-    return [(now + MS, chunk)]
+    return [(now + MILLISECOND, chunk)]
 
 
 class World:
     """Turns both sides by steps of a millisecond, and remembers what was reported."""
 
-    def __init__(self, *, start: Start = Pico, ppm: int = 0, boot_ticks: int = 12_345) -> None:
+    def __init__(self, *, start: Start = SimulatedPico, ppm: int = 0, boot_ticks: int = 12_345) -> None:
         self.now = 7_000_000_000_000
         self.ppm, self._start, self._boots = ppm, start, count(1000)
         self.to_box: Carry = good
@@ -48,7 +48,7 @@ class World:
         self._flying: list[tuple[int, int, bool, bytes]] = []
         """When, in which order sent, to the table or not, what."""
         self._order = count()
-        self.link, self.reports = Link(), list[Report]()
+        self.link, self.reports = BoxLink(), list[Report]()
         self.bytes_seen = b""
         self.power_on(boot_ticks)
         self._take(self.link.opened(self.now))
@@ -66,7 +66,7 @@ class World:
     def run(self, ms: int) -> None:
         """Let time pass."""
         for _ in range(ms):
-            self.now += MS
+            self.now += MILLISECOND
             self._send(self.box.turn(self._arrived(to_table=False)), to_table=True)
             if self.plugged:
                 self._take(self.link.received(self._arrived(to_table=True), self.now))
@@ -74,7 +74,7 @@ class World:
     def hours(self, hours: int) -> None:
         """Let much time pass, in which only the box runs, and looks at its clock often enough."""
         for _ in range(hours * 600):
-            self.now += 6000 * MS
+            self.now += 6000 * MILLISECOND
             self.box.turn()
 
     def settle(self) -> None:
@@ -108,14 +108,14 @@ class World:
 
     def restart_table(self) -> None:
         """Start the table's program anew; the box goes on."""
-        self.link = Link()
+        self.link = BoxLink()
         self._take(self.link.opened(self.now))
 
     def told(self, *kinds: type[Report]) -> list[Report]:
         """Give the reports of these kinds."""
         return [report for report in self.reports if isinstance(report, kinds)]
 
-    def _take(self, said: Said) -> None:
+    def _take(self, said: LinkOutput) -> None:
         self.reports += [one for one in said.reports if not isinstance(one, TooShort)]
         self._send(said.outgoing, to_table=False)
 

@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass
 from typing import Final
 
-from firmware.box.clock import BoxClock
+from firmware.box.link import BoxClock
 from firmware.box.ticks import PERIOD, Microseconds
 
 S: Final = 1_000_000_000

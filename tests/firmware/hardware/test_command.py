@@ -1,4 +1,4 @@
-"""`homologue hardware`: what it prints, and the exit code that a script goes by."""
+"""`homologue hardware` as a person calls it."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from firmware.hardware.command import hardware
+from firmware.buttons import SeatButtons
+from firmware.hardware.command import hardware, run_self_test
+from firmware.reports import SEATS, Lamp, Seat
 
 
 def run(*arguments: str) -> Result:
@@ -85,3 +87,10 @@ def test_presses_that_are_too_short_fail_and_say_how_short() -> None:
 def test_a_bad_address_of_a_test_is_refused() -> None:
     told = run("--buttons", "sim://buttons?x=1", "--test", "--json")
     assert (told.exit_code, json.loads(told.stdout)["error"]["code"]) == (1, "bad_device_address")
+
+
+def test_the_lamp_of_the_seat_asked_blinks_and_stays_on_when_it_was_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[Seat, Lamp]] = []
+    monkeypatch.setattr(SeatButtons, "show", lambda _, seat, lamp: shown.append((seat, lamp)))
+    assert run_self_test("sim://buttons?hold_ms=20", 60, lambda _: None).passed
+    assert shown == [(seat, lamp) for seat in SEATS for lamp in ("blink", "on")]

@@ -1,12 +1,12 @@
-"""What is there is listed; what may not be used is named with what to do; wires go to the pins that a Pi has."""
+"""What is connected, and what keeps it from working."""
 
 import struct
 from pathlib import Path
 
 import pytest
 
-from firmware.hardware.inventory import Board, Found
-from firmware.hardware.page import lines, look
+from firmware.hardware.command import hardware_text, inspect_hardware
+from firmware.hardware.inventory import LIGHTS, Device, Machine, board_troubles, clock_troubles
 from firmware.wiring import read_wiring
 
 PLAIN = read_wiring("east=5,south=6,west=13,north=19")
@@ -37,13 +37,13 @@ def pi(tmp_path: Path) -> Path:
 
 
 def test_a_pi_and_what_is_plugged_into_it_are_listed(pi: Path) -> None:
-    seen = look(None, pi)
-    assert seen.board == Board("Raspberry Pi 5 Model B Rev 1.0", "5B")
+    seen = inspect_hardware(None, pi)
+    assert seen.board == Machine("Raspberry Pi 5 Model B Rev 1.0", "5B")
     assert seen.devices == (
-        Found("pins", "/dev/gpiochip4", "gpiochip4", usable=True),
-        Found("serial", "/dev/serial/by-id/usb-Scanner-if00", "usb-Scanner-if00", usable=True),
-        Found("camera", "/dev/video0", "HD Webcam", usable=True),
-        Found("keyboard", "/dev/input/by-id/usb-Wedge-event-kbd", "usb-Wedge", usable=True),
+        Device("pins", "/dev/gpiochip4", "gpiochip4", usable=True),
+        Device("serial", "/dev/serial/by-id/usb-Scanner-if00", "usb-Scanner-if00", usable=True),
+        Device("camera", "/dev/video0", "HD Webcam", usable=True),
+        Device("keyboard", "/dev/input/by-id/usb-Wedge-event-kbd", "usb-Wedge", usable=True),
     )
     assert seen.troubles == ()
 
@@ -53,12 +53,12 @@ def test_a_machine_that_is_no_pi_is_told_as_that(tmp_path: Path, broken: bytes |
     if broken is not None:
         (tmp_path / "proc/device-tree/system").mkdir(parents=True)
         (tmp_path / "proc/device-tree/model").write_bytes(broken)
-    assert look(None, tmp_path).board == Board("no Raspberry Pi", None)
+    assert inspect_hardware(None, tmp_path).board == Machine("no Raspberry Pi", None)
 
 
 def test_what_may_not_be_used_is_named_with_what_to_do(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda path, _: "video" in str(path))
-    assert [(one.code, one.text) for one in look(None, pi).troubles] == [
+    assert [(one.code, one.text) for one in inspect_hardware(None, pi).troubles] == [
         ("device_forbidden", "/dev/gpiochip4: sudo adduser $USER gpio, and log in again"),
         ("device_forbidden", "/dev/serial/by-id/usb-Scanner-if00: sudo adduser $USER dialout, and log in again"),
         ("device_forbidden", "/dev/input/by-id/usb-Wedge-event-kbd: sudo adduser $USER input, and log in again"),
@@ -66,7 +66,7 @@ def test_what_may_not_be_used_is_named_with_what_to_do(pi: Path, monkeypatch: py
 
 
 def test_wires_are_listed_with_their_pin_and_the_ground_beside(pi: Path) -> None:
-    seen = look(read_wiring("east=5+20/17,south=6,west=13,north=10"), pi)
+    seen = inspect_hardware(read_wiring("east=5+20/17,south=6,west=13,north=10"), pi)
     assert [(wire.seat, wire.what, wire.gpio, wire.position, wire.ground, wire.also) for wire in seen.wires] == [
         ("east", "button", 5, 29, 30, ""),
         ("east", "second contact", 20, 38, 39, ""),
@@ -78,27 +78,139 @@ def test_wires_are_listed_with_their_pin_and_the_ground_beside(pi: Path) -> None
 
 
 def test_pins_that_belong_to_something_else_here_are_troubles(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("firmware.hardware.page.find_spec", lambda _: object())
-    assert look(PLAIN, pi).troubles == ()
-    (trouble,) = look(read_wiring("east=2,south=6,west=13,north=19"), pi).troubles
+    monkeypatch.setattr("firmware.hardware.command.find_spec", lambda _: object())
+    assert inspect_hardware(PLAIN, pi).troubles == ()
+    (trouble,) = inspect_hardware(read_wiring("east=2,south=6,west=13,north=19"), pi).troubles
     assert trouble.code == "pin_in_use"
     assert trouble.text.startswith("GPIO2 belongs to I2C here")
 
 
 def test_a_pi_without_lgpio_is_told_what_to_install(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("firmware.hardware.page.find_spec", lambda _: None)
-    (trouble,) = look(PLAIN, pi).troubles
+    monkeypatch.setattr("firmware.hardware.command.find_spec", lambda _: None)
+    (trouble,) = inspect_hardware(PLAIN, pi).troubles
     assert (trouble.code, "make setup" in trouble.text) == ("device_missing", True)
 
 
 def test_pins_without_a_pi_are_a_trouble(tmp_path: Path) -> None:
-    assert [one.code for one in look(PLAIN, tmp_path).troubles] == ["device_missing"]
+    assert [one.code for one in inspect_hardware(PLAIN, tmp_path).troubles] == ["device_missing"]
 
 
 def test_the_text_says_everything_that_the_object_says(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)
-    seen = look(PLAIN, pi)
-    text = "\n".join(lines(seen))
+    seen = inspect_hardware(PLAIN, pi)
+    text = "\n".join(hardware_text(seen))
     told = [seen.board.name, *(one.path for one in seen.devices), *(f"GPIO{one.gpio}" for one in seen.wires)]
     told += [one.text for one in seen.troubles]
     assert [one for one in told if one not in text] == []
+
+
+def wrote(root: Path, **files: str) -> Path:
+    """Lay out what the kernel tells, by the file's name in a folder of its own."""
+    folder = root / {"temp": "sys/class/thermal/thermal_zone0"}.get(next(iter(files)), "sys/class/hwmon/hwmon1")
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(f"{text}\n", encoding="ascii")
+    return root
+
+
+def told(root: Path) -> list[str]:
+    return [one.code for one in board_troubles(root)]
+
+
+@pytest.mark.parametrize(("temperature", "codes"), [("79999", []), ("80000", ["too_hot"]), ("no number", [])])
+def test_a_board_is_too_hot_from_where_it_slows_down(tmp_path: Path, temperature: str, codes: list[str]) -> None:
+    assert told(wrote(tmp_path, temp=temperature)) == codes
+
+
+@pytest.mark.parametrize(
+    ("sensor", "alarm", "codes"), [("rpi_volt", "1", ["undervoltage"]), ("rpi_volt", "0", []), ("nvme", "1", [])]
+)
+def test_the_pis_own_alarm_tells_of_too_little_power(tmp_path: Path, sensor: str, alarm: str, codes: list[str]) -> None:
+    assert told(wrote(tmp_path, name=sensor, in0_lcrit_alarm=alarm)) == codes
+
+
+def test_a_machine_that_tells_nothing_is_not_blamed(tmp_path: Path) -> None:
+    assert told(tmp_path) == []
+
+
+def test_a_clock_that_nobody_has_set_is_told() -> None:
+    assert [one.code for one in clock_troubles(lambda: False)] == ["clock_unset"]
+    assert [*clock_troubles(lambda: True)] == []
+
+
+SCANNER = "/dev/serial/by-id/usb-Scanner-if00"
+ADDRESSES = {
+    "buttons": "box:/dev/serial/by-id/usb-Box-if00",
+    "scanner": f"serial:{SCANNER}?baud=9600",
+    "camera": "v4l2:/dev/video0?fps=10",
+}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    for path in (SCANNER, "/dev/video0", "/dev/serial/by-id/usb-Box-if00"):
+        file = tmp_path / path.removeprefix("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    return tmp_path
+
+
+def light(machine: Path, name: str, triggers: str) -> None:
+    path = machine / "sys/class/leds" / name / "trigger"
+    path.parent.mkdir(parents=True)
+    path.write_text(triggers, encoding="utf-8")
+
+
+def troubles(machine: Path, addresses: dict[str, str] | None = ADDRESSES) -> list[tuple[str, str]]:
+    return [(one.code, one.text) for one in inspect_hardware(None, machine, addresses).troubles]
+
+
+def test_a_table_that_has_what_its_configuration_names_has_no_trouble(machine: Path) -> None:
+    assert troubles(machine) == []
+
+
+def test_each_device_that_is_not_where_the_configuration_says_is_named(machine: Path) -> None:
+    (machine / "dev/serial/by-id/usb-Box-if00").unlink()
+    (machine / "dev/video0").unlink()
+    assert troubles(machine) == [
+        (
+            "device_missing",
+            "devices.buttons: /dev/serial/by-id/usb-Box-if00 is not there: plugged in, and by this name?",
+        ),
+        ("device_missing", "devices.camera: /dev/video0 is not there: plugged in, and by this name?"),
+    ]
+
+
+def test_what_is_no_path_is_looked_for_by_nobody(machine: Path) -> None:
+    assert troubles(machine, {"buttons": "sim://buttons", "camera": "picamera:0", "scanner": "sim://scanner"}) == []
+
+
+def test_a_device_that_is_not_listed_and_may_not_be_used_is_named(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine / "dev/ttyAMA3").touch()
+    monkeypatch.setattr("os.access", lambda path, _: "ttyAMA3" not in str(path))
+    assert troubles(machine, {"scanner": "serial:/dev/ttyAMA3"}) == [
+        ("device_forbidden", "devices.scanner: this user may not use /dev/ttyAMA3")
+    ]
+
+
+@pytest.mark.parametrize("trigger", ["mmc0", "cpu", "disk-activity", "heartbeat", "kbd-capslock"])
+def test_a_light_that_follows_what_the_machine_does_is_told_with_how_to_still_it(machine: Path, trigger: str) -> None:
+    light(machine, "ACT", f"none timer [{trigger}] default-on\n")
+    how = "dtparam=act_led_trigger=none in /boot/firmware/config.txt, and restart"
+    assert troubles(machine) == [
+        ("light_tells", f"the light ACT of the board follows {trigger}, so that it can show a press: {how}")
+    ]
+
+
+@pytest.mark.parametrize("triggers", ["[none] mmc0", "none mmc0 [default-on]", "none [input]", "", "none mmc0"])
+def test_lights_that_stand_still_are_no_trouble(machine: Path, triggers: str) -> None:
+    for name in LIGHTS:
+        light(machine, name, triggers)
+    assert troubles(machine) == []
+
+
+def test_the_lights_of_a_machine_that_is_no_tables_are_its_own_affair(machine: Path) -> None:
+    light(machine, "ACT", "none [mmc0]")
+    assert troubles(machine, None) == []

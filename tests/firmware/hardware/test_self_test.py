@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.contact import MS, TooShort
 from firmware.hardware.self_test import Remark, SelfTest
+from firmware.presses import MS, TooShort
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat
 
 S = 1000 * MS

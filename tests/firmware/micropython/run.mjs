@@ -24,10 +24,10 @@ function load(folder, inside) {
 }
 
 load(process.argv[2], "");
-// The pins and the cable that a Pico has are the twin's.
-files.mkdir("/firmware/twins");
-for (const name of ["__init__.py", "board.py", "pico.py"]) {
-  files.writeFile(`/firmware/twins/${name}`, readFileSync(join(root, "firmware/twins", name)));
+// The pins and the cable that a Pico has are simulated.
+files.mkdir("/firmware/sim");
+for (const name of ["__init__.py", "pico.py"]) {
+  files.writeFile(`/firmware/sim/${name}`, readFileSync(join(root, "firmware/sim", name)));
 }
 files.writeFile("/serve.py", readFileSync(join(here, "serve.py")));
 micropython.runPython('import sys\nsys.path.append("/")\nimport serve');

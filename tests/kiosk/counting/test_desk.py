@@ -5,13 +5,11 @@ from typing import Final
 
 import pytest
 
-from broker.contract.counting import AnyAnswer, Counted, CountedFan, CountRequest, McrValue, NotCounted, SaidOfMcr
-from kiosk.counting.begun import AnyForm
-from kiosk.counting.desk import AGAIN_NS, SILENT_NS, CountDesk, CountShown
-from kiosk.entry import Form
-from kiosk.sight import HandSight
-from kiosk.table.restoring.heap import Sighted
-from kiosk.table.state import Phase
+from broker.protocol import AnyCountAnswer, Counted, CountedFan, CountRequest, McrValue, McrWinDetails, NotCounted
+from kiosk.camera.observations import HandObservation, SeenTile
+from kiosk.counting.desk import AGAIN_NS, SILENT_NS, AnyForm, CountDesk, CountingView
+from kiosk.input import Form
+from kiosk.table import Phase
 from tests.kiosk.screens.counting_scenes import dealt, self_drawn_late, sight, with_melds
 from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
 
@@ -31,23 +29,23 @@ class Desk:
     def key(self, key: str, now: int = 0) -> tuple[str, ...] | None:
         return self.desk.key(key, self.sitting.table, self.form, now)
 
-    def looking_at(self, seen: HandSight) -> "Desk":
+    def looking_at(self, seen: HandObservation) -> "Desk":
         self.key("b")
         self.desk.saw(seen)
         return self
 
-    def answer(self, answer: AnyAnswer, to: str | None = None) -> None:
+    def answer(self, answer: AnyCountAnswer, to: str | None = None) -> None:
         asked = self.asked[-1].id if to is None else to
         self.desk.take(Counted(id="answer-1", event=EVENT, seq=1, table=TABLE, asked=asked, answer=answer))
 
     @property
-    def shown(self) -> CountShown:
+    def shown(self) -> CountingView:
         shown = self.desk.shown(0, up=True)
         assert shown is not None
         return shown
 
 
-def told(answer: AnyAnswer) -> Desk:
+def told(answer: AnyCountAnswer) -> Desk:
     """A desk that has asked about West's hand and been answered."""
     desk = Desk().looking_at(sight(with_melds()))
     desk.key("enter")
@@ -77,14 +75,14 @@ def test_a_hand_is_asked_about_as_it_lies() -> None:
 @pytest.mark.parametrize(
     ("seen", "code"),
     [
-        (HandSight(), "hand_not_seen"),
+        (HandObservation(), "hand_not_seen"),
         (sight((dealt()[:13], dealt()[32:34])), "winning_tile_not_apart"),
-        (replace(sight(()), groups=((Sighted(None),),)), "hand_unread"),
-        (replace(sight(()), groups=((Sighted(5, face_up=True), Sighted(None)),)), "hand_face_up"),
-        (replace(sight(()), groups=((Sighted(5, foreign=True),),)), "hand_foreign"),
+        (replace(sight(()), groups=((SeenTile(None),),)), "hand_unread"),
+        (replace(sight(()), groups=((SeenTile(5, face_up=True), SeenTile(None)),)), "hand_face_up"),
+        (replace(sight(()), groups=((SeenTile(5, foreign=True),),)), "hand_foreign"),
     ],
 )
-def test_a_hand_that_cannot_be_counted_as_it_lies_is_not_asked_about(seen: HandSight, code: str) -> None:
+def test_a_hand_that_cannot_be_counted_as_it_lies_is_not_asked_about(seen: HandObservation, code: str) -> None:
     desk = Desk().looking_at(seen)
     desk.key("enter")
     assert (desk.shown.counting.hand, desk.asked) == (code, [])
@@ -101,19 +99,19 @@ def test_what_the_tiles_cannot_tell_is_said_by_keys_where_the_hand_allows_it() -
     desk = Desk().looking_at(late)
     for key in ("l", "o", "k", "enter"):  # there is no kong of which a tile could be the replacement
         desk.key(key)
-    assert desk.asked[0].said == SaidOfMcr(last_tile=True, last_of_kind=True)
+    assert desk.asked[0].said == McrWinDetails(last_tile=True, last_of_kind=True)
     desk.key("r")
     desk.desk.saw(early)
     desk.key("enter")
-    assert desk.asked[1].said == SaidOfMcr(last_of_kind=True)
+    assert desk.asked[1].said == McrWinDetails(last_of_kind=True)
 
 
 def test_a_kong_is_robbed_of_a_claimed_tile_and_never_on_the_last_one() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     desk.key("k")
-    assert desk.shown.counting.said == SaidOfMcr(kong=True)
+    assert desk.shown.counting.said == McrWinDetails(kong=True)
     desk.key("l")
-    assert desk.shown.counting.said == SaidOfMcr(last_tile=True)
+    assert desk.shown.counting.said == McrWinDetails(last_tile=True)
 
 
 def test_without_an_answer_the_same_is_asked_again_and_staff_are_told() -> None:
@@ -144,7 +142,7 @@ def test_an_answer_to_an_older_question_is_not_taken() -> None:
 
 def test_what_moves_after_it_was_asked_about_changes_nothing() -> None:
     desk = told(WORTH)
-    desk.desk.saw(HandSight())
+    desk.desk.saw(HandObservation())
     assert desk.shown.counting.sight == sight(with_melds())
 
 
@@ -165,7 +163,7 @@ def test_a_self_drawn_tile_is_told_too_until_the_form_is_complete() -> None:
 
 
 @pytest.mark.parametrize("answer", [TOO_LITTLE, NotCounted(code="not_winning")])
-def test_what_is_no_hu_can_be_ruled_false_and_never_accepted(answer: AnyAnswer) -> None:
+def test_what_is_no_hu_can_be_ruled_false_and_never_accepted(answer: AnyCountAnswer) -> None:
     desk = told(answer)
     assert desk.key("enter") == ()
     assert desk.key("x") == ("x",)
@@ -177,7 +175,7 @@ def test_a_hand_that_was_refused_for_how_it_lies_is_no_false_hu() -> None:
 
 
 def test_the_keypad_is_one_key_away_at_every_step() -> None:
-    for desk in (Desk().looking_at(HandSight()), Desk().looking_at(sight(with_melds())), told(WORTH)):
+    for desk in (Desk().looking_at(HandObservation()), Desk().looking_at(sight(with_melds())), told(WORTH)):
         assert desk.key("back") == ()
         assert (desk.desk.shown(0, up=True), desk.desk.told) == (None, None)
 

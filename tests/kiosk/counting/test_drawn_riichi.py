@@ -6,21 +6,20 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace as changed
 
-from broker.contract.counting import Counted, CountRequest, RiichiValue, SaidOfRiichi
-from broker.contract.riichi import RiichiWin
+from broker.protocol import Counted, CountRequest, RiichiValue, RiichiWin, RiichiWinDetails
+from kiosk.camera.loop import HandWatcher, read_hand
+from kiosk.camera.observations import HandObservation
 from kiosk.counting.desk import CountDesk
-from kiosk.counting.lying import serials
-from kiosk.hand_looking import LookingAtHand, read_hand
-from kiosk.riichi_entry import WinForm, press
-from kiosk.sight import HandSight
-from kiosk.table.events import RiichiLaid
+from kiosk.counting.questions import serials_by_group
+from kiosk.input import WinForm, press_win_key
+from kiosk.table import DepositLaid
 from tests.broker.scorer.small import NAME
 from tests.broker.scorer.test_counting_riichi import BOOKED, LAID, TABLE, answer_to, declared
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
-from vision.live.cameras import open_camera
-from vision.live.watcher import Stir, Watched
-from vision.twins.hand import laid_hand
-from vision.twins.world import Laid, TrayTwin
+from vision.cameras.addresses import open_camera
+from vision.live.watcher import Stillness, WatchedTable
+from vision.sim.scene import lay_hand
+from vision.sim.table import SimulatedTable, SimulatedTile
 
 FORM: Final = WinForm(("east",))
 
@@ -31,29 +30,29 @@ def in_riichi() -> RiichiSitting:
     assert given.session is not None
     sitting = RiichiSitting(changed(given, session=changed(given.session, set=BOOKED.set)))
     sitting.begin()
-    sitting.take(RiichiLaid(at=sitting.wait(), seat="east", laid=True))
+    sitting.take(DepositLaid(at=sitting.wait(), seat="east", laid=True))
     sitting.declare("east")
     return sitting
 
 
-def drawn() -> HandSight:
+def drawn() -> HandObservation:
     """Draw the hand on the mat, the indicator in a row under it, and read the picture as the kiosk does."""
-    world = TrayTwin()
-    groups = [[Laid(BOOKED.set, serial) for serial in group] for group in LAID.groups]
-    world.spread(laid_hand(groups, [[Laid(BOOKED.set, serial) for serial in LAID.under[0]]]))
+    world = SimulatedTable()
+    groups = [[SimulatedTile(BOOKED.set, serial) for serial in group] for group in LAID.groups]
+    world.spread(lay_hand(groups, [[SimulatedTile(BOOKED.set, serial) for serial in LAID.under[0]]]))
     with open_camera("sim://tray?seed=3", world=world) as camera:
         reading = read_hand(camera.frame())
     sitting, desk = in_riichi(), CountDesk(NAME, TABLE, lambda _: None)
     desk.key("b", sitting.table, FORM, 0)
     assert desk.looked_for is not None
-    watched = Watched(0.0, Stir.SETTLED, shown=reading)
-    (sight,) = LookingAtHand(desk.looked_for, (800, 480)).see(watched, None, 0)
+    watched = WatchedTable(0.0, Stillness.SETTLED, shown=reading)
+    (sight,) = HandWatcher(desk.looked_for, (800, 480)).see(watched, None, 0)
     return sight
 
 
 def test_a_drawn_hand_of_riichi_is_read_asked_about_counted_and_entered() -> None:
     sight, sitting = drawn(), in_riichi()
-    assert (sight.rows, serials(sight)) == ((1, 1, 1), (*LAID.groups, LAID.under[0]))
+    assert (sight.rows, serials_by_group(sight)) == ((1, 1, 1), (*LAID.groups, LAID.under[0]))
     asked = list[CountRequest]()
     desk = CountDesk(NAME, TABLE, asked.append)
     desk.key("b", sitting.table, FORM, 0)
@@ -64,14 +63,14 @@ def test_a_drawn_hand_of_riichi_is_read_asked_about_counted_and_entered() -> Non
     assert request.said == msgspec.convert(
         {"kind": "riichi", "laid": {"self_drawn": False}, "round_wind": "east", "dealer": "east", "riichi": "riichi"}
         | {"dora": LAID.under[0]},
-        type=SaidOfRiichi,
+        type=RiichiWinDetails,
     )
     answer = answer_to(request, declared())
     assert isinstance(answer, RiichiValue)
     desk.take(Counted(id="answer-01", event=NAME, seq=1, table=TABLE, asked=request.id, answer=answer))
     form = replace(FORM, digits="9")
     for key in desk.key("enter", sitting.table, FORM, 0) or ():
-        filled = press(form, key)
+        filled = press_win_key(form, key)
         assert isinstance(filled, WinForm)
         form = filled
     assert form.wins == (RiichiWin(han=4, fu=30),)

@@ -13,7 +13,7 @@ from typing import Final
 
 import click
 
-from kiosk.table.state import Phase
+from kiosk.table import Phase
 from tests.kiosk.cuts.days import KINDS
 from tests.kiosk.cuts.killing import Found, Killing
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from broker.contract.messages import Assignment, Command
-from broker.contract.words import Seat
-from kiosk.panel import Act
+from broker.protocol import Assignment, Command, Seat
+from kiosk.input import Act
 
 HOUSE_PIN: Final = "4812"
 

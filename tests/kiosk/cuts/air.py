@@ -4,9 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from broker.contract import topics
-from broker.contract.link import Incoming, LinkChanged
-from broker.contract.wire import encode
+from broker.protocol import encode, topics
+from broker.protocol.link import Incoming, LinkChanged
 from tests.kiosk.tables import EVENT, TABLE
 
 RETAINED = (topics.RECEIPT, topics.ASSIGNMENT)

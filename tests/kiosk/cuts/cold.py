@@ -11,24 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from kiosk.command import serve
-from kiosk.config import Settings
-from kiosk.screens.shown import Shown
-from kiosk.screens.window import Window
+from kiosk.config import KioskSettings
+from kiosk.screens import ScreenView, ScreenWindow
 
 
 def main(folder: Path) -> None:
     """Start it, and stop it when it has shown something."""
-    stop, told = threading.Event(), list[tuple[Shown, int]]()
-    real = Window.show
+    stop, told = threading.Event(), list[tuple[ScreenView, int]]()
+    real = ScreenWindow.show
 
-    def show(window: Window, shown: Shown) -> bool:
+    def show(window: ScreenWindow, shown: ScreenView) -> bool:
         new = real(window, shown)
         told.append((shown, time.monotonic_ns()))
         stop.set()
         return new
 
-    setattr(Window, "show", show)  # noqa: B010 - mypy knows it for a method
-    serve(Settings(folder / "table.toml"), stop)
+    setattr(ScreenWindow, "show", show)  # noqa: B010 - mypy knows it for a method
+    serve(KioskSettings(folder / "table.toml"), stop)
     first: Any = told[0]
     sys.stdout.buffer.write(pickle.dumps(first))
 

@@ -4,9 +4,9 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from broker.contract.words import SEATS, Seat
-from broker.rules.deal import TRAY
-from kiosk.panel import Act
+from broker.protocol import SEATS, Seat
+from broker.rules import TRAY
+from kiosk.input import Act
 from tests.kiosk.cuts.actions import (
     HOUSE_PIN,
     Action,

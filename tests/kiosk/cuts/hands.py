@@ -11,31 +11,25 @@ from typing import Any, Final
 
 import pygame
 
-from broker.contract import topics
-from broker.contract.facts import Fact
-from broker.contract.messages import LogMessage, Order, Receipt, Taken
-from broker.contract.wire import decode
+from broker.protocol import Fact, LogMessage, Order, Receipt, Taken, decode, topics
 from firmware.reports import Held, Pressed, Released, Report, Scanned
-from kiosk import pin
-from kiosk.config import Screen, Settings
-from kiosk.eyes import Eyes
-from kiosk.journal import Journal
-from kiosk.program import Program
-from kiosk.round import Round
-from kiosk.screens.shown import Line, Shown
-from kiosk.screens.window import Window, type_key
-from kiosk.screens.words import Words
-from kiosk.table.events import Restarted, TrayChecked
-from kiosk.table.state import Phase
+from kiosk import config
+from kiosk.camera.thread import CameraThread
+from kiosk.config import KioskSettings, ScreenSettings
+from kiosk.journal import TableJournal
+from kiosk.loop import LoopRound
+from kiosk.program import TableProgram
+from kiosk.screens import ScreenView, ScreenWindow, StatusLine, Translations, type_key
+from kiosk.table import Phase, Restarted, TrayChecked
 from tests.kiosk.cuts import actions as do
 from tests.kiosk.cuts.air import Air
 from tests.kiosk.journals import OURS
 from tests.kiosk.standing import CONFIG, Time
 from tests.kiosk.table.timeless import without_times
 from tests.kiosk.tables import EVENT, HOLD, MS, STORE, TABLE, S, play, right, strange, swapped
-from vision.live.cameras import open_camera
+from vision.cameras.addresses import open_camera
 
-SCREEN: Final = Screen(driver="dummy", dim_after_s=0)
+SCREEN: Final = ScreenSettings(driver="dummy", dim_after_s=0)
 
 MOST_NAMED: Final = 100
 """Facts that a receipt may name."""
@@ -46,7 +40,7 @@ class Snapshot:
     """How a table stands, on any clock: what must be the same with and without a cut."""
 
     table: tuple[object, ...]
-    shown: Shown
+    shown: ScreenView
     facts: tuple[Fact, ...]
     """All that was told, whether or not it has a receipt."""
     pending: tuple[Fact, ...]
@@ -60,7 +54,7 @@ def set_up(folder: Path) -> None:
     (folder / "password").write_text("secret", encoding="utf-8")
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(CONFIG + '[screen]\ndriver = "dummy"\n', encoding="utf-8")
-    pin.write(folder / "arbiter-pin", do.HOUSE_PIN)
+    config.write_pin(folder / "arbiter-pin", do.HOUSE_PIN)
 
 
 class Running:
@@ -70,11 +64,11 @@ class Running:
         self._folder, self._done, self._time, self._pressed_at = folder, done, Time(), now
         self._time.now = now
         self._opened = ExitStack()
-        settings = Settings(folder / "table.toml")
-        self._journal = Journal(folder / "table.sqlite", OURS)
+        settings = KioskSettings(folder / "table.toml")
+        self._journal = TableJournal(folder / "table.sqlite", OURS)
         self._opened.callback(self._journal.close)
-        self._window = self._opened.enter_context(Window(SCREEN, Words("en"), self._time))
-        self._program = Program(settings, self._journal, self._time, lambda: "14:05", partial(self._air, room))
+        self._window = self._opened.enter_context(ScreenWindow(SCREEN, Translations("en"), self._time))
+        self._program = TableProgram(settings, self._journal, self._time, lambda: "14:05", partial(self._air, room))
         self._window.show(self._program.shown())
 
     def _air(self, room: Callable[[str, bytes], None], tell: Any) -> Air:  # noqa: ANN401 - handed on as it is
@@ -84,8 +78,8 @@ class Running:
     def begin(self) -> None:
         """Do what comes after the first picture."""
         self._journal.lay_out()
-        eyes = Eyes(lambda: open_camera("sim://tray"), self._program.seen, self._time)
-        self._round = Round(self._program, self._window, eyes, lambda *_: None, threading.Event())
+        eyes = CameraThread(lambda: open_camera("sim://tray"), self._program.seen, self._time)
+        self._round = LoopRound(self._program, self._window, eyes, lambda *_: None, threading.Event())
         self._program.start()
         self._work()
 
@@ -230,10 +224,10 @@ def unread(planned: Any, seat: Any, at: int) -> TrayChecked:  # noqa: ANN401 - a
     return TrayChecked(at=at, seat=seat, rows=((None, *hand), *walls))
 
 
-def steadied(seen: Shown) -> Shown:
+def steadied(seen: ScreenView) -> ScreenView:
     """Leave out what belongs to the moment: why the last key was refused, and a code made of a random id."""
     receipt = None if seen.receipt is None else "made"
-    line = Line(up=seen.line.up, unsent=seen.line.unsent, refused=seen.line.refused)
+    line = StatusLine(up=seen.line.up, unsent=seen.line.unsent, refused=seen.line.refused)
     return replace(seen, problem=None, receipt=receipt, line=line)
 
 

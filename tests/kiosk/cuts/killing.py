@@ -21,11 +21,10 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from broker.contract.messages import LogMessage
-from broker.contract.wire import decode_at
-from kiosk.core import Core
-from kiosk.journal import Journal
-from kiosk.screens.shown import Line
+from broker.protocol import LogMessage, decode_on_topic
+from kiosk.core import JournaledTable
+from kiosk.journal import TableJournal
+from kiosk.screens import StatusLine
 from tests.kiosk.cuts.cut import START, Cut, Moment, tear
 from tests.kiosk.cuts.days import day
 from tests.kiosk.cuts.hands import set_up, steadied
@@ -119,7 +118,7 @@ class Killing:
         first, at = pickle.loads(told)  # noqa: S301 - our own child's
         self._found.colds += 1
         self._found.slowest_cold_ms = max(self._found.slowest_cold_ms, (at - began) / 1e6)
-        seen, twin = (replace(steadied(one), line=Line()) for one in (first, self._known[done].after.shown))
+        seen, twin = (replace(steadied(one), line=StatusLine()) for one in (first, self._known[done].after.shown))
         self._differs(f"from nothing after {done}", "" if seen == twin else where(twin, seen))
 
     def _moment(self) -> Moment:
@@ -188,7 +187,7 @@ class Killing:
         return cut.action + (known.events > before.events or len(there) == len(known.writes))
 
     def _hear(self, topic: str, payload: bytes) -> None:
-        _, message = decode_at(topic, payload)
+        _, message = decode_on_topic(topic, payload)
         if isinstance(message, LogMessage):
             bare = without_device(message)
             if self._heard.setdefault(message.id, bare) != bare:
@@ -234,9 +233,9 @@ def read_card(path: Path) -> Card:
             if path.with_name(name).exists():
                 shutil.copyfile(path.with_name(name), copy.with_name(name))
         boot = boot_on(copy)
-        with closing(Journal(copy, OURS)) as journal:
+        with closing(TableJournal(copy, OURS)) as journal:
             events = [*journal.events()]
-            window = Core(journal, lambda: 0).state.window
+            window = JournaledTable(journal, lambda: 0).state.window
     return Card(boot, events[-1].at if events else 0, window.latest if window else 0)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kiosk import journal as journals
-from kiosk.table.state import Phase
+from kiosk.table import Phase
 from tests.kiosk.cuts.actions import Day
 from tests.kiosk.cuts.cut import Counted, Cut, connections, die
 from tests.kiosk.cuts.hands import Running, Snapshot

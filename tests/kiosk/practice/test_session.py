@@ -12,20 +12,16 @@ import pygame
 import pytest
 from click.testing import CliRunner
 
-from broker.contract.counting import McrValue
-from broker.contract.words import SEATS
+from broker.protocol import SEATS, McrValue
 from kiosk.command import kiosk
-from kiosk.config import Screen
+from kiosk.config import ScreenSettings
 from kiosk.practice import session
+from kiosk.practice.deals import practice_plan
 from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
-from kiosk.practice.plan import plan
-from kiosk.practice.window import PracticeWindow
-from kiosk.program import Program
-from kiosk.screens.body import middle
-from kiosk.screens.style import SMALLEST
-from kiosk.screens.table import TableScreen
-from kiosk.screens.words import Words
-from kiosk.table.state import Phase
+from kiosk.practice.session import PracticeWindow
+from kiosk.program import TableProgram
+from kiosk.screens import SMALLEST, TableScreen, Translations, current_screen
+from kiosk.table import Phase
 from tests.kiosk.screens.scenes import SCENES
 
 PATIENCE_S = 60
@@ -36,7 +32,7 @@ class Trainer:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.stop, self.there = threading.Event(), threading.Event()
-        self.windows, self.programs = list[PracticeWindow](), list[Program]()
+        self.windows, self.programs = list[PracticeWindow](), list[TableProgram]()
         trainer = self
 
         class Seen(PracticeWindow):
@@ -46,13 +42,13 @@ class Trainer:
                 trainer.there.set()
                 return new
 
-        class Known(Program):
+        class Known(TableProgram):
             def start(self) -> None:
                 trainer.programs[:] = [self]
                 super().start()
 
         monkeypatch.setattr(session, "PracticeWindow", Seen)
-        monkeypatch.setattr(session, "Program", Known)
+        monkeypatch.setattr(session, "TableProgram", Known)
 
     @property
     def phase(self) -> Phase:
@@ -82,7 +78,7 @@ class Trainer:
 
     def said(self) -> list[str]:
         """Give the lines in the middle of the table's screen."""
-        return [line.text for line in middle(self.windows[0]._words, self.programs[0].shown()).lines]
+        return [line.text for line in current_screen(self.windows[0]._words, self.programs[0].shown()).lines]
 
     def _click(self, at: tuple[int, int]) -> None:
         """Click as a person does: who lets go at once has not pressed a button."""
@@ -101,7 +97,7 @@ class Trainer:
 
 
 def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer, words, failed = Trainer(monkeypatch), Words("fr"), list[BaseException]()
+    trainer, words, failed = Trainer(monkeypatch), Translations("fr"), list[BaseException]()
 
     def play() -> None:
         try:
@@ -119,7 +115,7 @@ def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(monkeypatch: pytest.Mon
     assert trainer.programs[0]._uplink.unsent == 0
 
 
-def _play(trainer: Trainer, words: Words) -> None:
+def _play(trainer: Trainer, words: Translations) -> None:
     trainer.there.wait(PATIENCE_S)
     trainer.until(lambda: trainer.phase is Phase.RESTORING)
     trainer.strip(TURN_OUT)
@@ -143,7 +139,7 @@ def _play(trainer: Trainer, words: Words) -> None:
     trainer.all_press(lambda: trainer.phase is Phase.RECORDED)
 
 
-def _count(trainer: Trainer, words: Words) -> None:
+def _count(trainer: Trainer, words: Translations) -> None:
     """Have the hand that was declared laid down, read, counted and accepted."""
     counting = trainer.programs[0]._count
     trainer.touch(words("do_count"))
@@ -156,7 +152,7 @@ def _count(trainer: Trainer, words: Words) -> None:
 
 
 def test_the_first_play_lies_in_plain_numbers_and_every_play_has_the_whole_set() -> None:
-    first, *others = plan().plays
+    first, *others = practice_plan().plays
     assert [serial for seat in SEATS for row in first.order[seat] for serial in row] == list(range(1, 137))
     for play in others:
         assert sorted(serial for seat in SEATS for row in play.order[seat] for serial in row) == list(range(1, 137))
@@ -164,10 +160,10 @@ def test_the_first_play_lies_in_plain_numbers_and_every_play_has_the_whole_set()
 
 def test_what_is_above_the_strip_is_what_a_real_table_shows() -> None:
     shown = replace(SCENES["declared, value"](), problem=None)
-    with PracticeWindow(Screen(driver="dummy"), Words(), lambda: 0) as window:
+    with PracticeWindow(ScreenSettings(driver="dummy"), Translations(), lambda: 0) as window:
         window.show(shown)
         real = pygame.Surface((800, 480), depth=32)
-        TableScreen(Words(), (800, 480)).draw(real, shown)
+        TableScreen(Translations(), (800, 480)).draw(real, shown)
         above = pygame.image.tobytes(window._whole.subsurface((0, 0), (800, 480)), "RGB")
         assert above == pygame.image.tobytes(real, "RGB")
 
@@ -175,7 +171,7 @@ def test_what_is_above_the_strip_is_what_a_real_table_shows() -> None:
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])
 def test_nothing_on_the_strip_is_cut_off(language: str) -> None:
     rows = strip(camera=True, scanner=True)
-    window = PracticeWindow(Screen(driver="dummy"), Words(language), lambda: 0, rows)
+    window = PracticeWindow(ScreenSettings(driver="dummy"), Translations(language), lambda: 0, rows)
     with window:
         pen, targets = window._buttons._pen, [*window._targets()]
         written = [pen._fitting(one.label, SMALLEST, one.box.width - one.box.height // 4)[0] for one in targets]

@@ -6,16 +6,13 @@ from typing import Final
 
 import numpy as np
 
-from broker.contract.counting import AnyAnswer, CountedFan, CountRequest, McrValue, NotCounted
-from kiosk.counting.as_said import AsSaid
-from kiosk.counting.desk import CountShown
-from kiosk.counting.mcr import OfMcr
-from kiosk.counting.state import Counting
-from kiosk.entry import Form
-from kiosk.screens.shown import Line, Shown, shown
-from kiosk.sight import HandSight, View, Winner
-from kiosk.table.restoring.heap import Sighted
-from kiosk.table.state import Phase
+from broker.protocol import AnyCountAnswer, CountedFan, CountRequest, McrValue, NotCounted
+from kiosk.camera.observations import CameraView, HandObservation, SeenTile, Winner
+from kiosk.counting.desk import CountingView, HandCounting
+from kiosk.counting.questions import HandAnswers, McrQuestions
+from kiosk.input import Form
+from kiosk.screens import ScreenView, StatusLine, screen_view
+from kiosk.table import Phase
 from tests.kiosk.tables import EVENT, TABLE, sitting_in
 
 Groups = tuple[tuple[int, ...], ...]
@@ -47,10 +44,10 @@ def drawn() -> np.ndarray:
     return ground
 
 
-def sight(groups: Groups, *, still: bool = True) -> HandSight:
+def sight(groups: Groups, *, still: bool = True) -> HandObservation:
     """Give what the camera sees of a hand."""
-    tiles = tuple(tuple(Sighted(serial) for serial in group) for group in groups)
-    return HandSight(tiles, still, View(1, drawn()))
+    tiles = tuple(tuple(SeenTile(serial) for serial in group) for group in groups)
+    return HandObservation(tiles, still, CameraView(1, drawn()))
 
 
 def with_kongs() -> Groups:
@@ -60,23 +57,23 @@ def with_kongs() -> Groups:
 
 
 def counted(
-    now: HandSight,
-    answer: AnyAnswer | None = None,
+    now: HandObservation,
+    answer: AnyCountAnswer | None = None,
     *,
     asked: bool = False,
     silent: bool = False,
-    win: OfMcr = OfMcr(last_tile=True),  # noqa: B008 - frozen
+    win: McrQuestions = McrQuestions(last_tile=True),  # noqa: B008 - frozen
     problem: str | None = None,
-) -> Shown:
+) -> ScreenView:
     """Give what is to be seen of West's hand."""
     sitting = sitting_in(Phase.DECLARED)
     winner = Winner(sitting.play, "west")
     request = CountRequest(
         id="request-1", event=EVENT, table=TABLE, round=1, deal=1, seat="west", groups=self_drawn_late()
     )
-    counting = Counting(winner, win, now, asked=request if asked or answer else None, answer=answer)
-    seen = shown(TABLE, sitting.table, Form(("west", "north")), Line(up=True, clock="14:05"), problem)
-    return replace(seen, count=CountShown(counting, silent=silent))
+    counting = HandCounting(winner, win, now, asked=request if asked or answer else None, answer=answer)
+    seen = screen_view(TABLE, sitting.table, Form(("west", "north")), StatusLine(up=True, clock="14:05"), problem)
+    return replace(seen, count=CountingView(counting, silent=silent))
 
 
 def value(*fan: tuple[str, int], minimum: int = 8) -> McrValue:
@@ -109,11 +106,11 @@ GREATEST: Final = value(
     ("fully_concealed_hand", 4),
 )
 
-COUNTING: Final[dict[str, Callable[[], Shown]]] = {
-    "count, nothing in view": lambda: counted(HandSight()),
+COUNTING: Final[dict[str, Callable[[], ScreenView]]] = {
+    "count, nothing in view": lambda: counted(HandObservation()),
     "count, one unread": lambda: counted(
         replace(
-            sight(self_drawn_late()), groups=((Sighted(None), *map(Sighted, dealt()[1:13])), (Sighted(dealt()[33]),))
+            sight(self_drawn_late()), groups=((SeenTile(None), *map(SeenTile, dealt()[1:13])), (SeenTile(dealt()[33]),))
         )
     ),
     "count, winning tile not apart": lambda: counted(sight((dealt()[:13], dealt()[32:34]))),
@@ -122,12 +119,16 @@ COUNTING: Final[dict[str, Callable[[], Shown]]] = {
     "count, moving": lambda: counted(sight(self_drawn_late(), still=False)),
     "count, asked": lambda: counted(sight(self_drawn_late()), asked=True),
     "count, silent": lambda: counted(sight(self_drawn_late()), asked=True, silent=True),
-    "count, foreign": lambda: counted(replace(sight(()), groups=((Sighted(5, foreign=True),),))),
+    "count, foreign": lambda: counted(replace(sight(()), groups=((SeenTile(5, foreign=True),),))),
     "count, one missing": lambda: counted(sight((dealt()[:12], dealt()[33:34]))),
-    "count, walls ticked": lambda: counted(HandSight(), win=OfMcr(AsSaid())),
-    "count, walls ticked, unsaid": lambda: counted(sight((dealt()[:13], dealt()[13:14])), win=OfMcr(AsSaid())),
+    "count, walls ticked": lambda: counted(HandObservation(), win=McrQuestions(HandAnswers())),
+    "count, walls ticked, unsaid": lambda: counted(
+        sight((dealt()[:13], dealt()[13:14])), win=McrQuestions(HandAnswers())
+    ),
     "count, walls ticked, kongs": lambda: counted(
-        sight(with_kongs()), win=OfMcr(AsSaid(self_drawn=True, concealed=frozenset({2, 3}))), problem="camera_reads"
+        sight(with_kongs()),
+        win=McrQuestions(HandAnswers(self_drawn=True, concealed=frozenset({2, 3}))),
+        problem="camera_reads",
     ),
     "count, counted too often": lambda: counted(sight(with_melds()), NotCounted(code="counted_too_often")),
     "count, 316 fan": lambda: counted(sight(with_melds()), GREATEST),

@@ -11,14 +11,10 @@ from typing import Final
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
-from kiosk.screens import style  # isort: skip - before pygame: it says without what
-
 import pygame
 from PIL import Image
 
-from kiosk.screens.pen import Pen
-from kiosk.screens.table import TableScreen
-from kiosk.screens.words import Words, languages
+from kiosk.screens import TableScreen, TextPen, Translations, drawing, languages
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
 SIZES: Final = ((800, 480), (1280, 720))
@@ -37,12 +33,12 @@ def sheet(language: str, size: tuple[int, int]) -> pygame.Surface:
     down = -(-len(SCENES) // ACROSS)
     made = pygame.Surface((ACROSS * (width + 8) + 8, down * (height + CAPTION + 8) + 8))
     made.fill((90, 90, 90))
-    screen, pen = TableScreen(Words(language), size), Pen("en", (0, 480))
+    screen, pen = TableScreen(Translations(language), size), TextPen("en", (0, 480))
     for at, (name, scene) in enumerate(SCENES.items()):
         x, y = 8 + at % ACROSS * (width + 8), 8 + at // ACROSS * (height + CAPTION + 8)
         surface = pygame.Surface(size)
         screen.draw(surface, scene())
-        pen.write(made, name, (x, y), 0.04, style.TEXT, width)
+        pen.write(made, name, (x, y), 0.04, drawing.TEXT, width)
         made.blit(pygame.transform.smoothscale(surface, (width, height)), (x, y + CAPTION))
     return made
 
@@ -61,7 +57,7 @@ def main(folder: Path) -> None:
         for size in SIZES:
             save(sheet(language, size), folder / f"screens-{language}-{size[0]}x{size[1]}.png")
     one = pygame.Surface(SIZES[0])
-    TableScreen(Words(), SIZES[0]).draw(one, SCENES[AT_THE_HEAD]())
+    TableScreen(Translations(), SIZES[0]).draw(one, SCENES[AT_THE_HEAD]())
     save(one, folder / "kiosk.png")
 
 

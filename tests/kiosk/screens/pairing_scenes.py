@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from kiosk.pairing.form import PairingForm
-from kiosk.pairing.session import screen
-from kiosk.screens.shown import Line, Shown
+from kiosk.pairing.session import pairing_view
+from kiosk.screens import ScreenView, StatusLine
 
 LONG_DESK: Final = "desk-of-the-championship.homologue.example.org:8136"
 
@@ -20,10 +20,10 @@ FORMS: Final = {
 }
 
 
-def pairing_scenes(online: Line) -> dict[str, Callable[[], Shown]]:
+def pairing_scenes(online: StatusLine) -> dict[str, Callable[[], ScreenView]]:
     """Give them by name, as at a table whose line stands so."""
 
-    def of(form: PairingForm) -> Callable[[], Shown]:
-        return lambda: replace(screen(form, "14:05"), line=replace(online, apart=True))
+    def of(form: PairingForm) -> Callable[[], ScreenView]:
+        return lambda: replace(pairing_view(form, "14:05"), line=replace(online, apart=True))
 
     return {f"pairing, {name}": of(form) for name, form in FORMS.items()}

@@ -7,20 +7,21 @@ from typing import Final
 
 import msgspec
 
-from broker.contract.counting import AnyAnswer, CountedFu, CountedYaku, CountRequest, NotCounted, RiichiValue
-from broker.contract.riichi import RiichiWin
-from broker.contract.words import SEATS
-from kiosk.counting.begun import begun
-from kiosk.counting.desk import CountShown
-from kiosk.riichi_entry import WinForm
-from kiosk.riichi_keys import RiichiForm
-from kiosk.riichi_questions import Question
-from kiosk.screens.alone_shown import alone_shown
-from kiosk.screens.riichi_shown import session_shown
-from kiosk.screens.shown import Shown
-from kiosk.sight import HandSight, Winner
-from kiosk.table.events import PlayEndedDrawn, RiichiLaid
-from kiosk.table.state import Table
+from broker.protocol import (
+    SEATS,
+    AnyCountAnswer,
+    CountedFu,
+    CountedYaku,
+    CountRequest,
+    NotCounted,
+    RiichiValue,
+    RiichiWin,
+)
+from kiosk.camera.observations import HandObservation, Winner
+from kiosk.counting.desk import CountingView, begin_counting
+from kiosk.input import RiichiForm, RiichiQuestion, WinForm
+from kiosk.screens import ScreenView, planned_riichi_view, session_view
+from kiosk.table import DepositLaid, PlayEndedDrawn, Table
 from tests.kiosk.riichi_tables import AloneSitting, RiichiSitting, fu30, session_plan
 from tests.kiosk.screens.counting_scenes import sight
 from tests.kiosk.screens.scenes import CHINESE, LONG, SCENES, named, seen
@@ -28,22 +29,22 @@ from tests.kiosk.screens.scenes import CHINESE, LONG, SCENES, named, seen
 MOST: Final = RiichiWin(han=12)
 
 
-def session(steps: Callable[[RiichiSitting], object], form: RiichiForm | None = None) -> Shown:
+def session(steps: Callable[[RiichiSitting], object], form: RiichiForm | None = None) -> ScreenView:
     """Show a session in which this has happened, with the longest names."""
     given = session_plan()
     planned = msgspec.structs.replace(given.session, players=named(LONG).players)  # type: ignore[type-var]  # it has one
     sitting = RiichiSitting(msgspec.structs.replace(given, session=planned))
     sitting.begin()
     steps(sitting)
-    return replace(seen(sitting), session=session_shown(sitting.table, sitting.session, form, "always"))
+    return replace(seen(sitting), session=session_view(sitting.table, sitting.session, form, "always"))
 
 
-def alone(steps: Callable[[AloneSitting], object], form: RiichiForm | None = None, *, begun: bool = True) -> Shown:
+def alone(steps: Callable[[AloneSitting], object], form: RiichiForm | None = None, *, begun: bool = True) -> ScreenView:
     """Show a planned deal in which this has happened, with Chinese names."""
     sitting = AloneSitting(named(CHINESE))
     sitting.begin() if begun else sitting.restore()
     steps(sitting)
-    return replace(seen(sitting), alone=alone_shown(sitting.table, form))
+    return replace(seen(sitting), alone=planned_riichi_view(sitting.table, form))
 
 
 def ron(sitting: RiichiSitting | AloneSitting) -> None:
@@ -98,34 +99,36 @@ YAKUMAN: Final = RiichiValue(
 )
 
 
-def counting(shown: Shown, table: Table, seen_: HandSight, answer: AnyAnswer | None = None, *keys: str) -> Shown:
+def counting(
+    shown: ScreenView, table: Table, seen_: HandObservation, answer: AnyCountAnswer | None = None, *keys: str
+) -> ScreenView:
     """Show South's hand while it is counted."""
     assert table.play is not None
-    now = replace(begun(Winner(table.play, "south"), table), sight=seen_)
+    now = replace(begin_counting(Winner(table.play, "south"), table), sight=seen_)
     for key in keys:
         now = replace(now, win=now.win.press(key, now.sight, now.winner))
     request = CountRequest(id="r", event="e", table=1, round=1, deal=1, seat="south", groups=((1,), (2,)))
-    return replace(shown, count=CountShown(replace(now, asked=request if answer else None, answer=answer)))
+    return replace(shown, count=CountingView(replace(now, asked=request if answer else None, answer=answer)))
 
 
 def counted_in_session(
-    seen_: HandSight, answer: AnyAnswer | None = None, *keys: str, rules: str | None = None
-) -> Shown:
+    seen_: HandObservation, answer: AnyCountAnswer | None = None, *keys: str, rules: str | None = None
+) -> ScreenView:
     """Show a session in which South has won in riichi, by rules with every question if it is said."""
     sitting = RiichiSitting(session_plan(profile="riichi-club" if rules else "riichi-montreal", rules=rules))
     sitting.begin()
-    sitting.take(RiichiLaid(at=sitting.wait(), seat="south", laid=True))
+    sitting.take(DepositLaid(at=sitting.wait(), seat="south", laid=True))
     sitting.declare("south")
-    shown = replace(seen(sitting), session=session_shown(sitting.table, sitting.session, WinForm(("south",)), "always"))
+    shown = replace(seen(sitting), session=session_view(sitting.table, sitting.session, WinForm(("south",)), "always"))
     return counting(shown, sitting.table, seen_, answer, *keys)
 
 
-def counted_alone(seen_: HandSight, answer: AnyAnswer | None = None, *keys: str) -> Shown:
+def counted_alone(seen_: HandObservation, answer: AnyCountAnswer | None = None, *keys: str) -> ScreenView:
     """Show a planned deal that South has won."""
     sitting = AloneSitting(named(CHINESE))
     sitting.begin()
     sitting.declare("south")
-    shown = replace(seen(sitting), alone=alone_shown(sitting.table, WinForm(("south",))))
+    shown = replace(seen(sitting), alone=planned_riichi_view(sitting.table, WinForm(("south",))))
     return counting(shown, sitting.table, seen_, answer, *keys)
 
 
@@ -136,14 +139,14 @@ def every_question() -> str:
     return text.replace("[hand.red_fives]\nvalue = false", "[hand.red_fives]\nvalue = true")
 
 
-def laid(*groups: int, under: tuple[int, ...] = ()) -> HandSight:
+def laid(*groups: int, under: tuple[int, ...] = ()) -> HandObservation:
     """See groups of so many tiles in one row, and others in a row under it."""
     serials = iter(range(1, 137))
     all_ = tuple(tuple(next(serials) for _ in range(many)) for many in (*groups, *under))
     return replace(sight(all_), rows=(len(groups), len(under)) if under else (len(groups),))
 
 
-RIICHI: Final[dict[str, Callable[[], Shown]]] = {
+RIICHI: Final[dict[str, Callable[[], ScreenView]]] = {
     "riichi session, who discarded": lambda: session(
         lambda table: table.declare("south"), WinForm(("south",), wins=(MOST,), asked="discarder", live_kan=True)
     ),
@@ -151,24 +154,24 @@ RIICHI: Final[dict[str, Callable[[], Shown]]] = {
         lambda table: table.declare("south"), WinForm(("south",), wins=(MOST,), asked="live_kan")
     ),
     "riichi session, whose fault depends": lambda: session(
-        lambda _: None, Question("dependent", seats=("south", "west", "north"), chosen=("west",))
+        lambda _: None, RiichiQuestion("dependent", seats=("south", "west", "north"), chosen=("west",))
     ),
-    "riichi session, whose fault": lambda: session(lambda _: None, Question("fault", seats=("south",))),
+    "riichi session, whose fault": lambda: session(lambda _: None, RiichiQuestion("fault", seats=("south",))),
     "riichi session, whose yakuman was spoilt": lambda: session(
-        lambda _: None, Question("spoilt", seats=("south",), spoilt=("west",))
+        lambda _: None, RiichiQuestion("spoilt", seats=("south",), spoilt=("west",))
     ),
     "riichi session, accepting": lambda: session(ron),
     "riichi deal, confirming": lambda: alone(lambda _: None, begun=False),
     "riichi deal, playing": lambda: alone(lambda _: None),
     "riichi deal, nobody won": lambda: alone(lambda table: table.take(PlayEndedDrawn(at=table.wait()))),
-    "riichi deal, why broken off": lambda: alone(lambda _: None, Question("abort")),
+    "riichi deal, why broken off": lambda: alone(lambda _: None, RiichiQuestion("abort")),
     "riichi deal, han": lambda: alone(
         lambda table: table.declare("south", "west"), WinForm(("south", "west"), wins=(MOST,), digits="12")
     ),
     "riichi deal, tenpai": lambda: alone(asking),
     "riichi deal, accepting": lambda: alone(ron),
     "riichi deal, recorded": lambda: alone(drawn),
-    "riichi count, nothing in view": lambda: counted_in_session(HandSight()),
+    "riichi count, nothing in view": lambda: counted_in_session(HandObservation()),
     "riichi count, every question": lambda: counted_in_session(
         laid(7, 4, 4, 1, under=(3, 3)), None, *"tgggpmii", rules=every_question()
     ),

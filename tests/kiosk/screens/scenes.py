@@ -6,33 +6,25 @@ from typing import Final, get_args
 
 import msgspec
 
-from broker.contract.carrier_sheet import CarrierSheet, as_text
-from broker.contract.messages import Command
-from broker.contract.plans import PlannedPlay, Player
-from broker.contract.public_address import receipt_link
-from broker.contract.words import SEATS, Seat
+from broker.protocol import SEATS, CarrierCode, Command, PlannedPlay, Player, Seat, carrier_code_text, receipt_link
 from firmware.reports import NotScanned, Scanned
-from kiosk.bench import Bench, saw, scan
-from kiosk.cards.drawn_heap import drawn_heap
-from kiosk.entry import Form
-from kiosk.panel import Act, Panel, opened
-from kiosk.practice import staff
-from kiosk.screens.shown import Line, Shown, in_restoring, shown
-from kiosk.sight import Sight, View
-from kiosk.table.events import Assigned, Misplaced, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
-from kiosk.table.restoring.heap import Sighted
-from kiosk.table.restoring.scans import Run, Scans
-from kiosk.table.state import Phase
+from kiosk.camera.observations import CameraView, SeenTile, TableObservation
+from kiosk.cards.page import drawn_heap
+from kiosk.input import Act, ArbiterPanel, Form, opened_panel
+from kiosk.practice import hands
+from kiosk.restoring import Restoring, Scans, TrayRun, with_observation, with_scan
+from kiosk.screens import ScreenView, StatusLine, screen_view, with_restoring
+from kiosk.table import Assigned, Misplaced, Phase, PlayEndedDrawn, PlayVoided, RowTicked, TrayChecked
 from tests.kiosk.screens.counting_scenes import COUNTING
 from tests.kiosk.screens.pairing_scenes import pairing_scenes
 from tests.kiosk.screens.self_test_scenes import SELF_TEST
 from tests.kiosk.screens.session_scenes import riichi_scenes
 from tests.kiosk.tables import EVENT, TABLE, Sitting, plan, play, right, sitting_in, strange, swapped
-from vision.reading import FaultType
+from vision.reading import TrayFaultType
 
-NO_BENCH: Final = Bench()
+NO_BENCH: Final = Restoring()
 
-ONLINE: Final = Line(up=True, clock="14:05", version="0.1.0")
+ONLINE: Final = StatusLine(up=True, clock="14:05", version="0.1.0")
 TROUBLED: Final = replace(
     ONLINE, up=False, unsent=128, refused=3, health=("camera: camera_unplugged", "plan: plan_rewrites_past")
 )
@@ -66,16 +58,20 @@ def named(names: dict[Seat, str], round_: int = 1) -> PlannedPlay:
 
 
 def seen(
-    sitting: Sitting, line: Line = ONLINE, form: Form | None = None, problem: str | None = None, bench: Bench = NO_BENCH
-) -> Shown:
+    sitting: Sitting,
+    line: StatusLine = ONLINE,
+    form: Form | None = None,
+    problem: str | None = None,
+    bench: Restoring = NO_BENCH,
+) -> ScreenView:
     """Give what is to be seen of a table."""
-    return in_restoring(shown(TABLE, sitting.table, form, line, problem), sitting.table, bench)
+    return with_restoring(screen_view(TABLE, sitting.table, form, line, problem), sitting.table, bench)
 
 
-def faults(count: int) -> Shown:
+def faults(count: int) -> ScreenView:
     """A tray with faults of every kind that the camera can name, and then some."""
     sitting = Sitting(play(1))
-    kinds = [kind.value for kind in FaultType]
+    kinds = [kind.value for kind in TrayFaultType]
     wrong = tuple(
         Misplaced(
             kind=kinds[at % len(kinds)],
@@ -92,7 +88,7 @@ def faults(count: int) -> Shown:
     return seen(sitting)
 
 
-def unread(count: int) -> Shown:
+def unread(count: int) -> ScreenView:
     """A tray with places that could not be read."""
     sitting = Sitting(play(1))
     hand, *walls = sitting.play.order["north"]
@@ -101,14 +97,14 @@ def unread(count: int) -> Shown:
     return seen(sitting)
 
 
-def half_restored() -> Shown:
+def half_restored() -> ScreenView:
     sitting = Sitting(play(1))
     sitting.restore(["east", "north"])
     sitting.take(swapped(sitting.play, "south", sitting.wait()))
     return seen(sitting)
 
 
-def across(*, covered: int = 0) -> Shown:
+def across(*, covered: int = 0) -> ScreenView:
     """Two trays whose first tiles have changed places, after another move was done."""
     sitting = Sitting(named(LONG))
     trays = sitting.play.order
@@ -119,64 +115,66 @@ def across(*, covered: int = 0) -> Shown:
     sitting.take(TrayChecked(at=sitting.wait(), seat="west", rows=((east, *others), *more), wrong=(strange,)))
     sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=((west, *hand), *walls), wrong=(strange,)))
     sitting.table = replace(sitting.table, work=replace(sitting.table.work, ticked=True))
-    return seen(sitting, bench=Bench(Sight(covered)))
+    return seen(sitting, bench=Restoring(TableObservation(covered)))
 
 
-def beside() -> Shown:
+def beside() -> ScreenView:
     """A place is empty, and its tile lies beside the tray."""
     sitting = Sitting(play(1))
     (first, *hand), *walls = sitting.play.order["north"]
     gap = Misplaced(kind="missing", row=0, col=0, expected=first)
     sitting.take(TrayChecked(at=sitting.wait(), seat="north", rows=((None, *hand), *walls), wrong=(gap,)))
-    return seen(sitting, bench=saw(Bench(), Sight(in_view=(Sighted(first),)), EVENT))
+    return seen(sitting, bench=with_observation(Restoring(), TableObservation(in_view=(SeenTile(first),)), EVENT))
 
 
-def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = False) -> Shown:
+def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = False) -> ScreenView:
     """A heap, or a pile of one seat, under the camera."""
     sitting = Sitting(play(1))
     turned_out = 4 + SEATS.index(pile) if pile else 0
-    serials = [one.tile.serial for one in staff.heap(sitting.play, turned_out)]
-    strange = (Sighted(None, face_up=True), Sighted(None, foreign=True), *[Sighted(None)] * 12) if trouble else ()
-    sight = Sight(in_view=(*map(Sighted, serials), *strange), view=View(1, drawn_heap(sitting.play, turned_out)))
-    bench = saw(Bench(), sight, EVENT)
+    serials = [one.tile.serial for one in hands.turned_out_tiles(sitting.play, turned_out)]
+    strange = (SeenTile(None, face_up=True), SeenTile(None, foreign=True), *[SeenTile(None)] * 12) if trouble else ()
+    sight = TableObservation(
+        in_view=(*map(SeenTile, serials), *strange), view=CameraView(1, drawn_heap(sitting.play, turned_out))
+    )
+    bench = with_observation(Restoring(), sight, EVENT)
     most = range(1, 137) if seen_all else range(13, 137)
     return seen(sitting, bench=replace(bench, heap=replace(bench.heap, seen=frozenset(most))))
 
 
-def scanning(*serials: int, run: Run | None = None, code: str | None = None, set_text: str = "01") -> Shown:
-    sitting, bench = Sitting(play(1)), replace(Bench(), scans=Scans(run=run))
+def scanning(*serials: int, run: TrayRun | None = None, code: str | None = None, set_text: str = "01") -> ScreenView:
+    sitting, bench = Sitting(play(1)), replace(Restoring(), scans=Scans(run=run))
     for serial in serials:
-        bench = scan(bench, Scanned(serial, set_text, 1), sitting.play, EVENT)
+        bench = with_scan(bench, Scanned(serial, set_text, 1), sitting.play, EVENT)
     if code:
-        bench = scan(bench, NotScanned(code, "4006381333931", 1), sitting.play, EVENT)
+        bench = with_scan(bench, NotScanned(code, "4006381333931", 1), sitting.play, EVENT)
     return seen(sitting, bench=bench)
 
 
-def ticking(*rows: int, problem: str | None = None) -> Shown:
+def ticking(*rows: int, problem: str | None = None) -> ScreenView:
     sitting = Sitting(play(1))
     for row in rows:
         sitting.take(RowTicked(at=sitting.wait(), seat="east", row=row))
-    return seen(sitting, bench=replace(Bench(), showing="hand"), problem=problem)
+    return seen(sitting, bench=replace(Restoring(), showing="hand"), problem=problem)
 
 
-def another_carrier() -> Shown:
+def another_carrier() -> ScreenView:
     sitting = Sitting(play(1), play(2, deal=9999))
     sitting.take(right(play(2), "south", sitting.wait()))
     return seen(sitting)
 
 
-def strange_carrier(*, foreign: bool = False, unread: int = 0) -> Shown:
+def strange_carrier(*, foreign: bool = False, unread: int = 0) -> ScreenView:
     """A tray of no deal that this table knows: of this set, or of another."""
     sitting = Sitting(named(LONG))
     sitting.take(strange(sitting.play, "east", sitting.wait(), foreign=foreign, unread=unread))
     return seen(sitting)
 
 
-def sheet(event: str, deal: int) -> Shown:
+def sheet(event: str, deal: int) -> ScreenView:
     """A carrier's sheet was scanned."""
     sitting = Sitting(named(LONG))
-    report = NotScanned("scan_unknown", as_text(CarrierSheet(event, deal)), 1)
-    return seen(sitting, bench=scan(Bench(), report, sitting.play, EVENT))
+    report = NotScanned("scan_unknown", carrier_code_text(CarrierCode(event, deal)), 1)
+    return seen(sitting, bench=with_scan(Restoring(), report, sitting.play, EVENT))
 
 
 def had_before(deal: int = 1, repeats: tuple[str, ...] = ()) -> Sitting:
@@ -192,19 +190,19 @@ def had_before(deal: int = 1, repeats: tuple[str, ...] = ()) -> Sitting:
     return sitting
 
 
-def half_seated() -> Shown:
+def half_seated() -> ScreenView:
     sitting = Sitting(named(LONG))
     sitting.lay()
     sitting.press("south", "north")
     return seen(sitting)
 
 
-def ruling(panel: Panel, phase: Phase = Phase.PLAYING, problem: str | None = None) -> Shown:
+def ruling(panel: ArbiterPanel, phase: Phase = Phase.PLAYING, problem: str | None = None) -> ScreenView:
     """The arbiter's panel at a table."""
-    return shown(TABLE, sitting_in(phase).table, None, ONLINE, problem, panel)
+    return screen_view(TABLE, sitting_in(phase).table, None, ONLINE, problem, panel)
 
 
-def void() -> Shown:
+def void() -> ScreenView:
     sitting = Sitting(named(LONG))
     sitting.begin()
     sitting.admit()
@@ -216,32 +214,32 @@ ALL_ACTS: Final[tuple[Act, ...]] = tuple(act for act in get_args(Act) if act not
 """More than there ever are at once."""
 
 
-def half_confirmed() -> Shown:
+def half_confirmed() -> ScreenView:
     sitting = sitting_in(Phase.CONFIRMING)
     sitting.press("east", "west")
     return seen(sitting)
 
 
-def fined(line: Line = ONLINE) -> Shown:
+def fined(line: StatusLine = ONLINE) -> ScreenView:
     sitting = Sitting(named(LONG))
     sitting.declare("south")
     sitting.false_hu("south")
     return seen(sitting, line)
 
 
-def entering(form: Form, problem: str | None = None, names: dict[Seat, str] = LONG) -> Shown:
+def entering(form: Form, problem: str | None = None, names: dict[Seat, str] = LONG) -> ScreenView:
     sitting = Sitting(named(names))
     sitting.declare(*form.declared)
     return seen(sitting, form=form, problem=problem)
 
 
-def one_value() -> Shown:
+def one_value() -> ScreenView:
     sitting = Sitting(play(4, deal=7, dealer="west"))
     sitting.declare("west")
     return seen(sitting, form=Form(("west",), digits="18"))
 
 
-def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> Shown:
+def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> ScreenView:
     """Three winners after a false hu, the widest result there is."""
     sitting = Sitting(named(names))
     sitting.declare("east")
@@ -252,7 +250,7 @@ def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> Shown:
     return seen(sitting)
 
 
-def small_result(*accepting: Seat) -> Shown:
+def small_result(*accepting: Seat) -> ScreenView:
     sitting = Sitting(play(4, deal=7, dealer="west"))
     sitting.declare("west")
     sitting.value("north", west=18)
@@ -260,31 +258,31 @@ def small_result(*accepting: Seat) -> Shown:
     return seen(sitting)
 
 
-def drawn() -> Shown:
+def drawn() -> ScreenView:
     sitting = Sitting(named(CHINESE))
     sitting.begin()
     sitting.draw()
     return seen(sitting)
 
 
-def self_drawn() -> Shown:
+def self_drawn() -> ScreenView:
     sitting = Sitting(named(CHINESE))
     sitting.declare("north")
     sitting.value(north=88)
     return seen(sitting)
 
 
-def nobody_won() -> Shown:
+def nobody_won() -> ScreenView:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(PlayEndedDrawn(at=sitting.wait()))
     return seen(sitting)
 
 
-def calling() -> Shown:
+def calling() -> ScreenView:
     return replace(seen(sitting_in(Phase.PLAYING), replace(TROUBLED, up=True)), calling=True)
 
 
-def ordered(*commands: Command) -> Shown:
+def ordered(*commands: Command) -> ScreenView:
     sitting = sitting_in(Phase.PLAYING)
     for command in commands:
         sitting.order(command, minutes=60)
@@ -296,7 +294,7 @@ LINK: Final = receipt_link("https://results.example.org", RECEIPT)
 LONG_LINK: Final = receipt_link("https://" + "results." * 5 + "example.org/2026", RECEIPT)
 """About as wide as a code can be."""
 
-SCENES: Final[dict[str, Callable[[], Shown]]] = {
+SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     **pairing_scenes(ONLINE),
     **SELF_TEST,
     "waiting": lambda: seen(sitting_in(Phase.WAITING)),
@@ -315,8 +313,8 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "restoring, pile": lambda: heap(pile="south", seen_all=True),
     "restoring, scanned": lambda: scanning(60),
     "restoring, scanned twice": lambda: scanning(136, 136),
-    "restoring, scanned in order": lambda: scanning(play(1).order["south"][0][4], run=Run("south", 4)),
-    "restoring, scanned astray": lambda: scanning(100, run=Run("south", 33)),
+    "restoring, scanned in order": lambda: scanning(play(1).order["south"][0][4], run=TrayRun("south", 4)),
+    "restoring, scanned astray": lambda: scanning(100, run=TrayRun("south", 33)),
     "restoring, scanned of another set": lambda: scanning(100, set_text="02"),
     "restoring, scanned nothing": lambda: scanning(code="scan_wrong_encoding"),
     "restoring, by hand": lambda: ticking(1),
@@ -339,21 +337,23 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "playing, calling, next": lambda: replace(calling(), calls_before=0, line=ONLINE),
     "playing, calling, after others": lambda: replace(calling(), calls_before=12),
     "playing, calling, an arbiter comes": lambda: replace(calling(), arbiter_coming=True, line=ONLINE),
-    "another device serves the table": lambda: Shown(TABLE, "restoring", ONLINE, elsewhere=True),
-    "another device serves the table, this one may be paired anew": lambda: Shown(
+    "another device serves the table": lambda: ScreenView(TABLE, "restoring", ONLINE, elsewhere=True),
+    "another device serves the table, this one may be paired anew": lambda: ScreenView(
         TABLE, "restoring", ONLINE, elsewhere=True, may_pair=True
     ),
-    "the broker refuses the device, which may be paired anew": lambda: Shown(TABLE, "waiting", may_pair=True),
+    "the broker refuses the device, which may be paired anew": lambda: ScreenView(TABLE, "waiting", may_pair=True),
     "playing, nobody won": nobody_won,
-    "arbiter, PIN": lambda: ruling(Panel("pin", digits="1234")),
-    "arbiter, wrong PIN": lambda: ruling(Panel("pin"), Phase.RECORDED, "pin_locked"),
-    "arbiter, in a play": lambda: ruling(opened(sitting_in(Phase.PLAYING).table)),
-    "arbiter, all there is": lambda: ruling(Panel("act", ALL_ACTS)),
-    "arbiter, minutes": lambda: ruling(Panel("minutes", act="extra_time", digits="15")),
-    "arbiter, seats": lambda: ruling(Panel("seats", act="declared", seats=("south", "north"))),
-    "arbiter, fine": lambda: ruling(Panel("fine", act="false_hu", seats=("west",), fines=(4, 8)), Phase.DECLARED),
-    "arbiter, reason": lambda: ruling(Panel("reason", act="adjust")),
-    "playing, card full": lambda: seen(sitting_in(Phase.PLAYING), Line(up=True, health=("disk: journal_full",))),
+    "arbiter, PIN": lambda: ruling(ArbiterPanel("pin", digits="1234")),
+    "arbiter, wrong PIN": lambda: ruling(ArbiterPanel("pin"), Phase.RECORDED, "pin_locked"),
+    "arbiter, in a play": lambda: ruling(opened_panel(sitting_in(Phase.PLAYING).table)),
+    "arbiter, all there is": lambda: ruling(ArbiterPanel("act", ALL_ACTS)),
+    "arbiter, minutes": lambda: ruling(ArbiterPanel("minutes", act="extra_time", digits="15")),
+    "arbiter, seats": lambda: ruling(ArbiterPanel("seats", act="declared", seats=("south", "north"))),
+    "arbiter, fine": lambda: ruling(
+        ArbiterPanel("fine", act="false_hu", seats=("west",), fines=(4, 8)), Phase.DECLARED
+    ),
+    "arbiter, reason": lambda: ruling(ArbiterPanel("reason", act="adjust")),
+    "playing, card full": lambda: seen(sitting_in(Phase.PLAYING), StatusLine(up=True, health=("disk: journal_full",))),
     "recorded, void": void,
     "playing, paused": lambda: ordered("pause"),
     "playing, time left": lambda: replace(ordered("extra_time"), left_min=42),
@@ -369,7 +369,7 @@ SCENES: Final[dict[str, Callable[[], Shown]]] = {
     "declared, one value": one_value,
     "declared, refused": lambda: entering(Form(("west",), digits="7"), problem="below_minimum"),
     "declared, all four": lambda: entering(Form(SEATS, (8, 8, 8), "888")),
-    "declared, false hu, PIN": lambda: ruling(Panel("pin", act="false_hu", seats=("west",)), Phase.DECLARED),
+    "declared, false hu, PIN": lambda: ruling(ArbiterPanel("pin", act="false_hu", seats=("west",)), Phase.DECLARED),
     "declared, discarder": lambda: entering(Form(("west",), (18,)), names=CHINESE),
     "accepting": lambda: small_result("east", "north"),
     "accepting, three winners": lambda: result("east", "south", "west"),

@@ -6,40 +6,40 @@ from typing import Final
 
 import numpy as np
 
-from firmware.contact import MS, TooShort
+from firmware.presses import MS, TooShort
 from firmware.reports import SEATS, Health, NotScanned, Pressed, Report, Scanned
-from kiosk.screens.shown import Line, Shown
-from kiosk.self_test.walk import Finding, Walk
-from kiosk.sight import PictureSight, View
+from kiosk.camera.observations import CameraView, PictureObservation
+from kiosk.screens import ScreenView, StatusLine
+from kiosk.self_test import HardwareFinding, SelfTestRun
 from tests.kiosk.tables import TABLE
 
-PICTURE: Final = View(1, np.full((293, 520, 3), 96, dtype=np.uint8))
+PICTURE: Final = CameraView(1, np.full((293, 520, 3), 96, dtype=np.uint8))
 
-Steps = Callable[[Walk], object]
+Steps = Callable[[SelfTestRun], object]
 
 
-def walked(*reports: Report | TooShort, keys: str = "", then: Steps = lambda _: None) -> Shown:
+def walked(*reports: Report | TooShort, keys: str = "", then: Steps = lambda _: None) -> ScreenView:
     """Show a test of which devices have told this, then these keys were pressed."""
-    walk = Walk(0, scanner=True)
+    walk = SelfTestRun(0, scanner=True)
     for report in reports:
         walk.take(report, 0)
     for key in keys:
         walk.key(key, 3)
     then(walk)
-    line = Line(up=True, clock="09:05", version="0.1.0")
-    return Shown(table=TABLE, state="waiting", line=line, self_test=walk.seen)
+    line = StatusLine(up=True, clock="09:05", version="0.1.0")
+    return ScreenView(table=TABLE, state="waiting", line=line, self_test=walk.seen)
 
 
 ALL: Final = tuple(Pressed(seat, 1) for seat in SEATS)
 
 
-def found(*wrong: tuple[str, str]) -> Shown:
+def found(*wrong: tuple[str, str]) -> ScreenView:
     """Show what a test has found."""
-    passed = replace(walked(*ALL).self_test, step="found", found=tuple(Finding(*one) for one in wrong))  # type: ignore[type-var]  # there is one
+    passed = replace(walked(*ALL).self_test, step="found", found=tuple(HardwareFinding(*one) for one in wrong))  # type: ignore[type-var]  # there is one
     return replace(walked(), self_test=passed)
 
 
-SELF_TEST: Final[dict[str, Callable[[], Shown]]] = {
+SELF_TEST: Final[dict[str, Callable[[], ScreenView]]] = {
     "self-test, buttons": walked,
     "self-test, half": lambda: walked(*ALL[:2]),
     "self-test, one does not come": lambda: walked(ALL[0], keys="x"),
@@ -51,9 +51,9 @@ SELF_TEST: Final[dict[str, Callable[[], Shown]]] = {
     "self-test, scanned": lambda: walked(*ALL, Scanned(117, "02", 1)),
     "self-test, scanned nothing": lambda: walked(*ALL, NotScanned("scan_unknown", "?", 1)),
     "self-test, no picture": lambda: walked(*ALL, keys="x"),
-    "self-test, picture": lambda: walked(*ALL, keys="x", then=lambda walk: walk.saw(PictureSight(PICTURE))),
+    "self-test, picture": lambda: walked(*ALL, keys="x", then=lambda walk: walk.saw(PictureObservation(PICTURE))),
     "self-test, glare": lambda: walked(
-        *ALL, keys="x", then=lambda walk: walk.saw(PictureSight(PICTURE, ("camera_glare",)))
+        *ALL, keys="x", then=lambda walk: walk.saw(PictureObservation(PICTURE, ("camera_glare",)))
     ),
     "self-test, passed": found,
     "self-test, one fault": lambda: found(("button-north", "button_silent")),

@@ -6,11 +6,8 @@ from typing import Final, Self
 
 import msgspec
 
-from broker.contract.plans import Player
-from broker.contract.riichi import RiichiStanding
-from broker.contract.words import SEATS, Seat
-from kiosk.screens.riichi_shown import session_shown
-from kiosk.screens.shown import Line, Shown, shown
+from broker.protocol import SEATS, Player, RiichiStanding, Seat
+from kiosk.screens import ScreenView, StatusLine, screen_view, session_view
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 from tests.kiosk.tables import TABLE
@@ -33,7 +30,7 @@ class At(Keyed[RiichiSitting]):
     """A riichi table with its keyboard, and what is seen of it."""
 
     def __init__(
-        self, line: Line, names: dict[Seat, str] | None = None, standing: RiichiStanding | None = None
+        self, line: StatusLine, names: dict[Seat, str] | None = None, standing: RiichiStanding | None = None
     ) -> None:
         given = session_plan(standing=standing)
         if names and given.session:
@@ -69,12 +66,12 @@ class At(Keyed[RiichiSitting]):
         self.type(*keys)
         return self
 
-    def seen(self) -> Shown:
+    def seen(self) -> ScreenView:
         """Give what is to be seen."""
         table, keys = self.sitting.table, self.keys
         keys.follow(table)
-        session = session_shown(table, self.sitting.session, keys.riichi.form, "always")
-        return replace(shown(TABLE, table, keys.form, self._line, keys.problem, keys.panel), session=session)
+        session = session_view(table, self.sitting.session, keys.riichi.form, "always")
+        return replace(screen_view(TABLE, table, keys.form, self._line, keys.problem, keys.panel), session=session)
 
 
 def hands(at: At, count: int) -> At:
@@ -87,7 +84,7 @@ def hands(at: At, count: int) -> At:
     return at.accepted()
 
 
-def riichi_scenes(line: Line, broken: Line, names: dict[Seat, str]) -> dict[str, Callable[[], Shown]]:
+def riichi_scenes(line: StatusLine, broken: StatusLine, names: dict[Seat, str]) -> dict[str, Callable[[], ScreenView]]:
     """Give the scenes: with a line at the foot as usual, and with everything broken and the longest names."""
 
     def at() -> At:

@@ -6,19 +6,19 @@ from typing import Final
 
 import pytest
 
-from kiosk.screens.words import Words, languages
-from tests.broker.contract.test_codes import ROOT, in_source
+from kiosk.screens import Translations, languages
+from tests.broker.protocol.test_refusal_codes import ROOT, in_source
 
 SOURCES: Final = (
     "kiosk",
     "broker/rules/points.py",
-    "broker/rules/declarers.py",
-    "broker/rules/laid_hand.py",
-    "broker/rules/said_hand.py",
-    "broker/rules/counted_hand.py",
+    "broker/rules/points.py",
+    "broker/rules/hand_from_serials.py",
+    "broker/rules/hand_from_serials.py",
+    "broker/rules/hand_value.py",
     "broker/rules/fan",
     *(f"broker/rules/riichi/{part}.py" for part in ("counted_hand", "hand", "library", "points", "situation", "value")),
-    "broker/rules/riichi/duplicate.py",
+    "broker/rules/outcomes.py",
     "broker/rules/riichi/session",
     "broker/scorer/counting.py",
 )
@@ -73,13 +73,13 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def test_every_refusal_that_can_arrive_at_a_table_has_its_sentence() -> None:
-    words = Words()
+    words = Translations()
     assert sorted(code for code in arriving() if f"problem_{code}" not in words) == []
 
 
 @pytest.mark.parametrize("language", languages())
 def test_no_refusal_shows_its_code(language: str) -> None:
-    words = Words(language)
+    words = Translations(language)
     assert [code for code in sorted(arriving()) if code in words.problem(code)] == []
 
 

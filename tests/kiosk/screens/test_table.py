@@ -7,14 +7,24 @@ from itertools import combinations, product
 import pygame
 import pytest
 
-from kiosk.screens import style
-from kiosk.screens.layout import Hand
-from kiosk.screens.pen import Align, Pen
-from kiosk.screens.shown import Shown
-from kiosk.screens.table import Look, TableScreen
-from kiosk.screens.targets import Target
-from kiosk.screens.window import DARKER
-from kiosk.screens.words import Words, languages
+from kiosk.screens import (
+    DARKER,
+    EDGE,
+    GROUND,
+    PANEL,
+    TEXT,
+    Align,
+    Appearance,
+    Colour,
+    Fonts,
+    Hand,
+    ScreenView,
+    TableScreen,
+    TextPen,
+    TouchTarget,
+    Translations,
+    languages,
+)
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 
 SIZES = [(800, 480), (1280, 720), (1024, 600), (1920, 1080)]
@@ -25,13 +35,13 @@ Room = tuple[tuple[int, int], float]
 ROOMS: list[Room] = [*((size, 1.0) for size in SIZES), (SIZES[0], 1.4), (SIZES[2], 1.2), (SIZES[3], 1.4)]
 
 
-class Inked(Pen):
+class Inked(TextPen):
     """A pen that only remembers where its lines would stand, and on what."""
 
     def __init__(self, language: str, room: Room) -> None:
         super().__init__(language, *room)
         self.lines: list[tuple[str, pygame.Rect]] = []
-        self.inks: set[tuple[style.Colour, style.Colour]] = set()
+        self.inks: set[tuple[Colour, Colour]] = set()
         """Which colours were written on which grounds."""
 
     def write(
@@ -40,7 +50,7 @@ class Inked(Pen):
         text: str,
         at: tuple[int, int],
         share: float,
-        colour: style.Colour,
+        colour: Colour,
         width: int,
         align: Align = "left",
     ) -> pygame.Rect:
@@ -57,11 +67,11 @@ class Inked(Pen):
 def drawing(language: str, room: Room) -> tuple[TableScreen, Inked, pygame.Surface]:
     """Give what one table draws with; fonts are slow to open."""
     pen = Inked(language, room)
-    return TableScreen(Words(language), room[0], pen=pen), pen, pygame.Surface(room[0])
+    return TableScreen(Translations(language), room[0], pen=pen), pen, pygame.Surface(room[0])
 
 
 @cache
-def scene_of(name: str) -> Shown:
+def scene_of(name: str) -> ScreenView:
     return SCENES[name]()
 
 
@@ -98,7 +108,7 @@ def test_every_line_stands_on_the_screen_apart_from_the_others_and_nothing_but_a
 
 @pytest.mark.parametrize("language", languages())
 def test_every_letter_is_in_the_font_it_is_written_in(language: str) -> None:
-    fonts = style.Type(language, ROOMS[0][0][1])
+    fonts = Fonts(language, ROOMS[0][0][1])
     lines = [(scene, text) for scene in SCENES for text, _ in inked(language, ROOMS[0], scene)]
     assert [one for one in lines if not fonts.covers(one[1])] == []
 
@@ -112,10 +122,10 @@ def test_a_hand_value_and_points_are_the_largest_of_their_kind(scene: str) -> No
 
 @cache
 def screen_of(size: tuple[int, int], hand: Hand) -> TableScreen:
-    return TableScreen(Words("en"), size, Look(hand))
+    return TableScreen(Translations("en"), size, Appearance(hand))
 
 
-def targets(scene: str, size: tuple[int, int] = SIZES[0], hand: Hand = "right") -> tuple[Target, ...]:
+def targets(scene: str, size: tuple[int, int] = SIZES[0], hand: Hand = "right") -> tuple[TouchTarget, ...]:
     """Give what may be touched in a scene."""
     return screen_of(size, hand).targets(scene_of(scene))
 
@@ -185,22 +195,22 @@ def test_every_colour_that_is_written_can_be_read_on_the_ground_under_it(*, pres
     assert [(ink, ground) for ink, ground in pen.inks if contrast(ink, ground) < 7] == []
 
 
-@pytest.mark.parametrize("ground", [style.GROUND, style.PANEL])
-def test_what_is_said_on_a_dimmed_screen_can_still_be_read(ground: style.Colour) -> None:
+@pytest.mark.parametrize("ground", [GROUND, PANEL])
+def test_what_is_said_on_a_dimmed_screen_can_still_be_read(ground: Colour) -> None:
     """4.5:1, WCAG's level for all text."""
-    dimmed = [tuple(part * left // 255 for part, left in zip(one, DARKER, strict=True)) for one in (style.TEXT, ground)]
+    dimmed = [tuple(part * left // 255 for part, left in zip(one, DARKER, strict=True)) for one in (TEXT, ground)]
     assert contrast(*dimmed) >= 4.5
 
 
-@pytest.mark.parametrize("ground", [style.GROUND, style.PANEL])
-def test_the_edge_of_a_button_can_be_seen(ground: style.Colour) -> None:
+@pytest.mark.parametrize("ground", [GROUND, PANEL])
+def test_the_edge_of_a_button_can_be_seen(ground: Colour) -> None:
     """3:1, what WCAG asks of what is no text."""
-    assert contrast(style.EDGE, ground) >= 3
+    assert contrast(EDGE, ground) >= 3
 
 
-def pixels(shown: Shown) -> bytes:
+def pixels(shown: ScreenView) -> bytes:
     surface = pygame.Surface(SIZES[0])
-    TableScreen(Words("en"), SIZES[0]).draw(surface, shown)
+    TableScreen(Translations("en"), SIZES[0]).draw(surface, shown)
     return pygame.image.tobytes(pygame.transform.grayscale(surface), "RGB")
 
 

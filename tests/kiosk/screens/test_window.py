@@ -1,19 +1,36 @@
-"""The window: keys in, pictures out, no sound, and a screen that is missing is told by its code."""
+"""The window: keys and touches in, pictures out, no sound; how often it is asked, and when it is darker."""
 
 import os
+from dataclasses import replace
+from pathlib import Path
 
 import pygame
 import pytest
 
-from kiosk.config import Screen
+from kiosk.config import ScreenSettings
 from kiosk.errors import ScreenMissing
-from kiosk.screens.finger import SEEN_NS
-from kiosk.screens.table import TableScreen
-from kiosk.screens.window import QUIT, Window, type_key
-from kiosk.screens.words import Words
+from kiosk.screens import (
+    QUICK_FOR_NS,
+    QUICK_S,
+    QUIT,
+    ROUND_S,
+    SECOND_NS,
+    SEEN_NS,
+    Backlight,
+    Dimming,
+    Finger,
+    PollingPace,
+    ScreenView,
+    ScreenWindow,
+    StatusLine,
+    TableScreen,
+    TouchTarget,
+    Translations,
+    type_key,
+)
 from tests.kiosk.screens.scenes import SCENES
 
-DUMMY = Screen(driver="dummy")
+DUMMY = ScreenSettings(driver="dummy")
 
 
 class Time:
@@ -31,7 +48,7 @@ def mouse(kind: int, at: tuple[int, int], button: int = pygame.BUTTON_LEFT) -> N
     pygame.event.post(pygame.event.Event(kind, pos=at, button=button, touch=False))
 
 
-def touched(window: Window, at: tuple[int, int], button: int = pygame.BUTTON_LEFT) -> list[str]:
+def touched(window: ScreenWindow, at: tuple[int, int], button: int = pygame.BUTTON_LEFT) -> list[str]:
     """Touch, and give the keys that came of it."""
     mouse(pygame.MOUSEBUTTONDOWN, at, button)
     mouse(pygame.MOUSEBUTTONUP, at, button)
@@ -40,20 +57,20 @@ def touched(window: Window, at: tuple[int, int], button: int = pygame.BUTTON_LEF
 
 def target(scene: str, key: str) -> tuple[int, int]:
     """Give where a key is on the screen."""
-    screen = TableScreen(Words("en"), (DUMMY.width, DUMMY.height))
+    screen = TableScreen(Translations("en"), (DUMMY.width, DUMMY.height))
     (box,) = [one.box for one in screen.targets(SCENES[scene]()) if one.key == key]
     return box.center
 
 
 def test_keys_that_are_typed_come_out_by_their_names() -> None:
-    with Window(DUMMY, Words("en")) as window:
+    with ScreenWindow(DUMMY, Translations("en")) as window:
         for key in ("d", "7", "enter", "back"):
             type_key(key)
         assert [key for key in window.pressed() if key != QUIT] == ["d", "7", "enter", "back"]
 
 
 def test_what_is_shown_already_is_not_drawn_again() -> None:
-    with Window(DUMMY, Words("en")) as window:
+    with ScreenWindow(DUMMY, Translations("en")) as window:
         assert [window.show(SCENES[scene]()) for scene in ("playing", "playing", "waiting")] == [True, False, True]
 
 
@@ -63,7 +80,7 @@ def test_what_is_shown_already_is_not_drawn_again() -> None:
     + [("playing", "d"), ("playing", "c"), ("accepting", "r"), ("recorded", "enter")],
 )
 def test_a_touch_comes_out_as_the_key_that_stands_there(scene: str, key: str) -> None:
-    with Window(DUMMY, Words("en"), time := Time()) as window:
+    with ScreenWindow(DUMMY, Translations("en"), time := Time()) as window:
         window.show(SCENES[scene]())
         time.now += SEEN_NS
         assert touched(window, target(scene, key)) == [key]
@@ -76,7 +93,7 @@ def test_a_finger_on_the_screen_shows_but_in_a_play(scene: str, *, changes: bool
     def pixels() -> bytes:
         return pygame.image.tobytes(pygame.display.get_surface(), "RGB")
 
-    with Window(DUMMY, Words("en"), time := Time()) as window:
+    with ScreenWindow(DUMMY, Translations("en"), time := Time()) as window:
         window.show(SCENES[scene]())
         time.now += SEEN_NS
         before = pixels()
@@ -87,7 +104,7 @@ def test_a_finger_on_the_screen_shows_but_in_a_play(scene: str, *, changes: bool
 
 
 def test_it_can_make_no_sound() -> None:
-    with Window(DUMMY, Words("en")):
+    with ScreenWindow(DUMMY, Translations("en")):
         assert os.environ["SDL_AUDIODRIVER"] == "dummy"
 
 
@@ -95,5 +112,195 @@ def test_a_screen_that_is_not_there_is_told_by_its_code(monkeypatch: pytest.Monk
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # put back what the window sets
     pygame.display.quit()
     with pytest.raises(ScreenMissing) as missing:
-        Window(Screen(driver="no-such-driver"), Words("en"))
+        ScreenWindow(ScreenSettings(driver="no-such-driver"), Translations("en"))
     assert missing.value.code == "screen_missing"
+
+
+ONE = TouchTarget("enter", "Next deal", pygame.Rect(0, 0, 100, 50))
+OTHER = TouchTarget("r", "Enter again", pygame.Rect(0, 0, 100, 50))
+BESIDE = TouchTarget("c", "Call", pygame.Rect(200, 0, 100, 50))
+INSIDE, OUTSIDE = (50, 25), (150, 25)
+
+
+@pytest.fixture
+def finger() -> Finger:
+    made = Finger()
+    made.offer([ONE, BESIDE], 0)
+    return made
+
+
+def test_down_and_up_on_a_target_is_its_key(finger: Finger) -> None:
+    finger.down(INSIDE, SEEN_NS)
+    assert finger.on == ONE
+    assert finger.up(INSIDE) == "enter"
+    assert finger.on is None
+
+
+@pytest.mark.parametrize(
+    ("down", "up"), [(INSIDE, OUTSIDE), (OUTSIDE, INSIDE), ((250, 25), INSIDE), (OUTSIDE, OUTSIDE)]
+)
+def test_who_slides_off_or_on_has_touched_nothing(finger: Finger, down: tuple[int, int], up: tuple[int, int]) -> None:
+    finger.down(down, SEEN_NS)
+    assert finger.up(up) is None
+
+
+def test_what_has_just_appeared_cannot_be_meant(finger: Finger) -> None:
+    finger.offer([OTHER, BESIDE], 5 * SEEN_NS)
+    finger.down(INSIDE, 6 * SEEN_NS - 1)
+    assert finger.up(INSIDE) is None
+    finger.down(INSIDE, 6 * SEEN_NS)
+    assert finger.up(INSIDE) == "r"
+
+
+def test_what_stays_on_the_screen_can_be_touched_at_once_again(finger: Finger) -> None:
+    finger.offer([ONE], 5 * SEEN_NS)
+    finger.down(INSIDE, 5 * SEEN_NS)
+    assert finger.up(INSIDE) == "enter"
+
+
+def test_a_target_that_goes_while_a_finger_is_on_it_is_not_touched(finger: Finger) -> None:
+    finger.down(INSIDE, SEEN_NS)
+    finger.offer([OTHER], SEEN_NS)
+    assert finger.on is None
+    assert finger.up(INSIDE) is None
+
+
+def test_letting_go_without_having_come_down_is_nothing(finger: Finger) -> None:
+    assert finger.up(INSIDE) is None
+
+
+def test_rounds_are_quick_for_a_while_after_a_touch() -> None:
+    pace = PollingPace()
+    assert pace.pause(0) == ROUND_S
+    pace.touched(5)
+    assert [pace.pause(at) for at in (5, 4 + QUICK_FOR_NS, 5 + QUICK_FOR_NS)] == [QUICK_S, QUICK_S, ROUND_S]
+
+
+def test_a_finger_on_the_screen_quickens_its_window_and_what_is_new_on_it_does_not() -> None:
+    with ScreenWindow(ScreenSettings(driver="dummy"), Translations("en"), Time()) as window:
+        for scene in ("playing", "waiting"):
+            window.show(SCENES[scene]())
+            assert window.pause == ROUND_S
+        mouse(pygame.MOUSEBUTTONDOWN, (1, 1))
+        assert [*window.pressed()] == []
+        assert window.pause == QUICK_S
+
+
+PLAYING = ScreenView(table=3, state="playing", line=StatusLine(clock="14:05"))
+
+
+def dark_at(dimming: Dimming, *seconds: float) -> list[bool]:
+    return [dimming.dark(round(second * SECOND_NS)) for second in seconds]
+
+
+def test_it_is_darker_when_nothing_was_new_for_so_long() -> None:
+    dimming = Dimming(10)
+    dimming.shown(PLAYING, 5 * SECOND_NS)
+    assert dark_at(dimming, 5, 14.9, 15, 1000) == [False, False, True, True]
+
+
+def test_a_minute_that_passes_is_nothing_new() -> None:
+    dimming = Dimming(10)
+    dimming.shown(PLAYING, 0)
+    dimming.shown(replace(PLAYING, line=StatusLine(clock="14:06")), 9 * SECOND_NS)
+    assert dark_at(dimming, 10) == [True]
+
+
+def test_what_is_new_on_the_screen_wakes_it_and_so_does_a_touch() -> None:
+    dimming = Dimming(10)
+    dimming.shown(PLAYING, 0)
+    dimming.shown(replace(PLAYING, ended=True), 20 * SECOND_NS)
+    assert dark_at(dimming, 20, 30) == [False, True]
+    dimming.woken(40 * SECOND_NS)
+    assert dark_at(dimming, 40, 49.9, 50) == [False, False, True]
+
+
+def test_nought_is_never() -> None:
+    dimming = Dimming(0)
+    dimming.shown(PLAYING, 0)
+    assert dark_at(dimming, 1_000_000) == [False]
+
+
+S = 1_000_000_000
+DARK_S = 60
+
+
+def display(folder: Path, name: str = "10-0045", *, most: int = 31, now: int = 31) -> Path:
+    """Make what Linux shows of a display."""
+    place = folder / name
+    place.mkdir()
+    (place / "max_brightness").write_text(f"{most}\n")
+    (place / "brightness").write_text(f"{now}\n")
+    return place / "brightness"
+
+
+def level(file: Path) -> int:
+    return int(file.read_text())
+
+
+@pytest.mark.parametrize(("most", "now", "lowered"), [(31, 31, 9), (255, 200, 76), (1, 1, 1), (2, 2, 1)])
+def test_it_is_lowered_but_never_off_and_bright_again_as_it_was(
+    tmp_path: Path, most: int, now: int, lowered: int
+) -> None:
+    file = display(tmp_path, most=most, now=now)
+    light = Backlight(tmp_path)
+    assert (light.lower(dark=True), level(file)) == (True, lowered)
+    assert (light.lower(dark=False), level(file)) == (True, now)
+
+
+def test_a_light_that_a_power_cut_left_low_is_made_bright_at_the_start(tmp_path: Path) -> None:
+    file = display(tmp_path, now=9)
+    Backlight(tmp_path)
+    assert level(file) == 31
+
+
+def test_the_first_display_by_name_is_taken_and_a_displays_own_folder_will_do(tmp_path: Path) -> None:
+    second, first = display(tmp_path, "11-0045"), display(tmp_path, "10-0045")
+    Backlight(tmp_path).lower(dark=True)
+    Backlight(second.parent).lower(dark=True)
+    assert (level(first), level(second)) == (9, 9)
+
+
+def test_it_is_bright_when_it_is_closed_and_may_be_closed_twice(tmp_path: Path) -> None:
+    file = display(tmp_path)
+    light = Backlight(tmp_path)
+    light.lower(dark=True)
+    light.close()
+    light.close()
+    assert level(file) == 31
+
+
+@pytest.mark.parametrize("what", ["", "no number"])
+def test_where_there_is_none_the_picture_has_to_be_darker(tmp_path: Path, what: str) -> None:
+    if what:
+        display(tmp_path).write_text(what)
+    light = Backlight(tmp_path)
+    assert [light.lower(dark=dark) for dark in (True, False)] == [False, True]
+
+
+def test_a_display_that_is_pulled_out_is_no_fault_and_the_picture_is_darker_from_then_on(tmp_path: Path) -> None:
+    file = display(tmp_path)
+    light = Backlight(tmp_path)
+    for name in ("brightness", "max_brightness"):
+        file.with_name(name).unlink()
+    file.parent.rmdir()
+    assert [light.lower(dark=dark) for dark in (True, False, True)] == [False, True, False]
+
+
+def test_a_window_lowers_the_light_instead_of_its_picture_and_a_touch_brightens_it(tmp_path: Path) -> None:
+    file, time, shown = display(tmp_path), Time(), SCENES["waiting"]()
+    with ScreenWindow(
+        ScreenSettings(driver="dummy", dim_after_s=DARK_S, backlight=str(tmp_path)), Translations("en"), time
+    ) as window:
+        window.show(shown)
+        bright = pygame.image.tobytes(pygame.display.get_surface(), "RGB")
+        time.now += DARK_S * S
+        window.show(shown)
+        assert (level(file), pygame.image.tobytes(pygame.display.get_surface(), "RGB") == bright) == (9, True)
+        mouse(pygame.MOUSEBUTTONDOWN, (1, 1))
+        assert [*window.pressed()] == []
+        window.show(shown)
+        assert level(file) == 31
+        time.now += DARK_S * S
+        window.show(shown)
+    assert level(file) == 31

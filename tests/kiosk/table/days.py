@@ -7,11 +7,8 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from broker.contract.facts import Fact
-from broker.contract.messages import Command
-from broker.contract.words import SEATS, Seat
-from kiosk.table.errors import NotNow
-from kiosk.table.events import (
+from broker.protocol import SEATS, Command, Fact, Seat
+from kiosk.table import (
     ArbiterAdmitted,
     ArbiterLeft,
     Assigned,
@@ -28,8 +25,10 @@ from kiosk.table.events import (
     FalseHuRuled,
     GuardOverridden,
     NextDealCalled,
+    NotNow,
     Ordered,
     PauseRuled,
+    Phase,
     PinRefused,
     PlayAdjusted,
     PlayEndedDrawn,
@@ -39,11 +38,11 @@ from kiosk.table.events import (
     ResultRefused,
     RowTicked,
     SeatsSwapped,
+    Table,
     TrayChecked,
     ValueEntered,
+    handle,
 )
-from kiosk.table.machine import handle
-from kiosk.table.state import Phase, Table
 from tests.kiosk.tables import MS, S, plan, play, right, strange, swapped
 
 PLAN: Final = plan(play(1), play(2, dealer="south"))

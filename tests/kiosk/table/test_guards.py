@@ -1,16 +1,31 @@
-"""What is wrong with a play is said before a tile is touched, and what the arbiter lets pass is told."""
+"""What keeps a play from going on is said before a tile is touched; when a self-test may run."""
 
 import msgspec
 import pytest
 
-from broker.contract.facts import Overridden, Restored, Result
-from broker.contract.messages import Assignment
-from broker.contract.words import SEATS
-from kiosk.table import guards
-from kiosk.table.events import Assigned, DealBroughtForward, GuardOverridden, TrayChecked
-from kiosk.table.state import Phase
-from tests.kiosk.table.test_seating import for_others
-from tests.kiosk.tables import Sitting, plan, play, right, sitting_in
+from broker.protocol import SEATS, Assignment, Overridden, Restored, Result
+from kiosk.table import (
+    AT_THE_TABLE,
+    BEFORE_PLAY,
+    IDLE,
+    PLAY,
+    ArbiterAdmitted,
+    Assigned,
+    ButtonHeld,
+    ButtonPressed,
+    DealBroughtForward,
+    GuardOverridden,
+    PauseRuled,
+    Phase,
+    SelfTestBegun,
+    SelfTestEnded,
+    Table,
+    TrayChecked,
+    guards,
+    handle,
+)
+from tests.kiosk.table.test_plan import for_others
+from tests.kiosk.tables import S, Sitting, plan, play, right, sitting_in
 
 
 def planned(assignment: Assignment) -> Sitting:
@@ -39,7 +54,7 @@ def override(sitting: Sitting) -> None:
 def test_a_deal_that_this_table_had_before_stops_the_play_until_the_arbiter_has_ruled() -> None:
     sitting = second_play_of_deal_one()
     stopped = ("deal_played_here", "player_played_deal")
-    assert guards.standing(sitting.table) == stopped
+    assert guards.active_guards(sitting.table) == stopped
     assert sitting.refusal(right(sitting.play, "east", sitting.wait())) == "deal_played_here"
     override(sitting)
     assert sitting.facts[-1] == Overridden(round=2, deal=1, guards=stopped, reason="head arbiter says so")
@@ -49,12 +64,15 @@ def test_a_deal_that_this_table_had_before_stops_the_play_until_the_arbiter_has_
 
 def test_a_player_who_had_the_deal_at_another_table_stops_the_play() -> None:
     sitting = planned(msgspec.structs.replace(plan(play(1), play(2)), repeats={1: ("p03",), 2: ("p01",)}))
-    assert (guards.standing(sitting.table), guards.repeating(sitting.table)) == (("player_played_deal",), ("p03",))
+    assert (guards.active_guards(sitting.table), guards.players_repeating(sitting.table)) == (
+        ("player_played_deal",),
+        ("p03",),
+    )
 
 
 def test_a_player_who_has_the_deal_still_to_come_elsewhere_stops_nothing() -> None:
     sitting = planned(msgspec.structs.replace(plan(play(1)), repeats={1: ("p77",)}))
-    assert guards.standing(sitting.table) == ()
+    assert guards.active_guards(sitting.table) == ()
 
 
 def test_a_play_that_is_stopped_still_lets_people_sit_down() -> None:
@@ -144,3 +162,72 @@ def test_only_a_play_of_the_same_four_that_is_still_to_come_is_brought_forward(r
     sitting.press(*SEATS)
     sitting.next_deal()
     assert sitting.refusal(bring(sitting, round_)) == code
+
+
+def ruled(sitting: Sitting) -> Sitting:
+    """Let an arbiter in."""
+    sitting.take(ArbiterAdmitted(at=sitting.wait(), by=AT_THE_TABLE))
+    return sitting
+
+
+def running_in(phase: Phase) -> Sitting:
+    """Come to a self-test that the arbiter has asked for; a play is paused for it."""
+    sitting = ruled(sitting_in(phase))
+    if phase in PLAY:
+        sitting.take(PauseRuled(at=sitting.wait(), begin=True))
+    sitting.take(SelfTestBegun(at=sitting.wait(), asked=True))
+    assert sitting.table.self_test == "running"
+    return sitting
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_where_something_is_played_only_the_arbiter_asks_for_it(phase: Phase) -> None:
+    sitting = sitting_in(phase)
+    refused = sitting.refusal(SelfTestBegun(at=sitting.wait(), asked=True))
+    assert refused == ("" if phase in IDLE else "arbiter_needed")
+
+
+@pytest.mark.parametrize("phase", PLAY)
+def test_in_a_play_the_arbiter_pauses_first(phase: Phase) -> None:
+    sitting = ruled(sitting_in(phase))
+    assert sitting.refusal(SelfTestBegun(at=sitting.wait(), asked=True)) == "not_now"
+    running_in(phase)
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_day_begins_with_it_only_before_a_play(phase: Phase) -> None:
+    sitting = sitting_in(phase)
+    assert sitting.refusal(SelfTestBegun(at=sitting.wait())) == ("" if phase in BEFORE_PLAY else "not_now")
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_no_button_means_anything_while_it_runs(phase: Phase) -> None:
+    sitting = running_in(phase)
+    in_pause = "press_in_pause" if phase in PLAY else "press_in_test"
+    for seat in SEATS:
+        assert sitting.refusal(ButtonPressed(at=sitting.wait(), seat=seat)) == in_pause
+        assert sitting.refusal(ButtonHeld(at=sitting.wait(), seat=seat)) == "press_in_test"
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_after_it_the_table_stands_where_it_stood(phase: Phase) -> None:
+    sitting = running_in(phase)
+    before = sitting.table
+    sitting.take(SelfTestEnded(at=sitting.wait(), verdict="passed"))
+    assert (before.self_test, sitting.table.self_test) == ("running", "passed")
+    assert sitting.refusal(SelfTestEnded(at=sitting.wait(), verdict="passed")) == "not_now"
+    assert {name for name in Table.__slots__ if getattr(before, name) != getattr(sitting.table, name)} == {"self_test"}
+
+
+@pytest.mark.parametrize("phase", PLAY)
+def test_a_play_that_goes_on_ends_it(phase: Phase) -> None:
+    """The desk can end the pause: then buttons declare, and the screen is the play's."""
+    sitting = running_in(phase)
+    sitting.take(PauseRuled(at=sitting.wait(), begin=False))
+    assert sitting.table.self_test == "skipped"
+
+
+def test_a_plan_that_comes_meanwhile_is_taken_and_the_test_goes_on() -> None:
+    state, _ = handle(Table(), SelfTestBegun(at=S))
+    state, _ = handle(state, Assigned(at=2 * S, assignment=plan(play(1))))
+    assert (state.phase, state.self_test) == (Phase.RESTORING, "running")

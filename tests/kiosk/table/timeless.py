@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from broker.contract.words import Seat
-from kiosk.table.state import Table
+from broker.protocol import Seat
+from kiosk.table import Table
 
 
 def without_times(state: Table) -> tuple[Table, list[tuple[Seat, bool]], list[int], bool]:

@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vision.layout.tray import places
-from vision.live.motion import Sketch
-from vision.reading import Corners, Place, Read, Reading, State
+from vision.live.watcher import Sketch
+from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace, tray_places
 
 CELL = 4  # cells of a sketch that a place takes each way
 
@@ -32,41 +31,41 @@ def corners(left: float, top: float, width: float = 22, height: float = 30) -> C
     return ((left, top), (left + width, top), (left + width, top + height), (left, top + height))
 
 
-def tile(serial: int | None, row: int, col: int, number: str = "03") -> Read:
+def tile(serial: int | None, row: int, col: int, number: str = "03") -> TileRead:
     quad = corners(col * 24.0, row * 34.0)
-    return Read(serial, number if serial else None, quad, 0.9 if serial else 0.0, 0.0, row, col)
+    return TileRead(serial, number if serial else None, quad, 0.9 if serial else 0.0, 0.0, row, col)
 
 
-def stray(serial: int | None, left: float, top: float) -> Read:
-    return Read(serial, "03" if serial else None, corners(left, top), 0.9 if serial else 0.0, 0.0)
+def stray(serial: int | None, left: float, top: float) -> TileRead:
+    return TileRead(serial, "03" if serial else None, corners(left, top), 0.9 if serial else 0.0, 0.0)
 
 
-def heap(*strays: Read) -> Reading:
-    return Reading(strays, ())
+def heap(*strays: TileRead) -> PictureReading:
+    return PictureReading(strays, ())
 
 
-def place(index: int, serial: int | None, state: State = State.BACK) -> Place:
-    row, col = list(places())[index]
-    return Place(row, col, state, None if state is State.EMPTY else tile(serial, row, col))
+def place(index: int, serial: int | None, state: PlaceState = PlaceState.BACK) -> TrayPlace:
+    row, col = list(tray_places())[index]
+    return TrayPlace(row, col, state, None if state is PlaceState.EMPTY else tile(serial, row, col))
 
 
-def reading(table: Table, *, unread: frozenset[int] = frozenset()) -> Reading:
+def reading(table: Table, *, unread: frozenset[int] = frozenset()) -> PictureReading:
     """Read a table as a reader that is never wrong would; places of `unread` are seen and not read."""
     held = tuple(_held(table, index, unread) for index in range(len(table.serials)))
-    return Reading(tuple(one.read for one in held if one.read is not None), held)
+    return PictureReading(tuple(one.read for one in held if one.read is not None), held)
 
 
-def _held(table: Table, index: int, unread: frozenset[int]) -> Place:
+def _held(table: Table, index: int, unread: frozenset[int]) -> TrayPlace:
     if index in table.hand:
-        return place(index, None, State.OCCLUDED)
+        return place(index, None, PlaceState.OCCLUDED)
     serial = table.serials[index]
-    return place(index, None if index in unread else serial, State.EMPTY if serial is None else State.BACK)
+    return place(index, None if index in unread else serial, PlaceState.EMPTY if serial is None else PlaceState.BACK)
 
 
 def frame(table: Table, seed: int = 0, light: float = 1.0, noise: float = 1.5) -> Sketch:
     """Give the sketch of a table: other serials look a little different, empty places and hands very."""
     cells = np.full((3 * CELL, 13 * CELL), 60.0)
-    for index, (row, col) in enumerate(places()):
+    for index, (row, col) in enumerate(tray_places()):
         serial = table.serials[index]
         level = 60.0 if serial is None else 120.0 + (serial * 37) % 90
         cells[row * CELL : (row + 1) * CELL, col * CELL : (col + 1) * CELL] = 20.0 if index in table.hand else level

@@ -5,21 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.live.tables import FULL, Table, heap, place, reading, stray
-from vision.live.agreement import agree
-from vision.reading import Place, Reading, State
+from vision.live.agreement import agree_on_frames
+from vision.reading import PictureReading, PlaceState, TrayPlace
 
 SERIALS = st.one_of(st.none(), st.integers(1, 6))
 
 
-def at_first(*serials: int | None) -> list[Reading]:
+def at_first(*serials: int | None) -> list[PictureReading]:
     """Readings of a full tray whose first place was read so, frame by frame; 0 is an empty place."""
-    return [reading_with(place(0, serial or None, State.EMPTY if serial == 0 else State.BACK)) for serial in serials]
+    return [
+        reading_with(place(0, serial or None, PlaceState.EMPTY if serial == 0 else PlaceState.BACK))
+        for serial in serials
+    ]
 
 
-def reading_with(first: Place) -> Reading:
+def reading_with(first: TrayPlace) -> PictureReading:
     base = reading(FULL.laid(0, None))
     places = (first, *base.places[1:])
-    return Reading(tuple(one.read for one in places if one.read), places)
+    return PictureReading(tuple(one.read for one in places if one.read), places)
 
 
 @pytest.mark.parametrize(
@@ -44,63 +47,63 @@ def reading_with(first: Place) -> Reading:
 def test_a_serial_counts_when_two_frames_show_it_and_nothing_newer_speaks_against_it(
     frames: list[int | None], serial: int | None, *, settled: bool
 ) -> None:
-    agreed = agree(at_first(*frames))
+    agreed = agree_on_frames(at_first(*frames))
     assert (agreed.reading.rows[0][0], agreed.settled) == (serial, settled)
 
 
 @given(st.lists(SERIALS, min_size=1, max_size=6))
 def test_a_serial_is_one_that_two_of_the_last_three_frames_showed(frames: list[int | None]) -> None:
-    shown = agree(at_first(*(serial and serial + 100 for serial in frames))).reading.rows[0][0]
+    shown = agree_on_frames(at_first(*(serial and serial + 100 for serial in frames))).reading.rows[0][0]
     assert shown is None or frames[-3:].count(shown - 100) >= 2
 
 
 @given(st.sets(st.integers(0, 33)), st.integers(2, 5))
 def test_when_nothing_differs_the_agreement_is_the_still_reading(unread: set[int], frames: int) -> None:
     still = reading(FULL.laid(4, None), unread=frozenset(unread))
-    agreed = agree([still] * frames)
+    agreed = agree_on_frames([still] * frames)
     assert (agreed.reading.rows, agreed.reading.places, set(agreed.reading.reads), agreed.settled) == (
         still.rows, still.places, set(still.reads), True,
     )  # fmt: skip
 
 
 def test_a_place_that_frames_contradict_one_another_about_is_doubtful() -> None:
-    agreed = agree(at_first(90, 90, 91))
+    agreed = agree_on_frames(at_first(90, 90, 91))
     assert [(read.row, read.col, read.serial) for read in agreed.doubtful] == [(0, 0, None)]
 
 
 def test_an_empty_place_is_believed_when_two_frames_show_it() -> None:
-    assert agree(at_first(90, 0, 0)).reading.places[0].state is State.EMPTY
-    assert agree(at_first(90, 90, 0)).reading.places[0].state is State.BACK
+    assert agree_on_frames(at_first(90, 0, 0)).reading.places[0].state is PlaceState.EMPTY
+    assert agree_on_frames(at_first(90, 90, 0)).reading.places[0].state is PlaceState.BACK
 
 
 def test_one_set_has_each_serial_once_even_if_frames_show_it_at_two_places() -> None:
     doubled = reading(Table((7, 7, *range(100, 132))))
-    assert agree([doubled, doubled]).reading.rows[0][:3] == (None, None, 100)
+    assert agree_on_frames([doubled, doubled]).reading.rows[0][:3] == (None, None, 100)
 
 
 def test_tiles_of_a_heap_are_known_again_by_where_they_lie() -> None:
-    agreed = agree([heap(stray(5, 10, 10), stray(6, 200, 10)), heap(stray(6, 202, 11), stray(5, 11, 9))])
+    agreed = agree_on_frames([heap(stray(5, 10, 10), stray(6, 200, 10)), heap(stray(6, 202, 11), stray(5, 11, 9))])
     assert ([read.serial for read in agreed.reading.reads], agreed.settled) == ([6, 5], True)
 
 
 def test_a_tile_of_a_heap_at_another_place_is_another_tile() -> None:
-    agreed = agree([heap(stray(5, 10, 10)), heap(stray(5, 60, 10))])
+    agreed = agree_on_frames([heap(stray(5, 10, 10)), heap(stray(5, 60, 10))])
     assert ([read.serial for read in agreed.reading.reads], agreed.settled) == ([None], False)
 
 
 def test_a_tile_that_one_frame_misses_is_kept() -> None:
     both = heap(stray(5, 10, 10), stray(6, 200, 10))
-    agreed = agree([both, both, heap(stray(6, 200, 10))])
+    agreed = agree_on_frames([both, both, heap(stray(6, 200, 10))])
     assert sorted(str(read.serial) for read in agreed.reading.reads) == ["5", "6"]
 
 
 def test_a_tile_that_only_an_older_frame_saw_is_gone() -> None:
-    agreed = agree([heap(stray(5, 10, 10)), heap(), heap()])
+    agreed = agree_on_frames([heap(stray(5, 10, 10)), heap(), heap()])
     assert (agreed.reading.reads, agreed.settled) == ((), True)
 
 
 def test_a_tray_that_one_frame_does_not_find_is_not_settled() -> None:
-    agreed = agree([reading(FULL), heap(*reading(FULL).reads)])
+    agreed = agree_on_frames([reading(FULL), heap(*reading(FULL).reads)])
     assert not agreed.settled
 
 
@@ -109,4 +112,4 @@ def test_another_set_is_another_tile() -> None:
     tile = other.places[0].read
     assert tile is not None
     changed = reading_with(replace(other.places[0], read=replace(tile, set="04")))
-    assert agree([first, changed]).reading.rows[0][0] is None
+    assert agree_on_frames([first, changed]).reading.rows[0][0] is None

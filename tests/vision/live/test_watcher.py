@@ -1,14 +1,89 @@
+"""Motion, and which frames are worth reading."""
+
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.live.tables import FULL, Table, frame, heap, place, reading
-from vision.live.watcher import GAP_S, TRIES, Stir, Watched, Watcher
-from vision.reading import Reading, State
+from vision.cameras.addresses import open_camera
+from vision.live.watcher import GAP_S, SKETCH_WIDTH, TRIES, Stillness, TableWatcher, WatchedTable, has_moved, sketch
+from vision.reading import PictureReading, PlaceState
+from vision.sim.table import SimulatedTable, deal_tiles
+
+SEEDS = st.integers(0, 1000)
+STILL = cv2.GaussianBlur(np.random.default_rng(5).uniform(20, 210, (135, 240)).astype(np.float32), (0, 0), 3)
+
+
+def shot(seed: int, *, noise: float = 2.0, light: float = 1.0, hand: int = 0) -> np.ndarray:
+    scene = STILL.copy()
+    scene[100 : 100 + hand, 100 : 100 + hand] += 60
+    grain = np.random.default_rng(seed).normal(0, noise, scene.shape)
+    return np.asarray(np.clip(scene * light + grain, 0, 255), dtype=np.uint8)
+
+
+@given(SEEDS, st.floats(0, 12), st.floats(0.8, 1.25))
+def test_noise_and_changing_light_are_no_motion(seed: int, noise: float, light: float) -> None:
+    assert not has_moved(shot(seed, noise=noise), shot(seed + 1, noise=noise, light=light))
+
+
+@given(SEEDS, st.floats(0, 6), st.floats(0.9, 1.1), st.integers(6, 30))
+def test_a_finger_is_motion_when_it_comes_and_when_it_goes(seed: int, noise: float, light: float, size: int) -> None:
+    free, held = shot(seed, noise=noise), shot(seed + 1, noise=noise, light=light, hand=size)
+    assert (has_moved(free, held), has_moved(held, free)) == (True, True)
+
+
+def test_a_frame_is_still_against_itself() -> None:
+    assert not has_moved(shot(1), shot(1))
+
+
+def test_frames_of_two_sizes_have_nothing_in_common() -> None:
+    assert has_moved(shot(1), shot(1)[:-1])
+
+
+@pytest.mark.parametrize("level", [0, 255])
+def test_light_that_goes_out_or_on_altogether_is_motion(level: int) -> None:
+    assert has_moved(shot(1), np.full_like(shot(1), level))
+
+
+def test_a_burnt_out_patch_does_not_move_when_the_light_wanders() -> None:
+    one, other = shot(1), shot(2, light=1.06)
+    one[10:30, 10:30] = other[10:30, 10:30] = 255
+    assert not has_moved(one, other)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (2592, 1944), (640, 480), (100, 80), (1, 1)])
+def test_a_sketch_is_at_most_so_wide_and_keeps_the_shape(width: int, height: int) -> None:
+    small = sketch(np.zeros((height, width, 3), dtype=np.uint8))
+    assert small.shape == (max(1, round(height * min(1, SKETCH_WIDTH / width))), min(width, SKETCH_WIDTH))
+
+
+def test_the_simulated_camera_is_still_until_somebody_reaches_in() -> None:
+    world = SimulatedTable(deal_tiles(4))
+    with open_camera("sim://tray?noise=4&seed=3", world=world) as camera:
+        still = [sketch(camera.frame()) for _ in range(6)]
+        world.cover(at=0.1)
+        reached = sketch(camera.frame())
+        world.cover(at=0.13)
+        further = sketch(camera.frame())
+    assert [has_moved(one, other) for one, other in pairwise(still)] == [False] * 5
+    assert (has_moved(still[-1], reached), has_moved(reached, further)) == (True, True)
+
+
+def test_one_other_tile_in_the_tray_is_noticed() -> None:
+    rows = deal_tiles(4)
+    world = SimulatedTable(rows)
+    with open_camera("sim://tray?seed=3", world=world) as camera:
+        before = sketch(camera.frame())
+        rows[1][5] = None
+        world.lay(rows)
+        assert has_moved(before, sketch(camera.frame()))
+
 
 PLACES = st.integers(0, 33)
 
@@ -17,23 +92,23 @@ class Watching:
     """A watcher fed ten times a second with a table that somebody may change; counts what was read."""
 
     def __init__(self) -> None:
-        self.watcher = Watcher()
+        self.watcher = TableWatcher()
         self.frames = self.read = 0
 
-    def see(self, table: Table, said: Reading | None = None, *, light: float = 1.0) -> Watched:
+    def see(self, table: Table, said: PictureReading | None = None, *, light: float = 1.0) -> WatchedTable:
         self.frames += 1
         if self.watcher.see(self.frames / 10, frame(table, self.frames, light)):
             self.read += 1
             self.watcher.take(said or reading(table))
         return self.watcher.watched
 
-    def look(self, table: Table, frames: int) -> Watched:
+    def look(self, table: Table, frames: int) -> WatchedTable:
         for _ in range(frames):
             self.see(table)
         return self.watcher.watched
 
 
-def rows(watched: Watched) -> tuple[tuple[int | None, ...], ...]:
+def rows(watched: WatchedTable) -> tuple[tuple[int | None, ...], ...]:
     return watched.shown.rows if watched.shown is not None else ()
 
 
@@ -45,7 +120,7 @@ def sweep(table: Table) -> list[Table]:
 def test_a_still_table_is_settled_with_its_second_reading_and_not_read_again() -> None:
     watching = Watching()
     stirs = [watching.see(FULL).stir for _ in range(12)]
-    assert stirs == [Stir.MOVING, Stir.SETTLING, *[Stir.SETTLED] * 10]
+    assert stirs == [Stillness.MOVING, Stillness.SETTLING, *[Stillness.SETTLED] * 10]
     assert watching.read == 2
 
 
@@ -58,7 +133,7 @@ def test_when_nothing_moves_what_is_settled_is_the_still_reading(empty: set[int]
     watching = Watching()
     for _ in range(8):
         watching.see(table, still)
-    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == (still.rows, Stir.SETTLED)
+    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == (still.rows, Stillness.SETTLED)
 
 
 def test_frames_in_motion_are_not_read() -> None:
@@ -66,7 +141,7 @@ def test_frames_in_motion_are_not_read() -> None:
     watching.look(FULL, 4)
     read = watching.read
     for table in sweep(FULL):
-        assert watching.see(table).stir is Stir.MOVING
+        assert watching.see(table).stir is Stillness.MOVING
     assert watching.read == read
 
 
@@ -77,14 +152,14 @@ def test_a_hand_passing_or_resting_never_changes_what_is_shown_where_it_did_noth
     for column in hand:
         for _ in range(rest):
             assert rows(watching.see(FULL.under(column, column + 13))) == reading(FULL).rows
-    assert (rows(watching.look(FULL, 5)), watching.watcher.watched.stir) == (reading(FULL).rows, Stir.SETTLED)
+    assert (rows(watching.look(FULL, 5)), watching.watcher.watched.stir) == (reading(FULL).rows, Stillness.SETTLED)
 
 
 def test_a_resting_hand_is_told_and_what_is_under_it_stays_as_last_seen() -> None:
     watching = Watching()
     watching.look(FULL, 4)
     watched = watching.look(FULL.under(3, 4), 4)
-    assert (watched.stir, [(one.row, one.col) for one in watched.covered]) == (Stir.COVERED, [(0, 3), (0, 4)])
+    assert (watched.stir, [(one.row, one.col) for one in watched.covered]) == (Stillness.COVERED, [(0, 3), (0, 4)])
 
 
 def test_what_was_changed_under_a_hand_is_seen_when_the_hand_is_gone() -> None:
@@ -118,7 +193,7 @@ def test_a_tray_hidden_almost_altogether_stays_as_last_seen() -> None:
     loose = heap(*(one.read for one in reading(FULL).places[:5] if one.read))
     for _ in range(4):
         watching.see(hidden, loose)
-    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == (reading(FULL).rows, Stir.COVERED)
+    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == (reading(FULL).rows, Stillness.COVERED)
     assert len(watching.watcher.watched.covered) == 29
 
 
@@ -128,7 +203,7 @@ def test_a_tray_that_is_taken_away_is_gone() -> None:
     bare = Table((None,) * 34)
     for _ in range(4):
         watching.see(bare, heap())
-    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == ((), Stir.SETTLED)
+    assert (rows(watching.watcher.watched), watching.watcher.watched.stir) == ((), Stillness.SETTLED)
 
 
 @dataclass(frozen=True)
@@ -188,7 +263,7 @@ def test_light_that_wanders_is_no_reason_to_read_again() -> None:
     watching = Watching()
     for step in range(30):
         watching.see(FULL, light=1 + 0.01 * (step % 7))
-    assert (watching.read, watching.watcher.watched.stir) == (2, Stir.SETTLED)
+    assert (watching.read, watching.watcher.watched.stir) == (2, Stillness.SETTLED)
 
 
 def test_what_changes_too_slowly_to_be_seen_from_frame_to_frame_is_read_again() -> None:
@@ -207,7 +282,7 @@ def test_backs_without_a_read_get_more_tries_and_then_peace() -> None:
     watching = Watching()
     for _ in range(20):
         watching.see(FULL, reading(FULL, unread=frozenset({6})))
-    assert (watching.read, watching.watcher.watched.stir) == (TRIES, Stir.SETTLED)
+    assert (watching.read, watching.watcher.watched.stir) == (TRIES, Stillness.SETTLED)
 
 
 def test_a_back_that_frames_read_now_and_then_is_read() -> None:
@@ -222,7 +297,7 @@ def test_a_reader_that_contradicts_itself_leaves_the_tile_doubtful_and_the_other
     for number in range(12):
         watching.see(FULL, reading(FULL.laid(6, 100 + number)))
     watched = watching.watcher.watched
-    assert (watched.stir, rows(watched)[0][6], rows(watched)[0][5]) == (Stir.SETTLED, None, 6)
+    assert (watched.stir, rows(watched)[0][6], rows(watched)[0][5]) == (Stillness.SETTLED, None, 6)
     assert [(read.row, read.col) for read in watched.doubtful] == [(0, 6)]
     assert watching.read == TRIES
 
@@ -231,15 +306,15 @@ def test_after_a_gap_nothing_counts_that_was_seen_before_it() -> None:
     watching = Watching()
     watching.look(FULL, 5)
     watching.frames += int(GAP_S * 10) + 1
-    assert [watching.see(FULL).stir for _ in range(3)] == [Stir.MOVING, Stir.SETTLING, Stir.SETTLED]
+    assert [watching.see(FULL).stir for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
 
 
 def test_a_lost_camera_leaves_what_was_shown_and_must_see_it_anew() -> None:
     watching = Watching()
     watching.look(FULL, 5)
     watching.watcher.lose()
-    assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stir.BLIND, reading(FULL).rows)
-    assert [watching.see(FULL).stir for _ in range(3)] == [Stir.MOVING, Stir.SETTLING, Stir.SETTLED]
+    assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stillness.BLIND, reading(FULL).rows)
+    assert [watching.see(FULL).stir for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
 
 
 @pytest.mark.parametrize("level", [0, 5, 255])
@@ -249,23 +324,23 @@ def test_when_the_light_goes_out_the_verdict_stays_and_nothing_is_read(level: in
     for _ in range(5):
         watching.frames += 1
         assert not watching.watcher.see(watching.frames / 10, np.full_like(frame(FULL), level))
-    assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stir.BLIND, reading(FULL).rows)
-    assert [watching.see(FULL).stir for _ in range(3)] == [Stir.MOVING, Stir.SETTLING, Stir.SETTLED]
+    assert (watching.watcher.watched.stir, rows(watching.watcher.watched)) == (Stillness.BLIND, reading(FULL).rows)
+    assert [watching.see(FULL).stir for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
 
 
 def test_a_reading_that_nobody_asked_for_is_not_looked_at() -> None:
-    watcher = Watcher()
+    watcher = TableWatcher()
     before = watcher.watched
     watcher.take(reading(FULL))
     assert watcher.watched is before
 
 
-@pytest.mark.parametrize("state", [State.EMPTY, State.FACE_UP])
-def test_a_place_that_changes_its_state_is_shown_after_two_frames(state: State) -> None:
+@pytest.mark.parametrize("state", [PlaceState.EMPTY, PlaceState.FACE_UP])
+def test_a_place_that_changes_its_state_is_shown_after_two_frames(state: PlaceState) -> None:
     watching = Watching()
     watching.look(FULL, 5)
     changed = FULL.laid(2, None)
     held = reading(changed)
-    said = Reading(held.reads, (*held.places[:2], place(2, None, state), *held.places[3:]))
+    said = PictureReading(held.reads, (*held.places[:2], place(2, None, state), *held.places[3:]))
     states = [watching.see(changed, said).shown.places[2].state for _ in range(4)]  # type: ignore[union-attr]  # shown long ago
-    assert states == [State.BACK, State.BACK, state, state]
+    assert states == [PlaceState.BACK, PlaceState.BACK, state, state]

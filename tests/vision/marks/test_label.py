@@ -1,3 +1,5 @@
+"""Labels are read, and known from print."""
+
 import cv2
 import numpy as np
 import pytest
@@ -7,9 +9,8 @@ from hypothesis import strategies as st
 from tests.examples import COSTLY
 from tests.vision.marks.drawn_labels import Drawn, lay, spoil
 from vision.geometry import Picture, Quad
-from vision.marks.label import read_labels
-from vision.marks.label_hits import find_hits
-from vision.marks.label_words import MODULE_COUNTS
+from vision.marks.label import find_hits, is_labelled, is_labelled_closely, read_labels
+from vision.marks.label_code import MODULE_COUNTS
 from vision.payload import Payload
 
 SET = 8
@@ -153,3 +154,35 @@ def test_rubbish_is_not_read_and_never_raises(seed: int, shift: float) -> None:
     noise = np.asarray(cv2.resize(chance.integers(0, 255, (40, 60), dtype=np.uint8), (240, 160)), dtype=np.uint8)
     quads = [chance.uniform(0, 200, (4, 2)) + shift for _ in range(3)]
     assert [mark.serial for mark in read_labels(noise, quads)] == [None] * 3
+
+
+def _labelled() -> tuple[Picture, list[Quad]]:
+    return lay([Drawn(Payload(8, serial), turned=serial % 3 == 0) for serial in range(1, 35)])
+
+
+def _printed() -> tuple[Picture, list[Quad]]:
+    picture, quads = lay([None] * 34)
+    for serial, quad in enumerate(quads, start=1):
+        middle = quad.mean(axis=0)
+        at = (round(middle[0]) - 32, round(middle[1]) + 12)
+        cv2.putText(picture, f"{serial:03d}", at, cv2.FONT_HERSHEY_SIMPLEX, 1.1, (240, 240, 240), 3, cv2.LINE_AA)
+    return picture, quads
+
+
+def test_labels_are_told_from_printed_numbers() -> None:
+    assert is_labelled(*_labelled())
+    assert not is_labelled(*_printed())
+
+
+def test_a_closer_look_tells_labels_that_blur_hides() -> None:
+    picture, quads = _labelled()
+    blurred = spoil(picture, blur=2.0)
+    assert not is_labelled(blurred, quads)
+    assert is_labelled_closely(blurred, quads)
+    assert not is_labelled_closely(*_printed())
+
+
+def test_without_tiles_there_are_no_labels() -> None:
+    nothing = np.zeros((4, 4), dtype=np.uint8)
+    assert not is_labelled(nothing, [])
+    assert not is_labelled_closely(nothing, [])

@@ -1,9 +1,14 @@
+"""All that a label can say, as zxing draws it, and what is guessed from modules."""
+
+import cv2
 import numpy as np
 import pytest
 import zxingcpp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.vision.marks.drawn_labels import TEXTS, barcode
-from vision.marks.label_words import MODULE_COUNTS, words
+from vision.marks.label_code import MODULE_COUNTS, guess_label, label_codebook
 from vision.payload import LAST_SERIAL
 
 
@@ -15,7 +20,7 @@ def _says(white: np.ndarray) -> str:
 
 @pytest.mark.parametrize("count", MODULE_COUNTS)
 def test_every_word_of_a_set_is_what_zxing_draws(count: int) -> None:
-    known = words(count)
+    known = label_codebook(count)
     drawn = {barcode(TEXTS[count].format(8, serial)).tobytes() for serial in range(1, LAST_SERIAL + 1)}
     of_set = [at for at in range(len(known.modules)) if known.payload(at).set == 8]
     ours = {(known.modules[at] * np.uint8(255)).tobytes() for at in of_set}
@@ -25,7 +30,7 @@ def test_every_word_of_a_set_is_what_zxing_draws(count: int) -> None:
 
 @pytest.mark.parametrize("count", MODULE_COUNTS)
 def test_zxing_reads_every_spelling_as_the_payload_that_it_stands_for(count: int) -> None:
-    known = words(count)
+    known = label_codebook(count)
     some = range(0, len(known.modules), 61)
     payloads = [known.payload(at) for at in some]
     said = [_says(known.modules[at]) for at in some]
@@ -34,9 +39,42 @@ def test_zxing_reads_every_spelling_as_the_payload_that_it_stands_for(count: int
 
 @pytest.mark.parametrize(("count", "apart"), [(14, 26), (12, 17), (10, 12)])
 def test_words_of_different_payloads_differ_in_many_modules(count: int, apart: int) -> None:
-    known = words(count)
+    known = label_codebook(count)
     spelled = len(known.modules) // 13600
     for at in range(0, len(known.modules), 997):
         differ = (known.modules != known.modules[at]).sum(axis=(1, 2))
         others = np.delete(differ, [at % 13600 + 13600 * spelling for spelling in range(spelled)])
         assert others.min() >= apart
+
+
+counts = st.sampled_from(MODULE_COUNTS)
+seeds = st.integers(0, 2**31)
+
+
+@given(counts, st.integers(0, 13599), st.floats(0, 0.9), st.floats(0, 0.2), st.floats(-1, 1), seeds)
+def test_modules_that_are_blurred_noisy_and_under_glare_are_guessed_right(
+    count: int, word: int, blur: float, noise: float, slope: float, seed: int
+) -> None:
+    values = np.pad(label_codebook(count).modules[word].astype(np.float32), 1, constant_values=1)
+    if blur > 0.1:
+        values = np.asarray(cv2.GaussianBlur(values, (0, 0), blur), dtype=np.float32)
+    values = values + np.random.default_rng(seed).normal(0, noise, values.shape).astype(np.float32) * (1 - blur)
+    values += slope * np.linspace(0, 1, count + 2, dtype=np.float32)
+    assert guess_label(values).payload == label_codebook(count).payload(word)
+
+
+@given(counts, seeds)
+def test_noise_is_like_no_word(count: int, seed: int) -> None:
+    values = np.random.default_rng(seed).normal(0, 1, (count + 2, count + 2)).astype(np.float32)
+    guess = guess_label(values)
+    assert guess.likeness - guess.next_likeness < 0.15
+
+
+@given(counts, st.integers(0, 13599), st.floats(0.01, 200), st.floats(-100, 100))
+def test_how_bright_and_how_strong_the_print_is_does_not_matter(
+    count: int, word: int, contrast: float, black: float
+) -> None:
+    values = np.pad(label_codebook(count).modules[word].astype(np.float32), 1, constant_values=1) * contrast + black
+    guess = guess_label(values.astype(np.float32))
+    assert guess.payload == label_codebook(count).payload(word)
+    assert guess.likeness > 0.99

@@ -11,20 +11,20 @@ import numpy as np
 import pypdfium2
 
 from vision.geometry import Picture, Points, Quad
-from vision.marks.label_hits import decode_labels
-from vision.sheets.formats import formats
+from vision.marks.label import decode_labels
+from vision.sheets.formats import sheet_formats
 from vision.sheets.registry import draw_faces
-from vision.sheets.sheet import Labels
+from vision.sheets.sheet import LabelOrder
 
 MM: Final = 72 / 25.4
 """Points a millimetre."""
 
-FACES: Final = draw_faces(random.Random(4))
+PRINTED_FACES: Final = draw_faces(random.Random(4))
 
 
-def labels(name: str = "avery-l4730", **changed: Any) -> Labels:  # noqa: ANN401 - any field
+def labels(name: str = "avery-l4730", **changed: Any) -> LabelOrder:  # noqa: ANN401 - any field
     """Labels of set 3, all of them, unless something else is said."""
-    return Labels(**{"set": 3, "faces": FACES, "sheet": formats()[name], **changed})
+    return LabelOrder(**{"set": 3, "faces": PRINTED_FACES, "sheet": sheet_formats()[name], **changed})
 
 
 def pages(pdf: bytes) -> int:

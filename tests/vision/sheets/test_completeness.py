@@ -6,44 +6,44 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.sheets.completeness import Completeness, Look, Tile, judge
+from vision.sheets.completeness import Completeness, PictureTiles, SetTile, judge_set
 
 NAMES = st.sampled_from(["03", "04", "C", None])
-TILES = st.builds(Tile, NAMES, st.integers(1, 136))
+TILES = st.builds(SetTile, NAMES, st.integers(1, 136))
 LOOKS = st.lists(
-    st.builds(Look, st.lists(TILES, max_size=12).map(tuple), st.integers(0, 3), st.integers(0, 2)), max_size=5
+    st.builds(PictureTiles, st.lists(TILES, max_size=12).map(tuple), st.integers(0, 3), st.integers(0, 2)), max_size=5
 )
-WHOLE = tuple(Tile("03", serial) for serial in range(1, 137))
+WHOLE = tuple(SetTile("03", serial) for serial in range(1, 137))
 
 
 @given(LOOKS, NAMES, st.randoms(use_true_random=False))
 def test_the_order_of_pictures_and_of_tiles_in_them_changes_nothing(
-    looks: list[Look], named: str | None, chance: random.Random
+    looks: list[PictureTiles], named: str | None, chance: random.Random
 ) -> None:
     mixed = [replace(look, tiles=tuple(chance.sample(look.tiles, len(look.tiles)))) for look in looks]
     chance.shuffle(mixed)
-    assert judge(mixed, named) == judge(looks, named)
+    assert judge_set(mixed, named) == judge_set(looks, named)
 
 
 @given(LOOKS, NAMES)
-def test_pictures_taken_twice_say_the_same(looks: list[Look], named: str | None) -> None:
-    once, twice = judge(looks, named), judge([*looks, *looks], named)
+def test_pictures_taken_twice_say_the_same(looks: list[PictureTiles], named: str | None) -> None:
+    once, twice = judge_set(looks, named), judge_set([*looks, *looks], named)
     assert replace(twice, unread=0, face_up=0) == replace(once, unread=0, face_up=0)
 
 
 @given(LOOKS, st.sampled_from(["03", "04", "C"]), LOOKS)
 def test_a_further_picture_never_makes_a_tile_missing_nor_takes_a_fault_back(
-    looks: list[Look], named: str, further: list[Look]
+    looks: list[PictureTiles], named: str, further: list[PictureTiles]
 ) -> None:
-    before, after = judge(looks, named), judge([*looks, *further], named)
+    before, after = judge_set(looks, named), judge_set([*looks, *further], named)
     assert set(after.missing) <= set(before.missing)
     assert set(after.double) >= set(before.double)
     assert set(after.foreign) >= set(before.foreign)
 
 
 @given(LOOKS, st.sampled_from(["03", "04", "C"]))
-def test_each_tile_is_missing_or_was_seen_and_each_that_was_seen_is_told(looks: list[Look], named: str) -> None:
-    found = judge(looks, named)
+def test_each_tile_is_missing_or_was_seen_and_each_that_was_seen_is_told(looks: list[PictureTiles], named: str) -> None:
+    found = judge_set(looks, named)
     tiles = [tile for look in looks for tile in look.tiles]
     seen = {tile.serial for tile in tiles if tile.set == named}
     assert set(found.missing) == set(range(1, 137)) - seen
@@ -53,34 +53,36 @@ def test_each_tile_is_missing_or_was_seen_and_each_that_was_seen_is_told(looks: 
 
 @given(st.sets(st.integers(1, 136)), st.sets(st.integers(1, 136)))
 def test_a_set_is_complete_when_all_pictures_together_show_all_of_it(first: set[int], second: set[int]) -> None:
-    looks = [Look(tuple(Tile("03", serial) for serial in shown)) for shown in (first, second)]
-    assert judge(looks, "03").complete == (first | second == set(range(1, 137)))
+    looks = [PictureTiles(tuple(SetTile("03", serial) for serial in shown)) for shown in (first, second)]
+    assert judge_set(looks, "03").complete == (first | second == set(range(1, 137)))
 
 
 def test_a_serial_in_two_pictures_is_no_double_and_in_one_picture_it_is() -> None:
-    assert judge([Look(WHOLE), Look(WHOLE[:50])], "03").complete
-    found = judge([Look((*WHOLE, WHOLE[16]))], "03")
+    assert judge_set([PictureTiles(WHOLE), PictureTiles(WHOLE[:50])], "03").complete
+    found = judge_set([PictureTiles((*WHOLE, WHOLE[16]))], "03")
     assert (found.double, found.missing, found.complete) == ((17,), (), False)
 
 
 def test_a_foreign_tile_makes_a_whole_set_incomplete() -> None:
-    found = judge([Look((*WHOLE, Tile("04", 17)))], "03")
-    assert (found.foreign, found.missing, found.complete) == ((Tile("04", 17),), (), False)
+    found = judge_set([PictureTiles((*WHOLE, SetTile("04", 17)))], "03")
+    assert (found.foreign, found.missing, found.complete) == ((SetTile("04", 17),), (), False)
 
 
 def test_a_tile_that_says_no_set_stands_for_none_of_a_named_set() -> None:
-    found = judge([Look((*WHOLE[1:], Tile(None, 1)))], "03")
+    found = judge_set([PictureTiles((*WHOLE[1:], SetTile(None, 1)))], "03")
     assert (found.missing, found.unread) == ((1,), 1)
 
 
 def test_without_a_name_the_set_is_the_one_that_most_tiles_say() -> None:
-    assert judge([Look((*WHOLE, Tile("04", 17)))]) == judge([Look((*WHOLE, Tile("04", 17)))], "03")
+    assert judge_set([PictureTiles((*WHOLE, SetTile("04", 17)))]) == judge_set(
+        [PictureTiles((*WHOLE, SetTile("04", 17)))], "03"
+    )
 
 
 def test_a_set_whose_backs_say_no_set_is_judged_by_its_numbers() -> None:
-    found = judge([Look(tuple(Tile(None, serial) for serial in range(2, 137)))])
+    found = judge_set([PictureTiles(tuple(SetTile(None, serial) for serial in range(2, 137)))])
     assert found == Completeness(None, (1,), (), (), 0, 0)
 
 
 def test_no_picture_shows_no_tile() -> None:
-    assert judge([]) == Completeness(None, (*range(1, 137),), (), (), 0, 0)
+    assert judge_set([]) == Completeness(None, (*range(1, 137),), (), (), 0, 0)

@@ -6,29 +6,30 @@ from hypothesis import strategies as st
 
 from vision.errors import LabelTooSmallError
 from vision.payload import Payload, module_count, parse_payload
-from vision.sheets.code import TEXTS, matrix
 from vision.sheets.label import (
+    CODE_TEXTS,
     DIGIT_HEIGHT,
-    NUMBERS,
+    NUMBER_SIZES,
     SMALLEST_MODULE,
     TOLERANCE,
-    Number,
-    lay_out,
+    NumberSize,
+    code_modules,
+    lay_out_label,
     needs_bar,
     number_width,
     usual_modules,
-)  # fmt: skip
+)
 
 SIDES = st.floats(8, 40)
 NEAR = 1e-6
 
 
-@given(SIDES, SIDES, st.sampled_from([*TEXTS]), st.sampled_from(NUMBERS))
+@given(SIDES, SIDES, st.sampled_from([*CODE_TEXTS]), st.sampled_from(NUMBER_SIZES))
 def test_code_with_its_white_and_number_lie_inside_and_apart(
-    width: float, height: float, modules: int, number: Number
+    width: float, height: float, modules: int, number: NumberSize
 ) -> None:
     try:
-        layout = lay_out(width, height, modules, number)
+        layout = lay_out_label(width, height, modules, number)
     except LabelTooSmallError:
         return
     left, top = (at - layout.module for at in layout.code)
@@ -48,26 +49,26 @@ def test_code_with_its_white_and_number_lie_inside_and_apart(
     assert foot + 0.25 * layout.digit <= height - TOLERANCE + NEAR
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_what_would_be_too_fine_for_a_camera_is_refused(number: Number) -> None:
+@pytest.mark.parametrize("number", NUMBER_SIZES)
+def test_what_would_be_too_fine_for_a_camera_is_refused(number: NumberSize) -> None:
     with pytest.raises(LabelTooSmallError):
-        lay_out(7.0, 7.0, 14, number)
+        lay_out_label(7.0, 7.0, 14, number)
 
 
 @pytest.mark.parametrize(("side", "modules"), [(8.5, 10), (9.4, 12), (9.39, 10), (10.6, 14), (10.59, 12), (40, 14)])
 def test_a_label_has_the_most_modules_that_are_large_enough(side: float, modules: int) -> None:
-    assert usual_modules(side, side, TEXTS, "none") == modules
+    assert usual_modules(side, side, CODE_TEXTS, "none") == modules
 
 
 def test_a_label_that_takes_not_even_the_fewest_modules_is_refused() -> None:
     with pytest.raises(LabelTooSmallError):
-        usual_modules(6.9, 6.9, TEXTS, "none")
+        usual_modules(6.9, 6.9, CODE_TEXTS, "none")
 
 
-@pytest.mark.parametrize("modules", TEXTS)
+@pytest.mark.parametrize("modules", CODE_TEXTS)
 def test_a_code_has_as_many_modules_as_its_text_asks_for_and_says_the_tile(modules: int) -> None:
-    text = TEXTS[modules](Payload(3, 17))
-    assert matrix(Payload(3, 17), modules).shape == (modules, modules)
+    text = CODE_TEXTS[modules](Payload(3, 17))
+    assert code_modules(Payload(3, 17), modules).shape == (modules, modules)
     assert (module_count(text), parse_payload(text)) == (modules, Payload(3, 17))
 
 

@@ -1,7 +1,10 @@
-"""The registry: what is written is read, and whatever is wrong in it is named with its line, never with a face."""
+"""The registry of sets, and the private file that it is in."""
 
+import fcntl
 import json
+import os
 import random
+import stat
 from collections import Counter
 from pathlib import Path
 
@@ -9,11 +12,61 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.scorer.folder import SETS
-from broker.scorer.folder import read_registry as read_as_the_scorer_does
-from vision.errors import RegistryInvalidError, RegistryMissingError
-from vision.sheets.faces import FACES
-from vision.sheets.registry import Registry, draw_faces, read_registry, registry_bytes
+from broker.event import SETS
+from broker.event import read_registry as read_as_the_scorer_does
+from vision.errors import RegistryInvalidError, RegistryMissingError, UnwritableError
+from vision.sheets.registry import (
+    FACES,
+    SetRegistry,
+    draw_faces,
+    locked_folder,
+    private_file,
+    read_set_registry,
+    registry_bytes,
+)
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_is_for_its_owner_alone_even_where_an_open_one_was(tmp_path: Path) -> None:
+    path = tmp_path / "sets.json"
+    path.write_bytes(b"old")
+    path.chmod(0o644)
+    with private_file(path, b"new"):
+        assert path.read_bytes() == b"old"
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode), names_in(tmp_path)) == (b"new", 0o600, ["sets.json"])
+
+
+def test_when_the_block_fails_what_was_there_stays_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "sets.json"
+    path.write_bytes(b"old")
+    with pytest.raises(ZeroDivisionError), private_file(path, b"new"):
+        raise ZeroDivisionError
+    assert (path.read_bytes(), names_in(tmp_path)) == (b"old", ["sets.json"])
+
+
+def test_of_two_files_the_first_is_not_there_without_the_second(tmp_path: Path) -> None:
+    taken = tmp_path / "sets.json"
+    taken.mkdir()
+    with (
+        pytest.raises(UnwritableError, match=r"sets\.json: Is a directory"),
+        private_file(tmp_path / "sheet.pdf", b"labels"),
+        private_file(taken, b"registry"),
+    ):
+        pass
+    assert names_in(tmp_path) == ["sets.json"]
+
+
+def test_while_one_writes_others_wait(tmp_path: Path) -> None:
+    other = os.open(tmp_path, os.O_RDONLY)
+    try:
+        with locked_folder(tmp_path), pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(other)
 
 
 def written(folder: Path, content: str | bytes) -> Path:
@@ -24,11 +77,11 @@ def written(folder: Path, content: str | bytes) -> Path:
 
 def mistakes_in(folder: Path, content: str | bytes) -> list[str]:
     with pytest.raises(RegistryInvalidError) as caught:
-        read_registry(written(folder, content))
+        read_set_registry(written(folder, content))
     return [line.removeprefix(f"{SETS}: ") for line in str(caught.value).splitlines()]
 
 
-def of(number: int, seed: int = 1) -> Registry:
+def of(number: int, seed: int = 1) -> SetRegistry:
     return {number: draw_faces(random.Random(seed))}
 
 
@@ -39,7 +92,7 @@ def test_what_is_written_is_read_here_and_by_the_scorer(
     chance = random.Random(seed)
     registry = {number: draw_faces(chance) for number in numbers}
     path = written(tmp_path_factory.mktemp("folder"), registry_bytes(registry))
-    assert read_registry(path) == registry
+    assert read_set_registry(path) == registry
     assert read_as_the_scorer_does(path.parent) == registry
 
 
@@ -58,10 +111,10 @@ def test_a_face_lies_on_any_serial_as_likely() -> None:
 
 
 def test_a_registry_written_in_one_line_is_read_too(tmp_path: Path) -> None:
-    assert read_registry(written(tmp_path, json.dumps(of(3)))) == of(3)
+    assert read_set_registry(written(tmp_path, json.dumps(of(3)))) == of(3)
 
 
-def lines_of(registry: Registry) -> list[str]:
+def lines_of(registry: SetRegistry) -> list[str]:
     return registry_bytes(registry).decode().splitlines()
 
 
@@ -118,11 +171,11 @@ def test_rubbish_is_refused_with_a_code_and_nothing_else(
 ) -> None:
     path = written(tmp_path_factory.mktemp("folder"), content.encode("utf-8", "replace"))
     with pytest.raises(RegistryInvalidError):
-        read_registry(path)
+        read_set_registry(path)
 
 
 def test_a_registry_without_sets_is_one(tmp_path: Path) -> None:
-    assert read_registry(written(tmp_path, "{}")) == {}
+    assert read_set_registry(written(tmp_path, "{}")) == {}
 
 
 def test_a_set_without_tiles_is_named(tmp_path: Path) -> None:
@@ -131,9 +184,9 @@ def test_a_set_without_tiles_is_named(tmp_path: Path) -> None:
 
 def test_a_registry_that_is_not_there_has_a_code_of_its_own(tmp_path: Path) -> None:
     with pytest.raises(RegistryMissingError):
-        read_registry(tmp_path / "gone.json")
+        read_set_registry(tmp_path / "gone.json")
 
 
 def test_a_folder_is_no_registry(tmp_path: Path) -> None:
     with pytest.raises(RegistryInvalidError):
-        read_registry(tmp_path)
+        read_set_registry(tmp_path)

@@ -4,12 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.finder.closeup import REACH, SIDE, SQUARE, cut
-from vision.finder.network import Maps
-from vision.finder.votes import cast, count
-from vision.training.finder_crops import random_crop
-from vision.training.finder_targets import targets
-from vision.training.finder_views import view
+from vision.finder import CLOSEUP_REACH, CLOSEUP_SIDE, CLOSEUP_SQUARE, CellMaps, cast_votes, count_votes, cut_square
+from vision.training.finder_examples import finder_targets, random_crop, view_of_scene
 from vision.training.scene import Scene, draw_scene
 
 SEEDS = [207, 211, 216]
@@ -27,7 +23,7 @@ def test_a_seed_gives_one_scene_and_another_seed_another() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("stands", [False, True])
 def test_quads_run_clockwise_from_a_short_end_in_every_view(seed: int, *, stands: bool) -> None:
-    scene = view(draw_scene(seed), np.random.default_rng(seed), stands=stands)
+    scene = view_of_scene(draw_scene(seed), np.random.default_rng(seed), stands=stands)
     right, down = scene.quads[:, 1] - scene.quads[:, 0], scene.quads[:, 3] - scene.quads[:, 0]
     assert (right[:, 0] * down[:, 1] - right[:, 1] * down[:, 0] > 0).all()
 
@@ -35,7 +31,7 @@ def test_quads_run_clockwise_from_a_short_end_in_every_view(seed: int, *, stands
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("stands", [False, True])
 def test_a_core_lies_in_its_own_tile_in_every_view(seed: int, *, stands: bool) -> None:
-    scene = view(draw_scene(seed), np.random.default_rng(seed), stands=stands)
+    scene = view_of_scene(draw_scene(seed), np.random.default_rng(seed), stands=stands)
     for row, column in np.argwhere(scene.cores > 0):
         quad = np.ascontiguousarray(scene.quads[scene.cores[row, column] - 1])
         assert cv2.pointPolygonTest(quad, (4 * (float(column) + 0.5), 4 * (float(row) + 0.5)), measureDist=False) > 0
@@ -44,8 +40,8 @@ def test_a_core_lies_in_its_own_tile_in_every_view(seed: int, *, stands: bool) -
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_network_that_answers_what_it_is_taught_finds_the_tiles_where_they_are(seed: int) -> None:
     scene = draw_scene(seed)
-    told = targets(scene)
-    tiles = count(cast(Maps(told.logits[0], told.logits[1], told.logits[2], told.regressions)))
+    told = finder_targets(scene)
+    tiles = count_votes(cast_votes(CellMaps(told.logits[0], told.logits[1], told.logits[2], told.regressions)))
     assert len(tiles.frames) > 0
     centres = scene.quads.mean(axis=1)
     for frame in tiles.frames:
@@ -56,9 +52,9 @@ def test_a_network_that_answers_what_it_is_taught_finds_the_tiles_where_they_are
 def test_what_a_cut_out_is_said_to_hold_is_what_is_cut_out_there(seed: int) -> None:
     scene, rng = draw_scene(seed), np.random.default_rng(seed)
     for crop in (random_crop(rng, scene) for _ in range(40)):
-        assert crop.picture.shape == (SIDE, SIDE, 3)
+        assert crop.picture.shape == (CLOSEUP_SIDE, CLOSEUP_SIDE, 3)
         if crop.weights[1]:
-            corners = SQUARE + crop.corners.reshape(4, 2)
+            corners = CLOSEUP_SQUARE + crop.corners.reshape(4, 2)
             assert np.abs(corners.mean(axis=0)).max() < 0.51
 
 
@@ -66,6 +62,6 @@ def test_a_cut_out_shows_its_quad_in_its_middle_part() -> None:
     picture = np.zeros((200, 200, 3), np.uint8)
     quad = np.array([[60.0, 50.0], [100.0, 50.0], [100.0, 110.0], [60.0, 110.0]])
     cv2.rectangle(picture, (60, 50), (99, 109), (255, 255, 255), -1)
-    rows, columns = np.nonzero(cut(picture, quad)[:, :, 0] > 127)
-    edges = np.array([columns.min(), columns.max() + 1, rows.min(), rows.max() + 1]) / SIDE
-    assert np.allclose(edges, np.array([-1, 1, -1, 1]) / REACH / 2 + 0.5, atol=1.1 / SIDE)
+    rows, columns = np.nonzero(cut_square(picture, quad)[:, :, 0] > 127)
+    edges = np.array([columns.min(), columns.max() + 1, rows.min(), rows.max() + 1]) / CLOSEUP_SIDE
+    assert np.allclose(edges, np.array([-1, 1, -1, 1]) / CLOSEUP_REACH / 2 + 0.5, atol=1.1 / CLOSEUP_SIDE)

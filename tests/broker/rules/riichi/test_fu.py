@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from broker.rules.riichi.hand import Hand
-from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.riichi import RiichiProfile
+from broker.rules.riichi.hand import RiichiHand
 from tests.broker.rules.riichi.hands import BASIC, MONTREAL, TENHOU, counted, made, yaku
 
 
-def items(hand: Hand, profile: RiichiProfile = MONTREAL, **said: Any) -> dict[str, int]:  # noqa: ANN401 - what is said of a win
+def items(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> dict[str, int]:  # noqa: ANN401 - what is said of a win
     """Give the fu of a hand by reason; equal ones are added."""
     fu = counted(hand, profile, **said).fu
     assert fu is not None
@@ -19,7 +19,7 @@ def items(hand: Hand, profile: RiichiProfile = MONTREAL, **said: Any) -> dict[st
     return found
 
 
-def sum_and_rounded(hand: Hand, profile: RiichiProfile = MONTREAL, **said: Any) -> tuple[int, int]:  # noqa: ANN401 - what is said of a win
+def sum_and_rounded(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> tuple[int, int]:  # noqa: ANN401 - what is said of a win
     """Give the fu of a hand before and after rounding."""
     fu = counted(hand, profile, **said).fu
     assert fu is not None

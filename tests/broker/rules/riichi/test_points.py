@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.rules.errors import RuleError
-from broker.rules.profile import Stated
-from broker.rules.riichi.points import MANGAN, Payments, Win, payments
-from broker.rules.riichi.profile_files import load
+from broker.rules import RuleError, Stated, load_riichi
+from broker.rules.riichi import MANGAN, PaidWin, RiichiPayments, riichi_payments
 
-RULES: Final = load("riichi-montreal").points
+RULES: Final = load_riichi("riichi-montreal").points
 
 TABLE: Final = """
 fu  han  ron    each/dealer   dealer-ron  each
@@ -82,7 +80,7 @@ CELLS: Final = [
 ]
 
 
-def cell_of(paid: Payments) -> str:
+def cell_of(paid: RiichiPayments) -> str:
     """Write payments as the table does."""
     if paid.dealer_pays is not None:
         return f"{paid.each_non_dealer_pays}/{paid.dealer_pays}"
@@ -91,41 +89,43 @@ def cell_of(paid: Payments) -> str:
 
 @pytest.mark.parametrize(("fu", "han", "how", "cell"), CELLS)
 def test_each_cell_of_the_usual_table_is_right(fu: int, han: int, how: str, cell: str) -> None:
-    win = Win(han, fu, dealer="dealer" in how, self_drawn="tsumo" in how)
-    assert cell_of(payments(win, RULES)) == cell
+    win = PaidWin(han, fu, dealer="dealer" in how, self_drawn="tsumo" in how)
+    assert cell_of(riichi_payments(win, RULES)) == cell
 
 
 def test_two_han_thirty_fu_won_by_the_dealer_on_a_discard_is_2900() -> None:
     # RIICHI-POINTS: 30 x 2 x 2 x 2 x 2 = 480; 480 x 6 = 2880, rounded up.
-    assert payments(Win(2, 30, dealer=True, self_drawn=False), RULES) == Payments(480, None, 2900, discarder_pays=2900)
+    assert riichi_payments(PaidWin(2, 30, dealer=True, self_drawn=False), RULES) == RiichiPayments(
+        480, None, 2900, discarder_pays=2900
+    )
 
 
 def test_three_han_fifty_fu_self_drawn_by_another_is_3200_and_1600_from_each() -> None:
-    assert payments(Win(3, 50, dealer=False, self_drawn=True), RULES) == Payments(
+    assert riichi_payments(PaidWin(3, 50, dealer=False, self_drawn=True), RULES) == RiichiPayments(
         1600, None, 6400, dealer_pays=3200, each_non_dealer_pays=1600
     )
 
 
 def test_four_han_thirty_fu_is_3900_from_the_dealer_and_3900_from_each_to_the_dealer() -> None:
     # RIICHI-POINTS, "Astuces": the dealer pays what each would have paid a dealer.
-    assert payments(Win(4, 30, dealer=False, self_drawn=True), RULES).dealer_pays == 3900
-    assert payments(Win(4, 30, dealer=True, self_drawn=True), RULES).each_other_pays == 3900
+    assert riichi_payments(PaidWin(4, 30, dealer=False, self_drawn=True), RULES).dealer_pays == 3900
+    assert riichi_payments(PaidWin(4, 30, dealer=True, self_drawn=True), RULES).each_other_pays == 3900
 
 
 def test_counters_are_300_from_the_discarder_and_100_from_each_of_three() -> None:
-    assert payments(Win(3, 30, dealer=False, self_drawn=False, honba=2), RULES).discarder_pays == 4500
-    drawn = payments(Win(3, 30, dealer=False, self_drawn=True, honba=2), RULES)
+    assert riichi_payments(PaidWin(3, 30, dealer=False, self_drawn=False, honba=2), RULES).discarder_pays == 4500
+    drawn = riichi_payments(PaidWin(3, 30, dealer=False, self_drawn=True, honba=2), RULES)
     assert (drawn.dealer_pays, drawn.each_non_dealer_pays, drawn.winner_gain) == (2200, 1200, 4600)
 
 
 def test_deposits_go_to_the_winner_and_nobody_pays_them_now() -> None:
-    assert payments(Win(1, 30, dealer=False, self_drawn=False, deposits=3), RULES) == Payments(
+    assert riichi_payments(PaidWin(1, 30, dealer=False, self_drawn=False, deposits=3), RULES) == RiichiPayments(
         240, None, 4000, discarder_pays=1000
     )
 
 
 def test_each_yakuman_is_four_mangan_whatever_han_and_fu_are() -> None:
-    assert payments(Win(0, 0, dealer=False, self_drawn=False, yakuman=2), RULES) == Payments(
+    assert riichi_payments(PaidWin(0, 0, dealer=False, self_drawn=False, yakuman=2), RULES) == RiichiPayments(
         16_000, "yakuman", 64_000, discarder_pays=64_000
     )
 
@@ -133,18 +133,18 @@ def test_each_yakuman_is_four_mangan_whatever_han_and_fu_are() -> None:
 @pytest.mark.parametrize(("han", "fu"), [(4, 30), (3, 60)])
 def test_rounding_up_to_a_mangan_is_an_option(han: int, fu: int) -> None:
     rounding = msgspec.structs.replace(RULES, kiriage=Stated(True, "a test's"))  # noqa: FBT003 - the setting's value
-    win = Win(han, fu, dealer=False, self_drawn=False)
-    assert [payments(win, rules).discarder_pays for rules in (RULES, rounding)] == [7700, 8000]
+    win = PaidWin(han, fu, dealer=False, self_drawn=False)
+    assert [riichi_payments(win, rules).discarder_pays for rules in (RULES, rounding)] == [7700, 8000]
 
 
 def test_thirteen_han_are_a_sanbaiman_where_no_yakuman_is_counted() -> None:
     uncounted = msgspec.structs.replace(RULES, counted_yakuman=Stated("sanbaiman", "a test's"))
-    win = Win(13, 30, dealer=False, self_drawn=False)
-    assert [payments(win, rules).limit for rules in (RULES, uncounted)] == ["counted_yakuman", "sanbaiman"]
+    win = PaidWin(13, 30, dealer=False, self_drawn=False)
+    assert [riichi_payments(win, rules).limit for rules in (RULES, uncounted)] == ["counted_yakuman", "sanbaiman"]
 
 
 wins = st.builds(
-    Win,
+    PaidWin,
     han=st.integers(1, 20),
     fu=st.sampled_from([20, 25, *range(30, 180, 10)]),
     dealer=st.booleans(),
@@ -156,8 +156,8 @@ wins = st.builds(
 
 
 @given(wins)
-def test_the_winner_gains_what_the_others_pay_and_the_deposits(win: Win) -> None:
-    paid = payments(win, RULES)
+def test_the_winner_gains_what_the_others_pay_and_the_deposits(win: PaidWin) -> None:
+    paid = riichi_payments(win, RULES)
     parts = (paid.discarder_pays, paid.each_other_pays, paid.dealer_pays, paid.each_non_dealer_pays)
     times = (1, 3, 1, 2)
     paying = sum(part * by for part, by in zip(parts, times, strict=True) if part is not None)
@@ -165,18 +165,18 @@ def test_the_winner_gains_what_the_others_pay_and_the_deposits(win: Win) -> None
 
 
 @given(wins)
-def test_a_han_more_never_pays_less(win: Win) -> None:
-    assert payments(replace(win, han=win.han + 1), RULES).winner_gain >= payments(win, RULES).winner_gain
+def test_a_han_more_never_pays_less(win: PaidWin) -> None:
+    assert riichi_payments(replace(win, han=win.han + 1), RULES).winner_gain >= riichi_payments(win, RULES).winner_gain
 
 
 @given(wins, st.integers(1, 4))
-def test_under_five_han_nothing_is_worth_more_than_a_mangan(win: Win, han: int) -> None:
-    assert payments(replace(win, han=han, yakuman=0), RULES).base <= MANGAN
+def test_under_five_han_nothing_is_worth_more_than_a_mangan(win: PaidWin, han: int) -> None:
+    assert riichi_payments(replace(win, han=han, yakuman=0), RULES).base <= MANGAN
 
 
 @given(wins)
-def test_self_drawn_and_on_a_discard_differ_by_rounding_alone(win: Win) -> None:
-    drawn, discarded = (payments(replace(win, self_drawn=own), RULES).winner_gain for own in (True, False))
+def test_self_drawn_and_on_a_discard_differ_by_rounding_alone(win: PaidWin) -> None:
+    drawn, discarded = (riichi_payments(replace(win, self_drawn=own), RULES).winner_gain for own in (True, False))
     assert abs(drawn - discarded) < 300
 
 
@@ -195,7 +195,7 @@ def test_self_drawn_and_on_a_discard_differ_by_rounding_alone(win: Win) -> None:
     ],
 )
 def test_what_no_hand_is_worth_is_refused(wrong: dict[str, int], code: str) -> None:
-    right = Win(3, 30, dealer=False, self_drawn=False)
+    right = PaidWin(3, 30, dealer=False, self_drawn=False)
     with pytest.raises(RuleError) as refused:
         replace(right, **wrong)  # type: ignore[arg-type]  # only numbers are wrong here
     assert refused.value.code == code

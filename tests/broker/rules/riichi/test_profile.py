@@ -4,32 +4,30 @@ from importlib.resources import files
 
 import pytest
 
-from broker.rules.errors import RuleError
-from broker.rules.profile import settings
-from broker.rules.riichi.profile_files import DEFAULT, load, parse, shipped
+from broker.rules import DEFAULT_RIICHI, RuleError, load_riichi, parse_riichi, profile_settings, shipped_riichi
 
-MONTREAL = (files("broker.rules.riichi") / "profiles" / f"{DEFAULT}.toml").read_text(encoding="utf-8")
+MONTREAL = (files("broker.rules.riichi") / "profiles" / f"{DEFAULT_RIICHI}.toml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("profile_id", shipped())
+@pytest.mark.parametrize("profile_id", shipped_riichi())
 def test_every_shipped_profile_loads_under_its_own_name_and_in_short(profile_id: str) -> None:
-    assert load(profile_id).id == profile_id
-    assert load(profile_id.removeprefix("riichi-")) == load(profile_id)
+    assert load_riichi(profile_id).id == profile_id
+    assert load_riichi(profile_id.removeprefix("riichi-")) == load_riichi(profile_id)
 
 
-@pytest.mark.parametrize("profile_id", shipped())
+@pytest.mark.parametrize("profile_id", shipped_riichi())
 def test_every_value_says_where_it_is_from(profile_id: str) -> None:
-    assert [name for name, stated in settings(load(profile_id)) if len(stated.source) < 10] == []
+    assert [name for name, stated in profile_settings(load_riichi(profile_id)) if len(stated.source) < 10] == []
 
 
 def test_what_ships_is_the_club_the_site_and_the_basic_rules() -> None:
-    assert shipped() == ("riichi-basic", "riichi-montreal", "riichi-tenhou")
+    assert shipped_riichi() == ("riichi-basic", "riichi-montreal", "riichi-tenhou")
 
 
 @pytest.mark.parametrize("profile_id", ["", "oedmc-2020", "riichi-", "../mcr", "riichi-riichi-montreal"])
 def test_there_is_no_other(profile_id: str) -> None:
     with pytest.raises(RuleError) as refused:
-        load(profile_id)
+        load_riichi(profile_id)
     assert refused.value.code == "unknown_profile"
 
 
@@ -45,6 +43,6 @@ def test_there_is_no_other(profile_id: str) -> None:
 def test_a_mistake_is_named_with_its_place(old: str, new: str, told: str) -> None:
     assert MONTREAL.count(old) == 1
     with pytest.raises(RuleError) as refused:
-        parse(MONTREAL.replace(old, new))
+        parse_riichi(MONTREAL.replace(old, new))
     assert refused.value.code == "bad_profile"
     assert told in refused.value.text

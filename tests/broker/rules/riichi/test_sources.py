@@ -9,23 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.rules.errors import RuleError
-from broker.rules.profile import Stated
-from broker.rules.riichi.fu import is_pinfu
-from broker.rules.riichi.points import MANGAN, Payments, Win, payments
-from broker.rules.riichi.reading import readings
-from broker.rules.riichi.value import value
+from broker.rules import RuleError, Stated
+from broker.rules.riichi import MANGAN, PaidWin, RiichiPayments, riichi_payments
+from broker.rules.riichi.fu import hand_readings, is_pinfu
+from broker.rules.riichi.value import riichi_value
 from tests.benchmarks.riichi.hands import winning_hand
 from tests.broker.rules.riichi.hands import BASIC, MONTREAL, TENHOU, counted, made, yaku
-from tests.broker.rules.riichi.referee.playing import OPEN, holding, play, refusal
-from tests.broker.rules.riichi.session.playing import BEGIN, ron, settled
+from tests.broker.rules.riichi.referee_steps import OPEN, holding, play, refusal
+from tests.broker.rules.riichi.session_steps import BEGIN, ron, settled
 
 FU: Final = (20, 25, *range(30, 120, 10))
 
 
-def paid(han: int, fu: int, *, dealer: bool = False, self_drawn: bool = False) -> Payments:
+def paid(han: int, fu: int, *, dealer: bool = False, self_drawn: bool = False) -> RiichiPayments:
     """Give what han and fu pay."""
-    return payments(Win(han, fu, dealer, self_drawn), MONTREAL.points)
+    return riichi_payments(PaidWin(han, fu, dealer, self_drawn), MONTREAL.points)
 
 
 # ---- RIICHI-POINTS -----------------------------------------------------------------------------
@@ -67,7 +65,7 @@ def test_the_base_is_fu_doubled_twice_and_once_for_each_han(han: int, fu: int, b
 def test_four_han_are_a_mangan_but_for_drawn_pinfu_and_seven_pairs_where_30_fu_are_rounded_up(fu: int) -> None:
     # The text: la majorité des mains de 4 hans valent mangan. Les seules exceptions sont [pinfu pioché] et chii toitsu
     rounding = msgspec.structs.replace(MONTREAL.points, kiriage=Stated(True, "a test's"))  # noqa: FBT003 - the value
-    limit = payments(Win(4, fu, dealer=False, self_drawn=True), rounding).limit
+    limit = riichi_payments(PaidWin(4, fu, dealer=False, self_drawn=True), rounding).limit
     assert limit == (None if fu in (20, 25) else "mangan")
 
 
@@ -76,7 +74,7 @@ def test_only_a_drawn_pinfu_has_20_fu_and_a_pinfu_on_a_discard_has_30(seed: int)
     # The text: pinfu vaudra 20 fus [piochée], 30 fus [volée] ... les mains à 20 fus [ne sont que] dans ce cas
     hand, said = winning_hand(Random(seed))
     try:
-        found = value(hand, said, MONTREAL)
+        found = riichi_value(hand, said, MONTREAL)
     except RuleError:
         return
     if found.fu is None or found.yakuman:
@@ -84,7 +82,7 @@ def test_only_a_drawn_pinfu_has_20_fu_and_a_pinfu_on_a_discard_has_30(seed: int)
     pinfu = "pinfu" in yaku(found)
     assert (found.fu.rounded == 20) == (pinfu and said.self_drawn)
     assert not pinfu or said.self_drawn or found.fu.rounded == 30
-    assert not pinfu or any(is_pinfu(one, said) for one in readings(hand, self_drawn=said.self_drawn))
+    assert not pinfu or any(is_pinfu(one, said) for one in hand_readings(hand, self_drawn=said.self_drawn))
 
 
 # ---- RIICHI-PLAY -------------------------------------------------------------------------------

@@ -1,13 +1,20 @@
-"""The value of hands: yaku, yakuman, and each option of the profiles."""
+"""The value of a riichi hand: yaku by yaku, and what always holds."""
 
+from dataclasses import replace
+from random import Random
 from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from broker.rules.errors import RuleError
-from broker.rules.riichi.hand import Hand
-from broker.rules.riichi.profile import RiichiProfile
-from broker.rules.riichi.value import value_and_payments
+from broker.rules import RuleError, load_riichi, shipped_riichi
+from broker.rules.riichi import RiichiProfile, base_of
+from broker.rules.riichi.fu import hand_readings, has_yaku
+from broker.rules.riichi.hand import RiichiHand, RiichiSituation
+from broker.rules.riichi.value import RiichiHandValue, riichi_value, value_and_payments
+from tests.benchmarks.riichi.agreement import verdicts
+from tests.benchmarks.riichi.hands import winning_hand
 from tests.broker.rules.riichi.hands import BASIC, MONTREAL, TENHOU, counted, made, situation, with_setting, yaku
 
 PINFU: Final = made("234m678p2345578s", "6s")
@@ -32,7 +39,7 @@ COUNTED: Final = made("1234567899923m", "1m")
 DISJOINT: Final = made("147m258p369s1234z", "1m")
 
 
-def refused(hand: Hand, profile: RiichiProfile = MONTREAL, **said: Any) -> str:  # noqa: ANN401 - what is said of a win
+def refused(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> str:  # noqa: ANN401 - what is said of a win
     """Give the code with which a hand is refused."""
     with pytest.raises(RuleError) as problem:
         counted(hand, profile, **said)
@@ -78,7 +85,7 @@ def refused(hand: Hand, profile: RiichiProfile = MONTREAL, **said: Any) -> str: 
         ),
     ],
 )
-def test_each_yaku_is_counted(hand: Hand, said: dict[str, Any], expected: dict[str, int]) -> None:
+def test_each_yaku_is_counted(hand: RiichiHand, said: dict[str, Any], expected: dict[str, int]) -> None:
     assert yaku(counted(hand, **said)) == expected
 
 
@@ -102,7 +109,7 @@ def test_each_yaku_is_counted(hand: Hand, said: dict[str, Any], expected: dict[s
         (WHEELS["s"], {"daisharin": 1}),
     ],
 )
-def test_each_yakuman_is_counted_and_the_double_ones_twice(hand: Hand, expected: dict[str, int]) -> None:
+def test_each_yakuman_is_counted_and_the_double_ones_twice(hand: RiichiHand, expected: dict[str, int]) -> None:
     self_drawn = "suuankou" in expected
     found = counted(hand, self_drawn=self_drawn, seat_wind="west")
     assert {one.id: one.yakuman for one in found.yaku} == expected
@@ -192,7 +199,9 @@ def test_the_disjoint_hand_is_a_mangan_on_the_first_draw() -> None:
         (made("147m258p369s1123z", "1m"), {"first_turn": True, "self_drawn": True}),
     ],
 )
-def test_the_disjoint_hand_is_one_pair_nothing_that_fits_and_the_first_draw(hand: Hand, said: dict[str, Any]) -> None:
+def test_the_disjoint_hand_is_one_pair_nothing_that_fits_and_the_first_draw(
+    hand: RiichiHand, said: dict[str, Any]
+) -> None:
     assert refused(hand, **said) == "not_winning"
 
 
@@ -244,7 +253,7 @@ def test_dora_are_counted_once_for_each_indicator_and_under_riichi_those_below_t
         ("7z", made("55z234567p789p34s", "2s")),
     ],
 )
-def test_the_dora_after_the_last_of_a_kind_is_the_first(indicator: str, hand: Hand) -> None:
+def test_the_dora_after_the_last_of_a_kind_is_the_first(indicator: str, hand: RiichiHand) -> None:
     assert yaku(counted(hand, riichi=1, dora_indicators=(indicator,)))["dora"] == 2
 
 
@@ -269,3 +278,69 @@ def test_a_red_five_counts_in_a_reading_that_is_weighed_by_itself() -> None:
     without = with_setting(TENHOU, "fu", "replacement_tile", 0)
     found = counted(made("444055666m9p", "9p", "kan 8888s"), without, self_drawn=True, rinshan=True)
     assert yaku(found) == {"rinshan_kaihou": 1, "toitoi": 2, "sanankou": 2, "red_five": 1}
+
+
+@st.composite
+def wins(draw: st.DrawFn) -> tuple[RiichiHand, RiichiSituation]:
+    """Make a winning hand and how it won."""
+    return winning_hand(Random(draw(st.integers(0, 2**32))))
+
+
+def found(hand: RiichiHand, said: RiichiSituation) -> RiichiHandValue | None:
+    """Count a hand; None without a yaku."""
+    try:
+        return riichi_value(hand, said, MONTREAL)
+    except RuleError as problem:
+        if problem.code != "no_yaku":
+            raise
+        return None
+
+
+@pytest.mark.parametrize("profile_id", shipped_riichi())
+def test_our_fu_and_the_librarys_agree(profile_id: str) -> None:
+    # `python -m tests.benchmarks.riichi.agreement 1000000` does the same at length.
+    counts, different = verdicts(load_riichi(profile_id), 250, seed=8)
+    assert different == []
+    assert counts["agree"] > 100
+    assert set(counts) <= {"agree", "no_yaku", "yakuman", "agree but for the option"}
+    assert "agree but for the option" not in counts or profile_id == MONTREAL.id
+
+
+@given(wins())
+def test_the_order_of_tiles_and_melds_does_not_matter(win: tuple[RiichiHand, RiichiSituation]) -> None:
+    hand, said = win
+    turned = RiichiHand(hand.concealed[::-1], hand.winning_tile, hand.melds[::-1])
+    one, other = found(hand, said), found(turned, said)
+    assert (one is None) == (other is None)
+    if one is not None and other is not None:
+        assert (one.yaku, one.fu and one.fu.sum) == (other.yaku, other.fu and other.fu.sum)
+
+
+@given(wins())
+def test_the_fu_are_those_of_a_reading_that_has_the_yaku(win: tuple[RiichiHand, RiichiSituation]) -> None:
+    hand, said = win
+    counted = found(hand, said)
+    if counted is not None and not counted.yakuman:
+        yaku = {one.id for one in counted.yaku}
+        assert any(has_yaku(one, yaku, said) for one in hand_readings(hand, self_drawn=said.self_drawn))
+
+
+@given(wins())
+def test_a_dora_more_never_makes_a_hand_worth_less(win: tuple[RiichiHand, RiichiSituation]) -> None:
+    hand, said = win
+    bare = found(hand, replace(said, dora_indicators=()))
+    if bare is not None:
+        more = found(hand, said)
+        assert more is not None
+        bases = [base_of(one.win(said), MONTREAL.points)[0] for one in (bare, more)]
+        assert bases == sorted(bases)
+
+
+@given(wins())
+def test_riichi_never_makes_a_closed_hand_worth_less(win: tuple[RiichiHand, RiichiSituation]) -> None:
+    hand, said = win
+    if not hand.open and not said.riichi:
+        silent, declared = found(hand, said), found(hand, replace(said, riichi=1))
+        assert declared is not None
+        least = base_of(silent.win(said), TENHOU.points)[0] if silent else 0
+        assert base_of(declared.win(said), TENHOU.points)[0] >= least

@@ -1,4 +1,4 @@
-"""Which tiles complete a riichi hand."""
+"""Which tiles complete a hand, and when furiten keeps a player from winning on a discard."""
 
 from collections.abc import Callable
 
@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.rules.errors import RuleError
-from broker.rules.fan.hand import Meld
-from broker.rules.fan.shanten import waits as mcr_waits
-from broker.rules.riichi.waits import orphans_wait, waits
-from broker.rules.tiles import FULL_SET
+from broker.rules import FULL_SET, RuleError
+from broker.rules.mcr import McrMeld, mcr_waits
+from broker.rules.riichi.waits import SeenTile, furiten, may_ron, orphans_wait, riichi_waits
 
 
 def tiles(written: str) -> tuple[str, ...]:
@@ -47,10 +45,10 @@ def test_a_hand_waits_for_what_completes_it(concealed: str, melds: tuple[str, ..
     laid_down = [tiles(meld) for meld in melds]
     if expected is None:
         with pytest.raises(RuleError) as refused:
-            waits(tiles(concealed), laid_down)
+            riichi_waits(tiles(concealed), laid_down)
         assert refused.value.code == "wrong_tile_count"
     else:
-        assert waits(tiles(concealed), laid_down) == tiles(expected)
+        assert riichi_waits(tiles(concealed), laid_down) == tiles(expected)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +56,7 @@ def test_a_hand_waits_for_what_completes_it(concealed: str, melds: tuple[str, ..
 )
 def test_a_hand_that_cannot_be_is_refused(concealed: str, code: str) -> None:
     with pytest.raises(RuleError) as refused:
-        waits(tiles(concealed))
+        riichi_waits(tiles(concealed))
     assert refused.value.code == code
 
 
@@ -66,7 +64,7 @@ def test_a_hand_that_cannot_be_is_refused(concealed: str, code: str) -> None:
 def test_with_three_melds_the_other_rule_book_waits_for_the_same(concealed: tuple[str, ...]) -> None:
     # Four tiles beside melds: no seven pairs, no orphans, no knitted tiles, so that the two books agree.
     melds = [("5z",) * 3, ("6z",) * 3, ("7z",) * 3]
-    assert told(waits, concealed, melds) == told(mcr_waits, concealed, [Meld("pung", meld) for meld in melds])
+    assert told(riichi_waits, concealed, melds) == told(mcr_waits, concealed, [McrMeld("pung", meld) for meld in melds])
 
 
 def told(ask: Callable[..., tuple[str, ...]], *asked: object) -> tuple[str, ...] | str:
@@ -82,3 +80,61 @@ def test_thirteen_orphans_are_waited_for_with_one_missing_or_none() -> None:
     assert orphans_wait(tiles("19m19p19s1123456z"))
     assert not orphans_wait(tiles("19m19p19s1122345z"))
     assert not orphans_wait(tiles("129m19p19s123456z"))
+
+
+ME, NEXT, OVER = 1, 2, 3
+WAIT = ("1m", "4m")
+
+
+def test_nothing_keeps_a_player_from_winning_on_the_first_tile_of_the_wait() -> None:
+    seen = [SeenTile(ME, "9p"), SeenTile(NEXT, "2m")]
+    assert furiten(ME, WAIT, seen) == ()
+    assert may_ron(ME, WAIT, seen, "4m")
+    assert not may_ron(ME, WAIT, seen, "7m")
+
+
+def test_an_own_discard_of_any_tile_of_the_wait_keeps_from_all_until_the_wait_changes() -> None:
+    seen = [SeenTile(ME, "1m"), *[SeenTile(player, "9p") for player in (NEXT, OVER, 0, ME, NEXT)]]
+    assert furiten(ME, WAIT, seen) == ("own_discard",)
+    assert not may_ron(ME, WAIT, seen, "4m")
+    assert furiten(ME, ("4m", "7m"), seen) == ()
+
+
+def test_a_tile_that_passed_keeps_from_winning_until_the_own_next_turn_ends() -> None:
+    passed = [SeenTile(ME, "9p"), SeenTile(NEXT, "1m"), SeenTile(OVER, "8p")]
+    assert furiten(ME, WAIT, passed) == ("same_turn",)
+    assert furiten(ME, WAIT, [*passed, SeenTile(ME, "9p")]) == ()
+
+
+def test_calls_of_others_do_not_end_the_own_turn() -> None:
+    passed = [SeenTile(ME, "9p"), SeenTile(NEXT, "1m"), *[SeenTile(OVER, "8p"), SeenTile(NEXT, "8p")] * 3]
+    assert furiten(ME, WAIT, passed) == ("same_turn",)
+
+
+def test_in_riichi_a_tile_that_passed_keeps_for_ever() -> None:
+    seen = [SeenTile(NEXT, "4m"), SeenTile(ME, "9p", riichi=True), SeenTile(OVER, "1m"), SeenTile(ME, "8p")]
+    assert furiten(ME, WAIT, seen) == ("riichi",)
+    assert furiten(ME, WAIT, seen[:-1]) == ("same_turn", "riichi")
+    assert furiten(ME, WAIT, [*seen[:2], SeenTile(ME, "8p")]) == ()
+
+
+def test_the_riichi_tile_itself_is_an_own_discard() -> None:
+    assert furiten(ME, WAIT, [SeenTile(ME, "4m", riichi=True)]) == ("own_discard",)
+
+
+def test_a_kan_that_was_not_robbed_has_passed_and_a_concealed_one_only_for_thirteen_orphans() -> None:
+    assert furiten(ME, WAIT, [SeenTile(NEXT, "1m", kan="added")]) == ("same_turn",)
+    assert furiten(ME, WAIT, [SeenTile(NEXT, "1m", kan="concealed")]) == ()
+    assert furiten(ME, ("1m",), [SeenTile(NEXT, "1m", kan="concealed")], orphans=True) == ("same_turn",)
+    assert furiten(ME, WAIT, [SeenTile(ME, "1m", kan="added")]) == ()
+
+
+def test_a_red_five_is_a_five() -> None:
+    assert furiten(ME, ("5m",), [SeenTile(ME, "0m")]) == ("own_discard",)
+    assert may_ron(ME, ("5m",), [], "0m")
+
+
+def test_nobody_declares_riichi_twice() -> None:
+    with pytest.raises(RuleError) as refused:
+        furiten(ME, WAIT, [SeenTile(ME, "9p", riichi=True), SeenTile(ME, "9p", riichi=True)])
+    assert refused.value.code == "riichi_twice"

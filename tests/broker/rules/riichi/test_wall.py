@@ -4,11 +4,10 @@ from random import Random
 
 import pytest
 
-from broker.contract.words import SEATS, Seat
-from broker.rules.deal import new_deal
-from broker.rules.riichi.referee.board import DEAD_WALL, LIVE_WALL
-from broker.rules.riichi.wall import DEAD, common_wall, wall_of
-from broker.rules.tiles import FULL_SET
+from broker.protocol import SEATS, Seat
+from broker.rules import FULL_SET, new_deal
+from broker.rules.riichi import DEAD, common_wall, wall_of
+from broker.rules.riichi.board import DEAD_WALL, LIVE_WALL
 
 
 @pytest.mark.parametrize("dealer", SEATS)

@@ -1,1 +1,0 @@
-"""Rules and scoring as commands: JSON lines in, JSON lines out."""

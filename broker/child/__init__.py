@@ -1,1 +1,0 @@
-"""A broker as a child process: settings, health check, and a leash so that it never outlives us."""

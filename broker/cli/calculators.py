@@ -1,0 +1,191 @@
+"""`homologue fan`, `points` and `imp`: the value of a hand, the points of a play, the IMPs for a difference."""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import click
+from msgspec import Raw, Struct, field
+
+from broker.cli.profile import load_either_profile, load_profile_once
+from broker.cli.stream import answer_each, error_answer, read_line
+from broker.protocol import HandValue, Seat, WinKind
+from broker.rules import DEFAULT_MCR, Outcome, Profile, RuleError, allowed_outcome, load_mcr
+from broker.rules import seat_points as points_of
+from broker.rules.mcr import (
+    LANGUAGES,
+    RULESETS,
+    FanCount,
+    Language,
+    McrHand,
+    McrMeld,
+    McrSituation,
+    Ruleset,
+    check_minimum,
+    count_fan,
+    fan_name,
+)
+from broker.scoring import to_imp as imp_of
+
+
+class FanMeld(Struct, forbid_unknown_fields=True):
+    """A set laid down."""
+
+    kind: str
+    tiles: tuple[str, ...]
+    concealed: bool = False
+
+
+class FanQuestion(Struct, forbid_unknown_fields=True):
+    """A hand and how it won; `concealed` is without the winning tile. A wind that is left out would be a guess."""
+
+    concealed: tuple[str, ...]
+    winning_tile: str
+    seat_wind: str
+    prevalent_wind: str
+    melds: tuple[FanMeld, ...] = ()
+    self_drawn: bool = False
+    last_of_kind: bool = False
+    last_tile: bool = False
+    kong: bool = False
+
+
+def _count(question: FanQuestion, ruleset: Ruleset) -> FanCount:
+    melds = tuple(McrMeld(meld.kind, meld.tiles, meld.concealed) for meld in question.melds)
+    hand = McrHand(question.concealed, question.winning_tile, melds)
+    situation = McrSituation(
+        self_drawn=question.self_drawn,
+        seat_wind=question.seat_wind,
+        prevalent_wind=question.prevalent_wind,
+        last_of_kind=question.last_of_kind,
+        last_tile=question.last_tile,
+        kong=question.kong,
+    )
+    return count_fan(hand, situation, ruleset)
+
+
+def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str, Any]:
+    elements = [{"name": fan_name(element.id, language), "fan": element.fan} for element in counted.elements]
+    told = {"fan": counted.fan, "elements": elements}
+    try:
+        check_minimum(minimum, counted)
+    except RuleError as problem:
+        # What was counted goes with the refusal: at a false hu the arbiter has to explain it.
+        return {"error": error_answer(problem)["error"] | told}
+    return told
+
+
+@click.command(short_help="Value of a winning hand, with its fan.")
+@click.option(
+    "--ruleset",
+    type=click.Choice(RULESETS),
+    default="green-book",
+    show_default=True,
+    help="The Green Book of 2006, or the Chinese text of 1998.",
+)
+@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of the names.")
+@click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile whose minimum a hand needs.")
+@click.option("--minimum", type=click.IntRange(0, 999), help="Another minimum than the profile's; 0 counts every hand.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+)
+def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+    """Value of a winning MCR hand, with the fan that make it up.
+
+    1m..9m characters, 1p..9p dots, 1s..9s bamboo, 1z..7z east south west north white green red. `concealed` is without
+    the winning tile. See docs/fan.md.
+
+    \b
+    {"concealed": ["2m", "2m", "3m", "3m", "5p", "5p", "7p", "7p", "2s", "2s", "9s", "9s", "4z"],
+     "winning_tile": "4z", "self_drawn": true, "seat_wind": "east", "prevalent_wind": "east"}
+    melds, if any: [{"kind": "chow|pung|kong", "tiles": ["1m", "2m", "3m"], "concealed": false}]
+    also, false unless said: "last_of_kind", "last_tile", "kong" (a replacement tile, or a kong robbed)
+    """  # noqa: D301 - click reads the \b
+    rules = load_profile_once(profile)
+
+    def answer(question: FanQuestion) -> dict[str, Any]:
+        needed = rules().payments.minimum.value if minimum is None else minimum
+        return _fan_answer(_count(question, ruleset), needed, language)
+
+    answer_each(FanQuestion, answer)
+
+
+class PointsQuestion(Struct, forbid_unknown_fields=True):
+    """One play's outcome."""
+
+    win: WinKind
+    winners: dict[Seat, HandValue] = field(default_factory=dict)
+    discarder: Seat | None = None
+    profile: str | None = None
+
+
+def _points_answer(question: PointsQuestion, otherwise: Callable[[], Profile]) -> dict[str, dict[Seat, int]]:
+    payments = (otherwise() if question.profile is None else load_mcr(question.profile)).payments
+    declared = Outcome(question.win, question.winners, question.discarder)
+    return {"points": points_of(allowed_outcome(declared, payments), payments)}
+
+
+@click.command(short_help="Points of the four seats for an outcome.")
+@click.option(
+    "--profile", default=DEFAULT_MCR, show_default=True, help="Of lines that name none: an id, or a file in .toml."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+)
+def points_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+    """Points of the four seats for the outcome of a play.
+
+    \b
+    echo '{"win": "discard", "winners": {"east": 18}, "discarder": "north"}' | homologue points --json
+    {"win": "self_drawn", "winners": {"east": 18}}      {"win": "draw"}
+    """  # noqa: D301 - click reads the \b
+    otherwise = load_profile_once(profile)
+    answer_each(PointsQuestion, lambda question: _points_answer(question, otherwise))
+
+
+NUMBER = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400}|/[0-9]{1,400})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
+
+
+class ImpQuestion(Struct, forbid_unknown_fields=True):
+    """A difference: points minus datum. As it is written, since a float would round it."""
+
+    difference: Raw
+
+
+def read_exact(written: str) -> Fraction:
+    """Read a decimal ("8.6", 8.6) or a fraction ("43/5") as JSON has it, without rounding.
+
+    Raises RuleError `malformed` or `not_a_number`.
+    """
+    text = read_line(written, str) if written.startswith('"') else written
+    text = text.strip().replace("\N{MINUS SIGN}", "-")
+    if not NUMBER.fullmatch(text):
+        raise RuleError("not_a_number", f"{text[:40]!r} is neither a decimal nor a fraction")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise RuleError("not_a_number", f"{text[:40]!r} divides by zero") from None
+
+
+@click.command(short_help="IMPs for a difference.")
+@click.option(
+    "--profile",
+    default=DEFAULT_MCR,
+    show_default=True,
+    help="Rule profile whose scale is used: an id, or a file that ends in .toml.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="JSON lines on standard input, one answer a line (the only form)."
+)
+def imp_command(profile: str, as_json: bool) -> None:  # noqa: ARG001, FBT001 - the flag names the contract; there is no other form yet
+    """IMPs for a difference between points and datum.
+
+    \b
+    echo '{"difference": "8.6"}' | homologue imp --json
+    """  # noqa: D301 - click reads the \b
+    rules = cache(lambda: load_either_profile(profile))
+    answer_each(
+        ImpQuestion, lambda question: {"imp": imp_of(read_exact(bytes(question.difference).decode()), rules().imp)}
+    )

@@ -1,0 +1,43 @@
+"""`homologue demo`: a whole event on this machine, over real parts; only hands and eyes are simulated."""
+
+import signal
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from broker.errors import BrokerError
+from broker.sim.demo import Demo, RiichiDemo
+
+
+@click.command(short_help="Play a whole event on this machine.")
+@click.option("--once", is_flag=True, help="End by itself when the event is over; non-zero if anything was off.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path), help="A new folder for the event [default: var/demo-<time>]."
+)
+@click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
+@click.option(
+    "--seed",
+    type=int,
+    default=None,
+    help="Of the players' choices; the deals are new each time [default: another one each time].",
+)
+@click.option("--riichi", is_flag=True, help="A riichi evening in its place: 8 players, 2 tables, a session each.")
+def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi: bool) -> None:  # noqa: FBT001 - click's way
+    """Play an individual event of 16 players, 4 tables, 4 deals on this machine.
+
+    The page stays up until Ctrl-C, unless --once is given.
+    """
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    where = folder or Path("var") / f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    seed = int(time.time()) if seed is None else seed
+    try:
+        sys.exit((RiichiDemo if riichi else Demo)(where, broker, seed, stop).play(once=once))
+    except (TimeoutError, OSError, BrokerError) as error:
+        click.echo(f"homologue demo: {getattr(error, 'code', 'demo_failed')}: {error}", err=True)
+        sys.exit(1)

@@ -1,0 +1,334 @@
+"""`homologue event`: a new event's folder, its set-up in a browser, its blank sheets, and whether it may start."""
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import get_args
+
+import click
+import msgspec
+import tomli_w
+from click.core import ParameterSource
+from msgspec.structs import replace
+
+from broker.cli import options
+from broker.cli.deals import deal_new
+from broker.cli.movement import movement_new as new_movement
+from broker.cli.scorer import DESK_CERTIFICATE, PORTS, desk_tls, show_first_link
+from broker.errors import ScorerError, StoreError
+from broker.event import EVENT, PLAYERS, Keying, Plan, open_event, read_deals, read_plan
+from broker.event.deals import DEFAULT_WINDS
+from broker.event.movement import summary
+from broker.event.movement.files import check_teams_of_four, team_by_team
+from broker.event.movement.make import usual_order
+from broker.event.players import ListedPlayer, players_csv, read_players, read_saved_players, teams_of
+from broker.event.readiness import Finding, start_notes, start_problems
+from broker.event.setup import MOST_ROUNDS, plan_of, read_public
+from broker.export.document import read_document, restore_event
+from broker.export.paper_sheets import LANGUAGES, Language, blank_sheets, blank_sheets_pdf, refuse_none_or_many
+from broker.files import write_private
+from broker.output import deliver
+from broker.people import Authentication, PeopleError
+from broker.protocol import SEATS
+from broker.rules import DEFAULT_MCR, RuleError, counts_red_fives, load_profile
+from broker.scorer.stored_event import open_stored_event
+from broker.scorer.view import DashboardView, ViewFeed
+from broker.store import has_started
+from broker.web import DeskError
+from broker.web.server import PORT, DeskServer, is_loopback
+from broker.web.setup import views
+
+
+def plan_corrections(folder: Path) -> list[Finding]:
+    """Give what is called otherwise by now than `event.toml` has it, where a scorer has been started.
+
+    That the store cannot be read is told as a note; what is wrong with the event is among its problems.
+    """
+    if not has_started(folder):
+        return []
+    try:
+        stored = open_stored_event(folder)
+    except ScorerError:
+        return []
+    except StoreError as problem:
+        return [(problem.code, str(problem))]
+    was, now = stored.room.planned.plan, stored.event.plan
+    found = [f"the title: {now.title}, in {folder / EVENT} {was.title}"] if now.title != was.title else []
+    for player in stored.event.corrections:
+        name, planned = stored.event.name_of(player), stored.room.planned.name_of(player)
+        other = f"{player}: {name}, in {folder / EVENT} {planned}"
+        found.append(other if name != planned else f"{player} ({name}): country, club, numbers or parts of the name")
+    found += [f"sessions: others than in {folder / EVENT}"] if now.sessions != was.sessions else []
+    return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
+
+
+@click.group(cls=options.ReportingGroup, short_help="Set an event up in one folder; check whether it may start.")
+def event_group() -> None:
+    """Set an event up. Everything of it lies in FOLDER, which can be copied to another machine and goes on there.
+
+    \b
+    homologue event new my-cup
+    homologue event check my-cup
+    """  # noqa: D301 - click reads the \b
+
+
+@event_group.command("new", short_help="Make an event's folder; asks for what is not said.")
+@options.folder_argument
+@click.option("--name", prompt="Name (lower-case letters, digits, hyphens)", help="It is part of every topic.")
+@click.option("--title", prompt="Title, as people read it", help="As the desk and the exports show it.")
+@click.option(
+    "--profile", prompt="Rule profile", default=DEFAULT_MCR, show_default=True, help="`homologue profile list`."
+)
+@click.option(
+    "--players",
+    "listed",
+    type=options.FILE,
+    prompt="CSV file of the players",
+    help="Columns name, team ...; docs/organiser.md.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, MOST_ROUNDS),
+    prompt="Rounds",
+    help="A player stays at a table for a round, which is of one deal; of four with 16 players and 5 rounds.",
+)
+@click.option("--uncompared", is_flag=True, help="It is meant that each deal is played at one table only.")
+@click.option(
+    "--keying",
+    type=click.Choice(get_args(get_args(Keying)[0])),
+    default="single",
+    show_default=True,
+    help="How many people key each paper sheet at the desk.",
+)
+@click.option(
+    "--public-address",
+    metavar="https://...",
+    default="",
+    help="Where players reach the desk from home: it is in the QR code of each receipt.",
+)
+@click.pass_context
+def event_new(  # noqa: PLR0913 - one parameter an option
+    ctx: click.Context,
+    *,
+    folder: Path,
+    name: str,
+    title: str,
+    profile: str,
+    listed: Path,
+    rounds: int,
+    uncompared: bool,
+    keying: Keying,
+    public_address: str,
+) -> None:
+    """Make players, movement, deals, commitment and tile sets, and check them as a whole.
+
+    What comes of the rounds is said before anything is kept: plays, deals, tables that compare each deal, hours. Who
+    was asked for the rounds is asked whether to keep that. Where no deal is played at two tables nothing is kept.
+
+    Nothing is written over: FOLDER is new or empty. Where a step is refused, what was made before it stays, and the
+    commands `movement` and `deal` go on from there.
+
+    \b
+    homologue event new my-cup --name cup-2026 --title "Club cup" --profile oedmc-2020 --players list.csv --rounds 5
+    """  # noqa: D301 - click reads the \b
+    os.umask(0o077)
+    if folder.exists() and any(folder.iterdir()):
+        raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
+    rules = load_profile(profile)
+    players = read_players(listed)
+    plan = replace(
+        _plan(name, title, profile, players),
+        keying=keying,
+        public_address=read_public(public_address),
+        uncompared=uncompared,
+    )
+    rounds, alone = _agreed(ctx, plan, rounds)
+    plan = replace(plan, uncompared=alone)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
+    write_private(folder / PLAYERS, players_csv(players).encode())
+    ctx.invoke(new_movement, rounds=rounds, event=folder)
+    made = read_plan(folder)
+    last = max(play.deal for play in made.plays)
+    ctx.invoke(
+        deal_new,
+        folder=folder,
+        event=None,
+        count=last,
+        prevalent_winds=DEFAULT_WINDS,
+        dealers=SEATS,
+        wished=(),
+        red=counts_red_fives(rules),
+    )
+    _report_findings(ctx, folder, as_json=False)
+
+
+def _agreed(ctx: click.Context, plan: Plan, rounds: int) -> tuple[int, bool]:
+    """Say what comes of so many rounds; who was asked for them may name others. Give them, and if nobody is compared.
+
+    Raises RuleError `nobody_compared` where that was neither asked about nor said.
+    """
+    asked, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
+    while True:
+        count = len(team_by_team(check_teams_of_four(plan.teams))) or len(plan.players)
+        found = summary.forecast_order(usual_order(count, None, rounds, None, None), minutes)
+        click.echo(f"{rounds} rounds: {summary.forecast_sentence(found, minutes)}")
+        if found.nobody_compared and not plan.uncompared:
+            text = "each deal would be played at one table only, and nobody compared: take more rounds, or --uncompared"
+            if not asked:
+                raise RuleError("nobody_compared", text)
+            click.echo("Each deal would be played at one table only: nobody is compared.")
+        if not asked or click.confirm("Keep this?", default=not found.nobody_compared):
+            return rounds, found.nobody_compared
+        rounds = click.prompt("Rounds", type=click.IntRange(1, MOST_ROUNDS))
+
+
+def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) -> Plan:
+    listed = [msgspec.to_builtins(one.player) for one in players]
+    said = {"name": name, "title": title, "profile": profile, "players": listed, "teams": teams_of(players)}
+    try:
+        return msgspec.convert(said, Plan)
+    except msgspec.ValidationError as error:
+        raise RuleError("malformed", str(error)) from None
+
+
+@event_group.command("check", short_help="Name everything that keeps an event from starting.")
+@options.folder_argument
+@click.option("--json", "as_json", is_flag=True, help="One JSON object; the exit code is 0.")
+@click.pass_context
+def event_check(ctx: click.Context, folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """Check an event as a whole: players, movement, deals, commitment, sets, profile. All problems at once.
+
+    \b
+    homologue event check my-cup
+    """  # noqa: D301 - click reads the \b
+    _report_findings(ctx, folder, as_json=as_json)
+
+
+@click.command("sheets", short_help="Print blank result sheets: one a play, for when a table's device is out.")
+@options.folder_argument
+@click.option("--output", type=options.FILE, help="PDF file [default: standard output].")
+@click.option("--table", "tables", type=click.IntRange(1), multiple=True, help="Only this table; may be given again.")
+@click.option("--round", "rounds", type=click.IntRange(1), multiple=True, help="Only this round; may be given again.")
+@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True)
+@click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
+def event_sheets(
+    folder: Path,
+    output: Path | None,
+    tables: tuple[int, ...],
+    rounds: tuple[int, ...],
+    language: Language,
+    *,
+    force: bool,
+) -> None:
+    """Blank sheets with table, round, deal, seats and names, and a field for each signature; two on a page of A4.
+
+    \b
+    homologue event sheets my-cup --output sheets.pdf
+    homologue event sheets my-cup --table 7 --language fr --output table-7.pdf
+    """  # noqa: D301 - click reads the \b
+    stored = open_stored_event(folder) if has_started(folder) else None
+    event = stored.event if stored else open_event(folder)
+    deals = {deal.number: deal for deal in read_deals(folder)}
+    known = stored.room.moment().stand_ins if stored else ()
+    made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
+    deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
+
+
+event_group.add_command(event_sheets)
+
+
+def _report_findings(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
+    found = start_problems(folder)
+    plan = None if found else plan_of(folder)
+    noted = [*(start_notes(plan, read_saved_players(folder, plan)) if plan else ()), *plan_corrections(folder)]
+    if as_json:
+        said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}
+        click.echo(json.dumps(said, ensure_ascii=False))
+        return
+    for code, text in (*found, *noted):
+        click.echo(f"{code}: {text}")
+    if found:
+        ctx.exit(1)
+    click.echo(f"{folder} may start: homologue scorer {folder}")
+
+
+def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
+    return [{"code": code, "message": text} for code, text in found]
+
+
+@click.command(name="import", short_help="Make an event's folder from its JSON document.")
+@click.argument("file", metavar="DOCUMENT", type=options.FILE)
+@options.folder_argument
+def event_import(file: Path, folder: Path) -> None:
+    """Make an event anew from the document of a whole event; FOLDER is new or empty.
+
+    Plan, players, deals, sets and journal come back. Passwords and accounts are in no document: new ones are made.
+
+    \b
+    homologue export json my-cup --whole --output my-cup.json
+    homologue event import my-cup.json again
+    """  # noqa: D301 - click reads the \b
+    count = restore_event(read_document(file), folder)
+    click.echo(f"{folder}: {count} facts. Start it with homologue scorer {folder}")
+
+
+event_group.add_command(event_import)
+
+
+@event_group.command(name="desk", short_help="Set an event up in a browser.")
+@options.folder_argument
+@click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address that the page listens on.")
+@click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port of the page.")
+@click.option("--desk-name", multiple=True, help="Further host name under which the page may be opened.")
+def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[str, ...]) -> None:
+    """Open the pages on which an event is set up: name and rules, players, movement, deals, sessions, and the check.
+
+    FOLDER may be new. Accounts that are made here are those of the event. When all is well, end this with Ctrl-C and
+    start the scorer; its desk shows the same pages, and refuses what would break a started event.
+
+    \b
+    homologue event desk my-cup
+    """  # noqa: D301 - click reads the \b
+    os.umask(0o077)
+    folder.mkdir(parents=True, exist_ok=True)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    auth = Authentication(folder)
+    try:
+        tls = desk_tls(folder, None, None) if (folder / DESK_CERTIFICATE).exists() else None
+        features = (views.setup_pages(folder, first=True),)
+        server = DeskServer(
+            empty_view_feed(), desk_host, desk_port, hosts=desk_name, auth=auth, tls=tls, features=features
+        )
+        with server:
+            click.echo(f"Set-up: {server.url}setup")
+            show_first_link(auth, server.url, folder, open_room=is_loopback(desk_host) and not desk_name)
+            stop.wait()
+    except (DeskError, PeopleError) as error:
+        raise click.ClickException(f"{error.code}: {error}") from None
+    finally:
+        auth.close()
+
+
+def empty_view_feed() -> ViewFeed:
+    """Give the picture of a room that there is not yet."""
+    nothing = DashboardView(
+        0,
+        "",
+        "",
+        "",
+        connected=True,
+        final=False,
+        plays_in=0,
+        plays_expected=0,
+        tables=(),
+        plays=(),
+        standings=(),
+        alerts=(),
+    )
+    return ViewFeed(nothing)

@@ -1,0 +1,317 @@
+"""`homologue export`: an event's results for print and for other programs."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from broker.cli.profile import load_profile
+from broker.cli.score_input import Plays, read_plays
+from broker.cli.stream import input_lines, read_lines
+from broker.errors import ScorerError, StoreError
+from broker.event.file_io import flatten_errors
+from broker.export import ema, results
+from broker.export.archive import BY_NAME, ExportSource, archive
+from broker.export.document import encode_document, event_document
+from broker.export.pdf import LANGUAGES, Language, print_texts
+from broker.export.pmn import event
+from broker.export.pmn.event import pmn_notes
+from broker.export.pmn.notation import write_records
+from broker.export.results import OutsidePlaysRow, ResultRow, outside_plays_rows, result_rows
+from broker.output import deliver
+from broker.protocol import Standing
+from broker.rules import DEFAULT_MCR, Profile, RuleError
+from broker.scorer import snapshot, standings
+from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.scoring import Ledger, player_standings
+
+LANGUAGE = click.option(
+    "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of printed pages."
+)
+
+F = TypeVar("F", bound=Callable[..., None])
+
+FOLDER = click.argument("folder", metavar="EVENT_FOLDER", type=click.Path(path_type=Path))
+SOURCE = click.argument("source", metavar="EVENT_FOLDER|PLAYS", type=click.Path(path_type=Path, allow_dash=True))
+EMBARGOED = click.option("--embargoed", is_flag=True, help="Also results of deals that a table has still to play.")
+PROFILE = click.option(
+    "--profile", default=DEFAULT_MCR, show_default=True, help="For PLAYS: a profile's id, or a file that ends in .toml."
+)
+
+
+def _file(command: F) -> F:
+    """Add what all exports have: where to write."""
+    force = click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
+    output = click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="A file, not the terminal.")
+    return output(force(command))
+
+
+@click.group(short_help="Results of an event: PDF, CSV, JSON, EMA report, PMN records.")
+def export() -> None:
+    """Results of an event, for print and for other programs.
+
+    The event's folder and store are only read; a scorer may be at work on them. What a deal's faces are stays secret
+    until the event is over, and its results until every table has played it. See docs/records.md.
+    """
+
+
+@export.command("results")
+@SOURCE
+@_file
+@EMBARGOED
+@PROFILE
+def results_(source: Path, output: Path | None, profile: str, *, force: bool, embargoed: bool) -> None:
+    """All plays as CSV: a row for each seat of each play.
+
+    PLAYS is a file of JSON lines as `homologue score` reads them, or - for standard input.
+
+    \b
+    homologue export results my-event --output results.csv
+    homologue export results plays.jsonl --profile mcr
+    """  # noqa: D301 - click reads the \b
+    with _reported("results"):
+        if not source.is_dir():
+            secret, rules = False, load_profile(profile)
+            listed = rows_of_plays(read_played_lines(source, rules), rules)
+        else:
+            stored = open_stored_event(source)
+            _say_what_is_left_out(stored, all_of_it=embargoed)
+            listed = results.event_result_rows(stored, embargoed=embargoed)
+            secret = embargoed and not stored.room.final
+        deliver(results.results_csv(listed), output, source=source, force=force, secret=secret)
+
+
+@export.command("plays")
+@FOLDER
+@_file
+@EMBARGOED
+def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) -> None:
+    """All plays as JSON lines, for homologue score: teams, another profile, what can still be reached.
+
+    \b
+    homologue export plays my-event | homologue score --json --event team --teams teams.json
+    """  # noqa: D301 - click reads the \b
+    with _reported("plays"):
+        stored = open_stored_event(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed)
+        secret = embargoed and not stored.room.final
+        deliver(results.play_lines(stored, embargoed=embargoed), output, source=folder, force=force, secret=secret)
+
+
+@export.command("standings")
+@SOURCE
+@_file
+@PROFILE
+def standings_(source: Path, output: Path | None, profile: str, *, force: bool) -> None:
+    """The standings as CSV; until corrections are over they are provisional.
+
+    \b
+    homologue export standings my-event --output standings-friday.csv
+    homologue export standings - <plays.jsonl
+    """  # noqa: D301 - click reads the \b
+    with _reported("standings"):
+        if not source.is_dir():
+            rules = load_profile(profile)
+            ranked, event = standings_of(read_played_lines(source, rules), rules), None
+        else:
+            stored = open_stored_event(source)
+            _say_provisional(stored)
+            ranked, event = snapshot.standing_rows(stored.room.standings(), stored.event.players), stored.event
+        deliver(
+            standings.standings_csv(ranked, event.origin_of if event else standings.no_origin),
+            output,
+            source=source,
+            force=force,
+        )
+
+
+@export.command("ema")
+@FOLDER
+@_file
+@click.option(
+    "--players",
+    type=click.Path(path_type=Path),
+    help="CSV of who the players are: id, ema, last_name, first_name, country [default: the event's players.csv].",
+)
+@click.option("--provisional", is_flag=True, help="Although the standings are not final.")
+def ema_(folder: Path, output: Path | None, players: Path | None, *, force: bool, provisional: bool) -> None:
+    """The report that the European Mahjong Association takes, as CSV.
+
+    \b
+    homologue export ema my-event --players players.csv --output report.csv
+    """  # noqa: D301 - click reads the \b
+    with _reported("ema"):
+        stored = open_stored_event(folder)
+        if not provisional and not _is_final(stored):
+            raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
+        known = ema.read_entrants(players) if players else ema.entrants_of(folder, stored.event)
+        made = ema.ema_report(stored, known)
+        if made.without_number:
+            click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)
+        deliver(made.text, output, source=folder, force=force)
+
+
+@export.command("pmn")
+@FOLDER
+@_file
+@EMBARGOED
+@click.option("--with-deals", is_flag=True, help="The deals' faces, although the event is not over. Keep it secret.")
+def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with_deals: bool) -> None:
+    """A record for each play that has points, in Portable Majiang Notation; other plays stand in comments.
+
+    \b
+    homologue export pmn my-event --output my-event.pmn
+    """  # noqa: D301 - click reads the \b
+    with _reported("pmn"):
+        stored = open_stored_event(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed)
+        listed = event.event_records(stored, with_deals=with_deals, embargoed=embargoed)
+        secret = (with_deals or embargoed) and not stored.room.final
+        text = write_records(listed, pmn_notes(stored, embargoed=embargoed))
+        deliver(text, output, source=folder, force=force, secret=secret)
+
+
+@export.command("pdf")
+@click.argument("which", type=click.Choice(["standings", "travellers"]))
+@FOLDER
+@_file
+@EMBARGOED
+@LANGUAGE
+def pdf_(which: str, folder: Path, language: Language, output: Path | None, *, force: bool, embargoed: bool) -> None:
+    """The standings, or all travellers, to be printed: A4, in English, French or Chinese.
+
+    \b
+    homologue export pdf standings my-event --language fr --output standings.pdf
+    homologue export pdf travellers my-event --output travellers.pdf
+    """  # noqa: D301 - click reads the \b
+    with _reported("pdf"):
+        stored = open_stored_event(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed or which == "standings")
+        source = ExportSource(folder, stored, print_texts(language), _now(), embargoed)
+        secret = embargoed and not stored.room.final
+        content = BY_NAME[f"{which}.pdf"].content(source)
+        deliver(content, output, source=folder, force=force, secret=secret)
+
+
+@export.command("json")
+@FOLDER
+@_file
+@EMBARGOED
+@click.option(
+    "--whole", is_flag=True, help="All secrets of the event too, so that `homologue event import` makes it anew."
+)
+def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, whole: bool) -> None:
+    """Everything of an event in one JSON document; docs/event-document.json is its form.
+
+    \b
+    homologue export json my-event --output my-event.json
+    homologue export json my-event --whole --output secret.json
+    """  # noqa: D301 - click reads the \b
+    with _reported("json"):
+        stored = open_stored_event(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed or whole)
+        secret = whole or (embargoed and not stored.room.final)
+        content = encode_document(event_document(folder, stored, _now(), whole=whole, embargoed=embargoed))
+        deliver(content, output, source=folder, force=force, secret=secret)
+
+
+@export.command("all")
+@FOLDER
+@_file
+@EMBARGOED
+@LANGUAGE
+def all_(folder: Path, language: Language, output: Path | None, *, force: bool, embargoed: bool) -> None:
+    """All of these in one archive (zip): PDF, CSV, EMA report once it is over, PMN, JSON.
+
+    \b
+    homologue export all my-event --output my-event.zip
+    """  # noqa: D301 - click reads the \b
+    with _reported("all"):
+        stored = open_stored_event(folder)
+        _say_what_is_left_out(stored, all_of_it=embargoed)
+        content = archive(ExportSource(folder, stored, print_texts(language), _now(), embargoed))
+        secret = embargoed and not stored.room.final
+        deliver(content, output, source=folder, force=force, secret=secret)
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+@contextmanager
+def _reported(name: str) -> Iterator[None]:
+    """End with what is wrong, in one line."""
+    try:
+        yield
+    except (RuleError, ScorerError, StoreError) as problem:
+        click.echo(f"homologue export {name}: {problem.code}: {problem}", err=True)
+        sys.exit(1)
+    except ExceptionGroup as several:
+        for one in flatten_errors(several):
+            click.echo(f"homologue export {name}: {one.code}: {one}", err=True)
+        sys.exit(1)
+
+
+def _is_final(stored: StoredEvent) -> bool:
+    return stored.is_final(_now())
+
+
+def _missing(stored: StoredEvent) -> str:
+    """Say of standings that are not final what they wait for."""
+    if not stored.room.final:
+        return f"{stored.room.plays_in} of {len(stored.event.plan.plays)} plays have their result"
+    if stored.room.moment().doubles:
+        return "a play counts twice for some of its players, until an arbiter has ruled on it"
+    return "the correction period runs"
+
+
+def _say_provisional(stored: StoredEvent) -> None:
+    if not _is_final(stored):
+        click.echo(f"provisional: {_missing(stored)}", err=True)
+
+
+def _say_what_is_left_out(stored: StoredEvent, *, all_of_it: bool) -> None:
+    _say_provisional(stored)
+    hidden = sorted({play.deal for _, play in stored.counted(embargoed=True) if stored.embargoed(play.deal)})
+    if hidden and not all_of_it:
+        deals = ", ".join(map(str, hidden))
+        click.echo(f"left out until every table has played them: deals {deals} (--embargoed has them)", err=True)
+
+
+STANDARD_INPUT = Path("-")
+
+
+def read_played_lines(source: Path, profile: Profile) -> Plays:
+    """Read all plays. Raises RuleError: the first refusal, since without that play all would be wrong."""
+    plays = read_plays(_lines(source), profile)
+    if plays.refusals:
+        raise plays.refusals[0]
+    return plays
+
+
+def _lines(source: Path) -> Iterator[tuple[int, str]]:
+    return input_lines() if source == STANDARD_INPUT else _of_file(source)
+
+
+def _of_file(source: Path) -> Iterator[tuple[int, str]]:
+    try:
+        with source.open("rb") as file:
+            yield from read_lines(file)
+    except OSError as error:
+        raise RuleError("unreadable", f"{source}: {error.strerror}") from None
+
+
+def rows_of_plays(plays: Plays, profile: Profile) -> list[ResultRow | OutsidePlaysRow]:
+    """Give a row for each seat of each play that has a result or a ruling, then one for each player's IMPs of none."""
+    ledger = Ledger.of(plays.counted, profile)
+    return [*result_rows(ledger.groups, ledger.unplayed.values()), *outside_plays_rows(plays.beside)]
+
+
+def standings_of(plays: Plays, profile: Profile) -> tuple[Standing, ...]:
+    """Rank the players of all plays, those to come too."""
+    ledger = Ledger.of(plays.counted, profile, plays.waiting).with_adjustments(plays.beside)
+    return snapshot.standing_rows(player_standings(ledger), {})

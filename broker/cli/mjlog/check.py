@@ -1,0 +1,202 @@
+"""`homologue riichi check`: the wins of mjlog records counted again, and their hands settled again."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import click
+
+from broker.cli.mjlog.hands import PLAYER_COUNT, MjlogHand, MjlogWin, mjlog_hands, wins_of
+from broker.cli.mjlog.notation import ANY, LONGEST, MjlogTag, game_kind, profile_as_played, tags_of
+from broker.cli.profile import load_riichi_rules as chosen
+from broker.rules import RuleError
+from broker.rules.riichi import RiichiPayments, RiichiProfile, SessionEnd, SessionState, riichi_payments, settle_event
+from broker.rules.riichi.value import RiichiHandValue, riichi_value
+
+RULES: Final = "riichi-tenhou"
+
+
+@click.command("check", short_help="Count and settle Tenhou's records again.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--rules", default=RULES, show_default=True, help="Rule profile by which to count.")
+def riichi_check(files: tuple[Path, ...], rules: str) -> None:
+    """Count and settle records (mjlog: XML, also gzipped) again, and say what differs.
+
+    Of each win its value and payments; of each hand what it pays, who deals next, with how many counters and deposits,
+    and when the session ends. Red fives, open tanyao and the number of rounds are taken as each record says. The exit
+    code is 1 if anything differs or cannot be read.
+
+    \b
+    homologue riichi check game.mjlog another.mjlog.gz
+    """  # noqa: D301 - click reads the \b
+    try:
+        profile = chosen(rules)
+    except RuleError as problem:
+        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    wins, hands, unread = CheckTally("win"), CheckTally("hand"), 0
+    for file in files:
+        try:
+            record = check_mjlog(_content(file), profile)
+        except RuleError as problem:
+            click.echo(f"{file.name}: {problem.code}: {problem.text}")
+            unread += 1
+            continue
+        wins.count(file, record.wins)
+        hands.count(file, record.hands)
+    told = f"{wins.agree} of {wins.all} wins agree; {hands.agree} of {hands.all} hands pay and go on as in the record"
+    click.echo(told + (f"; {unread} files not read" if unread else ""))
+    sys.exit(0 if (wins.agree, hands.agree, unread) == (wins.all, hands.all, 0) else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One win or one hand of a record: its number, from 1, and each way in which it differs; none where it agrees."""
+
+    number: int
+    differences: tuple[str, ...]
+
+
+@dataclass
+class CheckTally:
+    """How many wins, or hands, there are and how many of them agree; the others are told as they come."""
+
+    what: str
+    all: int = 0
+    agree: int = 0
+
+    def count(self, file: Path, found: Iterable[Checked]) -> None:
+        """Count those of a file."""
+        for one in found:
+            self.all += 1
+            self.agree += not one.differences
+            for difference in one.differences:
+                click.echo(f"{file.name}: {self.what} {one.number}: {difference}")
+
+
+def _content(file: Path) -> bytes:
+    """Read a file, never more than is allowed. Raises RuleError `not_a_record`."""
+    try:
+        with file.open("rb") as source:
+            return source.read(LONGEST + 1)
+    except (OSError, ValueError) as error:  # ValueError: a name that can be none
+        raise RuleError("not_a_record", f"cannot be read: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class MjlogRecord:
+    """All wins and all hands of a record, in order."""
+
+    wins: tuple[Checked, ...]
+    hands: tuple[Checked, ...]
+
+
+def check_mjlog(content: bytes, profile: RiichiProfile) -> MjlogRecord:
+    """Check a record's file. Raises RuleError `not_a_record`, `record_too_large` or `bad_record`."""
+    tags = tags_of(content)
+    return MjlogRecord(tuple(checked_wins(tags, profile)), tuple(checked_hands(tags, profile)))
+
+
+def checked_wins(tags: Sequence[MjlogTag], profile: RiichiProfile) -> Iterator[Checked]:
+    """Check each win of a record. Raises RuleError `bad_record`."""
+    for number, (game, win) in enumerate(wins_of(tags), 1):
+        if isinstance(win, RuleError):
+            yield Checked(number, (f"{win.code}: {win.text}",))
+            continue
+        yield Checked(number, tuple(_win_differences(win, profile_as_played(profile, game.kind))))
+
+
+def _win_differences(win: MjlogWin, profile: RiichiProfile) -> Iterator[str]:
+    try:
+        found = riichi_value(win.hand, win.said, profile)
+    except RuleError as problem:
+        yield f"{problem.code}: {problem.text}"
+        return
+    yaku = {one.id: one.han for one in found.yaku}
+    if yaku != win.yaku:
+        yield f"yaku {_listed(yaku)}, in the record {_listed(win.yaku)}"
+    fu = found.fu.rounded if found.fu else None
+    if fu is not None and not found.yakuman and fu != win.fu:
+        yield f"{fu} fu, in the record {win.fu}"
+    yield from _payment_differences(win, found, profile)
+
+
+def _payment_differences(win: MjlogWin, found: RiichiHandValue, profile: RiichiProfile) -> Iterator[str]:
+    bare = riichi_payments(found.win(win.said), profile.points)
+    if bare.winner_gain != win.points:
+        yield f"{bare.winner_gain} points, in the record {win.points}"
+    whole = riichi_payments(found.win(win.said, win.honba, win.deposits), profile.points)
+    ours = deltas(whole, win)
+    if win.paid is not None and ours != win.paid:
+        yield f"payments {ours}, in the record {win.paid}"
+
+
+def deltas(paid: RiichiPayments, win: MjlogWin) -> tuple[int, ...]:
+    """Give what each player wins or loses, players by their number."""
+    return tuple(_delta(paid, win, player) for player in range(PLAYER_COUNT))
+
+
+def _delta(paid: RiichiPayments, win: MjlogWin, player: int) -> int:
+    if player == win.winner:
+        return paid.winner_gain
+    if win.discarder is not None:
+        return -(paid.discarder_pays or 0) if player == win.discarder else 0
+    if paid.each_other_pays is not None:
+        return -paid.each_other_pays
+    return -((paid.dealer_pays if player == win.dealer else paid.each_non_dealer_pays) or 0)
+
+
+def _listed(yaku: Mapping[str, int]) -> str:
+    return ", ".join(f"{one} {han}" for one, han in yaku.items())
+
+
+def checked_hands(tags: Sequence[MjlogTag], profile: RiichiProfile) -> Iterator[Checked]:
+    """Settle each hand of a record again. Raises RuleError `bad_record` for a game of three."""
+    rules = profile_as_played(profile, next((game_kind(tag) for tag in tags if tag.name == "GO"), ANY))
+    for count, (hand, following) in enumerate(pairwise([*mjlog_hands(tags), None]), 1):
+        after = following.before if isinstance(following, MjlogHand) else None
+        yield Checked(count, _hand_checked(hand, after, rules))
+
+
+def _hand_checked(
+    hand: MjlogHand | RuleError | None, after: SessionState | None, rules: RiichiProfile
+) -> tuple[str, ...]:
+    try:
+        return tuple(_differences(hand, after, rules)) if isinstance(hand, MjlogHand) else (_refused(hand),)
+    except RuleError as problem:
+        return (_refused(problem),)
+
+
+def _refused(problem: RuleError | None) -> str:
+    return f"{problem.code}: {problem.text}" if problem else ""
+
+
+def _differences(hand: MjlogHand, after: SessionState | None, rules: RiichiProfile) -> Iterator[str]:
+    """Raises RuleError where the hand cannot be read, or cannot be."""
+    settled = settle_event(hand.before, hand.event(), rules)
+    if settled.deltas != hand.paid():
+        yield f"pays {settled.deltas}, in the record {hand.paid()}"
+    lay = hand.before.counters, hand.before.deposits + len(hand.riichi)
+    if hand.lay() != lay:
+        yield f"{lay[0]} counters and {lay[1]} deposits, in the record {hand.lay()[0]} and {hand.lay()[1]}"
+    yield from _continued(hand, settled.state, after, rules)
+
+
+def _continued(hand: MjlogHand, state: SessionState, after: SessionState | None, rules: RiichiProfile) -> Iterator[str]:
+    final = hand.final()
+    if (after is not None and after != state) or (final is not None and not state.over):
+        yield f"goes on with {_named(state)}, in the record with {_named(after)}"
+    if final is not None:
+        ended = settle_event(state, SessionEnd(), rules).state.scores
+        if ended != final:
+            yield f"ends with {ended}, in the record with {final}"
+
+
+def _named(state: SessionState | None) -> str:
+    """Name a hand as players do, `S4`, with its counters, deposits and scores."""
+    if state is None or state.over:
+        return "the end"
+    deal = f"{state.round_wind}{state.dealer + 1}"
+    return f"{deal}, {state.counters} counters, {state.deposits} deposits, {state.scores}"

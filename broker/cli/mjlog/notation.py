@@ -1,0 +1,195 @@
+"""A record in Tenhou's format (mjlog: XML without nesting, often gzipped): its tags, numbers, tiles and melds."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+from xml.parsers import expat
+
+from msgspec.structs import replace
+
+from broker.rules import COPIES, KINDS, RuleError, Stated
+from broker.rules.riichi import PLAYERS, PlayerNo, RiichiProfile
+from broker.rules.riichi.hand import RiichiMeld
+
+LONGEST: Final = 4_000_000
+"""Bytes of a record when it is unpacked, many times those of a long game."""
+
+MOST_TAGS: Final = 20_000
+
+GZIP: Final = b"\x1f\x8b"
+GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+
+
+class MjlogTag(NamedTuple):
+    """One element: its name and its attributes."""
+
+    name: str
+    attributes: Mapping[str, str]
+
+
+def tags_of(content: bytes) -> tuple[MjlogTag, ...]:
+    """Give the tags of a record in order. Raises RuleError `not_a_record` or `record_too_large`."""
+    found: list[MjlogTag] = []
+
+    def begin(name: str, attributes: dict[str, str]) -> None:
+        if len(found) == MOST_TAGS:
+            raise RuleError("record_too_large", f"more than {MOST_TAGS} tags")
+        found.append(MjlogTag(name, attributes))
+
+    # Names of players may be in another encoding than is declared: what we read is plain ASCII.
+    parser = expat.ParserCreate(encoding="utf-8")
+    parser.StartElementHandler = begin
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    try:
+        parser.Parse(_unpacked(content), True)  # noqa: FBT003 - expat's way
+    except expat.ExpatError as error:
+        raise RuleError("not_a_record", f"not XML: {error}") from None
+    if not found or found[0].name != "mjloggm":
+        raise RuleError("not_a_record", "no record of Tenhou's: it does not begin with <mjloggm>")
+    return tuple(found[1:])
+
+
+def _unpacked(content: bytes) -> bytes:
+    """Give the content without gzip, never more than is allowed. Raises RuleError as `tags_of`."""
+    if content.startswith(GZIP):
+        try:
+            content = zlib.decompressobj(GZIP_WINDOW).decompress(content, LONGEST + 1)
+        except zlib.error as error:
+            raise RuleError("not_a_record", f"the gzip file is damaged: {error}") from None
+    if len(content) > LONGEST:
+        raise RuleError("record_too_large", f"more than {LONGEST} bytes")
+    return content
+
+
+def _refuse_doctype(*_: object) -> None:
+    """Entities are declared there, which can grow beyond all bounds or name other files; a record has none."""
+    raise RuleError("not_a_record", "the file declares a document type, which a record does not have")
+
+
+MOST_DIGITS: Final = 9
+"""More than any number of a record has."""
+
+
+def numbers(tag: MjlogTag, name: str) -> list[int]:
+    """Read a list of numbers; none where there is no such attribute. Raises RuleError `bad_record`."""
+    text = tag.attributes.get(name, "")
+    parts = text.split(",") if text else []
+    if not all(map(_is_number, parts)):
+        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a list of numbers, not {text[:40]!r}")
+    return [int(part) for part in parts]
+
+
+def _is_number(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS
+
+
+def exact_numbers(tag: MjlogTag, name: str, count: int) -> list[int]:
+    """Read so many numbers, neither more nor less. Raises RuleError `bad_record`."""
+    found = numbers(tag, name)
+    if len(found) != count:
+        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a list of {count} numbers")
+    return found
+
+
+def one_number(tag: MjlogTag, name: str) -> int:
+    """Read the one number that an attribute is. Raises RuleError `bad_record`."""
+    return exact_numbers(tag, name, 1)[0]
+
+
+def first_number(tag: MjlogTag, name: str, at: int = 0) -> int:
+    """Give the first number of a list, or the one at a place. Raises RuleError `bad_record`."""
+    found = numbers(tag, name)
+    if len(found) <= at:
+        raise RuleError("bad_record", f"{tag.name[:20]}: {name} has too few numbers")
+    return found[at]
+
+
+def player_number(tag: MjlogTag, name: str) -> PlayerNo:
+    """Read a player's number. Raises RuleError `bad_record`."""
+    found = one_number(tag, name)
+    if found not in PLAYERS:
+        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a player from 0 to 3")
+    return found
+
+
+WITHOUT_RED, CLOSED_TANYAO, TWO_ROUNDS, THREE_PLAYERS = 0x2, 0x4, 0x8, 0x10
+"""Bits of the kind of game."""
+
+SOURCE: Final = "the record's kind of game"
+
+
+@dataclass(frozen=True, slots=True)
+class GameKind:
+    """What the first tags of a record say: red fives, open tanyao, an east round alone or a south one too."""
+
+    red: bool = True
+    open_tanyao: bool = True
+    rounds: int = 2
+
+
+ANY: Final = GameKind()
+"""Where a record does not say it: what most games are."""
+
+
+def game_kind(tag: MjlogTag) -> GameKind:
+    """Read the kind of game. Raises RuleError `bad_record` for a game of three."""
+    bits = one_number(tag, "type")
+    if bits & THREE_PLAYERS:
+        raise RuleError("bad_record", "a game of three players; only games of four are checked")
+    return GameKind(not bits & WITHOUT_RED, not bits & CLOSED_TANYAO, 2 if bits & TWO_ROUNDS else 1)
+
+
+def profile_as_played(profile: RiichiProfile, kind: GameKind) -> RiichiProfile:
+    """Give the profile with what the record says of its own rules."""
+    hand = replace(profile.hand, red_fives=Stated(kind.red, SOURCE), open_tanyao=Stated(kind.open_tanyao, SOURCE))
+    length = replace(profile.session.length, rounds=Stated(kind.rounds, SOURCE))
+    return replace(profile, hand=hand, session=replace(profile.session, length=length))
+
+
+RED: Final = {16: "0m", 52: "0p", 88: "0s"}
+"""The numbers of the red fives, where the game has them."""
+
+FROM, CHII, PON, ADDED_KAN, NORTH = 0x3, 0x4, 0x8, 0x10, 0x20
+"""Bits: whom the tile came from (none: a closed kan), and what it is."""
+
+CHII_OF_A_SUIT: Final = 7
+
+
+def decode_tile(number: int, *, red: bool) -> str:
+    """Give the tile of a number. Raises RuleError `bad_record`."""
+    if not 0 <= number < COPIES * len(KINDS):
+        raise RuleError("bad_record", f"there is no tile of number {number}")
+    return RED[number] if red and number in RED else KINDS[number // COPIES]
+
+
+def decode_meld(bits: int, *, red: bool) -> RiichiMeld:
+    """Give the meld of 16 bits. Raises RuleError `bad_record`, or the codes of `Meld`."""
+    if not 0 <= bits < 1 << 16:
+        raise RuleError("bad_record", f"there is no meld {bits}")
+    if bits & CHII:
+        return _meld("chii", _chii(bits), red=red)
+    if bits & (PON | ADDED_KAN):
+        return _of_pon(bits, red=red)
+    if bits & NORTH:
+        raise RuleError("bad_record", "a north set aside: only games of four are checked")
+    first = bits >> 8 & ~3
+    return _meld("kan", [first + copy for copy in range(COPIES)], red=red, is_open=bool(bits & FROM))
+
+
+def _chii(bits: int) -> list[int]:
+    low = (bits >> 10) // 3
+    kind = low // CHII_OF_A_SUIT * 9 + low % CHII_OF_A_SUIT
+    return [COPIES * (kind + step) + (bits >> 3 + 2 * step & 3) for step in range(3)]
+
+
+def _of_pon(bits: int, *, red: bool) -> RiichiMeld:
+    first = (bits >> 9) // 3 * COPIES
+    if bits & ADDED_KAN:
+        return _meld("kan", [first + copy for copy in range(COPIES)], red=red)
+    return _meld("pon", [first + copy for copy in range(COPIES) if copy != bits >> 5 & 3], red=red)
+
+
+def _meld(kind: str, numbers: list[int], *, red: bool, is_open: bool = True) -> RiichiMeld:
+    return RiichiMeld(kind, tuple(decode_tile(number, red=red) for number in numbers), is_open)

@@ -1,0 +1,323 @@
+"""`homologue movement`: makes a movement, checks one, and plans anew what is left of an event."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any, Final, TypeVar
+
+import click
+import msgspec
+
+from broker.event import EVENT
+from broker.event.movement import (
+    STEPS_AT_ONCE,
+    KeepSearching,
+    MovementFault,
+    MovementPlay,
+    check_movement,
+    check_teams,
+    files,
+    is_measurable,
+    make_movement,
+    measure_movement,
+    name_players,
+    repair_movement,
+    summary,
+    usual_copies,
+)
+from broker.event.movement.files import check_teams_of_four, player_names, read_teams_file
+from broker.event.movement.make import usual_order
+from broker.output import deliver, may_write
+from broker.rules import RuleError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PROGRESS_S: Final = 2.0
+"""Seconds between two lines of progress."""
+
+OPTIONS: Final = (
+    click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output."),
+    click.option("--cards", is_flag=True, help="A card for each player on standard output."),
+    click.option("--print", "tables_shown", is_flag=True, help="The rounds as tables on standard output."),
+    click.option("--force", is_flag=True, help="Overwrite the file, or the movement, if it is there."),
+    click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="CSV file to write."),
+    click.option("--iterations", type=click.IntRange(min=0), help="Steps of the search, instead of a time."),
+    click.option("--seconds", type=click.FloatRange(min=0), default=20.0, show_default=True, help="Time to search."),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Same seed, same iterations: the same movement."
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What `OPTIONS` say."""
+
+    seed: int
+    seconds: float
+    iterations: int | None
+    output: Path | None
+    force: bool
+    tables_shown: bool
+    cards: bool
+    as_json: bool
+    written: bool = False
+    """The movement is in its event already, and not asked for on standard output."""
+
+
+def search_options(command: F) -> F:
+    """Add `OPTIONS` to a command."""
+    for option in OPTIONS:
+        command = option(command)
+    return command
+
+
+@contextmanager
+def refusals_reported(*, as_json: bool) -> Iterator[None]:
+    """End with a refusal's code and text: an answer like any other for programs, a failure for people."""
+    try:
+        yield
+    except RuleError as problem:
+        if not as_json:
+            raise click.ClickException(f"{problem.code}: {problem.text}") from None
+        click.echo(msgspec.json.encode({"error": {"code": problem.code, "message": problem.text}}).decode())
+
+
+@contextmanager
+def search_limits(wanted: SearchOptions) -> Iterator[KeepSearching]:
+    """Give what says whether to go on, by time or by steps, and until Ctrl-C. It tells how far the search is.
+
+    A file that may not be written is refused before the search.
+    """
+    if wanted.output:
+        may_write(wanted.output, source=None, force=wanted.force)
+    stopped: list[int] = []
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        stopped.append(number)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield _clock(wanted, stopped)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _clock(wanted: SearchOptions, stopped: Sequence[int]) -> KeepSearching:
+    start = told = time.monotonic()
+    steps = 0
+
+    def go_on() -> bool:
+        nonlocal steps, told
+        now = time.monotonic()
+        if now - told >= PROGRESS_S:
+            told = now
+            click.echo(f"searching: {now - start:.0f} s, {steps} steps; Ctrl-C takes the best so far", err=True)
+        steps += STEPS_AT_ONCE
+        return not stopped and (
+            now - start < wanted.seconds if wanted.iterations is None else steps <= wanted.iterations
+        )
+
+    return go_on
+
+
+def write_movement(
+    plays: Sequence[MovementPlay],
+    names: Sequence[str],
+    faults: Sequence[MovementFault],
+    wanted: SearchOptions,
+    more: Mapping[str, object],
+) -> None:
+    """Write what was asked for; `more` is for the JSON object. The measures go to standard error."""
+    measured = measure_movement(plays, names)
+    if wanted.output:
+        deliver(files.movement_csv(plays), wanted.output, source=None, force=wanted.force)
+    if wanted.as_json:
+        told = [{"code": fault.code, "message": fault.text} for fault in faults]
+        listed = [{"round": p.round, "table": p.table, "deal": p.deal, "players": dict(p.players)} for p in plays]
+        answer = {"plays": listed, "faults": told, "quality": summary.measures_as_json(measured), **more}
+        click.echo(msgspec.json.encode(answer).decode())
+        return
+    if wanted.tables_shown:
+        click.echo(summary.rounds_as_tables(plays, names))
+    if wanted.cards:
+        click.echo(summary.player_cards(plays, names))
+    if not (wanted.output or wanted.tables_shown or wanted.cards or wanted.written):
+        click.echo(files.movement_csv(plays), nl=False)
+    for fault in faults:
+        click.echo(f"{fault.code}: {fault.text}", err=True)
+    click.echo(summary.measures_in_words(measured), err=True)
+
+
+FILE = click.Path(path_type=Path)
+
+
+@click.group(short_help="Who plays which deal, where and when: make, check, repair.")
+def movement() -> None:
+    """Who plays which deal, at which table and seat, in which round.
+
+    `homologue movement COMMAND --help` says more of each.
+
+    \b
+    homologue movement new --players 16 --rounds 5 --output cup.csv
+    homologue movement check cup.csv
+    homologue movement repair cup.csv --played played.csv --absent p07 --output rest.csv
+    """  # noqa: D301 - click reads the \b
+
+
+@movement.command(short_help="Make a movement.")
+@click.option("--players", type=int, help="How many; with --teams or --event as many as those name.")
+@click.option("--rounds", type=int, required=True, help="A player stays at a table for a round.")
+@click.option("--tables", type=int, help="Default: as many as the players fill; with fewer some sit out.")
+@click.option("--deals-per-round", type=int, help="Deals of a table in a round. Default 1; 16 players, 5 rounds: 4.")
+@click.option("--copies", type=int, help="Carriers of each deal. Default 1; 16 players, 5 rounds of 1 deal: 4.")
+@click.option("--teams", type=FILE, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
+@click.option("--event", type=FILE, help="Folder of an event whose plays these are to be.")
+@search_options
+def movement_new(
+    *,
+    players: int | None,
+    rounds: int,
+    tables: int | None,
+    deals_per_round: int | None,
+    copies: int | None,
+    teams: Path | None,
+    event: Path | None,
+    **search: Any,  # noqa: ANN401 - the options of `searching`
+) -> None:
+    """Make a movement that breaks no rule, as good as the time allows.
+
+    CSV goes to standard output unless something else is asked for, the measures to standard error. Ctrl-C ends the
+    search with the best so far.
+
+    \b
+    homologue movement new --players 16 --rounds 5 --output cup.csv
+    homologue movement new --players 64 --rounds 8 --deals-per-round 4 --print
+    """  # noqa: D301 - click reads the \b
+    wanted = SearchOptions(**search)
+    with refusals_reported(as_json=wanted.as_json):
+        members = read_teams_file(teams) if teams else None
+        if event and members:
+            raise RuleError(
+                "teams_not_of_event", "an event's teams are those of its list of players: leave --teams out"
+            )
+        if event:
+            members = check_teams_of_four(files.event_teams(event)) or None
+        names = player_names(players, members, event)
+        carriers = 1 if event and copies is None and deals_per_round is not None else copies
+        order = usual_order(len(names), tables, rounds, deals_per_round, carriers)
+        if event and order.copies > 1:
+            raise RuleError(
+                "one_carrier_a_deal", f"the scorer of an event takes one carrier of a deal, not {order.copies}"
+            )
+        if event:
+            files.replaceable_plan(event, force=wanted.force)
+        with search_limits(wanted) as go_on:
+            made = make_movement(order, Random(wanted.seed), go_on, in_teams=members is not None)  # noqa: S311 - no secret
+        plays = name_players(made, names)
+        if event:
+            click.echo(
+                f"{files.write_movement_to_event(event, plays, force=wanted.force)} plays in {event / EVENT}", err=True
+            )
+            wanted = replace(wanted, written=True)
+        faults = [*check_movement(plays, order.copies), *(check_teams(plays, members) if members else ())]
+        write_movement(plays, names, faults, wanted, {})
+
+
+@movement.command(short_help="Put a movement from a file into an event.")
+@click.argument("file", type=FILE)
+@click.option("--event", type=FILE, required=True, help="Folder of the event.")
+@click.option("--force", is_flag=True, help="In place of the movement that is there.")
+def movement_take(*, file: Path, event: Path, force: bool) -> None:
+    """Put a movement into an event's folder: one that you wrote, or that `repair` planned.
+
+    It is checked first, as the scorer does: one carrier of each deal. Nothing is written if anything is wrong.
+
+    \b
+    homologue movement take cup.csv --event my-cup
+    """  # noqa: D301 - click reads the \b
+    with refusals_reported(as_json=False):
+        read = files.read_movement(file)
+        problems = [*read.problems, *(_at_line(fault, read.lines) for fault in check_movement(read.plays, 1))]
+        for problem in sorted(problems, key=lambda p: p.line):
+            click.echo(f"line {problem.line}: {problem.code}: {problem.text}")
+        if problems:
+            click.get_current_context().exit(1)
+        click.echo(f"{files.write_movement_to_event(event, read.plays, force=force)} plays in {event / EVENT}")
+
+
+@movement.command("check", short_help="Name everything that is wrong with a movement.")
+@click.argument("file", type=FILE)
+@click.option("--copies", type=click.IntRange(min=1), help="Carriers of each deal. Default: what most deals need.")
+@click.option("--teams", type=FILE, help='Team event: a JSON file {"team": ["p01", ...]}, four players each.')
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output; the exit code is 0.")
+def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_json: bool) -> None:
+    """Name everything that is wrong with a movement, by code and line, and measure it.
+
+    FILE is CSV (columns round, table, deal, east, south, west, north), an event.toml, or an event's folder. The exit
+    code is 1 where something is wrong.
+
+    \b
+    homologue movement check cup.csv
+    """  # noqa: D301 - click reads the \b
+    with refusals_reported(as_json=as_json):
+        read = files.read_movement(file)
+        faults = check_movement(read.plays, copies or usual_copies(read.plays))
+        faults += check_teams(read.plays, read_teams_file(teams)) if teams else []
+        problems = sorted([*read.problems, *(_at_line(fault, read.lines) for fault in faults)], key=lambda p: p.line)
+        measured = measure_movement(read.by_stays) if read.plays and is_measurable(read.by_stays) else None
+        if as_json:
+            told = [{"line": p.line, "code": p.code, "message": p.text} for p in problems]
+            answer = {"faults": told, "quality": summary.measures_as_json(measured) if measured else None}
+            click.echo(msgspec.json.encode(answer).decode())
+            return
+        for problem in problems:
+            click.echo(f"line {problem.line}: {problem.code}: {problem.text}")
+        if measured:
+            click.echo(summary.measures_in_words(measured))
+        click.get_current_context().exit(1 if problems else 0)
+
+
+def _at_line(fault: MovementFault, lines: Sequence[int]) -> files.MovementProblem:
+    return files.MovementProblem(fault.code, fault.text, lines[fault.at[-1]])
+
+
+@movement.command("repair", short_help="Plan anew what is left of an event.")
+@click.argument("file", type=FILE)
+@click.option("--played", type=FILE, help="CSV of what was really played; without it nothing was.")
+@click.option("--absent", multiple=True, help="A player who is not there any more; may be given again.")
+@click.option("--substitute", nargs=2, multiple=True, metavar="GONE NEW", help="Who comes instead of whom.")
+@search_options
+def movement_repair(
+    *,
+    file: Path,
+    played: Path | None,
+    absent: Sequence[str],
+    substitute: Sequence[tuple[str, str]],
+    **search: Any,  # noqa: ANN401 - the options of `searching`
+) -> None:
+    """Plan the rounds that are left anew: the fewest rules broken, and the fewest players moved.
+
+    What was played stays as it was; what was planned for those rounds and not played is dropped. The whole movement is
+    written, and what changes is told on standard error.
+
+    \b
+    homologue movement repair cup.csv --played played.csv --absent p07 --substitute p03 p99 --output rest.csv
+    """  # noqa: D301 - click reads the \b
+    wanted = SearchOptions(**search)
+    with refusals_reported(as_json=wanted.as_json):
+        plan, done = files.read_faultless_movement(file), files.read_faultless_movement(played) if played else ()
+        gone: dict[int | str, int | str | None] = dict.fromkeys(absent)
+        gone |= {old: files.read_player_id(instead) for old, instead in substitute}
+        with search_limits(wanted) as go_on:
+            plays = repair_movement(plan, done, gone, Random(wanted.seed), go_on)  # noqa: S311 - no secret
+        changes = summary.movement_changes(plan, plays, after=max((play.round for play in done), default=0))
+        for change in changes or ["nothing changes"]:
+            click.echo(change, err=True)
+        names = sorted({str(who) for play in (*plan, *plays) for who in play.players.values()})
+        write_movement(plays, names, check_movement(plays, usual_copies(plan)), wanted, {"changes": changes})

@@ -1,0 +1,158 @@
+"""`homologue people`: accounts of the desk, from the machine on which the event's folder lies."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from broker.people import ROLES, Actor, AuditEntry, Authentication, PeopleError, audit_line
+
+COMMAND_ACTOR: Final = Actor("(command)")
+"""Who may read the folder may do all this; the audit log says that it was done here."""
+
+folder = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+stdin = click.option("--password-stdin", is_flag=True, help="Read the password from standard input, one line.")
+
+
+class _Refusing(click.Group):
+    """A group whose refusals are told by code and sentence; exit code 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
+        """Run the command."""
+        os.umask(0o077)  # names and hashes are nobody else's
+        try:
+            return super().invoke(ctx)
+        except PeopleError as refusal:
+            click.echo(f"{ctx.command_path}: {refusal.code}: {refusal}", err=True)
+            ctx.exit(1)
+
+
+@click.group(cls=_Refusing, short_help="Accounts of the desk: add, list, disable, new password; the audit log.")
+def people() -> None:
+    """Keep the accounts of an event's desk. FOLDER is the event's folder; the scorer may be running.
+
+    Roles: head_arbiter, table_arbiter, organiser, display (docs/arbiter.md says what each may do).
+
+    \b
+    homologue people add my-cup anne --full "Anne Lefèvre" --role head_arbiter
+    homologue people list my-cup
+    homologue people audit my-cup --csv
+    """  # noqa: D301 - click reads the \b
+
+
+@people.command("add", short_help="Make an account.")
+@folder
+@click.argument("name")
+@click.option("--full", required=True, help="The person's name, as orders and rulings show it.")
+@click.option("--role", type=click.Choice(ROLES), required=True)
+@stdin
+def add_account(folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
+    """Make an account. The password is asked for, never an argument: other users of a machine see those.
+
+    \b
+    homologue people add my-cup anne --full "Anne Lefèvre" --role table_arbiter
+    """  # noqa: D301 - click reads the \b
+    with _auth(folder) as auth:
+        account = auth.accounts.add(name, full, role, _password(from_stdin=password_stdin), COMMAND_ACTOR)
+    click.echo(f"{account.name}: {account.role}, {account.full}")
+
+
+@people.command("list", short_help="List the accounts.")
+@folder
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def list_accounts(folder: Path, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """List all accounts, disabled ones too. No password and no hash of one is shown.
+
+    \b
+    homologue people list my-cup
+    """  # noqa: D301 - click reads the \b
+    with _auth(folder) as auth:
+        for one in auth.accounts.all():
+            sessions = len(auth.sessions.of(one.name))
+            row = {"name": one.name, "full": one.full, "role": one.role, "disabled": one.disabled, "sessions": sessions}
+            state = "disabled" if one.disabled else f"{sessions} session{'s' * (sessions != 1)}"
+            click.echo(
+                json.dumps(row, ensure_ascii=False) if as_json else f"{one.name}\t{one.role}\t{state}\t{one.full}"
+            )
+
+
+@people.command("disable", short_help="Let nobody in by an account.")
+@folder
+@click.argument("name")
+def disable_account(folder: Path, name: str) -> None:
+    """Disable an account and end its sessions, at once. It stays in the list: the audit log speaks of it.
+
+    \b
+    homologue people disable my-cup anne
+    """  # noqa: D301 - click reads the \b
+    with _auth(folder) as auth:
+        auth.accounts.disable(name, COMMAND_ACTOR)
+    click.echo(f"{name}: disabled")
+
+
+@people.command("enable", short_help="Let somebody in again.")
+@folder
+@click.argument("name")
+def enable_account(folder: Path, name: str) -> None:
+    """Enable an account that was disabled.
+
+    \b
+    homologue people enable my-cup anne
+    """  # noqa: D301 - click reads the \b
+    with _auth(folder) as auth:
+        auth.accounts.enable(name, COMMAND_ACTOR)
+    click.echo(f"{name}: enabled")
+
+
+@people.command("password", short_help="Give an account another password.")
+@folder
+@click.argument("name")
+@stdin
+def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
+    """Give an account another password and end its sessions.
+
+    \b
+    homologue people password my-cup anne
+    """  # noqa: D301 - click reads the \b
+    with _auth(folder) as auth:
+        auth.accounts.get(name)
+        auth.accounts.set_password(name, _password(from_stdin=password_stdin), COMMAND_ACTOR)
+    click.echo(f"{name}: new password")
+
+
+@people.command("audit", short_help="Check and export the audit log.")
+@folder
+@click.option("--csv", "as_csv", is_flag=True, help="CSV in place of a JSON object a line.")
+def export_audit(folder: Path, as_csv: bool) -> None:  # noqa: FBT001 - click's way
+    """Write who did what, when and from where, oldest first. Each entry's digest covers all before it.
+
+    An entry that was changed, taken out or put in is refused (`audit_broken`): those before it are written.
+
+    \b
+    homologue people audit my-cup --csv > audit.csv
+    """  # noqa: D301 - click reads the \b
+    with _auth(folder) as auth:
+        if as_csv:
+            click.echo(",".join(AuditEntry._fields))
+        for entry in auth.audit.checked():
+            click.echo(audit_line(entry, as_csv=as_csv), nl=False)
+
+
+def _password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
+
+
+@contextmanager
+def _auth(folder: Path) -> Iterator[Authentication]:
+    auth = Authentication(folder)
+    try:
+        yield auth
+    finally:
+        auth.store.close()  # the link of a desk that is starting stays

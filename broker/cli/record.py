@@ -1,0 +1,74 @@
+"""`homologue record`: check and show records of plays."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from broker.cli.profile import load_profile
+from broker.export.pmn.check import JUDGE_NAMES, JudgeName, describe_record, judge_named, judged_verdicts, read_verdicts
+from broker.export.pmn.notation import write_record
+from broker.rules import RuleError
+
+FILES = click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True)
+)
+
+
+@click.group(short_help="Records of plays (PMN): check, show.")
+def record() -> None:
+    """Records of plays in Portable Majiang Notation; docs/records.md has the form."""
+
+
+@record.command("check")
+@FILES
+@click.option("--profile", help="Rule profile instead of the records' own: an id, or a file that ends in .toml.")
+@click.option(
+    "--hands",
+    type=click.Choice(JUDGE_NAMES),
+    default="green-book",
+    show_default=True,
+    help="Who says what a hand is worth: one of two books, or the record itself.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a record instead of sentences.")
+def record_check(files: tuple[Path, ...], profile: str | None, hands: JudgeName, *, as_json: bool) -> None:
+    """Play each record again, and say what is wrong with it; the exit code is 1 if anything is.
+
+    Every action is judged by the referee, every hand counted, and points and fines held against the rule profile.
+    FILE may be - for standard input.
+
+    \b
+    homologue record check friday.pmn saturday.pmn
+    homologue record check --hands declared --json old.pmn
+    """  # noqa: D301 - click reads the \b
+    try:
+        rules = load_profile(profile) if profile else None
+    except RuleError as problem:
+        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    wrong = False
+    for file in files:
+        for verdict in judged_verdicts(file, judge_named(hands), rules):
+            wrong = wrong or verdict.problem is not None
+            click.echo(json.dumps(verdict.row()) if as_json else verdict.sentence())
+    sys.exit(wrong)
+
+
+@record.command("show")
+@FILES
+@click.option("--pmn", is_flag=True, help="As PMN, in the one way in which we write it.")
+def record_show(files: tuple[Path, ...], *, pmn: bool) -> None:
+    """Show records in words, step by step; they are read, not judged.
+
+    \b
+    homologue record show friday.pmn
+    """  # noqa: D301 - click reads the \b
+    wrong, between = False, ""
+    for verdict in (verdict for file in files for verdict in read_verdicts(file)):
+        if verdict.record is None:
+            wrong = True
+            click.echo(verdict.sentence(), err=True)
+        else:
+            click.echo(between + (write_record if pmn else describe_record)(verdict.record), nl=False)
+            between = "\n"
+    sys.exit(wrong)

@@ -1,0 +1,311 @@
+"""`homologue scorer`: the scorer's process, put together from broker, store, scorer and desk."""
+
+import gc
+import logging
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import cast, get_args
+
+import click
+
+from broker.cli.store import StoreOptions, store_options
+from broker.errors import BrokerError, ScorerError, StoreError
+from broker.event import Event, open_event, read_deals
+from broker.gc_pause import gc_paused
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Broker, Kind, make_broker
+from broker.people import FIRST_LINK_FILE, Authentication, PeopleError
+from broker.people.copies import ClosedAccounts, copy_people
+from broker.protocol import HOST_PATTERN
+from broker.protocol.link import Address
+from broker.scorer.service import Scorer
+from broker.store import Journal, database_of, open_journal, stand_by
+from broker.store.backup_worker import BackupWorker
+from broker.web import DeskError, FeaturePages, Services
+from broker.web.paper.views import paper_pages
+from broker.web.results import exports, sessions
+from broker.web.rulings import views
+from broker.web.rulings.audited import AuditedRulings
+from broker.web.server import ANYWHERE, PORT, Certificate, DeskServer, is_loopback
+from broker.web.setup.views import setup_pages
+from broker.web.tables import devices, pairing
+from broker.web.tables.event_pin import EventPin
+from broker.web.tables.orders import DeskLink
+from broker.web.tables.pairing import BrokerForTables
+from broker.web.tables.pairing_codes import PairingCodes
+
+CREDENTIALS = "credentials.json"
+DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
+MQTT_PORT = 1883
+LAST_PORT = 65_535
+SWITCH_S = 0.001
+"""After so long a thread that renders a page lets those go on who take results in."""
+
+PORTS = click.IntRange(0, LAST_PORT)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+OTHER_BROKER = re.compile(
+    rf"(?P<host>{HOST_PATTERN.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\]):(?P<port>[0-9]{{1,5}})"
+)
+
+
+@click.command(short_help="Run an event's scorer, broker and desk.")
+@click.argument("event", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--broker",
+    default="embedded",
+    show_default=True,
+    help="embedded (nats-server), mosquitto (if installed), or HOST:PORT of a broker that runs already.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address that the broker started here listens on.")
+@click.option(
+    "--mqtt-port", type=PORTS, default=MQTT_PORT, show_default=True, help="Port of the broker that is started here."
+)
+@click.option("--desk-host", default="127.0.0.1", show_default=True, help="Address that the arbiter's page listens on.")
+@click.option("--desk-port", type=PORTS, default=PORT, show_default=True, help="Port of the arbiter's page.")
+@click.option("--desk-name", multiple=True, help="Further host name under which the page may be opened.")
+@click.option("--desk-certificate", type=FILE, help="TLS for the page [default: EVENT/desk.crt, if it is there].")
+@click.option("--desk-key", type=FILE, help="The certificate's key [default: EVENT/desk.key].")
+@click.option("--public", is_flag=True, help="Let everybody who reaches the page see what players may know.")
+@click.option("--broker-name", help="Name by which tables reach the broker [default: that by which they ask the page].")
+@click.option("--ca", type=FILE, help="Certificate authority of a broker with TLS.")
+@click.option("--credentials", type=FILE, help="Passwords that the broker knows [default: EVENT/credentials.json].")
+@store_options
+def scorer(  # noqa: PLR0913 - one parameter an option
+    *,
+    event: Path,
+    broker: str,
+    host: str,
+    mqtt_port: int,
+    desk_host: str,
+    desk_port: int,
+    desk_name: tuple[str, ...],
+    desk_certificate: Path | None,
+    desk_key: Path | None,
+    broker_name: str | None,
+    ca: Path | None,
+    credentials: Path | None,
+    public: bool,
+    wishes: StoreOptions,
+) -> None:
+    """Take results in, keep them, and show the arbiter: EVENT is the event's folder."""
+    stop = threading.Event()
+    _set_up_process(stop)
+    try:
+        with ExitStack() as running:
+            checked = open_event(event)
+            journal = _journal(event, checked.name, wishes, stop)
+            if journal is None:
+                return
+            running.callback(journal.close)
+            passwords = credentials or event / CREDENTIALS
+            with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
+                begun = beside.submit(_broker, running, broker, checked, event, passwords, (host, mqtt_port), ca)
+                work = _load_scorer(checked, journal, event)
+            address, watch = begun.result()
+            own = broker in get_args(Kind)
+            tls = desk_tls(event, desk_certificate, desk_key)
+            auth = Authentication(event)
+            running.callback(auth.close)
+            desk_address = replace(address, user="desk", password=desk_password(passwords))
+            line = DeskLink(checked.name, checked.tables, auth, desk_address, EventPin.beside(passwords))
+            running.callback(line.stop)
+            watches = [watch, *_backup(running, event, work, checked.name, wishes, auth)]
+            page = DeskServer(
+                work.feed,
+                desk_host,
+                desk_port,
+                hosts=desk_name,
+                auth=auth,
+                tls=tls,
+                orders=line.orders,
+                features=(
+                    *_features(event, checked, work, auth),
+                    pairing.pairing_pages(
+                        auth,
+                        replace(
+                            broker_for_tables(checked.name, passwords, address, host if own else None, broker_name),
+                            tell_pin=line.pin.tell,
+                        ),
+                        PairingCodes(tls.fingerprint if tls else ""),
+                        desk_names_for_tables(desk_host, desk_name),
+                    ),
+                ),
+                services=Services(lambda: work.moment, work.wire, open_public=public, attends=work),
+            )
+            desk = running.enter_context(page)
+            click.echo(f"Desk: {desk.url}")
+            show_first_link(auth, desk.url, event, open_room=is_loopback(desk_host) and not desk_name)
+            line.start()
+            work.connect(address)
+            work.run(stop, partial(_check_all, watches))
+    except (ScorerError, StoreError, BrokerError, DeskError, PeopleError) as error:
+        click.echo(f"homologue scorer: {error.code}: {error}", err=True)
+        sys.exit(1)
+
+
+def _set_up_process(stop: threading.Event) -> None:
+    """Settle what holds for the whole process, and how it is told to end."""
+    os.umask(0o077)  # results, passwords and the broker's store are nobody else's
+    sys.setswitchinterval(SWITCH_S)
+    logging.basicConfig(stream=sys.stdout, level=logging.WARNING, format="%(message)s")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+
+
+def _load_scorer(event: Event, journal: Journal, folder: Path) -> Scorer:
+    """Read the journal. What was read stays: nobody is to wait while it is looked through for cycles."""
+    with gc_paused():
+        work = Scorer(event, journal, folder, _wall_clock)
+        gc.freeze()
+    return work
+
+
+def _features(folder: Path, event: Event, work: Scorer, auth: Authentication) -> tuple[FeaturePages, ...]:
+    """Give the pages of other rooms that the desk has during an event."""
+    rulings = AuditedRulings(work, auth)
+    return (
+        devices.devices_pages(work, auth),
+        views.rulings_pages(rulings),
+        sessions.sessions_pages(lambda: rulings.event, work.sessions),
+        paper_pages(event, read_deals(folder), work),
+        exports.exports_pages(folder, event),
+        setup_pages(folder, rulings=rulings),
+    )
+
+
+def _wall_clock() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _journal(folder: Path, event: str, wishes: StoreOptions, stop: threading.Event) -> Journal | None:
+    """Open the store where it is said to be; None where we stood by until the end."""
+    if not wishes.standby:
+        return open_journal(folder, event, wishes.place())
+    if wishes.place() is None and database_of(folder) is None:
+        raise click.UsageError("--standby is for scorers on one PostgreSQL (--store)")
+    return stand_by(folder, event, stop, lambda why: click.echo(f"Standby: {why.code}: {why}"), wishes.place())
+
+
+def _backup(
+    running: ExitStack, folder: Path, work: Scorer, event: str, wishes: StoreOptions, auth: Authentication
+) -> tuple[Callable[[], None], ...]:
+    """Begin to make copies, if that was asked for."""
+    if wishes.backup is None:
+        return ()
+    worker = BackupWorker(
+        folder,
+        event,
+        wishes.backup,
+        pause_s=wishes.backup_every * 60,
+        keep=wishes.backup_keep,
+        clock=_wall_clock,
+        tell=work.hear_of_backup,
+        further=(copy_people,),
+        urgent=ClosedAccounts(auth.store).news,
+    )
+    return (running.enter_context(worker).look,)
+
+
+def desk_password(passwords: Path) -> str:
+    """Give the desk's password with the broker. Raises CredentialsMissing and the like, UserUnknown."""
+    return Credentials.load(passwords).password("desk")
+
+
+def desk_tls(event: Path, certificate: Path | None, key: Path | None) -> Certificate | None:
+    """Give the desk's certificate where there is one: named, or in the event's folder. Raises CertificateRefused."""
+    named = certificate is not None or key is not None
+    if not named and not (event / DESK_CERTIFICATE).exists():
+        return None
+    return Certificate(certificate or event / DESK_CERTIFICATE, key or event / DESK_KEY)
+
+
+def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: bool) -> None:
+    """Say how the first head arbiter is made. The link itself goes to a terminal, never into a log."""
+    link = auth.first_link(url)
+    if link is None:
+        return
+    shown = link if sys.stdout.isatty() else f"the link in {event / FIRST_LINK_FILE}"
+    seen = "everybody on this machine sees the page" if open_room else "the page shows nothing"
+    click.echo(
+        f"Nobody has an account: {seen}, and nobody can give orders. First head arbiter, within an hour: {shown}"
+    )
+
+
+def _broker(
+    running: ExitStack,
+    broker: str,
+    event: Event,
+    folder: Path,
+    passwords: Path,
+    listen: tuple[str, int],
+    ca: Path | None,
+) -> tuple[Address, Callable[[], None]]:
+    """Give the broker that was asked for, started here or not, and what is to be called to look after it."""
+    if broker not in get_args(Kind):
+        return _other_broker(broker, passwords, ca), _check_nothing
+    child = _start(running, cast("Kind", broker), event, folder, passwords, listen)
+    return Address(child.host, child.port, "scorer", Credentials.load(passwords).password("scorer")), child.check
+
+
+def _start(
+    running: ExitStack, kind: Kind, event: Event, folder: Path, passwords: Path, listen: tuple[str, int]
+) -> Broker:
+    """Start a broker for this event; passwords that are not there yet are made."""
+    tables = max(event.tables)
+    known = Credentials.ensure(passwords, tables)
+    child = make_broker(kind, folder / "broker", event.name, known, tables=tables, host=listen[0], port=listen[1])
+    running.enter_context(child)
+    click.echo(f"Broker: {kind}, port {child.port}")
+    return child
+
+
+def _other_broker(broker: str, passwords: Path, ca: Path | None) -> Address:
+    """Give the address of a broker that runs already; new passwords would be none that it knows."""
+    found = OTHER_BROKER.fullmatch(broker)
+    if not found or not 1 <= int(found["port"]) <= LAST_PORT:
+        raise click.UsageError("--broker is embedded, mosquitto, or HOST:PORT")
+    if ca and not ca.is_file():
+        raise click.UsageError(f"--ca: there is no file {ca}")
+    password = Credentials.load(passwords).password("scorer")
+    return Address(found["host"].strip("[]"), int(found["port"]), "scorer", password, ca)
+
+
+def broker_for_tables(
+    event: str, passwords: Path, broker: Address, own: str | None, name: str | None
+) -> BrokerForTables:
+    """Give what tables are told of the broker: `own` is where one that was started here listens."""
+    host = name or _reachable_host(own or broker.host)
+    return BrokerForTables(
+        event, passwords, broker.port, host, broker.ca, here_alone=own is not None and is_loopback(own)
+    )
+
+
+def desk_names_for_tables(desk_host: str, desk_names: Sequence[str]) -> tuple[str, ...]:
+    """Give the names by which tables can ask for the desk."""
+    reached = _reachable_host(desk_host)
+    return (*desk_names, *([reached] if reached else ()))
+
+
+def _reachable_host(host: str) -> str | None:
+    """Give an address by which others reach this machine, if it is one."""
+    return None if is_loopback(host) or host in ANYWHERE else host
+
+
+def _check_all(watches: Sequence[Callable[[], None]]) -> None:
+    for look in watches:
+        look()
+
+
+def _check_nothing() -> None:
+    """Look after nothing: a broker elsewhere is somebody else's to restart."""

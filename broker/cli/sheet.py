@@ -1,0 +1,92 @@
+"""`homologue sheet`: the sheet of a riichi session."""
+
+from pathlib import Path
+
+import click
+from msgspec import Struct
+
+from broker.cli.profile import load_riichi_rules
+from broker.cli.session import EventLine
+from broker.cli.stream import input_lines, read_line
+from broker.errors import ScorerError, StoreError
+from broker.export.session_sheet import (
+    LANGUAGES,
+    Language,
+    StoredSession,
+    make_session_sheet,
+    read_session,
+    session_pdf,
+    session_text,
+)
+from broker.output import write_whole
+from broker.rules import DEFAULT_RIICHI, RuleError
+from broker.rules.riichi import begin_session, play_session
+
+SEATED = 4
+
+
+class SheetEvent(Struct):
+    """A line of `homologue session`, of which only the event is read: the sheet follows the state itself."""
+
+    event: EventLine
+
+
+@click.command(short_help="The sheet of a riichi session: every hand, scores, places.")
+@click.option(
+    "--event",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Of a table of this event; with --table.",
+)
+@click.option("--table", type=int, help="Which table's session.")
+@click.option("--round", "round_", type=int, default=1, show_default=True, help="Which of its sessions.")
+@click.option("--rules", default=DEFAULT_RIICHI, show_default=True, help="Riichi profile: its id, or a file.")
+@click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, the first dealer first.")
+@click.option("--title", help="What stands above it [default: the title of the rules].")
+@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True)
+@click.option("--pdf", "file", type=click.Path(path_type=Path), help="Write a PDF instead of text.")
+def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
+    folder: Path | None,
+    table: int | None,
+    round_: int,
+    rules: str,
+    players: str,
+    title: str | None,
+    language: Language,
+    file: Path | None,
+) -> None:
+    """Write the sheet of a riichi session from its events, one a line on standard input, from the first hand on.
+
+    Or from what a table of an event has told its scorer: `homologue sheet --event cup --table 3`.
+
+    Lines are those of `homologue session`, without `start`, or with one that is not looked at.
+
+    \b
+    homologue sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
+    {"event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
+    """  # noqa: D301 - click reads the \b
+    try:
+        told = _typed(rules, players) if folder is None else read_session(folder, table or 0, round_)
+        entries = play_session(told.events, told.rules)
+        made = make_session_sheet(title or told.rules.title, begin_session(told.rules), entries, told.names, language)
+    except RuleError as problem:
+        raise click.ClickException(f"{problem.code}: {problem.text}") from None
+    except (ScorerError, StoreError) as problem:
+        raise click.ClickException(f"{problem.code}: {problem}") from None
+    if file is None:
+        click.echo(session_text(made), nl=False)
+        return
+    try:
+        write_whole(file, session_pdf(made))
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from None
+
+
+def _typed(rules: str, players: str) -> StoredSession:
+    """Take a session from standard input."""
+    names = [name.strip() for name in players.split(",")]
+    if len(names) != SEATED or not all(names):
+        raise click.UsageError("--players needs four names, with commas between them")
+    return StoredSession(
+        load_riichi_rules(rules), names, (read_line(line, SheetEvent).event.event() for _, line in input_lines())
+    )

@@ -1,0 +1,108 @@
+"""`homologue what-if`: an event counted under other rules, and who would change place. Nothing is written."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from broker.cli.profile import FILE, load_either_profile
+from broker.errors import ScorerError, StoreError
+from broker.rules import RuleError, Rules, load_of_same_book
+from broker.rules.riichi import RiichiProfile
+from broker.rulings.preview import CHOICES, StandingChange, WhatIf, changed_rules, what_if
+from broker.scorer.stored_event import StoredEvent, open_stored_event
+
+COLUMNS: Final = "{:>6} {:>6} {:>9} {:>9} {:>9}  {}"
+NOTHING: Final = "-"
+
+
+def _choice(name: str, about: str) -> click.Option:
+    option = f"--{name.replace('_', '-')}"
+    return click.Option([option, name], type=click.Choice(CHOICES[name]), help=f"{about} [default: the profile's].")
+
+
+@click.command(
+    "what-if",
+    short_help="Count an event under other rules: who would change place.",
+    params=[
+        click.Argument(["folder"], metavar="EVENT_FOLDER", type=click.Path(path_type=Path)),
+        click.Option(["--profile"], help="A profile's id, or a file that ends in .toml [default: the event's own]."),
+        _choice("method", "Compare with the datum, or with each other play"),
+        _choice("own_score", "Whether the own score is in the datum"),
+        _choice("gap", "Where a step of the scale begins between two whole numbers"),
+        _choice("rounding", "How the datum is rounded"),
+        click.Option(["--json", "as_json"], is_flag=True, help="One JSON object."),
+    ],
+)
+def what_if_command(folder: Path, profile: str | None, *, as_json: bool, **wishes: str | None) -> None:
+    """Count an event again under other rules, and say who would stand elsewhere, as the desk's page *What if* does.
+
+    The folder and its store are only read; a scorer may be at work on them. Where the profile lets fewer win at once,
+    of several winners the nearest in turn order is kept; a win that is worth too little there is a draw.
+
+    \b
+    homologue what-if my-event --profile mcr
+    homologue what-if my-event --method cross --own-score excluded --json
+    """  # noqa: D301 - click reads the \b
+    try:
+        stored = open_stored_event(folder)
+        base = _other(stored.event.profile, profile) if profile else stored.event.profile
+    except (RuleError, ScorerError, StoreError) as problem:
+        click.echo(f"homologue what-if: {problem.code}: {problem}", err=True)
+        sys.exit(1)
+    said = {name: value for name, value in wishes.items() if value is not None}
+    if not stored.room.final:
+        plays = f"{stored.room.plays_in} of {len(stored.event.plan.plays)}"
+        click.echo(f"provisional: {plays} plays have their result", err=True)
+    found = what_if(stored.room.fork(), changed_rules(base, said), stored.event.players, stored.event.plan.teams)
+    names = {player.id: player.name for player in stored.event.players.values()}
+    click.echo(_as_json(stored, found, said, names) if as_json else "\n".join(_as_text(stored, found, said, names)))
+
+
+def _other(now: Rules, written: str) -> Rules:
+    """Give a profile of the event's rule book: plays of one say nothing of the other. Raises RuleError."""
+    if written == now.id:
+        return now
+    if written.endswith(FILE):
+        other = load_either_profile(written)
+        if isinstance(other, RiichiProfile) is not isinstance(now, RiichiProfile):
+            raise RuleError("other_rule_book", f"{other.id} is of another rule book than {now.id}")
+        return other
+    return load_of_same_book(now, written)
+
+
+def _as_json(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: Mapping[str, str]) -> str:
+    players = [{"player": one.name, **msgspec.to_builtins(one), "name": names[one.name]} for one in found.players]
+    told = {
+        "event": stored.event.name,
+        "profile": found.profile.id,
+        "changed": dict(said),
+        "of": found.of,
+        "players": players,
+        "teams": msgspec.to_builtins(found.teams),
+    }
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _as_text(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: Mapping[str, str]) -> Iterator[str]:
+    rules = ", ".join([found.profile.id, *(f"{name.replace('_', ' ')} {value}" for name, value in said.items())])
+    yield f"{stored.event.plan.title}: {stored.event.profile.id} now, counted by {rules}"
+    yield f"Players who would move: {len(found.players)} of {found.of}"
+    yield from _table(found.players, names)
+    if stored.event.plan.teams:
+        yield f"Teams that would move: {len(found.teams)} of {len(stored.event.plan.teams)}"
+        yield from _table(found.teams, {})
+
+
+def _table(moved: Iterable[StandingChange], names: Mapping[str, str]) -> Iterator[str]:
+    """Give the lines of those who move, by the place that they would have."""
+    listed = list(moved)
+    if listed:
+        yield COLUMNS.format("place", "then", "IMP", "then", "by", "")
+    for one in listed:
+        told = (one.place_before, one.place_after, one.imp_before, one.imp_after, one.by)
+        yield COLUMNS.format(*(NOTHING if value is None else value for value in told), names.get(one.name, one.name))

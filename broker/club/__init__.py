@@ -1,1 +1,0 @@
-"""Simulated players, who play whole plays through the referee."""

@@ -1,1 +1,0 @@
-"""A whole event on one machine, over real parts."""

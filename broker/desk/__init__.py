@@ -1,1 +1,0 @@
-"""The head arbiter's web page."""

@@ -1,1 +1,0 @@
-"""Rulings at the desk: choose, see whom it moves, publish, take back; and what would be under other rules."""

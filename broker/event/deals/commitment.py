@@ -1,0 +1,130 @@
+"""`commitment.json`: what is published of the deals before the event."""
+
+import secrets
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.errors import BadEvent
+from broker.event.file_io import publish, read_bytes, read_json
+from broker.event.files import DealRecord, read_deals, write_deals
+from broker.output import EVENT
+from broker.protocol import DealNo, EventName, Hash, Name
+from broker.rules import Deal, RuleError
+from broker.rules.commitment import Commitment, checked_name
+from broker.rules.commitment import commit_deals as commit_to
+
+COMMITMENT: Final = "commitment.json"
+SALT_BYTES: Final = 32
+
+
+class DealHash(Struct, frozen=True, forbid_unknown_fields=True):
+    """One deal's hash."""
+
+    deal: DealNo
+    hash: Hash
+
+
+class CommitmentFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """`commitment.json`: safe to publish."""
+
+    schema: Literal[1]
+    event: EventName
+    root: Hash
+    deals: tuple[DealHash, ...]
+
+
+class EventHead(Struct, frozen=True):
+    """What `event.toml` says of the event as a whole; its movement may still be missing."""
+
+    name: EventName
+    title: Name
+
+
+def read_event_head(folder: Path) -> EventHead | None:
+    """Read the head of `event.toml`, if there is one. Raises BadEvent."""
+    try:
+        return msgspec.toml.decode(read_bytes(folder / EVENT), type=EventHead)
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
+        raise BadEvent(f"{EVENT}: {error}") from None
+
+
+def resolve_event_name(folder: Path, told: str | None) -> str:
+    """Give the event's name: `told`, or what the folder says.
+
+    Raises RuleError `event_not_said`, `other_event` where the two differ, `bad_event_name`; BadEvent.
+    """
+    head = read_event_head(folder)
+    known = head.name if head else None
+    if known is None and (folder / COMMITMENT).exists():
+        known = read_commitment(folder / COMMITMENT).event
+    if told is None and known is None:
+        raise RuleError("event_not_said", f"{folder} does not say which event it is of: say --event NAME")
+    if told is not None and known is not None and told != known:
+        raise RuleError("other_event", f"{folder} is of event {known}, not {told[:40]}")
+    return checked_name(told or known or "")
+
+
+def refuse_other_event(folder: Path) -> None:
+    """Raise RuleError `other_event` where `event.toml` has another name than was committed to; BadEvent, OSError."""
+    head = read_event_head(folder)
+    if head is None or not (folder / COMMITMENT).exists():
+        return
+    committed = read_commitment(folder / COMMITMENT).event
+    if head.name != committed:
+        raise RuleError("other_event", f"{EVENT} is of event {head.name}, {COMMITMENT} of {committed}")
+
+
+def deal_and_salt(record: DealRecord) -> tuple[Deal, str]:
+    """Give a deal with its salt. Raises RuleError `not_committed`, `not_a_deal`."""
+    if record.salt is None:
+        raise RuleError("not_committed", f"deal {record.number} has no salt: nobody has committed to it")
+    return record.deal(), record.salt
+
+
+def commit_folder(folder: Path, event: str) -> str:
+    """Commit to the deals of a folder, giving salts to those without; give the root. What is published stays.
+
+    Raises RuleError `file_exists` where another commitment is there, `not_a_deal`; BadEvent, OSError.
+    """
+    deals = read_deals(folder)
+    if not (folder / COMMITMENT).exists():
+        complete = tuple(replace(deal, salt=deal.salt or secrets.token_hex(SALT_BYTES)) for deal in deals)
+        if complete != deals:
+            write_deals(folder, complete)
+        deals = complete
+    return publish_commitment(folder, event, deals)
+
+
+def publish_commitment(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:
+    """Write `commitment.json`; give the root. Raises RuleError `file_exists`, `not_committed`, `deal_twice`."""
+    kept = [deal_and_salt(deal) for deal in deals]
+    _refuse_twice(deal.number for deal, _ in kept)
+    made = commit_to(event, kept)
+    listed = tuple(DealHash(number, made.hashes[number]) for number in sorted(made.hashes))
+    content = msgspec.json.encode(CommitmentFile(1, event, made.root, listed))
+    publish(folder / COMMITMENT, msgspec.json.format(content, indent=2) + b"\n")
+    return made.root
+
+
+def read_commitment(path: Path) -> Commitment:
+    """Read a commitment. Raises RuleError `malformed`, `too_large`, `deal_twice`, `root_differs`; OSError."""
+    file = read_json(path, CommitmentFile)
+    _refuse_twice(one.deal for one in file.deals)
+    commitment = Commitment(file.event, {one.deal: one.hash for one in file.deals})
+    if commitment.root != file.root:
+        raise RuleError("root_differs", f"{path.name}: the root is not the hash of what is listed")
+    return commitment
+
+
+def _refuse_twice(numbers: Iterable[int]) -> None:
+    for number, count in Counter(numbers).items():
+        if count > 1:
+            raise RuleError("deal_twice", f"deal {number} is listed {count} times")

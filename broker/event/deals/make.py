@@ -1,0 +1,207 @@
+"""The deals of an event: mixed by a cryptographic generator, or taken from a list in CSV or JSON."""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar, get_args
+
+import msgspec
+from msgspec import Struct
+
+from broker.event.deals.commitment import COMMITMENT, SALT_BYTES, publish_commitment
+from broker.event.deals.tile_sets import LAST_SET, faults_of_deal
+from broker.event.file_io import CsvRow, collect_errors, decode_json, raise_errors, read_csv, read_json
+from broker.event.files import DEALS, DealRecord, write_deals
+from broker.protocol import SEATS, DealNo, Seat, SetNo, Wind
+from broker.rules import FACES, TRAY, Deal, RuleError, Shuffler, new_deal
+
+DEFAULT_WINDS: Final[tuple[Wind, ...]] = tuple(wind for wind in SEATS for _ in SEATS)
+"""Prevalent winds as in a session of standard MCR: four deals in each, every seat dealing once."""
+
+W = TypeVar("W")
+
+PlannedDeal = tuple[Deal, int | None]
+"""A deal, and the set that is to lie in its carrier if the list says so."""
+
+
+def mix_deals(
+    count: int,
+    winds: Sequence[Wind],
+    dealers: Sequence[Seat],
+    sets: Sequence[int],
+    shuffler: Shuffler,
+    *,
+    red: bool = False,
+) -> list[PlannedDeal]:
+    """Mix the deals 1 to `count`; prevalent winds, dealers and sets (none: see `salted`) are taken in turn.
+
+    `red`: with a red five of each suit.
+    """
+    return [
+        (
+            new_deal(number, _in_turn(winds, number), _in_turn(dealers, number), shuffler, red=red),
+            _in_turn(sets, number) if sets else None,
+        )
+        for number in range(1, count + 1)
+    ]
+
+
+def _in_turn(words: Sequence[W], number: int) -> W:
+    return words[(number - 1) % len(words)]
+
+
+def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
+    """Give deals as they are kept: by number, each with a new salt; unless said otherwise deal 7 lies in set 7.
+
+    Raises RuleError `set_not_said` where there is no set of a deal's number.
+    """
+    return [
+        DealRecord(
+            number=deal.number,
+            set=_set(deal.number, wished),
+            prevalent_wind=deal.prevalent_wind,
+            dealer=deal.dealer,
+            faces=dict(deal.faces),
+            salt=secrets.token_hex(SALT_BYTES),
+        )
+        for deal, wished in sorted(planned, key=lambda one: one[0].number)
+    ]
+
+
+def _set(number: int, wished: int | None) -> int:
+    if wished is None and number > LAST_SET:
+        raise RuleError("set_not_said", f"sets have numbers up to {LAST_SET}: say which one deal {number} lies in")
+    return number if wished is None else wished
+
+
+def refuse_existing_deals(folder: Path) -> None:
+    """Raise RuleError `deals_exist` where there are deals, or a commitment to some."""
+    for name in (DEALS, COMMITMENT):
+        if (folder / name).exists():
+            raise RuleError("deals_exist", f"{name} is in {folder} already, and stays as it is")
+
+
+def save_deals(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:
+    """Write deals and the commitment to them; give its root. Raises RuleError `deals_exist`, OSError.
+
+    If it ends between the two files, `homologue deal commit` goes on from there.
+    """
+    refuse_existing_deals(folder)
+    kept = tuple(deals)
+    write_deals(folder, kept)
+    return publish_commitment(folder, event, kept)
+
+
+PLACES: Final = tuple(str(place) for place in range(1, TRAY + 1))
+"""Headings of the 34 tiles: the hand, then the wall in drawing order."""
+
+REQUIRED_COLUMNS: Final = ("deal", "prevalent_wind", "dealer", "seat", *PLACES)
+LAST_DEAL: Final = 9999
+
+
+class ListedDeal(Struct, frozen=True, forbid_unknown_fields=True):
+    """One deal of a JSON list: an entry of `deals.json`, whose `set` may be left out. A `salt` is not taken over."""
+
+    number: DealNo
+    prevalent_wind: Wind
+    dealer: Seat
+    faces: dict[Seat, tuple[str, ...]]
+    set: SetNo | None = None
+    salt: str | None = None
+
+
+def read_deal_list(path: Path) -> list[PlannedDeal]:
+    """Read a list, JSON if its name ends so, else CSV.
+
+    Raises RuleError, or an ExceptionGroup of them: each names its line or its place in the list. OSError.
+    """
+    found = _from_json(path) if path.suffix.lower() == ".json" else _from_csv(path)
+    if not found:
+        raise RuleError("no_deal", f"{path.name} lists no deal")
+    return found
+
+
+def _from_json(path: Path) -> list[PlannedDeal]:
+    entries = read_json(path, list[msgspec.Raw])
+    if len(entries) > LAST_DEAL:
+        raise RuleError("too_large", f"{path.name} lists {len(entries)} deals, at most {LAST_DEAL}")
+    listed = collect_errors(
+        lambda entry: decode_json(entry[1], ListedDeal, f"deal in place {entry[0]} of the list"), enumerate(entries, 1)
+    )
+    counted = Counter(one.number for one in listed)
+    twice = [RuleError("deal_twice", f"deal {number} is listed {n} times") for number, n in counted.items() if n > 1]
+    raise_errors([*twice, *(fault for one in listed for fault in _faults(f"deal {one.number}", one.faces))])
+    return [(Deal(one.number, one.prevalent_wind, one.dealer, one.faces), one.set) for one in listed]
+
+
+def _from_csv(path: Path) -> list[PlannedDeal]:
+    rows, fields = read_csv(path, REQUIRED_COLUMNS, ["set"])
+    by_deal: dict[str, list[CsvRow]] = {}
+    for row in rows:
+        by_deal.setdefault(row.cells.get("deal", "").lstrip("0"), []).append(row)
+    return collect_errors(lambda of_deal: _deal(of_deal, fields), by_deal.values())
+
+
+def _deal(rows: list[CsvRow], fields: int) -> PlannedDeal:
+    """Put a deal together from its rows; its lines are all looked at before the deal as a whole is."""
+    trays = collect_errors(lambda row: _tray(row, fields), rows)
+    number = rows[0].number("deal", LAST_DEAL)
+    raise_errors(_contradictions(number, rows))
+    faces = dict(trays)
+    raise_errors(_faults(f"deal {number} (lines {rows[0].line} to {rows[-1].line})", faces))
+    wished = rows[0].number("set", LAST_SET) if rows[0].cells.get("set") else None
+    return Deal(number, _wind(rows[0], "prevalent_wind"), _wind(rows[0], "dealer"), faces), wished
+
+
+def _tray(row: CsvRow, fields: int) -> tuple[Seat, tuple[str, ...]]:
+    """Read one line. Raises RuleError, or several at once."""
+    row.whole(fields)
+    numbers = {"deal": LAST_DEAL} | ({"set": LAST_SET} if row.cells.get("set") else {})
+    tiles = tuple(row.cells[name].lower() for name in PLACES)
+    checks: list[Callable[[], object]] = [
+        *(partial(row.number, name, largest) for name, largest in numbers.items()),
+        *(partial(_wind, row, name) for name in ("prevalent_wind", "dealer", "seat")),
+        *(partial(_tile, row.line, place, tile) for place, tile in enumerate(tiles, 1)),
+    ]
+    collect_errors(lambda check: check(), checks)
+    return _wind(row, "seat"), tiles
+
+
+def _tile(line: int, place: int, tile: str) -> None:
+    if tile not in FACES:
+        raise RuleError(
+            "not_a_tile", f"line {line}, tile {place}: {repr(tile[:20]) + ' is none' if tile else 'missing'}"
+        )
+
+
+def _wind(row: CsvRow, name: str) -> Seat:
+    """Read a seat or a wind: the same four words."""
+    text = row.cells[name].lower()
+    for word in get_args(Seat):
+        if word == text:
+            return word  # type: ignore[no-any-return] # the words of a Literal are that Literal
+    raise RuleError("seat_unknown", f"line {row.line}: {name} {text[:20]!r} is none of {', '.join(SEATS)}")
+
+
+def _contradictions(number: int, rows: list[CsvRow]) -> Iterator[RuleError]:
+    for name in ("prevalent_wind", "dealer", "set"):
+        said = sorted({row.cells.get(name, "").lower() for row in rows})
+        if len(said) > 1:
+            lines = f"lines {rows[0].line} to {rows[-1].line}"
+            yield RuleError("deal_contradicts_itself", f"deal {number} ({lines}): {name} is {' and '.join(said)}")
+    first: dict[str, int] = {}
+    for row in rows:
+        seat = row.cells["seat"].lower()
+        if seat in first:
+            text = f"line {row.line}: deal {number} has a tray for {seat} in line {first[seat]}"
+            yield RuleError("deal_twice", text)
+        first.setdefault(seat, row.line)
+    for seat in SEATS:
+        if seat not in first:
+            yield RuleError("seat_missing", f"deal {number}: there is no line for {seat}")
+
+
+def _faults(where: str, faces: Mapping[Seat, tuple[str, ...]]) -> Iterable[RuleError]:
+    return (RuleError("not_a_deal", f"{where}: {fault}") for fault in faults_of_deal(faces))

@@ -1,0 +1,142 @@
+"""The registry of tile sets: which serial is on the back of which face, and whether a set is complete."""
+
+import stat
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
+from broker.event.files import DEALS, SETS, Registry, read_deals, read_registry, write_registry
+from broker.protocol import SEATS, Seat
+from broker.rules import COPIES, FACES, FULL_SET, KINDS, RED, TRAY, RuleError, Shuffler, new_set
+
+
+def faults_of_deal(faces: Mapping[Seat, Sequence[str]]) -> Iterator[str]:
+    """Name what is wrong with four trays; nothing where they hold a whole set."""
+    for seat in SEATS:
+        if len(faces.get(seat, ())) != TRAY:
+            yield f"{seat} has {len(faces.get(seat, ()))} tiles, not {TRAY}"
+    yield from _faults_of_tiles(face for seat in SEATS for face in faces.get(seat, ()))
+
+
+def faults_of_set(registry: Mapping[int, str]) -> Iterator[str]:
+    """Name what is wrong with a set's registry, serial to face; nothing where it is whole."""
+    serials = set(range(1, len(FULL_SET) + 1))
+    for what, found in (("without a face", serials - set(registry)), ("not of a set", set(registry) - serials)):
+        if found:
+            yield f"serial {', '.join(map(str, sorted(found)))}: {what}"
+    yield from _faults_of_tiles(registry.values())
+
+
+def _faults_of_tiles(tiles: Iterable[str]) -> Iterator[str]:
+    """Name each face of which there are not four; of fives one may be red, in all three suits or in none."""
+    counted = Counter(tiles)
+    reds = {face: counted.pop(face) for face in RED if face in counted}
+    if reds and reds != dict.fromkeys(RED, 1):
+        yield f"red fives: one of each of {', '.join(RED)}, or none"
+    for face, number in reds.items():
+        counted[RED[face]] += number
+    for face in sorted(set(counted) - set(KINDS)):
+        yield f"{face[:20]!r} is no tile"
+    for face in KINDS:
+        if counted[face] != COPIES:
+            yield f"{counted[face]} of {face}, not {COPIES}"
+
+
+def mix_sets(numbers: Collection[int], shuffler: Shuffler, *, red: bool = False) -> Registry:
+    """Make sets of which nobody knows anything yet; `red`: with a red five of each suit."""
+    return {number: new_set(shuffler, red=red) for number in sorted(set(numbers))}
+
+
+def add_sets(folder: Path, made: Registry) -> None:
+    """Add sets to a folder's registry; a set that is there, the same to the last serial, stays as it is.
+
+    Raises an ExceptionGroup of RuleErrors `set_exists`; BadEvent, OSError.
+    """
+    known = read_registry(folder) if (folder / SETS).exists() else {}
+    others = [number for number in made if number in known and known[number] != made[number]]
+    raise_errors(RuleError("set_exists", f"set {number} is in {SETS} already, and stays as it is") for number in others)
+    if set(made) - set(known):
+        write_registry(folder, dict(sorted((known | made).items())))
+
+
+def ensure_sets(folder: Path, numbers: Collection[int], shuffler: Shuffler, *, red: bool = False) -> None:
+    """See to it that there are these sets: make the registry if there is none, `red` with red fives.
+
+    Raises an ExceptionGroup of RuleErrors `set_unknown` or `not_a_set`; BadEvent, OSError.
+    """
+    if (folder / SETS).exists():
+        registry = read_registry(folder)
+        raise_errors([*_unknown(registry, numbers), *_faults(registry)])
+    else:
+        write_registry(folder, mix_sets(numbers, shuffler, red=red))
+
+
+def check_sets(folder: Path) -> Registry:
+    """Give a folder's registry if it can be played with.
+
+    Raises an ExceptionGroup of RuleErrors `not_a_set`, `set_unknown`, `secret_exposed`; BadEvent, OSError.
+    """
+    registry = read_registry(folder)
+    used = {deal.set for deal in read_deals(folder)} if (folder / DEALS).exists() else set()
+    raise_errors([*_faults(registry), *_unknown(registry, used), *_exposed(folder)])
+    return registry
+
+
+def read_sets(path: Path, number: int | None) -> Registry:
+    """Read a CSV of columns serial and face; `number` is the set's where there is no column set.
+
+    Raises RuleError, or an ExceptionGroup of them, that name the line; OSError.
+    """
+    rows, fields = read_csv(path, ("serial", "face"), ["set"])
+    registry: Registry = {}
+    first: dict[tuple[int, int], int] = {}
+
+    def take(row: CsvRow) -> None:
+        at, serial, face = _tile(row, fields, number)
+        if first.setdefault((at, serial), row.line) != row.line:
+            text = f"line {row.line}: serial {serial} of set {at} is in line {first[at, serial]} already"
+            raise RuleError("serial_twice", text)
+        registry.setdefault(at, {})[serial] = face
+
+    collect_errors(take, rows)
+    if not registry:
+        raise RuleError("not_a_set", f"{path.name} lists no tile")
+    raise_errors(_faults(registry))
+    return registry
+
+
+def _tile(row: CsvRow, fields: int, number: int | None) -> tuple[int, int, str]:
+    row.whole(fields)
+    if number is None and not row.cells.get("set"):
+        raise RuleError("set_not_said", f"line {row.line}: of which set? Say --set N, or add a column set")
+    at = number if number is not None and not row.cells.get("set") else row.number("set", LAST_SET)
+    return at, row.number("serial", len(FULL_SET)), _face(row)
+
+
+def _face(row: CsvRow) -> str:
+    face = row.cells["face"].lower()
+    if face not in FACES:
+        raise RuleError("not_a_tile", f"line {row.line}: {face[:20]!r} is no tile")
+    return face
+
+
+def _faults(registry: Registry) -> Iterator[RuleError]:
+    for number, faces in sorted(registry.items()):
+        for fault in faults_of_set(faces):
+            yield RuleError("not_a_set", f"set {number}: {fault}")
+
+
+def _unknown(registry: Registry, numbers: Collection[int]) -> Iterator[RuleError]:
+    for number in sorted(set(numbers) - set(registry)):
+        yield RuleError("set_unknown", f"a deal lies in set {number}, which is not in {SETS}")
+
+
+def _exposed(folder: Path) -> Iterator[RuleError]:
+    for path in (folder / SETS, folder / DEALS):
+        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            yield RuleError("secret_exposed", f"others may read {path}: chmod 600 it")
+
+
+LAST_SET: Final = 99

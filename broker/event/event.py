@@ -1,0 +1,274 @@
+"""An event: what the organiser has settled before the first play, checked as a whole, with lookups for the scorer."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from broker.errors import BadEvent
+from broker.event.files import (
+    NO_OWN_RULES,
+    UNKNOWN_ORIGIN,
+    DealRecord,
+    Origin,
+    Origins,
+    OwnRules,
+    Registry,
+    read_deals,
+    read_origins,
+    read_own_rules,
+    read_registry,
+)
+from broker.event.movement import MovementPlay
+from broker.event.plan import BookedPlay, Plan, RiichiBooking, duplicates, plan_problems, read_plan
+from broker.gc_pause import gc_paused
+from broker.protocol import SEATS, PlannedPlay, PlayerCorrected, Seat, Wind
+from broker.rules import RuleError, Rules, SerialTray, form_hash, has_red, serial_order
+from broker.rules.riichi import RiichiProfile
+from broker.scoring import in_turn_order
+
+
+class PlayColumns(NamedTuple):
+    """The plays of a plan; `players` is (plays, seats), the numbers of players in the event's list."""
+
+    deals: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    players: NDArray[np.int64]
+
+
+def play_columns(plays: Sequence[MovementPlay], players: Iterable[str]) -> PlayColumns:
+    """Give plays as columns; `players`: the event's list."""
+    number = {player: at for at, player in enumerate(players)}
+    seated = chain.from_iterable(in_turn_order(play.players) for play in plays)
+    return PlayColumns(
+        np.fromiter((play.deal for play in plays), np.int64, len(plays)),
+        np.fromiter((play.table for play in plays), np.int64, len(plays)),
+        np.fromiter((number[str(player)] for player in seated), np.int64, 4 * len(plays)).reshape(-1, 4),
+    )
+
+
+class Event:
+    """A checked event, with everything looked up that the scorer asks for."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        deals: Iterable[DealRecord],
+        registry: Registry,
+        rules: OwnRules = NO_OWN_RULES,
+        origins: Origins = MappingProxyType({}),
+    ) -> None:
+        """Raise BadEvent, naming every problem, unless it can be played. `rules`: what it has of its own."""
+        self.plan, self.own_rules, self.registry = plan, rules, registry
+        self.name, self._origins = plan.name, origins
+        listed = tuple(deals)
+        self._deals = {deal.number: deal for deal in listed}
+        problems = [
+            *plan_problems(plan, self._deals, rules),
+            *(
+                RuleError("deal_twice", f"deal {number} is listed twice")
+                for number in duplicates(d.number for d in listed)
+            ),
+        ]
+        if problems:
+            raise BadEvent("; ".join(one.text for one in problems), problems)
+        try:
+            self.profile: Rules = rules.of_plays(plan.profile)
+            _check_faces(self._deals.values(), self.profile)
+            self._orders = {number: _serials_of_deal(deal, registry) for number, deal in self._deals.items()}
+        except RuleError as error:
+            raise BadEvent(error.text, [error]) from None
+        self._forms = {number: form_hash(order) for number, order in self._orders.items()}
+        self.players = {player.id: player for player in plan.players}
+        self.corrections: Mapping[str, PlayerCorrected] = {}
+        """What the plan says otherwise of a player than it did before the event: by the player's id."""
+        self.bookings = {(play.table, play.round): play for play in plan.plays}
+        self.riichi = {(one.table, one.round): one for one in plan.riichi}
+
+    def session_rules(self, booking: RiichiBooking) -> RiichiProfile:
+        """Give the rules of a riichi session."""
+        return self.own_rules.of_session(booking.profile)
+
+    @cached_property
+    def tables(self) -> tuple[int, ...]:
+        """The tables that play, in order."""
+        return tuple(sorted({play.table for play in self.plan.plays} | {one.table for one in self.plan.riichi}))
+
+    @cached_property
+    def expected(self) -> Mapping[int, int]:
+        """How many plays each deal is to have."""
+        return Counter(play.deal for play in self.plan.plays)
+
+    @cached_property
+    def _plays_with(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        found: dict[int, list[tuple[int, int]]] = {}
+        for play in self.plan.plays:
+            found.setdefault(play.deal, []).append((play.table, play.round))
+        return {deal: tuple(keys) for deal, keys in found.items()}
+
+    def plays_with(self, deal: int) -> tuple[tuple[int, int], ...]:
+        """Give table and round of the plays for which a deal is planned."""
+        return self._plays_with.get(deal, ())
+
+    @cached_property
+    def expected_at(self) -> Mapping[int, int]:
+        """How many plays each table is to have."""
+        return Counter(play.table for play in self.plan.plays)
+
+    def under(self, profile: Rules) -> "Event":
+        """Give the same event, counted by another profile."""
+        other = copy(self)
+        other.profile = profile
+        return other
+
+    def saying(self, plan: Plan, corrections: Mapping[str, PlayerCorrected]) -> "Event":
+        """Give the same event with other names, clubs, title or clocks. The plays of `plan` must be those of ours."""
+        other = copy(self)
+        other.plan, other.corrections = plan, corrections
+        other.players = {player.id: player for player in plan.players}
+        return other
+
+    @cached_property
+    def rounds(self) -> Mapping[tuple[int, int], int]:
+        """In which round a deal is played at a table: by deal and table."""
+        return {(play.deal, play.table): play.round for play in self.plan.plays}
+
+    @cached_property
+    def rounds_at(self) -> Mapping[int, dict[int, int]]:
+        """Each table's rounds, with the deal that it plays in them."""
+        found: dict[int, dict[int, int]] = {table: {} for table in self.tables}
+        for play in self.plan.plays:
+            found[play.table][play.round] = play.deal
+        return found
+
+    @cached_property
+    def columns(self) -> PlayColumns:
+        """All planned plays, as columns."""
+        return play_columns(self.plan.plays, self.players)
+
+    @cached_property
+    def plays_planned(self) -> Mapping[str, int]:
+        """How many plays each player is to have."""
+        counts = np.bincount(self.columns.players.ravel(), minlength=len(self.players))
+        return dict(zip(self.players, counts.tolist(), strict=True))
+
+    @cached_property
+    def row_of(self) -> Mapping[tuple[int, int], int]:
+        """At which place of the plan, and row of `columns`, a play stands: by table and round."""
+        return {(play.table, play.round): at for at, play in enumerate(self.plan.plays)}
+
+    @cached_property
+    def bookings_of(self) -> Mapping[str, tuple[BookedPlay, ...]]:
+        """Every player's plays, by rounds."""
+        found: dict[str, list[BookedPlay]] = {player: [] for player in self.players}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            for player in play.players.values():
+                found[player].append(play)
+        return {player: tuple(plays) for player, plays in found.items()}
+
+    def name_of(self, player: str) -> str:
+        """Give a player's name; of who is not in the list, the id."""
+        known = self.players.get(player)
+        return known.name if known else player
+
+    def origin_of(self, player: str) -> Origin:
+        """Give country and club of a player, as far as they are known."""
+        said = self.corrections.get(player)
+        return Origin(said.country, said.club) if said else self._origins.get(player, UNKNOWN_ORIGIN)
+
+    @property
+    def has_origins(self) -> bool:
+        """Whether anybody's country or club is known."""
+        return bool(self._origins) or any(one.country or one.club for one in self.corrections.values())
+
+    def winds(self, deal: int) -> tuple[Wind, Seat]:
+        """Give a deal's prevalent wind and dealer: both stand on its carrier."""
+        record = self._deals[deal]
+        return record.prevalent_wind, record.dealer
+
+    def form(self, deal: int) -> str:
+        """Hash of a deal's serials as they should lie."""
+        return self._forms[deal]
+
+    def order(self, deal: int) -> Mapping[Seat, SerialTray]:
+        """Give everybody's serials as a deal lays them."""
+        return self._orders[deal]
+
+    def faces(self, deal: int) -> Mapping[int, str]:
+        """Give the face of each serial of the set in which a deal lies: it stays with the scorer."""
+        laid, faces = self._orders[deal], self._deals[deal].faces
+        return {
+            serial: face
+            for seat in SEATS
+            for serial, face in zip(chain.from_iterable(laid[seat]), faces[seat], strict=True)
+        }
+
+    def plays_of(self, table: int, replanned: Mapping[int, int] = MappingProxyType({})) -> tuple[PlannedPlay, ...]:
+        """What one table is to do, by rounds: serials, never a face. `replanned`: rounds that have another deal now."""
+        plays = self.plays_at(table)
+        return tuple(self._planned(replace(play, deal=replanned.get(play.round, play.deal))) for play in plays)
+
+    def minutes_of(self, table: int) -> dict[int, int]:
+        """Give the minutes that the plays of a table have, by round, where their session limits them."""
+        of = {
+            round_: session.play_minutes
+            for session in self.plan.sessions
+            if session.play_minutes is not None
+            for round_ in range(session.first_round, session.last_round + 1)
+        }
+        return {play.round: of[play.round] for play in self.plays_at(table) if play.round in of}
+
+    def plays_at(self, table: int) -> tuple[BookedPlay, ...]:
+        """What one table is to do, by rounds, as the movement has it."""
+        return self._by_table.get(table, ())
+
+    @cached_property
+    def _by_table(self) -> Mapping[int, tuple[BookedPlay, ...]]:
+        found: dict[int, list[BookedPlay]] = {}
+        for play in sorted(self.plan.plays, key=lambda play: play.round):
+            found.setdefault(play.table, []).append(play)
+        return {table: tuple(plays) for table, plays in found.items()}
+
+    def _planned(self, play: BookedPlay) -> PlannedPlay:
+        deal = self._deals[play.deal]
+        return PlannedPlay(
+            round=play.round,
+            deal=play.deal,
+            set=deal.set,
+            prevalent_wind=deal.prevalent_wind,
+            dealer=deal.dealer,
+            players={seat: self.players[player] for seat, player in play.players.items()},
+            order={seat: _tray(tray) for seat, tray in self._orders[play.deal].items()},
+        )
+
+
+def _tray(rows: SerialTray) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    hand, far, near = rows
+    return hand, far, near
+
+
+def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
+    """Raise RuleError `red_fives_unknown` where deals have red fives in an event of the other rule book."""
+    red = [deal.number for deal in deals if any(map(has_red, deal.faces.values()))]
+    if red and not isinstance(rules, RiichiProfile):
+        raise RuleError("red_fives_unknown", f"deal {red[0]} has red fives, which {rules.id} does not know")
+
+
+def _serials_of_deal(record: DealRecord, registry: Registry) -> dict[Seat, SerialTray]:
+    return serial_order(record.deal(), registry.get(record.set, {}))
+
+
+@gc_paused()
+def open_event(folder: Path) -> Event:
+    """Read an event's folder. Raises BadEvent."""
+    plan = read_plan(folder)
+    rules = read_own_rules(folder, (one.profile for one in plan.riichi))
+    return Event(plan, read_deals(folder), read_registry(folder), rules, read_origins(folder))

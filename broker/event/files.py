@@ -1,0 +1,213 @@
+"""The files of an event's folder beside its plan.
+
+`deals.json`, `sets.json` and `hands.json` are secret. `profile.toml` and `profiles/ID.toml` hold rule profiles of the
+event's own. `players.csv` says where players come from; nothing is computed from it, so what cannot be read of it is
+left out (`homologue event check` names what is wrong).
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from broker.errors import BadEvent
+from broker.files import write_private
+from broker.protocol import COUNTRY, LONGEST_LINE, DealNo, Hash, PlayerId, RoundNo, Seat, SetNo, TableNo, Wind
+from broker.rules import Deal, RuleError, Rules, load_profile, load_riichi, parse_own_profile
+from broker.rules.mcr import Action
+from broker.rules.riichi import RiichiProfile
+
+DEALS: Final = "deals.json"
+SETS: Final = "sets.json"
+HANDS: Final = "hands.json"
+
+T = TypeVar("T")
+
+
+class DealRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One deal in `deals.json`: faces, the set that lies in its carrier, and the salt of its commitment."""
+
+    number: DealNo
+    set: SetNo
+    prevalent_wind: Wind
+    dealer: Seat
+    faces: dict[Seat, tuple[str, ...]]
+    salt: Hash | None = None
+
+    def deal(self) -> Deal:
+        """Give the deal itself. Raises RuleError `not_a_deal`."""
+        return Deal(self.number, self.prevalent_wind, self.dealer, self.faces)
+
+
+class HandRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was done in one play; with its deal, all that the referee needs to see it again."""
+
+    round: RoundNo
+    table: TableNo
+    deal: DealNo
+    actions: tuple[Action, ...]
+
+
+Registry = dict[int, dict[int, str]]
+"""`sets.json`: set number to serial to face."""
+
+
+def read_deals(folder: Path) -> tuple[DealRecord, ...]:
+    """Read `deals.json`, as it is written: whether each deal is whole is not asked. Raises BadEvent."""
+    return read_file(folder / DEALS, msgspec.json.decode, tuple[DealRecord, ...])
+
+
+def read_registry(folder: Path) -> Registry:
+    """Read `sets.json`, as it is written: whether each set is whole is not asked. Raises BadEvent."""
+    return read_file(folder / SETS, msgspec.json.decode, Registry)
+
+
+def write_deals(folder: Path, deals: Iterable[DealRecord]) -> None:
+    """Write `deals.json` in one step, for its owner alone."""
+    write_private(folder / DEALS, msgspec.json.encode(tuple(deals)))
+
+
+def write_registry(folder: Path, registry: Registry) -> None:
+    """Write `sets.json` in one step, for its owner alone."""
+    write_private(folder / SETS, msgspec.json.encode(registry))
+
+
+def read_hands(folder: Path) -> tuple[HandRecord, ...]:
+    """Read `hands.json`; nothing where there is none. Raises BadEvent."""
+    path = folder / HANDS
+    return read_file(path, msgspec.json.decode, tuple[HandRecord, ...]) if path.exists() else ()
+
+
+def write_hands(folder: Path, hands: Iterable[HandRecord]) -> None:
+    """Write `hands.json` in one step, for its owner alone: whoever has it knows the deals."""
+    write_private(folder / HANDS, msgspec.json.encode(tuple(hands)))
+
+
+def read_file(path: Path, decode, kind: type[T]) -> T:  # type: ignore[no-untyped-def]  # noqa: ANN001 - msgspec's decoders share no type
+    """Read one file of the folder. Raises BadEvent."""
+    try:
+        return decode(path.read_bytes(), type=kind)  # type: ignore[no-any-return] # checked by `type`
+    except FileNotFoundError:
+        missing = RuleError("file_missing", f"{path.name} is missing in {path.parent}")
+        raise BadEvent(missing.text, [missing]) from None
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
+        wrong = RuleError("malformed", f"{path.name}: {error}")
+        raise BadEvent(wrong.text, [wrong]) from None
+
+
+PROFILE: Final = "profile.toml"
+
+PROFILES: Final = "profiles"
+"""A folder: a session may be played by other rules than the one beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRules:
+    """The texts of an event's own profiles: that of its plays, and by their ids those of its sessions."""
+
+    plays: str | None = None
+    sessions: Mapping[str, str] = field(default_factory=dict)
+
+    def of_plays(self, profile_id: str) -> Rules:
+        """Give the rules of the plays; an own profile's id must be the plan's. Raises RuleError."""
+        return load_profile(profile_id) if self.plays is None else _checked_profile(self.plays, profile_id, PROFILE)
+
+    def text(self, profile_id: str) -> str | None:
+        """Give a session's own profile, which may be that of the plays too; None for one that ships."""
+        if profile_id in self.sessions:
+            return self.sessions[profile_id]
+        return self.plays if self.plays is not None and parse_own_profile(self.plays).id == profile_id else None
+
+    def of_session(self, profile_id: str) -> RiichiProfile:
+        """Give the rules of a riichi session. Raises RuleError `unknown_profile`, `bad_profile`."""
+        text = self.text(profile_id)
+        rules = (
+            _shipped_profile(profile_id)
+            if text is None
+            else _checked_profile(text, profile_id, f"{PROFILES}/{profile_id}.toml")
+        )
+        if not isinstance(rules, RiichiProfile):
+            raise RuleError("bad_profile", f"{profile_id!r} has no rules for a session of riichi")
+        return rules
+
+
+def _shipped_profile(profile_id: str) -> RiichiProfile:
+    profile = load_riichi(profile_id)
+    if profile.id != profile_id:
+        raise RuleError("bad_profile", f'found "{profile_id}"; allowed: "{profile.id}", in full')
+    return profile
+
+
+def _checked_profile(text: str, profile_id: str, file: str) -> Rules:
+    profile = parse_own_profile(text)
+    if profile.id != profile_id:
+        raise RuleError(
+            "bad_profile", f'{file}: id: found "{profile.id}"; allowed: "{profile_id}", as the event has it'
+        )
+    return profile
+
+
+NO_OWN_RULES: Final = OwnRules()
+
+
+def read_own_rules(folder: Path, sessions: Iterable[str]) -> OwnRules:
+    """Read an event's own profiles; `sessions`: the ids that its sessions name. Raises BadEvent."""
+    texts = {named: _read_profile(folder / PROFILES / f"{named}.toml") for named in {*sessions}}
+    return OwnRules(_read_profile(folder / PROFILE), {named: text for named, text in texts.items() if text is not None})
+
+
+def _read_profile(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BadEvent(f"{path.name}: {error}") from None
+
+
+PLAYERS: Final = "players.csv"
+DELIMITERS: Final = ",;\t"
+
+
+class Origin(NamedTuple):
+    """Of one player; empty: not said."""
+
+    country: str = ""
+    club: str = ""
+
+
+UNKNOWN_ORIGIN: Final = Origin()
+
+Origins = Mapping[PlayerId, Origin]
+
+
+def read_origins(folder: Path) -> Origins:
+    """Read them; nobody's where there is no list."""
+    try:
+        text = (folder / PLAYERS).read_text(encoding="utf-8-sig")
+        return {player: origin for player, origin in _origins(text) if origin != UNKNOWN_ORIGIN}
+    except (OSError, ValueError, csv.Error):
+        return {}
+
+
+def _origins(text: str) -> Iterator[tuple[PlayerId, Origin]]:
+    heading = text.partition("\n")[0]
+    delimiter = max(DELIMITERS, key=heading.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    names = [name.strip().lower() for name in next(lines, [])]
+    for fields in lines:
+        cells = dict(zip(names, map(_clean_field, fields), strict=False))
+        country, club = cells.get("country", ""), cells.get("club", "")
+        yield cells.get("id", ""), Origin(country if re.fullmatch(COUNTRY, country) else "", club)
+
+
+def _clean_field(text: str) -> str:
+    """Give a field without the apostrophe that keeps spreadsheets from reckoning; nothing where no screen shows it."""
+    text = " ".join(text.strip().removeprefix("'").split())
+    return text if text.isprintable() and len(text) <= LONGEST_LINE else ""

@@ -1,0 +1,348 @@
+"""The plays of a movement.
+
+What is ordered, which table plays which deals in which round, and all that is wrong with one.
+
+Deals come in *sets* of `deals_per_round`. Tables come in *pods*: so many tables as can share a set in a round, each
+deal at no more tables at once than it has carriers: at moment j the pod's table i plays deal (i + j) of the set.
+
+Where there are several pods, a set travels. Rounds are cut into *blocks* of at least as many rounds as there are pods,
+so that within a block of b rounds each pod plays each of the block's b sets once: in the block's round r pod q has set
+(q + r) mod b. Short blocks are better than long ones: deals are done with early, their results are out early, and a
+player's rounds bind each other only within a block. With fewer rounds than pods there is one block of as many sets as
+pods. Each table meets a deal at most once by construction, and each deal comes to all tables unless there are too few
+rounds.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+from typing import Final, Protocol, TypeVar
+
+from broker.protocol import SEATS, Seat
+from broker.rules import RuleError
+
+
+class MovementPlay(Protocol):
+    """A planned play, whoever wrote it: a round, a table, a deal, and players (numbers or ids) by seat.
+
+    Several deals of one table in one round are played in the order in which they are listed.
+    """
+
+    @property
+    def round(self) -> int:
+        """From 1."""
+
+    @property
+    def table(self) -> int:
+        """From 1."""
+
+    @property
+    def deal(self) -> int:
+        """From 1."""
+
+    @property
+    def players(self) -> Mapping[Seat, int | str]:
+        """By seat."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPlay:
+    """One play to be: a round, a table, a deal, and the players by seat (numbers from 1)."""
+
+    round: int
+    table: int
+    deal: int
+    players: Mapping[Seat, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRound:
+    """A table's round without its players: its deals, in the order of play."""
+
+    round: int
+    table: int
+    deals: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlay:
+    """One play to be, its players by whatever they are called."""
+
+    round: int
+    table: int
+    deal: int
+    players: Mapping[Seat, int | str]
+
+
+def play_times(plays: Sequence[MovementPlay]) -> list[tuple[int, int]]:
+    """Give for each play when it is: its round, and the how-manieth play (from 0) of its table in that round.
+
+    Tables that keep time are in the same moment at the same time; that is where a carrier can be missing.
+    """
+    count: dict[tuple[int, int], int] = {}
+    found: list[tuple[int, int]] = []
+    for play in plays:
+        at = count.get((play.round, play.table), 0)
+        count[play.round, play.table] = at + 1
+        found.append((play.round, at))
+    return found
+
+
+def table_rounds(plays: Iterable[MovementPlay]) -> dict[TableRound, Mapping[Seat, int | str]]:
+    """Give the sittings, by round and table, each with the players of its first play."""
+    grouped: dict[tuple[int, int], list[MovementPlay]] = {}
+    for play in plays:
+        grouped.setdefault((play.round, play.table), []).append(play)
+    return {
+        TableRound(round_, table, tuple(play.deal for play in group)): group[0].players
+        for (round_, table), group in sorted(grouped.items())
+    }
+
+
+def numbered_plays(seated: Iterable[tuple[TableRound, Sequence[int]]]) -> tuple[NumberedPlay, ...]:
+    """Write sittings out, a play a deal, the four players in the order of the seats."""
+    return tuple(
+        NumberedPlay(sitting.round, sitting.table, deal, dict(zip(SEATS, four, strict=True)))
+        for sitting, four in seated
+        for deal in sitting.deals
+    )
+
+
+def name_players(plays: Iterable[NumberedPlay], names: Sequence[int | str]) -> tuple[NamedPlay, ...]:
+    """Call player 1 by the first name, and so on."""
+    return tuple(
+        NamedPlay(play.round, play.table, play.deal, {seat: names[who - 1] for seat, who in play.players.items()})
+        for play in plays
+    )
+
+
+SEATED: Final = len(SEATS)
+ALL: Final = frozenset(SEATS)
+
+K = TypeVar("K", bound=Hashable)
+L = TypeVar("L", bound=Hashable)
+
+Teams = Mapping[str, Sequence[int | str]]
+"""Team name to its four members."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovementFault:
+    """What is wrong: a stable code (docs/codes.md), a text, and which plays it is about, by their place in the list."""
+
+    code: str
+    text: str
+    at: tuple[int, ...]
+
+
+def check_movement(plays: Sequence[MovementPlay], copies: int = 1) -> list[MovementFault]:
+    """Give all faults of a movement; none means that it can be played with so many carriers of each deal."""
+    found = [
+        *_four_a_table(plays),
+        *_same_four_all_round(plays),
+        *_carriers(plays, copies),
+        *_tables_repeat(plays),
+        *_players_in_two_places(plays),
+        *_players_repeat(plays),
+    ]
+    return sorted(found, key=lambda fault: fault.at[-1])
+
+
+def most_together(teams: int) -> int:
+    """Give how many of one team have to share a table: one from four teams on, two of two teams and of three."""
+    return ceil(SEATED / teams)
+
+
+def check_teams(plays: Sequence[MovementPlay], teams: Teams) -> list[MovementFault]:
+    """Give what breaks a team event: each team sits once at each seat of each deal, spread over the tables."""
+    team_of = {player: team for team, members in teams.items() for player in members}
+    found = [*_strangers(plays, team_of), *_team_seats(plays, team_of), *_team_crowds(plays, team_of, len(teams))]
+    return sorted(found, key=lambda fault: fault.at[-1])
+
+
+def _four_a_table(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
+    for at, play in enumerate(plays):
+        if play.players.keys() != ALL or len(_players(play)) != SEATED:
+            text = f"round {play.round} table {play.table}: four players are needed, one a seat"
+            yield MovementFault("not_four_players", text, (at,))
+
+
+def _same_four_all_round(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
+    first: dict[tuple[int, int], int] = {}
+    for at, play in enumerate(plays):
+        before = first.setdefault((play.round, play.table), at)
+        if before != at and dict(plays[before].players) != dict(play.players):
+            text = f"round {play.round} table {play.table}: the players change seats within the round"
+            yield MovementFault("players_change", text, (before, at))
+
+
+def _carriers(plays: Sequence[MovementPlay], copies: int) -> Iterator[MovementFault]:
+    """Name what needs more carriers than there are: the deal at several tables in one moment (MIL)."""
+    when = play_times(plays)
+    seen = ((when[at], (play.deal,), play.table) for at, play in enumerate(plays))
+    for ((round_, _), deal), ats in _clashes(seen, copies):
+        count = "two" if len(ats) == 2 else len(ats)  # noqa: PLR2004 - the word for 2
+        yield MovementFault("deal_at_two_tables", f"deal {deal} is at {count} tables in round {round_}", ats)
+
+
+def _tables_repeat(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
+    for (table, deal), ats in _clashes((play.table, (play.deal,), at) for at, play in enumerate(plays)):
+        yield MovementFault("table_repeats_deal", f"table {table} has deal {deal} twice", ats)
+
+
+def _players_in_two_places(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
+    for (round_, player), ats in _clashes((play.round, play.players.values(), play.table) for play in plays):
+        yield MovementFault("player_at_two_tables", f"player {player} sits twice in round {round_}", ats)
+
+
+def _players_repeat(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
+    for (deal, player), ats in _clashes((play.deal, play.players.values(), at) for at, play in enumerate(plays)):
+        yield MovementFault("player_repeats_deal", f"player {player} plays deal {deal} twice", ats)
+
+
+def _players(play: MovementPlay) -> set[int | str]:
+    return set(play.players.values())
+
+
+def _clashes(
+    seen: Iterable[tuple[K, Collection[L], int]], most: int = 1
+) -> Iterator[tuple[tuple[K, L], tuple[int, ...]]]:
+    """Give what is seen at more than `most` places, with one play (the first) of each place.
+
+    Of each play `seen` says when or with what, who or what was seen, and where.
+    """
+    listed = list(seen)
+    if _all_differ(listed):
+        return
+    places: dict[tuple[K, L], dict[int, int]] = {}
+    for at, (when, what, place) in enumerate(listed):
+        for one in what:
+            places.setdefault((when, one), {}).setdefault(place, at)
+    yield from ((key, tuple(sorted(at.values()))) for key, at in places.items() if len(at) > most)
+
+
+def _all_differ(seen: Iterable[tuple[K, Collection[L], int]]) -> bool:
+    """Say whether nothing is there twice, as in nearly every movement: of many thousand plays that is soon said."""
+    found: defaultdict[K, set[L]] = defaultdict(set)
+    count = 0
+    for when, what, _ in seen:
+        found[when].update(what)
+        count += len(what)
+    return sum(map(len, found.values())) == count
+
+
+def _strangers(plays: Sequence[MovementPlay], team_of: Mapping[int | str, str]) -> Iterator[MovementFault]:
+    for at, play in enumerate(plays):
+        for player in sorted(_players(play) - set(team_of), key=str):
+            yield MovementFault("player_without_team", f"{player} is in no team", (at,))
+
+
+def _team_seats(plays: Sequence[MovementPlay], team_of: Mapping[int | str, str]) -> Iterator[MovementFault]:
+    sat: dict[tuple[int, str], list[tuple[Seat, int]]] = {}
+    for at, play in enumerate(plays):
+        for seat, player in play.players.items():
+            if player in team_of:
+                sat.setdefault((play.deal, team_of[player]), []).append((seat, at))
+    for (deal, team), found in sat.items():
+        if sorted(seat for seat, _ in found) != sorted(SEATS):
+            text = f"deal {deal}: {team} does not sit once at each seat"
+            yield MovementFault("team_incomplete", text, tuple(sorted({at for _, at in found})))
+
+
+def _team_crowds(
+    plays: Sequence[MovementPlay], team_of: Mapping[int | str, str], teams: int
+) -> Iterator[MovementFault]:
+    for at, play in enumerate(plays):
+        for team, count in Counter(team_of[p] for p in play.players.values() if p in team_of).items():
+            if count > most_together(teams):
+                text = f"round {play.round} table {play.table}: {count} players of {team} sit together"
+                yield MovementFault("teammates_meet", text, (at,))
+
+
+MOST_PLAYERS: Final = 1000
+"""Above it counting pairs alone takes longer than anyone waits."""
+
+MOST_DEALS: Final = 9999
+"""As in `broker.protocol.types.DealNo`."""
+
+MOST_ROUNDS: Final = 999
+
+MOST_COMPARED: Final = 1_000_000
+"""Of each deal its plays, squared, in all: what it takes to count who is compared with whom."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovementOrder:
+    """A movement to be made. `copies` is how many carriers there are of each deal."""
+
+    players: int
+    tables: int
+    rounds: int
+    deals_per_round: int = 1
+    copies: int = 1
+
+    def __post_init__(self) -> None:
+        """Raise RuleError `impossible_size` where no movement can have these numbers."""
+        if not SEATED <= self.players <= MOST_PLAYERS:
+            raise RuleError("impossible_size", f"{self.players} players; there can be {SEATED} to {MOST_PLAYERS}")
+        if not 1 <= self.tables <= self.players // SEATED:
+            raise RuleError(
+                "impossible_size", f"{self.tables} tables; {self.players} players fill 1 to {self.players // SEATED}"
+            )
+        if not 1 <= self.rounds <= MOST_ROUNDS:
+            raise RuleError("impossible_size", f"{self.rounds} rounds; there can be 1 to {MOST_ROUNDS}")
+        if self.deals_per_round < 1 or self.copies < 1:
+            raise RuleError("impossible_size", "a round needs a deal, and a deal a carrier")
+        deals = max(self.rounds, self.pods) * self.deals_per_round
+        if deals > MOST_DEALS:
+            raise RuleError("impossible_size", f"that would take more than {MOST_DEALS} deals")
+        if deals * (min(self.rounds, self.pods) * self.pod) ** 2 > MOST_COMPARED:
+            raise RuleError("impossible_size", "so many plays of so many deals cannot be compared in reasonable time")
+
+    @property
+    def pod(self) -> int:
+        """How many tables can share the deals of a round, each deal going round among them."""
+        return min(self.tables, self.deals_per_round * self.copies)
+
+    @property
+    def pods(self) -> int:
+        """How many such groups of tables there are; the last may be smaller."""
+        return -(-self.tables // self.pod)
+
+
+def round_blocks(order: MovementOrder) -> list[range]:
+    """Cut the rounds (from 0) into blocks, as short and as equal as can be."""
+    count = max(1, order.rounds // order.pods)
+    cuts = [at * order.rounds // count for at in range(count + 1)]
+    return [range(start, end) for start, end in pairwise(cuts)]
+
+
+def lay_out(order: MovementOrder) -> tuple[TableRound, ...]:
+    """Give all sittings, by round and table."""
+    return tuple(_sittings(order))
+
+
+def _sittings(order: MovementOrder) -> Iterator[TableRound]:
+    first_set = 0
+    for block in round_blocks(order):
+        sets = max(order.pods, len(block))
+        for round_ in block:
+            for table in range(order.tables):
+                pod, place = divmod(table, order.pod)
+                number = first_set + (pod + round_ - block.start) % sets
+                yield TableRound(round_ + 1, table + 1, deals_of(number, place, order.deals_per_round))
+        first_set += sets
+
+
+def deals_of(number: int, place: int, deals: int) -> tuple[int, ...]:
+    """Give a set's deals (set `number` from 0) in the order in which the pod's table `place` (from 0) plays them."""
+    return tuple(number * deals + (place + at) % deals + 1 for at in range(deals))
+
+
+class RandomSource(Protocol):
+    """Where chance comes from; `random.Random(seed)` makes a movement that can be made again."""
+
+    def random(self) -> float:
+        """At least 0, below 1."""

@@ -1,0 +1,194 @@
+"""A movement for people: rounds as tables, a card for each player, measures in words, and what to expect of it.
+
+What to expect: everybody's plays, how many tables compare each deal, about how long it takes. Pure.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+import msgspec
+
+from broker.event.movement.plays import SEATED, MovementOrder, MovementPlay, TableRound, table_rounds
+from broker.event.movement.quality import Histogram, Pairs, Quality
+from broker.event.plan import ASSUMED_MS, MINUTE_MS, Plan
+from broker.protocol import SEATS, Seat
+
+DEALS_WIDTH: Final = 14
+
+Placed = tuple[TableRound, dict[Seat, int | str]]
+
+
+def rounds_as_tables(plays: Sequence[MovementPlay], players: Iterable[str]) -> str:
+    """Give a table a round: which table has which deals, who sits where, who sits out."""
+    seated = table_rounds(plays)
+    everybody = sorted(players)
+    width = max(len(name) for name in (*everybody, *SEATS))
+    lines: list[str] = []
+    for round_ in sorted({sitting.round for sitting in seated}):
+        lines += [f"Round {round_}", "  table  deals".ljust(9 + DEALS_WIDTH) + "  ".join(s.ljust(width) for s in SEATS)]
+        here = {sitting: four for sitting, four in seated.items() if sitting.round == round_}
+        lines += [_line(sitting, four, width) for sitting, four in here.items()]
+        out = sorted(set(everybody) - {str(player) for four in here.values() for player in four.values()})
+        lines += [f"  sit out: {', '.join(out)}"] if out else []
+        lines.append("")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _line(sitting: TableRound, four: Mapping[Seat, int | str], width: int) -> str:
+    deals = " ".join(map(str, sitting.deals)).ljust(DEALS_WIDTH)
+    return f"  {sitting.table:5}  {deals}" + "  ".join(str(four[seat]).ljust(width) for seat in SEATS)
+
+
+def player_cards(plays: Sequence[MovementPlay], players: Iterable[str]) -> str:
+    """Give a card a player: where to go in each round, and whom they meet there."""
+    seated = table_rounds(plays)
+    rounds = sorted({sitting.round for sitting in seated})
+    return "\n".join("\n".join(_card(player, rounds, seated)) for player in sorted(players))
+
+
+def _card(player: str, rounds: Sequence[int], seated: Mapping[TableRound, Mapping[Seat, int | str]]) -> Iterator[str]:
+    yield f"---- {player} ".ljust(60, "-")
+    for round_ in rounds:
+        found = [(s, four) for s, four in seated.items() if s.round == round_ and player in map(str, four.values())]
+        if not found:
+            yield f"round {round_:2}   sit out"
+        for sitting, four in found:
+            seat = next(seat for seat in SEATS if str(four[seat]) == player)
+            others = ", ".join(str(four[other]) for other in SEATS if other != seat)
+            deals = " ".join(map(str, sitting.deals))
+            yield f"round {round_:2}   table {sitting.table:3}   {seat:5}   deals {deals}   with {others}"
+    yield ""
+
+
+def movement_changes(plan: Sequence[MovementPlay], new: Sequence[MovementPlay], after: int) -> list[str]:
+    """Say where the new plan differs in the rounds after `after`: a line a table."""
+    before, now = _placed(plan), _placed(new)
+    said: list[str] = []
+    for at in sorted(place for place in before | now if place[0] > after and before.get(place) != now.get(place)):
+        what = _differences(before.get(at), now[at]) if at in now else "closed"
+        said.append(f"round {at[0]} table {at[1]}: {what}")
+    return said
+
+
+def _placed(plays: Sequence[MovementPlay]) -> dict[tuple[int, int], Placed]:
+    return {(sitting.round, sitting.table): (sitting, dict(four)) for sitting, four in table_rounds(plays).items()}
+
+
+def _differences(old: Placed | None, new: Placed) -> str:
+    sitting, four = new
+    told = [] if old and old[0].deals == sitting.deals else [f"deals {' '.join(map(str, sitting.deals))}"]
+    told += [f"{seat} {four[seat]}" for seat in SEATS if old is None or old[1].get(seat) != four[seat]]
+    return ", ".join(told)
+
+
+def measures_in_words(quality: Quality) -> str:
+    """Give the measures in words, each with what it means."""
+    return "\n".join(
+        (
+            f"{quality.players} players, {quality.tables} tables, {quality.rounds} rounds, {quality.deals} deals",
+            _pairs("meet at a table", quality.meetings),
+            _pairs("are compared", quality.comparisons),
+            f"a player's commonest seat less the rarest: {_often(quality.seat_spread, 'players')}",
+            f"tables to which a deal comes: {_often(quality.tables_a_deal, 'deals')}",
+            f"carriers of each deal: {quality.copies}; carriers beyond one a deal: {quality.extra_copies}",
+            f"carriers handed on without a pause: {quality.handovers} times",
+            f"rounds sat out: {_often(quality.byes, 'players')}",
+        )
+    )
+
+
+def _pairs(what: str, pairs: Pairs) -> str:
+    return f"pairs that {what}: {_often(pairs.often, 'pairs')}; repetitions {pairs.excess}, at least {pairs.bound}"
+
+
+def _often(histogram: Histogram, who: str) -> str:
+    return ", ".join(f"{value}: {count} {who}" for value, count in histogram.items())
+
+
+def measures_as_json(quality: Quality) -> dict[str, Any]:
+    """Give the measures for programs; histograms are objects from value (a text, as JSON has it) to count."""
+    plain: dict[str, Any] = msgspec.to_builtins(quality, str_keys=True)
+    return plain
+
+
+USUAL_MINUTES: Final = ASSUMED_MS // MINUTE_MS
+HOUR: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class MovementForecast:
+    """What an organiser wants to know before a movement is kept. Pairs are the fewest and the most."""
+
+    plays_each: tuple[int, int]
+    deals: int
+    tables: int
+    """That play at once."""
+    compared: tuple[int, int]
+    """At how many tables a deal is played."""
+    turns: int
+    """Plays one after the other at a table: what the plan, and the sessions in it, count as rounds."""
+    minutes: int
+    """About how long all of it takes, restoring and carrying included, pauses not."""
+
+    @property
+    def nobody_compared(self) -> bool:
+        """Whether no deal is played at a second table."""
+        return self.compared[1] <= 1
+
+    @property
+    def time(self) -> str:
+        """Hours and minutes, as 8:20."""
+        return f"{self.minutes // HOUR}:{self.minutes % HOUR:02}"
+
+
+def minutes_a_play(plan: Plan) -> int:
+    """Give how long a play takes: the longest that a session allows, or what is usual."""
+    return max((session.play_minutes or 0 for session in plan.sessions), default=0) or USUAL_MINUTES
+
+
+def forecast_order(order: MovementOrder, minutes: int = USUAL_MINUTES) -> MovementForecast:
+    """Give what comes of an order, without making it. `minutes` of a play."""
+    seats, turns = order.tables * SEATED * order.rounds, order.rounds * order.deals_per_round
+    fewest, left = divmod(seats, order.players)
+    met = min(order.rounds, order.pods) * order.pod
+    return MovementForecast(
+        plays_each=(fewest * order.deals_per_round, (fewest + bool(left)) * order.deals_per_round),
+        deals=max(order.rounds, order.pods) * order.deals_per_round,
+        tables=order.tables,
+        compared=(min(met, order.tables), min(met, order.tables)),
+        turns=turns,
+        minutes=turns * minutes,
+    )
+
+
+def forecast_plan(plan: Plan) -> MovementForecast | None:
+    """Give what comes of the movement that a plan has; None where it has none."""
+    if not plan.plays:
+        return None
+    each = Counter(chain.from_iterable(play.players.values() for play in plan.plays))
+    at = Counter(play.deal for play in plan.plays)
+    turns = max(play.round for play in plan.plays)
+    return MovementForecast(
+        plays_each=(min(each[player.id] for player in plan.players), max(each.values())),
+        deals=len(at),
+        tables=max(Counter(play.round for play in plan.plays).values()),
+        compared=(min(at.values()), max(at.values())),
+        turns=turns,
+        minutes=turns * minutes_a_play(plan),
+    )
+
+
+def forecast_sentence(coming: MovementForecast, minutes: int) -> str:
+    """Say it in one sentence."""
+    return (
+        f"{_range(coming.plays_each)} plays for everybody, {coming.deals} deals, each at {_range(coming.compared)} "
+        f"of {coming.tables} tables, about {coming.time} h at {minutes} minutes a play"
+    )
+
+
+def _range(pair: tuple[int, int]) -> str:
+    least, most = pair
+    return str(least) if least == most else f"{least} to {most}"

@@ -1,0 +1,212 @@
+"""Players from a CSV list: their teams, and country, club, national and EMA numbers, which are kept beside the plan."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from broker.event.event import Event
+from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
+from broker.event.files import PLAYERS
+from broker.event.movement import SEATED
+from broker.event.plan import LARGEST_TEAM, Plan
+from broker.output import csv_text
+from broker.protocol import COUNTRY, LONGEST_LINE, Player, PlayerCorrected
+from broker.rules import RuleError
+
+EXTRA_COLUMNS: Final = ("country", "club", "national", "ema")
+PARTS: Final = ("first_name", "last_name")
+TEAM: Final = "team"
+COLUMNS: Final = ("id", "name", *EXTRA_COLUMNS, *PARTS, TEAM)
+MAX_PLAYERS: Final = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPlayer:
+    """One line of the list; None: not said."""
+
+    player: Player
+    further: tuple[str, ...]
+    """In the order of FURTHER."""
+    team: str = ""
+    first_name: str = ""
+    """As federations list it; which part of a whole name is the family's is not guessed."""
+    last_name: str = ""
+
+    @property
+    def country(self) -> str:
+        """The code of a country; empty: not said."""
+        return self.further[EXTRA_COLUMNS.index("country")]
+
+
+def read_saved_players(folder: Path, plan: Plan | None) -> Sequence[ListedPlayer]:
+    """Give the players with what is kept beside the plan; where that cannot be read, as the plan has them."""
+    try:
+        return read_players(folder / PLAYERS)
+    except (RuleError, ExceptionGroup, OSError):
+        return [ListedPlayer(player, ("",) * len(EXTRA_COLUMNS)) for player in plan.players] if plan else ()
+
+
+def read_players(path: Path) -> tuple[ListedPlayer, ...]:
+    """Read a list; ids are made where it has none. Nothing is taken unless all of it is right.
+
+    Raises an ExceptionGroup of RuleErrors that name the line: `player_id_wrong`, `player_name_wrong`,
+    `player_detail_wrong`, `country_wrong`, `player_listed_twice`, `line_incomplete`, `teams_do_not_fit`; RuleError as
+    `read_table`, `no_players`, `too_large`; OSError.
+    """
+    rows, fields = read_csv(path, (), COLUMNS)
+    if rows and not {"name", *PARTS} & rows[0].cells.keys():
+        raise RuleError("heading_wrong", f"{path.name}, line 1: there is no column name")
+    if not rows:
+        raise RuleError("no_players", f"{path.name} has a heading and no players")
+    if len(rows) > MAX_PLAYERS:
+        raise RuleError("too_large", f"{path.name} has more than {MAX_PLAYERS} players")
+    width = max(2, len(str(len(rows))))
+
+    def take(numbered: tuple[int, CsvRow]) -> tuple[int, ListedPlayer]:
+        number, row = numbered
+        row.whole(fields)
+        return row.line, _listed(row, f"p{number:0{width}}")
+
+    found = collect_errors(take, enumerate(rows, 1))
+    raise_errors((*_twice(found), *_in_no_team(found)))
+    return tuple(one for _, one in found)
+
+
+def _listed(row: CsvRow, made: str) -> ListedPlayer:
+    # The apostrophe is what `players_csv` puts before what a spreadsheet would take for a formula.
+    of = {column: row.cells.get(column, "").removeprefix("'") for column in COLUMNS}
+    parts = [" ".join(of[column].split()) for column in PARTS]
+    name = of["name"] or " ".join(filter(None, parts))
+    if not name.strip():
+        raise RuleError("name_missing", f"line {row.line}: there is no name")
+    try:
+        said = {"id": of["id"] or made, "name": name}
+        player = msgspec.convert(said, Player)
+    except msgspec.ValidationError as error:
+        if "`$.id`" in str(error):
+            raise RuleError("player_id_wrong", f"line {row.line}: {error}") from None
+        raise RuleError("player_name_wrong", f"line {row.line}: {error}") from None
+    if not player.name.isprintable():
+        raise RuleError("player_name_wrong", f"line {row.line}: the name has characters that no screen shows")
+    further, team = tuple(of[column] for column in EXTRA_COLUMNS), " ".join(of[TEAM].split())
+    for column, text in zip((*EXTRA_COLUMNS, *PARTS, TEAM), (*further, *parts, team), strict=True):
+        if len(text) > LONGEST_LINE or not text.isprintable():
+            raise RuleError(
+                "player_detail_wrong", f"line {row.line}: {column} has at most {LONGEST_LINE} printable characters"
+            )
+    if further[0] and not re.fullmatch(COUNTRY, further[0]):
+        raise RuleError("country_wrong", f"line {row.line}: {further[0]!r} is no country: two or three capital letters")
+    return ListedPlayer(player, further, team, *parts)
+
+
+def as_corrections(
+    listed: Iterable[ListedPlayer], corrections: Mapping[str, PlayerCorrected]
+) -> tuple[ListedPlayer, ...]:
+    """Give a list as corrections of the plan have it."""
+    return tuple(_corrected(one, said) if (said := corrections.get(one.player.id)) else one for one in listed)
+
+
+def current_players(event: Event, kept: Iterable[ListedPlayer]) -> tuple[ListedPlayer, ...]:
+    """Give an event's players as they count now, with what the list that is kept beside the plan says of each.
+
+    Names and teams are the plan's: the list may have been written otherwise since. Of who is not in it, country and
+    club are what the event has of them.
+    """
+    of = {one.player.id: one for one in kept}
+    team = {player: name for name, players in event.plan.teams.items() for player in players}
+    listed = []
+    for player in event.plan.players:
+        one = of.get(player.id) or ListedPlayer(player, (*event.origin_of(player.id), "", ""))
+        listed.append(replace(one, player=player, team=team.get(player.id, "")))
+    return as_corrections(listed, event.corrections)
+
+
+def _corrected(one: ListedPlayer, said: PlayerCorrected) -> ListedPlayer:
+    further = tuple(getattr(said, column) for column in EXTRA_COLUMNS)
+    return ListedPlayer(Player(id=one.player.id, name=said.name), further, one.team, said.first_name, said.last_name)
+
+
+def _twice(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError]:
+    """Name ids, national and EMA numbers that two players have; two people may well share a name."""
+    first: dict[tuple[str, str], int] = {}
+    for line, one in found:
+        of = dict(zip(EXTRA_COLUMNS, one.further, strict=True))
+        for what, text in (("id", one.player.id), ("national", of["national"]), ("ema", of["ema"])):
+            if text and first.setdefault((what, text), line) != line:
+                yield RuleError(
+                    "player_listed_twice", f"line {line}: {what} {text} is in line {first[what, text]} already"
+                )
+
+
+def _in_no_team(found: Iterable[tuple[int, ListedPlayer]]) -> Iterable[RuleError]:
+    """Name the players without a team where others have one, and the teams that are too small or too large."""
+    listed = list(found)
+    sizes = Counter(one.team for _, one in listed)
+    for line, one in listed if len(sizes) > 1 else ():
+        if not one.team:
+            yield RuleError("teams_do_not_fit", f"line {line}: {one.player.name} is in no team, others are")
+    for team, size in sizes.items():
+        if team and size < SEATED:
+            yield RuleError("teams_do_not_fit", f"{team} has {size} players; a team has at least {SEATED}")
+        elif team and size > LARGEST_TEAM:
+            yield RuleError("teams_do_not_fit", f"{team} has {size} players; a team has at most {LARGEST_TEAM}")
+
+
+def teams_of(players: Iterable[ListedPlayer]) -> dict[str, tuple[str, ...]]:
+    """Give the teams of a list with their players, in its order; none where it names none."""
+    teams: dict[str, tuple[str, ...]] = {}
+    for one in players:
+        if one.team:
+            teams[one.team] = (*teams.get(one.team, ()), one.player.id)
+    return teams
+
+
+def players_csv(players: Iterable[ListedPlayer]) -> str:
+    """Write the list as it is kept in the event's folder; it reads as it was."""
+    return csv_text(COLUMNS, map(_cells, players))
+
+
+def _cells(one: ListedPlayer) -> tuple[str, ...]:
+    return (one.player.id, one.player.name, *one.further, one.first_name, one.last_name, one.team)
+
+
+ISO_2: Final = (
+    "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ "
+    "CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO "
+    "FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE "
+    "JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO "
+    "MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW "
+    "PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM "
+    "TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"
+)
+"""With XK, which is none of the standard's and in general use for Kosovo."""
+
+ISO_3: Final = (
+    "ABW AFG AGO AIA ALA ALB AND ARE ARG ARM ASM ATA ATF ATG AUS AUT AZE BDI BEL BEN BES BFA BGD BGR BHR BHS BIH BLM "
+    "BLR BLZ BMU BOL BRA BRB BRN BTN BVT BWA CAF CAN CCK CHE CHL CHN CIV CMR COD COG COK COL COM CPV CRI CUB CUW CXR "
+    "CYM CYP CZE DEU DJI DMA DNK DOM DZA ECU EGY ERI ESH ESP EST ETH FIN FJI FLK FRA FRO FSM GAB GBR GEO GGY GHA GIB "
+    "GIN GLP GMB GNB GNQ GRC GRD GRL GTM GUF GUM GUY HKG HMD HND HRV HTI HUN IDN IMN IND IOT IRL IRN IRQ ISL ISR ITA "
+    "JAM JEY JOR JPN KAZ KEN KGZ KHM KIR KNA KOR KWT LAO LBN LBR LBY LCA LIE LKA LSO LTU LUX LVA MAC MAF MAR MCO MDA "
+    "MDG MDV MEX MHL MKD MLI MLT MMR MNE MNG MNP MOZ MRT MSR MTQ MUS MWI MYS MYT NAM NCL NER NFK NGA NIC NIU NLD NOR "
+    "NPL NRU NZL OMN PAK PAN PCN PER PHL PLW PNG POL PRI PRK PRT PRY PSE PYF QAT REU ROU RUS RWA SAU SDN SEN SGP SGS "
+    "SHN SJM SLB SLE SLV SMR SOM SPM SRB SSD STP SUR SVK SVN SWE SWZ SXM SYC SYR TCA TCD TGO THA TJK TKL TKM TLS TON "
+    "TTO TUN TUR TUV TWN TZA UGA UKR UMI URY USA UZB VAT VCT VEN VGB VIR VNM VUT WLF WSM YEM ZAF ZMB ZWE"
+)
+
+IOC: Final = (
+    "AFG ALB ALG AND ANG ANT ARG ARM ARU ASA AUS AUT AZE BAH BAN BAR BDI BEL BEN BER BHU BIH BIZ BLR BOL BOT BRA BRN "
+    "BRU BUL BUR CAF CAM CAN CAY CGO CHA CHI CHN CIV CMR COD COK COL COM CPV CRC CRO CUB CYP CZE DEN DJI DMA DOM ECU "
+    "EGY ERI ESA ESP EST ETH FIJ FIN FRA FSM GAB GAM GBR GBS GEO GEQ GER GHA GRE GRN GUA GUI GUM GUY HAI HKG HON HUN "
+    "INA IND IRI IRL IRQ ISL ISR ISV ITA IVB JAM JOR JPN KAZ KEN KGZ KIR KOR KOS KSA KUW LAO LAT LBA LBN LBR LCA LES "
+    "LIE LTU LUX MAD MAR MAS MAW MDA MDV MEX MGL MHL MKD MLI MLT MNE MON MOZ MRI MTN MYA NAM NCA NED NEP NGR NIG NOR "
+    "NRU NZL OMA PAK PAN PAR PER PHI PLE PLW PNG POL POR PRK PUR QAT ROU RSA RUS RWA SAM SEN SEY SGP SKN SLE SLO SMR "
+    "SOL SOM SRB SRI SSD STP SUD SUI SUR SVK SWE SWZ SYR TAN TGA THA TJK TKM TLS TOG TPE TTO TUN TUR TUV UAE UGA UKR "
+    "URU USA UZB VAN VEN VIE VIN YEM ZAM ZIM"
+)
+
+COUNTRY_CODES: Final = frozenset(f"{ISO_2} {ISO_3} {IOC}".split())

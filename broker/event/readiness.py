@@ -1,0 +1,105 @@
+"""Whether an event may start: everything is looked at, every problem is named, and what is odd is noted."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+from broker.errors import BadEvent, ScorerError
+from broker.event.deals import COMMITMENT, refuse_other_event, tile_sets
+from broker.event.event import open_event
+from broker.event.file_io import flatten_errors
+from broker.event.files import DEALS, PLAYERS, SETS
+from broker.event.plan import Plan, read_plan
+from broker.event.players import COUNTRY_CODES, ListedPlayer, read_players
+from broker.rules import RuleError
+
+Finding = tuple[str, str]
+"""Code and text."""
+
+
+def start_problems(folder: Path) -> list[Finding]:
+    """Give everything that keeps an event from starting; nothing: it may."""
+    found = [*_of(lambda: open_event(folder)), *_of(lambda: _refuse_alone(read_plan(folder)))]
+    if (folder / SETS).exists():
+        found += _of(lambda: tile_sets.check_sets(folder))
+    if (folder / PLAYERS).exists():
+        found += _of(lambda: read_players(folder / PLAYERS))
+    found += _of(lambda: refuse_other_event(folder))
+    if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
+        found.append(("not_committed", f"the deals have no {COMMITMENT}: `homologue deal commit` writes it"))
+    return list(dict.fromkeys(found))
+
+
+def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding]:
+    """Give what keeps an event from nothing, and may not be meant. `listed`: its players as `players.csv` has them."""
+    seated = (*(play.players for play in plan.plays), *(session.players for session in plan.riichi))
+    playing = {id_ for players in seated for id_ in players.values()}
+    idle = [player for player in plan.players if player.id not in playing] if playing else []
+    odd = [RuleError("player_without_play", f"{player.id} ({player.name}) has nothing to play") for player in idle]
+    return [(one.code, one.text) for one in (*odd, *_few_tables(plan))] + player_list_notes(listed)
+
+
+def player_list_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
+    """Give what is likely a slip in a list of players: somebody twice, a country that there is not."""
+    known = tuple(listed)
+    return [(one.code, one.text) for one in (*_named_alike(known), *_of_no_country(known))]
+
+
+def _named_alike(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
+    """Two people may well share a name; more often a line is there twice, and makes a player who never comes."""
+    of_name: dict[str, list[ListedPlayer]] = {}
+    for one in listed:
+        of_name.setdefault(" ".join(one.player.name.casefold().split()), []).append(one)
+    for several in of_name.values():
+        if len(several) > 1:
+            ids = ", ".join(one.player.id for one in several)
+            yield RuleError("named_alike", f"{several[0].player.name}: {ids}")
+
+
+def _of_no_country(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
+    of_code: dict[str, list[str]] = {}
+    for one in listed:
+        of_code.setdefault(one.country, []).append(one.player.id)
+    for code in sorted(of_code.keys() - COUNTRY_CODES - {""}):
+        yield RuleError("country_unknown", f"{code}: {', '.join(of_code[code])}")
+
+
+def _refuse_alone(plan: Plan) -> None:
+    """Raise RuleError `nobody_compared` where no deal is played twice, and nobody has said that this is meant."""
+    at = Counter(play.deal for play in plan.plays)
+    if at and max(at.values()) == 1 and not plan.uncompared:
+        raise RuleError(
+            "nobody_compared", "every deal is played at one table only: nobody is compared, and every IMP is 0"
+        )
+
+
+def _few_tables(plan: Plan) -> Iterator[RuleError]:
+    """Name the deals that not all tables play."""
+    tables, at = len({play.table for play in plan.plays}), Counter(play.deal for play in plan.plays)
+    for count in sorted(set(at.values()) - {tables}):
+        deals = _ranges(sorted(deal for deal, plays in at.items() if plays == count))
+        if count == 1:
+            yield RuleError("deal_not_compared", f"played at one table only, nobody is compared: deals {deals}")
+        else:
+            yield RuleError("deal_at_few_tables", f"compared at {count} of {tables} tables: deals {deals}")
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Write numbers in order as `1-4 7`."""
+    runs = [[one for _, one in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _of(look: Callable[[], object]) -> Iterator[Finding]:
+    try:
+        look()
+    except BadEvent as bad:
+        yield from [(one.code, one.text) for one in bad.found] or [(bad.code, str(bad))]
+    except (RuleError, ScorerError) as problem:
+        for text in str(problem).removeprefix(f"{problem.code}: ").split("; "):
+            yield problem.code, text
+    except ExceptionGroup as several:
+        yield from ((one.code, one.text) for one in flatten_errors(several))
+    except OSError as failure:
+        yield "file_failed", f"{failure.filename or 'the folder'}: {failure.strerror}"

@@ -1,0 +1,357 @@
+"""Set an event up step by step: each step takes what somebody sent, and changes its folder or refuses.
+
+The steps are name and rules, players, movement, sessions with their clocks, deals and tile sets. Nobody is
+shown a face.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Final, TypeVar
+
+import msgspec
+import tomli_w
+from msgspec.structs import replace
+
+from broker.errors import BadEvent
+from broker.event.deals import COMMITMENT, make, resolve_event_name, tile_sets
+from broker.event.files import DEALS, PLAYERS, PROFILE, SETS, read_own_rules, read_registry
+from broker.event.movement import NamedPlay, check_movement, files, make_movement, name_players
+from broker.event.movement.files import check_teams_of_four, team_by_team
+from broker.event.movement.make import usual_order
+from broker.event.movement.summary import MovementForecast, forecast_order, minutes_a_play
+from broker.event.plan import Plan, read_plan
+from broker.event.players import ListedPlayer, players_csv, read_players, teams_of
+from broker.files import write_private
+from broker.output import EVENT
+from broker.protocol import SEATS, EventName, PublicAddress, Session
+from broker.rules import RuleError, counts_red_fives, load_profile, parse_own_profile
+from broker.store import STORE, has_started
+
+T = TypeVar("T")
+
+SEARCH_S: Final = 8.0
+"""How long a page waits for a movement; the command searches as long as it is told."""
+
+MOST_ROUNDS: Final = 100
+NEAR: Final = 2
+"""Rounds fewer and more, of which an organiser sees what comes beside what was asked for."""
+
+LONGEST_TITLE: Final = 100
+
+EMPTY_PLAN: Final = Plan(name="new", title="?", profile="oedmc-2020", players=())
+
+
+def plan_of(folder: Path) -> Plan | None:
+    """Give the plan as far as it is made; None before the first step. Raises BadEvent."""
+    return read_plan(folder) if (folder / EVENT).exists() else None
+
+
+def may_change(folder: Path) -> Plan | None:
+    """Give the plan that may be changed. Raises RuleError `event_started`, BadEvent."""
+    if has_started(folder):
+        raise RuleError(
+            "event_started",
+            f"a scorer has been started here ({STORE}): what it stores belongs to the plan that is there",
+        )
+    return plan_of(folder)
+
+
+def take_head(
+    folder: Path,
+    name: str,
+    title: str,
+    profile: str,
+    *,
+    rules: str = "",
+    keying: str = "single",
+    public_address: str = "",
+) -> None:
+    """Settle name, title and rules; `rules`: the text of a profile of the event's own; `keying`: of paper sheets.
+
+    Raises RuleError `event_started`, `event_name_wrong`, `title_wrong`, `malformed`, `bad_profile`, `unknown_profile`,
+    `public_address_wrong`, `other_event`; BadEvent.
+    """
+    before = may_change(folder)
+    text = rules.replace("\r\n", "\n").strip()
+    profile = parse_own_profile(text).id if text else load_profile(profile).id
+    head = {"name": _event_name(name), "title": " ".join(title.split()), "profile": profile, "keying": keying}
+    if not (1 <= len(head["title"]) <= LONGEST_TITLE and head["title"].isprintable()):
+        raise RuleError("title_wrong", "a title has 1 to 100 printable characters")
+    head["public_address"] = read_public(public_address)
+    plan = _converted({**msgspec.to_builtins(before or EMPTY_PLAN), **head}, Plan)
+    if (folder / COMMITMENT).exists():
+        resolve_event_name(folder, name)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if text:
+        write_private(folder / PROFILE, f"{text}\n".encode())
+    else:
+        (folder / PROFILE).unlink(missing_ok=True)
+    _write(folder, plan)
+
+
+def _event_name(typed: str) -> str:
+    try:
+        return msgspec.convert(typed, EventName)
+    except msgspec.ValidationError:
+        text = f"{typed[:40]!r} is no name such as cup-2026: small letters, digits and hyphens, 32 at most"
+        raise RuleError("event_name_wrong", text) from None
+
+
+def read_public(typed: str) -> str:
+    """Read the address under which the desk is made known; empty: none. Raises RuleError `public_address_wrong`."""
+    address = typed.strip().rstrip("/")
+    try:
+        return msgspec.convert(address, PublicAddress)
+    except msgspec.ValidationError:
+        text = f"{address[:80]!r} is no address such as https://results.example.org: http or https, a host, no query"
+        raise RuleError("public_address_wrong", text) from None
+
+
+def player_list_of(text: str) -> tuple[ListedPlayer, ...]:
+    """Read a list of players (CSV). Raises as `read_players`, `not_utf8`."""
+    return from_file(text, "players.csv", read_players)
+
+
+def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int:
+    """Put a list of players in the place of what is there; give how many. Raises as `listed`; `head_missing`.
+
+    Where somebody who has plays is in it no longer, `players_have_plays`; or `movement_anew`, and the movement goes.
+    """
+    plan = settled(folder)
+    players = player_list_of(text)
+    missing = {id_ for play in plan.plays for id_ in play.players.values()} - {one.player.id for one in players}
+    if missing and not movement_anew:
+        names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
+        raise RuleError("players_have_plays", f"{len(missing)} who have plays are not in this list: {names}")
+    write_private(folder / PLAYERS, players_csv(players).encode())
+    if missing:
+        plan = replace(plan, plays=(), uncompared=False)
+    _write(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players)))
+    return len(players)
+
+
+@dataclass(frozen=True, slots=True)
+class MovementDraft:
+    """A movement that was made or sent, and what is wrong with it."""
+
+    plays: tuple[NamedPlay, ...]
+    problems: tuple[files.MovementProblem, ...] = ()
+
+
+def movement_of(text: str) -> MovementDraft:
+    """Read a movement (CSV) and check it. Raises RuleError `too_large`, `not_utf8`."""
+    found = from_file(text, "movement.csv", files.read_movement)
+    faults = (
+        files.MovementProblem(fault.code, fault.text, found.lines[fault.at[-1]])
+        for fault in check_movement(found.plays)
+    )
+    problems = sorted((*found.problems, *faults), key=lambda problem: problem.line)
+    return MovementDraft(found.plays, tuple(problems))
+
+
+def made_movement(folder: Path, rounds: int, seconds: float = SEARCH_S) -> MovementDraft:
+    """Make a movement for the players of the folder.
+
+    Raises RuleError `head_missing`, `impossible_size`, `teams_do_not_fit`.
+    """
+    plan = settled(folder)
+    teams, names = _who_plays(plan)
+    order = usual_order(len(names), None, rounds, None, None)
+    end = time.monotonic() + seconds
+    plays = name_players(make_movement(order, Random(0), lambda: time.monotonic() < end, in_teams=bool(teams)), names)  # noqa: S311 - no secret
+    return MovementDraft(plays)
+
+
+def rounds_ahead(folder: Path, rounds: int) -> dict[int, MovementForecast]:
+    """Give what would come of so many rounds, and of one and two fewer and more: nothing is made, nothing kept.
+
+    Raises as `made_movement`.
+    """
+    plan = settled(folder)
+    count, minutes = len(_who_plays(plan)[1]), minutes_a_play(plan)
+    near = range(max(1, rounds - NEAR), min(MOST_ROUNDS, rounds + NEAR) + 1)
+    return {one: forecast_order(usual_order(count, None, one, None, None), minutes) for one in near}
+
+
+def _who_plays(plan: Plan) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Give the teams, and all players in the order in which a movement takes them."""
+    teams = check_teams_of_four(plan.teams)
+    return teams, team_by_team(teams) or [player.id for player in plan.players]
+
+
+def take_uncompared(folder: Path) -> None:
+    """Keep that it is meant that nobody is compared. Raises RuleError `event_started`, `head_missing`."""
+    _write(folder, replace(settled(folder), uncompared=True))
+
+
+def take_movement(folder: Path, movement: MovementDraft) -> int:
+    """Put a movement into the plan; give how many plays. Raises RuleError of its first problem, `deal_unknown`.
+
+    That nobody is compared, where it was said to be meant, was said of the movement before and holds no more.
+    """
+    settled(folder)
+    for problem in movement.problems:
+        raise RuleError(problem.code, f"line {problem.line}: {problem.text}")
+    return files.write_movement_to_event(folder, movement.plays, force=True)
+
+
+def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
+    """Put sessions and their clocks into the plan; rows without a name are none. Raises RuleError `malformed`."""
+    plan = settled(folder)
+    sessions = read_sessions(rows)
+    _write(folder, replace(plan, sessions=sessions))
+    return len(sessions)
+
+
+def settled(folder: Path) -> Plan:
+    """Give the plan of an event that has a name and has not begun. Raises RuleError `head_missing`, `event_started`."""
+    plan = may_change(folder)
+    if plan is None:
+        raise RuleError("head_missing", "the event has no name yet: begin with name, title and rules")
+    return plan
+
+
+def _converted(said: object, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(said, kind)
+    except msgspec.ValidationError as error:
+        raise RuleError("malformed", str(error)) from None
+
+
+def from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
+    """Read what was sent as the commands read a file, so that both refuse alike."""
+    if "\ufffd" in text:
+        raise RuleError("not_utf8", f"{name} is not UTF-8: save it anew in that encoding")
+    with TemporaryDirectory() as beside:
+        path = Path(beside) / name
+        path.write_text(text, encoding="utf-8", newline="")
+        return reader(path)
+
+
+def _write(folder: Path, plan: Plan) -> None:
+    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(plan)).encode())
+
+
+MOST_SESSIONS: Final = 8
+SESSION_FIELDS: Final = ("name", "first_round", "last_round", "starts", "play_minutes")
+MOST_DIGITS: Final = 3
+
+
+def session_rows(sessions: Iterable[Session]) -> list[dict[str, str]]:
+    """Give sessions as the fields of a form."""
+    return [{field: str(getattr(session, field) or "") for field in SESSION_FIELDS} for session in sessions]
+
+
+def typed_session_rows(form: Mapping[str, str]) -> list[dict[str, str]]:
+    """Give the rows of a form: fields are called `name-1`, `starts-2` and so on."""
+    return [{field: form.get(f"{field}-{at}", "") for field in SESSION_FIELDS} for at in range(1, MOST_SESSIONS + 1)]
+
+
+def sessions_of(form: Mapping[str, str]) -> tuple[Session, ...]:
+    """Read the sessions of a form. Raises RuleError `malformed`."""
+    return read_sessions(typed_session_rows(form))
+
+
+def read_sessions(rows: Iterable[Mapping[str, str]]) -> tuple[Session, ...]:
+    """Read sessions; rows without a name are none. Raises RuleError `malformed`."""
+    return tuple(_session(row, at) for at, row in enumerate(rows, 1) if row.get("name", "").strip())
+
+
+def _session(row: Mapping[str, str], at: int) -> Session:
+    said: dict[str, object] = {"name": " ".join(row["name"].split())}
+    for field in ("first_round", "last_round", "play_minutes"):
+        text = row.get(field, "").strip()
+        if text:
+            said[field] = int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else text
+    if starts := row.get("starts", "").strip():
+        said["starts"] = starts
+    try:
+        made = msgspec.convert(said, Session)
+    except msgspec.ValidationError as error:
+        raise RuleError("malformed", f"session {at}: {error}") from None
+    if made.last_round < made.first_round:
+        raise RuleError("malformed", f"session {at}: it ends with round {made.last_round}, before it begins")
+    return made
+
+
+def rows_to_fill(sessions: Iterable[Session], typed: Mapping[str, str] | None = None) -> list[dict[str, str]]:
+    """Give the rows of a form: of these sessions, or as they were typed; two empty ones more where there is room."""
+    rows = session_rows(sessions) if typed is None else typed_session_rows(typed)
+    while rows and not any(rows[-1].values()):
+        rows.pop()
+    return [*rows, *(dict.fromkeys(SESSION_FIELDS, "") for _ in range(min(2, MOST_SESSIONS - len(rows))))]
+
+
+TAKEN_OUT: Final = "taken-out"
+"""Before the name of what was taken out: something may have been laid or printed by it."""
+
+
+def make_deals(folder: Path) -> str:
+    """Mix the deals of the movement, and the sets that they lack; give the root of the commitment.
+
+    Red fives are in the deals where the rules count them. Raises RuleError `no_plays`, `deals_exist` and the like.
+    """
+    plan = settled(folder)
+    if not plan.plays:
+        raise RuleError("no_plays", "there is no movement yet: it says how many deals there are")
+    make.refuse_existing_deals(folder)
+    red = counts_red_fives(read_own_rules(folder, ()).of_plays(plan.profile))
+    chance = secrets.SystemRandom()
+    last = max(play.deal for play in plan.plays)
+    deals = make.salt_deals(make.mix_deals(last, make.DEFAULT_WINDS, SEATS, (), chance, red=red))
+    known = read_registry(folder) if (folder / SETS).exists() else {}
+    tile_sets.add_sets(folder, tile_sets.mix_sets({deal.set for deal in deals} - set(known), chance, red=red))
+    return make.save_deals(folder, plan.name, deals)
+
+
+def take_deals(folder: Path, text: str) -> str:
+    """Put deals of one's own in (CSV, as `homologue deal import` reads it); give the root of the commitment.
+
+    Raises RuleError as `make_deals`, or an ExceptionGroup of them that name the lines.
+    """
+    plan = settled(folder)
+    make.refuse_existing_deals(folder)
+    return make.save_deals(folder, plan.name, make.salt_deals(from_file(text, "deals.csv", make.read_deal_list)))
+
+
+def take_sets(folder: Path, text: str) -> int:
+    """Put sets in whose tiles have numbers already (CSV: set, serial, face); give how many.
+
+    Raises RuleError `event_started`, or an ExceptionGroup of `set_exists` and those that name the lines.
+    """
+    settled(folder)
+    brought = from_file(text, "sets.csv", lambda path: tile_sets.read_sets(path, None))
+    tile_sets.add_sets(folder, brought)
+    return len(brought)
+
+
+def take_out(folder: Path) -> None:
+    """Take the deals and their commitment out, so that others can be made. The files stay, under other names.
+
+    Where it is cut short, it is asked for again. Raises RuleError `event_started`, `no_deals`.
+    """
+    settled(folder)
+    there = [folder / name for name in (DEALS, COMMITMENT) if (folder / name).exists()]
+    if not there:
+        raise RuleError("no_deals", "there are no deals to take out")
+    number = 1 + len([*folder.glob(f"{TAKEN_OUT}-*")])
+    for path in there:
+        path.rename(path.with_name(f"{TAKEN_OUT}-{number}-{path.name}"))
+
+
+def deals_made(folder: Path) -> bool:
+    """Say whether there are deals."""
+    return (folder / DEALS).exists()
+
+
+def sets_kept(folder: Path) -> int:
+    """Give how many sets have been entered; none where what is kept of them cannot be read."""
+    try:
+        return len(read_registry(folder)) if (folder / SETS).exists() else 0
+    except (BadEvent, OSError):
+        return 0

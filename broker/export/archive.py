@@ -1,0 +1,142 @@
+"""All files that an event is exported as: what the command writes into one folder, and what the desk offers."""
+
+import io
+import zipfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from broker.event import Event
+from broker.export import ema, results
+from broker.export.document import encode_document, event_document
+from broker.export.pdf import PrintTexts
+from broker.export.pmn import event
+from broker.export.pmn.event import pmn_notes
+from broker.export.pmn.notation import write_records
+from broker.export.printed_results import standings_pdf, travellers_pdf
+from broker.protocol import Standing
+from broker.rules import RuleError
+from broker.rules.riichi import RiichiProfile
+from broker.scorer import snapshot, standings
+from broker.scorer.stored_event import StoredEvent
+
+CSV: Final = "text/csv; charset=utf-8"
+PDF: Final = "application/pdf"
+
+DAY: Final = (1980, 1, 1, 0, 0, 0)
+"""Of each file in an archive: the same event gives the same archive."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSource:
+    """An event as it was read, and for whom it is written."""
+
+    folder: Path
+    stored: StoredEvent
+    words: PrintTexts
+    at: datetime
+    """When; it stands on printed pages. With its time zone."""
+    embargoed: bool = False
+    """Also results of deals that a table has still to play."""
+    standings: tuple[Standing, ...] | None = None
+    """In the place of the room's, where those would tell of deals under embargo."""
+
+    @property
+    def final(self) -> bool:
+        """Whether the standings are final."""
+        return self.stored.is_final(self.at)
+
+    @property
+    def ranked(self) -> tuple[Standing, ...]:
+        """The standings to write."""
+        if self.standings is not None:
+            return self.standings
+        return snapshot.standing_rows(self.stored.room.standings(), self.stored.event.players)
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One file. `personal`: it tells numbers of players, or more of the event than its results."""
+
+    name: str
+    media: str
+    make: Callable[[ExportSource], bytes | str]
+    personal: bool = False
+    at_the_end: bool = False
+    """There is none before the standings are final."""
+    of_plays: bool = True
+    """There is none of an event that has riichi sessions and nothing that is compared."""
+    of_fan: bool = False
+    """There is none of riichi."""
+
+    def lacking(self, event: Event) -> RuleError | None:
+        """Say why an event cannot have it, however long one waits."""
+        if self.of_plays and not event.plan.plays:
+            return RuleError("no_compared_plays", f"this event has riichi sessions alone, and no {self.name}")
+        if self.of_fan and isinstance(event.profile, RiichiProfile):
+            return RuleError("no_riichi_record", f"this event is played under riichi rules, and has no {self.name}")
+        return None
+
+    def there(self, source: ExportSource) -> bool:
+        """Say whether there is one by now."""
+        return (source.final or not self.at_the_end) and self.lacking(source.stored.event) is None
+
+    def content(self, source: ExportSource) -> bytes:
+        """Write it. Raises RuleError `no_riichi_record`, `no_compared_plays`, `not_final`, and of the event's files."""
+        if lacking := self.lacking(source.stored.event):
+            raise lacking
+        if self.at_the_end and not source.final:
+            raise RuleError(
+                "not_final",
+                f"{self.name} is written when the standings are final: every play is in, and corrections are over",
+            )
+        made = self.make(source)
+        return made.encode() if isinstance(made, str) else made
+
+
+def _ema(source: ExportSource) -> str:
+    return ema.ema_report(source.stored, ema.entrants_of(source.folder, source.stored.event)).text
+
+
+EXPORTS: Final = (
+    Export("standings.pdf", PDF, lambda of: standings_pdf(of.stored, of.words, of.at, of.ranked)),
+    Export("travellers.pdf", PDF, lambda of: travellers_pdf(of.stored, of.words, of.at, embargoed=of.embargoed)),
+    Export("standings-table.csv", CSV, lambda of: standings.standings_csv(of.ranked, of.stored.event.origin_of)),
+    Export(
+        "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))
+    ),
+    Export("ema.csv", CSV, _ema, personal=True, at_the_end=True),
+    Export(
+        "plays.pmn",
+        "text/plain; charset=utf-8",
+        lambda of: write_records(
+            event.event_records(of.stored, embargoed=of.embargoed), pmn_notes(of.stored, embargoed=of.embargoed)
+        ),
+        of_fan=True,
+    ),
+    Export("plays.jsonl", "application/jsonl", lambda of: results.play_lines(of.stored, embargoed=of.embargoed)),
+    Export(
+        "event.json",
+        "application/json",
+        lambda of: encode_document(event_document(of.folder, of.stored, of.at, embargoed=of.embargoed)),
+        personal=True,
+        of_plays=False,
+    ),
+)
+"""`standings-table.csv`, since `standings.csv` in an event's folder is the scorer's own."""
+
+BY_NAME: Final = {export.name: export for export in EXPORTS}
+
+
+def archive(source: ExportSource, exports: Iterable[Export] = EXPORTS) -> bytes:
+    """Give all files that there are by now, in one archive (zip)."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for export in exports:
+            if export.there(source):
+                entry = zipfile.ZipInfo(f"{source.stored.event.name}/{export.name}", DAY)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                packed.writestr(entry, export.content(source))
+    return out.getvalue()

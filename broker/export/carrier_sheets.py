@@ -1,0 +1,223 @@
+"""The carrier sheet: an A4 page that lies in a deal's carrier and says which serial belongs in which place.
+
+It shows no face. For programs the same layout is written as JSON and as CSV.
+"""
+
+import csv
+import io
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+from reportlab.graphics import renderPDF
+from reportlab.graphics.barcode.qr import QrCodeWidget
+from reportlab.graphics.shapes import Drawing
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.units import mm
+from reportlab.pdfgen.canvas import Canvas
+
+from broker.event import DealRecord, Registry, read_registry
+from broker.event.deals import read_event_head, refuse_other_event, resolve_event_name
+from broker.event.file_io import collect_errors
+from broker.export import revealed_deals
+from broker.export.pdf import BOLD, LATIN, draw_text, fit_text, text_width
+from broker.protocol import SEATS, CarrierCode, DealNo, EventName, Hash, Name, Seat, SetNo, Wind, carrier_code_text
+from broker.rules import ROWS, RuleError, SerialTray, form_hash, seat_wind, serial_order
+
+
+class CarrierLayout(Struct, frozen=True):
+    """Where each serial of a set lies in one deal's carrier; `form` is the hash that the tables report."""
+
+    event: EventName
+    title: Name
+    deal: DealNo
+    set: SetNo
+    prevalent_wind: Wind
+    dealer: Seat
+    form: Hash
+    order: Mapping[Seat, SerialTray]
+
+    @property
+    def payload(self) -> str:
+        """What the sheet's QR code says: which deal this is, and nothing of it."""
+        return carrier_code_text(CarrierCode(self.event, self.deal))
+
+
+def carrier_layout(record: DealRecord, registry: Registry, event: str, title: str) -> CarrierLayout:
+    """Tell a deal in serials. Raises RuleError `not_a_deal`, `not_a_set`, `set_unknown`."""
+    if record.set not in registry:
+        raise RuleError("set_unknown", f"deal {record.number} lies in set {record.set}, which has no registry")
+    order = serial_order(record.deal(), registry[record.set])
+    return CarrierLayout(
+        event=event,
+        title=title,
+        deal=record.number,
+        set=record.set,
+        prevalent_wind=record.prevalent_wind,
+        dealer=record.dealer,
+        form=form_hash(order),
+        order=order,
+    )
+
+
+def layout_json(layout: CarrierLayout) -> bytes:
+    """Give a layout as JSON: for each seat the rows of 13, 11 and 10 serials."""
+    return msgspec.json.encode(layout) + b"\n"
+
+
+def layout_csv(layout: CarrierLayout) -> bytes:
+    """Give a layout as CSV, a line a place; rows and places count from 1, the hand first."""
+    text = io.StringIO(newline="")
+    lines = csv.writer(text)
+    lines.writerow(("deal", "set", "seat", "row", "place", "serial"))
+    for seat in SEATS:
+        for row, serials in enumerate(layout.order[seat], 1):
+            lines.writerows((layout.deal, layout.set, seat, row, place, s) for place, s in enumerate(serials, 1))
+    return text.getvalue().encode()
+
+
+def carrier_layouts(folder: Path, numbers: Collection[int] = (), event: str | None = None) -> list[CarrierLayout]:
+    """Give them by deals: all, or these. `event`: its name, where the folder does not say it.
+
+    Raises BadEvent; RuleError `event_not_said`, `other_event`, `deal_unknown`; an ExceptionGroup of RuleErrors as
+    `layout_of`.
+    """
+    name = resolve_event_name(folder, event)
+    refuse_other_event(folder)
+    head = read_event_head(folder)
+    told = partial(carrier_layout, registry=read_registry(folder), event=name, title=head.title if head else name)
+    return collect_errors(told, revealed_deals.select_deals(folder, numbers))
+
+
+Language = Literal["en", "fr", "zh"]
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
+
+LEFT: Final = 11 * mm
+RIGHT: Final = A4[0] - LEFT
+QR: Final = 34 * mm
+LABEL: Final = 16 * mm
+CELL: Final = (RIGHT - LEFT - LABEL) / ROWS[0], 13.6 * mm
+"""Width and height of a place."""
+
+SERIAL: Final = 19.5
+"""Points of a serial: three digits fill a place, and one reads them standing."""
+
+AFTER_HAND: Final = 1.6 * mm
+"""The hand lies apart from the wall."""
+
+FIRST_TRAY: Final = 242 * mm
+TRAY: Final = 57.5 * mm
+FORM: Final = 12
+"""Characters of the form's hash on the sheet: enough to tell two forms apart, few enough to compare by eye."""
+
+
+def carrier_sheet_pdf(layout: CarrierLayout, language: Language) -> bytes:
+    """Give the sheet as PDF; the same layout gives the same bytes."""
+    words = carrier_sheet_texts()[language]
+    return _pdf([layout], f"{layout.title}: {words['deal'].format(number=layout.deal)}", language)
+
+
+def carrier_sheets_pdf(layouts: Sequence[CarrierLayout], language: Language) -> bytes:
+    """Give the sheets of several deals of an event as one PDF, a page each. `layouts`: at least one."""
+    return _pdf(layouts, layouts[0].title, language)
+
+
+def _pdf(layouts: Iterable[CarrierLayout], title: str, language: Language) -> bytes:
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=A4, invariant=1, lang=language)
+    canvas.setTitle(title)
+    for layout in layouts:
+        _page(canvas, layout, carrier_sheet_texts()[language])
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def _page(canvas: Canvas, layout: CarrierLayout, words: Mapping[str, str]) -> None:
+    _head(canvas, layout, words)
+    for at, seat in enumerate(SEATS):
+        _tray(canvas, layout, words, seat, FIRST_TRAY - at * TRAY)
+    _foot(canvas, layout, words)
+
+
+@cache
+def carrier_sheet_texts() -> dict[Language, Mapping[str, str]]:
+    """Read `sheet.toml`."""
+    tables = tomllib.loads((files("broker.export") / "carrier_sheets.toml").read_text(encoding="utf-8"))
+    return {language: tables[language] for language in LANGUAGES}
+
+
+def _head(canvas: Canvas, layout: CarrierLayout, words: Mapping[str, str]) -> None:
+    room = RIGHT - LEFT - QR - 4 * mm
+    title, size = fit_text(layout.title, room, 16, 9)
+    draw_text(canvas, (LEFT, 282 * mm), title, size)
+    draw_text(canvas, (LEFT, 263 * mm), words["deal"].format(number=layout.deal), 44, bold=True)
+    told = (
+        words["prevalent_wind"].format(wind=words[layout.prevalent_wind]),
+        words["dealer"].format(seat=words["seat"].format(seat=words[layout.dealer])),
+        words["set"].format(number=layout.set),
+    )
+    text, size = fit_text("   ·   ".join(told), room, 15, 10, bold=True)
+    draw_text(canvas, (LEFT, 252 * mm), text, size, bold=True)
+    _qr(canvas, layout.payload, RIGHT - QR, 252 * mm)
+
+
+def _qr(canvas: Canvas, payload: str, x: float, y: float) -> None:
+    code = QrCodeWidget(payload, barWidth=QR, barHeight=QR, barLevel="M")
+    drawing = Drawing(QR, QR)
+    drawing.add(code)
+    renderPDF.draw(drawing, canvas, x, y)
+
+
+def _tray(canvas: Canvas, layout: CarrierLayout, words: Mapping[str, str], seat: Seat, top: float) -> None:
+    base = top - 6 * mm
+    end = draw_text(canvas, (LEFT, base), words["seat"].format(seat=words[seat]), 19, bold=True)
+    own = words["seat_wind"].format(wind=words[seat_wind(seat, layout.dealer)])
+    end = draw_text(canvas, (end + 5 * mm, base), own, 13)
+    if seat == layout.dealer:
+        _tag(canvas, end + 5 * mm, base, words["deals_here"])
+    for row, (name, serials) in enumerate(zip(("hand", "wall_far", "wall_near"), layout.order[seat], strict=True)):
+        bottom = top - 11.5 * mm - (row + 1) * CELL[1] - (AFTER_HAND if row else 0)
+        label, size = fit_text(words[name], LABEL - 1 * mm, 11, 8)
+        draw_text(canvas, (LEFT, bottom + CELL[1] / 2 - 4), label, size)
+        _row(canvas, serials, bottom)
+    _places(canvas, top - 10.6 * mm)
+
+
+def _tag(canvas: Canvas, x: float, y: float, text: str) -> None:
+    """Write white on black: who deals is seen before it is read."""
+    canvas.rect(x, y - 1.6 * mm, text_width(text, 13, bold=True) + 5 * mm, 6.8 * mm, stroke=0, fill=1)
+    canvas.setFillGray(1)
+    draw_text(canvas, (x + 2.5 * mm, y), text, 13, bold=True)
+    canvas.setFillGray(0)
+
+
+def _row(canvas: Canvas, serials: tuple[int, ...], bottom: float) -> None:
+    wide, high = CELL
+    for at, serial in enumerate(serials):
+        x = LEFT + LABEL + at * wide
+        canvas.rect(x, bottom, wide, high)
+        canvas.setFont(BOLD, SERIAL)
+        canvas.drawCentredString(x + wide / 2, bottom + high / 2 - 7, str(serial))
+
+
+def _places(canvas: Canvas, y: float) -> None:
+    """Number the columns, small and grey: the table's screen speaks of places."""
+    canvas.setFillGray(0.35)
+    canvas.setFont(LATIN, 7.5)
+    for at in range(ROWS[0]):
+        canvas.drawCentredString(LEFT + LABEL + (at + 0.5) * CELL[0], y, str(at + 1))
+    canvas.setFillGray(0)
+
+
+def _foot(canvas: Canvas, layout: CarrierLayout, words: Mapping[str, str]) -> None:
+    text, size = fit_text(words["help"], RIGHT - LEFT, 9, 7)
+    draw_text(canvas, (LEFT, 10.5 * mm), text, size)
+    form = words["form"].format(start=layout.form[:FORM])
+    text, size = fit_text(f"{form}   ·   {layout.payload}", RIGHT - LEFT, 9, 7)
+    draw_text(canvas, (LEFT, 6 * mm), text, size)

@@ -1,0 +1,403 @@
+"""An event as one JSON document, and back into a folder that a scorer can be started on.
+
+The form of the document is docs/event-document.json (JSON Schema), which is made from the types here.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+import tomli_w
+from msgspec import Meta, Struct
+
+from broker.errors import StoreBroken
+from broker.event import (
+    EVENT,
+    PLAYERS,
+    PROFILE,
+    PROFILES,
+    DealRecord,
+    Event,
+    HandRecord,
+    OwnRules,
+    Plan,
+    Registry,
+    read_registry,
+    write_deals,
+    write_hands,
+    write_registry,
+)
+from broker.event.deals import COMMITMENT
+from broker.event.file_io import decode_json, read_json
+from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, players_csv, read_players
+from broker.files import write_private
+from broker.protocol import (
+    PLAY_DECISIONS,
+    DealNo,
+    DealPlayed,
+    Hash,
+    Imp,
+    LogMessage,
+    Milliseconds,
+    Player,
+    PlayerId,
+    ProfileId,
+    RoundNo,
+    Ruling,
+    Seat,
+    Standing,
+    TableNo,
+    encode,
+    players_named,
+    topics,
+)
+from broker.rules import RuleError
+from broker.rulings import corrects_plan
+from broker.scorer import snapshot
+from broker.scorer.intake import Intake
+from broker.scorer.state import EventState
+from broker.scorer.stored_event import StoredEvent
+from broker.scoring import ComparisonGroup, PlayWithImps, json_imp, team_of_players
+from broker.store import Recorded, message_of, open_journal, open_reader
+
+FORMAT: Final = "homologue-event"
+
+Instead = Literal["void", "adjusted", "withdrawn"] | None
+
+Text = Annotated[str, Meta(max_length=100)]
+
+
+class Person(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is known of a player beside the name, as in `players.csv`; empty: not said."""
+
+    id: PlayerId
+    name: Text
+    country: Text = ""
+    club: Text = ""
+    national: Text = ""
+    ema: Text = ""
+    first_name: Text = ""
+    last_name: Text = ""
+
+
+class JournalEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """One message of the journal, in the order of taking."""
+
+    received_at: Annotated[Milliseconds, Meta(description="wall clock of the scorer")]
+    message: Annotated[msgspec.Raw, Meta(description="as it was on the wire; docs/asyncapi.json")]
+
+
+class ScoredSeat(Struct, frozen=True, forbid_unknown_fields=True):
+    """One seat of a play. What the player has of it is `imp - fine + award`."""
+
+    player: PlayerId
+    points: int
+    imp: Imp
+    fine: int = 0
+    award: int = 0
+
+
+class TravellerPlay(Struct, frozen=True, forbid_unknown_fields=True):
+    """One table's play of a deal."""
+
+    table: TableNo
+    round: RoundNo
+    seats: dict[Seat, ScoredSeat]
+
+
+class RuledSeat(Struct, frozen=True, forbid_unknown_fields=True):
+    """One seat of a play without points. What the player has of it is `award - fine`."""
+
+    player: PlayerId
+    fine: int = 0
+    award: int = 0
+
+
+class UnplayedPlay(Struct, frozen=True, forbid_unknown_fields=True):
+    """A play that is in no datum, and of which something counts."""
+
+    deal: DealNo
+    table: TableNo
+    round: RoundNo
+    seats: dict[Seat, RuledSeat]
+    instead: Annotated[
+        Instead, Meta(description="what was ruled in the place of a result; null: one is still to come")
+    ] = None
+
+
+class OutsidePlays(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a player was given and fined of no play: `award - fine`."""
+
+    player: PlayerId
+    fine: int = 0
+    award: int = 0
+
+
+class ComparedGroup(Struct, frozen=True, forbid_unknown_fields=True):
+    """The plays of a deal that are compared with each other; a datum is an exact fraction, such as "169/5"."""
+
+    deal: DealNo
+    form: Hash | None
+    datum: dict[Seat, str]
+    plays: tuple[TravellerPlay, ...]
+
+
+class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A whole event, or as much of it as may be known."""
+
+    format: Literal["homologue-event"] = FORMAT
+    version: Literal[1, 2] = 2
+    whole: Annotated[bool, Meta(description="nothing is left out: an event's folder can be made from it")]
+    final: Annotated[bool, Meta(description="no play is missing or counts twice, and the correction period is over")]
+    plan: Plan
+    rules: Annotated[str | None, Meta(description="the event's own rule profile, as TOML")] = None
+    session_rules: Annotated[dict[ProfileId, str], Meta(description="those of its riichi sessions, by id")] = {}
+    people: tuple[Person, ...] = ()
+    commitment: Annotated[dict[str, Any] | None, Meta(description="commitment.json")] = None
+    deals: Annotated[tuple[DealRecord, ...], Meta(description="faces and salts; empty while they are secret")] = ()
+    sets: Annotated[Registry, Meta(description="which face each serial has; empty unless `whole`")] = msgspec.field(
+        default_factory=dict
+    )
+    hands: Annotated[tuple[HandRecord, ...], Meta(description="of simulated plays: what was done")] = ()
+    journal: tuple[JournalEntry, ...] = ()
+    groups: tuple[ComparedGroup, ...] = ()
+    unplayed: Annotated[tuple[UnplayedPlay, ...], Meta(description="by round and table")] = ()
+    beside: Annotated[tuple[OutsidePlays, ...], Meta(description="by player")] = ()
+    standings: tuple[Standing, ...] = ()
+
+
+def document_schema() -> str:
+    """Give the JSON Schema (draft 2020-12)."""
+    found = msgspec.json.schema(Document)
+    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
+
+
+PRIVATE: Final = ("national", "ema")
+"""Columns of `players.csv` that are for federations, and not for everybody who reads results."""
+
+
+def event_document(
+    folder: Path, stored: StoredEvent, at: datetime, *, whole: bool = False, embargoed: bool = False
+) -> Document:
+    """Give the document of an event that was read from `folder`.
+
+    Without `whole`: no result of a deal that a table has still to play unless `embargoed`, no faces before the last
+    result, no numbers of players, and never which serial is on which tile: a set is played with again. Raises
+    ScorerError, StoreError; RuleError and ExceptionGroup of RuleErrors where `players.csv` is not right; OSError.
+    `at`, with its time zone, tells whether the standings are final.
+    """
+    told = whole or stored.room.final
+    event = stored.room.planned if whole else stored.event  # whole: the journal has the corrections of the plan
+    people = as_corrections(_listed(folder), event.corrections)
+    return Document(
+        whole=whole,
+        final=stored.is_final(at),
+        plan=event.plan,
+        rules=stored.event.own_rules.plays,
+        session_rules=dict(stored.event.own_rules.sessions),
+        people=tuple(_person(one, numbers=whole) for one in people),
+        commitment=_commitment(folder),
+        deals=tuple(stored.deals[number] for number in sorted(stored.deals)) if told else (),
+        sets=read_registry(folder) if whole else {},
+        hands=tuple(stored.hands[key] for key in sorted(stored.hands)) if told else (),
+        journal=tuple(_journal(folder, stored, whole=whole, embargoed=embargoed)),
+        groups=tuple(_groups(stored, everything=whole or embargoed)),
+        unplayed=tuple(_unplayed(stored, everything=whole or embargoed)),
+        beside=tuple(_beside(stored)),
+        standings=snapshot.standing_rows(stored.room.standings(), stored.event.players) if told or embargoed else (),
+    )
+
+
+def encode_document(made: Document) -> bytes:
+    """Write a document, a line a field: two of one event can be compared."""
+    return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
+
+
+def _listed(folder: Path) -> tuple[ListedPlayer, ...]:
+    path = folder / PLAYERS
+    return read_players(path) if path.exists() else ()
+
+
+def _person(one: ListedPlayer, *, numbers: bool) -> Person:
+    further = dict(zip(EXTRA_COLUMNS, one.further, strict=True)) | ({} if numbers else dict.fromkeys(PRIVATE, ""))
+    parts = {"first_name": one.first_name, "last_name": one.last_name}
+    return Person(one.player.id, one.player.name, **further, **parts)
+
+
+def _commitment(folder: Path) -> dict[str, Any] | None:
+    path = folder / COMMITMENT
+    return read_json(path, dict[str, Any]) if path.exists() else None
+
+
+def _journal(folder: Path, stored: StoredEvent, *, whole: bool, embargoed: bool) -> Iterator[JournalEntry]:
+    """Give what was taken; what is said of a deal under embargo tells how its plays went, or that they went on.
+
+    Without `whole` corrections of the plan are left out, which tell players' numbers: the plan has them already.
+    """
+    with closing(open_reader(folder, stored.event.name)) as journal, closing(journal.entries()) as entries:
+        for received_at, body in entries:
+            message = None if whole else message_of(body)
+            if message is None or (not _of_the_plan(stored, message) and (embargoed or _open(stored, message))):
+                yield JournalEntry(received_at, msgspec.Raw(body))
+
+
+def _of_the_plan(stored: StoredEvent, message: Recorded) -> bool:
+    return isinstance(message, Ruling) and corrects_plan(stored.room.book, message.decision)
+
+
+def _open(stored: StoredEvent, message: LogMessage | Ruling) -> bool:
+    """Say whether everybody may read a message: it tells of the deal that it names, and of the one that was played."""
+    if isinstance(message, Ruling):
+        deal, key = message.deal, (message.table, message.round)
+    else:
+        deal, key = message.fact.deal, (message.table, message.fact.round)
+    deals = set() if deal is None else {deal}
+    if key in stored.event.bookings:
+        deals.add(stored.room.play(key).deal)
+    return not any(map(stored.embargoed, deals)) if deals else stored.room.final
+
+
+def _groups(stored: StoredEvent, *, everything: bool) -> Iterator[ComparedGroup]:
+    for group in stored.room.groups():
+        if everything or not stored.embargoed(group.deal):
+            yield _group(group, stored.room)
+
+
+def _unplayed(stored: StoredEvent, *, everything: bool) -> Iterator[UnplayedPlay]:
+    for laid, play in stored.counted(embargoed=everything):
+        if play.points is None:
+            seats = {
+                seat: RuledSeat(player, play.fines.get(seat, 0), play.awards.get(seat, 0))
+                for seat, player in play.players.items()
+            }
+            instead = msgspec.convert(stored.instead(laid) or None, Instead)
+            yield UnplayedPlay(laid.deal, laid.table, laid.round, seats, instead)
+
+
+def _beside(stored: StoredEvent) -> Iterator[OutsidePlays]:
+    return (OutsidePlays(one.name, one.fine, int(one.imp)) for one in stored.beside() if one.imp or one.fine)
+
+
+def _group(group: ComparisonGroup, room: EventState) -> ComparedGroup:
+    return ComparedGroup(
+        deal=group.deal,
+        form=group.form,
+        datum={seat: str(datum) for seat, datum in group.datum.items()},
+        plays=tuple(_play(one, room.key_of(one.play)) for one in group.plays),
+    )
+
+
+def _play(one: PlayWithImps, key: tuple[int, int]) -> TravellerPlay:
+    play, points = one.play, one.play.points or {}
+    return TravellerPlay(
+        table=key[0],
+        round=key[1],
+        seats={
+            seat: ScoredSeat(
+                player, points[seat], json_imp(one.imp[seat]), play.fines.get(seat, 0), play.awards.get(seat, 0)
+            )
+            for seat, player in play.players.items()
+        },
+    )
+
+
+LARGEST: Final = 512 * 2**20
+"""Bytes; an event of 160,000 plays is about 200 MB."""
+
+
+def read_document(path: Path) -> Document:
+    """Read a document. Raises RuleError `too_large`, `malformed`; OSError."""
+    if path.stat().st_size > LARGEST:
+        raise RuleError("too_large", f"{path.name} has more than {LARGEST} bytes")
+    return decode_json(path.read_bytes(), Document, path.name)
+
+
+def restore_event(made: Document, folder: Path) -> int:
+    """Make an event's folder; give how many facts are in its journal. Nothing is written unless all of it is right.
+
+    The store has a new name: tables that are still there send again what they have. Raises RuleError `not_whole`,
+    `folder_taken`; BadEvent, StoreError, OSError.
+    """
+    if not made.whole:
+        raise RuleError("not_whole", "something is left out of this document: `homologue export json --whole` has all")
+    if folder.exists() and any(folder.iterdir()):
+        raise RuleError("folder_taken", f"{folder} is not empty; an event is imported into a new folder")
+    event = Event(made.plan, made.deals, made.sets, OwnRules(made.rules, made.session_rules))
+    messages = list(_judged(made, event))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _write_files(made, folder)
+    with closing(open_journal(folder, made.plan.name)) as journal, journal.commit():
+        for received_at, message in messages:
+            journal.append(message, received_at)
+    # Last: without it a folder is no event, and half an imported one must be none.
+    write_private(folder / EVENT, tomli_w.dumps(msgspec.to_builtins(made.plan)).encode())
+    return len(messages)
+
+
+def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded]]:
+    """Give the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
+    intake = Intake(event, ())
+    for at, entry in enumerate(made.journal, 1):
+        try:
+            message = message_of(bytes(entry.message))
+        except StoreBroken as broken:
+            raise RuleError("journal_refused", f"message {at}: {broken}") from None
+        if isinstance(message, Ruling):
+            _check_ruling(message, event, intake, at)
+            intake.rule(message)
+            yield entry.received_at, message
+            continue
+        verdict = intake.judge(topics.LOG.at(event.name, table=message.table), encode(message))
+        if verdict.code or not verdict.new:
+            raise RuleError("journal_refused", f"message {at}: {verdict.code or 'it is there twice'}: {verdict.text}")
+        intake.take(message)
+        yield entry.received_at, message
+
+
+def _check_ruling(ruling: Ruling, event: Event, intake: Intake, at: int) -> None:
+    """Refuse a ruling on what this event does not have. Raises RuleError `journal_refused`."""
+    play = (ruling.table, ruling.round)
+    known = {None, *event.expected}
+    strange = set(players_named(ruling.decision)) - set(event.players)
+    if (
+        ruling.event != event.name
+        or intake.has(ruling.id)
+        or strange
+        or ruling.deal not in known
+        or (isinstance(ruling.decision, PLAY_DECISIONS) and play not in event.bookings)
+        or (play != (None, None) and play not in event.bookings)
+        or (isinstance(ruling.decision, DealPlayed) and ruling.decision.played not in known)
+    ):
+        raise RuleError("journal_refused", f"message {at}: a ruling on what is not of this event, or there twice")
+
+
+def _write_files(made: Document, folder: Path) -> None:
+    write_deals(folder, made.deals)
+    write_registry(folder, made.sets)
+    if made.hands:
+        write_hands(folder, made.hands)
+    if made.rules is not None:
+        write_private(folder / PROFILE, made.rules.encode())
+    for profile_id, text in made.session_rules.items():
+        (folder / PROFILES).mkdir(mode=0o700, exist_ok=True)
+        write_private(folder / PROFILES / f"{profile_id}.toml", text.encode())
+    if made.people:
+        write_private(folder / PLAYERS, players_csv(_listed_players(made)).encode())
+    if made.commitment is not None:
+        write_private(folder / COMMITMENT, msgspec.json.format(msgspec.json.encode(made.commitment), indent=2) + b"\n")
+
+
+def _listed_players(made: Document) -> Iterable[ListedPlayer]:
+    team_of = team_of_players(made.plan.teams)
+    for person in made.people:
+        further = tuple(getattr(person, column) for column in EXTRA_COLUMNS)
+        player, team = Player(id=person.id, name=person.name), team_of.get(person.id, "")
+        yield ListedPlayer(player, further, team, person.first_name, person.last_name)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(document_schema())

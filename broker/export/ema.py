@@ -1,0 +1,149 @@
+"""A tournament's results in the columns in which the European Mahjong Association takes them.
+
+The columns, their order and the missing zero of seven digits are those that the association's own import of its
+results workbook reads (github.com/Jesterboxboy/ema_scraper, get_results.py). What goes into them for a duplicate
+event is our reading: docs/records.md.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from broker.event import PLAYERS, Event
+from broker.event.file_io import flatten_errors
+from broker.event.players import EXTRA_COLUMNS, ListedPlayer, as_corrections, read_players
+from broker.output import CsvCell, csv_text, decimal
+from broker.protocol import Player
+from broker.rules import RuleError
+from broker.scorer.stored_event import StoredEvent
+from broker.scoring import Ranked
+
+HEADER: Final = (*("place", "first_name", "last_name", "ema_number", "table_points", "score", "ema_member", "country"),)
+
+NUMBER: Final = re.compile(r"[0-9]{8}")
+DIGITS: Final = 8
+COUNTRY: Final = re.compile(r"[A-Za-z]{2,3}")
+PLAYER_COLUMNS: Final = ("id", "ema", "last_name", "first_name", "country")
+LARGEST: Final = 2_000_000
+"""Bytes of the list of players."""
+
+
+class Entrant(NamedTuple):
+    """Who a player is for the association. The number is empty for who is no member."""
+
+    ema: str
+    last_name: str
+    first_name: str
+    country: str
+
+
+def read_entrants(path: Path) -> dict[str, Entrant]:
+    """Read the list of players: CSV with the columns id, ema, last_name, first_name, country.
+
+    Raises RuleError `bad_players`, which names the line.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise RuleError("bad_players", f"{path.name}: more than {LARGEST} bytes")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return _entrants(csv.DictReader(file, strict=True), path.name)
+    except (OSError, ValueError, csv.Error) as error:
+        if isinstance(error, RuleError):
+            raise
+        raise RuleError("bad_players", f"{path.name}: {error}") from None
+
+
+def entrants_of(folder: Path, event: Event) -> dict[str, Entrant]:
+    """Give what `players.csv` of an event's folder says, and corrections of its plan.
+
+    Where a name has no parts the whole of it is the last.
+
+    Raises RuleError `bad_players`.
+    """
+    path = folder / PLAYERS
+    try:
+        listed = read_players(path) if path.exists() else ()
+    except (RuleError, ExceptionGroup, OSError) as problem:
+        raise RuleError("bad_players", f"{path.name}: {_first(problem)}") from None
+    return {one.player.id: _of_list(one) for one in as_corrections(listed, event.corrections)}
+
+
+def _first(problem: Exception) -> str:
+    return flatten_errors(problem)[0].text if isinstance(problem, ExceptionGroup) else str(problem)
+
+
+def _of_list(one: ListedPlayer) -> Entrant:
+    of = dict(zip(EXTRA_COLUMNS, one.further, strict=True))
+    named = bool(one.first_name or one.last_name)
+    return _entrant(of["ema"], one.last_name if named else one.player.name, one.first_name, of["country"])
+
+
+def _entrants(reader: "csv.DictReader[str]", name: str) -> dict[str, Entrant]:
+    if missing := [column for column in PLAYER_COLUMNS if column not in (reader.fieldnames or ())]:
+        raise RuleError("bad_players", f"{name}: there is no column {', no '.join(missing)}")
+    entrants: dict[str, Entrant] = {}
+    for row in reader:
+        cells = {column: (row[column] or "").strip() for column in PLAYER_COLUMNS}
+        try:
+            player = cells.pop("id")
+            if player in entrants:
+                raise RuleError("bad_players", f"{player[:40]} is listed twice")
+            entrants[player] = _entrant(**cells)
+        except RuleError as problem:
+            raise RuleError("bad_players", f"{name}, line {reader.line_num}: {problem.text}") from None
+    _refuse_shared(entrants, name)
+    return entrants
+
+
+def _entrant(ema: str, last_name: str, first_name: str, country: str) -> Entrant:
+    number = ema.zfill(DIGITS) if len(ema) == DIGITS - 1 else ema  # a spreadsheet has taken the zero before it
+    if number and not NUMBER.fullmatch(number):
+        raise RuleError("bad_players", f"{ema[:40]!r} is no EMA number: {DIGITS} digits")
+    if country and not COUNTRY.fullmatch(country):
+        raise RuleError("bad_players", f"{country[:40]!r} is no country: two or three letters")
+    return Entrant(number, last_name, first_name, country.upper())
+
+
+def _refuse_shared(entrants: Mapping[str, Entrant], name: str) -> None:
+    times = Counter(entrant.ema for entrant in entrants.values() if entrant.ema)
+    if shared := [number for number, count in times.items() if count > 1]:
+        raise RuleError("bad_players", f"{name}: two players have the number {shared[0]}")
+
+
+class EmaReport(NamedTuple):
+    """The file, and the ids of players of whom the association would not know who they are."""
+
+    text: str
+    without_number: tuple[str, ...]
+
+
+def ema_report(stored: StoredEvent, entrants: Mapping[str, Entrant]) -> EmaReport:
+    """Write the results of an event. Who has not played is not in them."""
+    points = _points(stored)
+    ranked = [line for line in stored.room.standings() if line.plays]
+    who = {line.name: _who(line.name, entrants, stored.event.players) for line in ranked}
+    text = csv_text(HEADER, (_cells(line, who[line.name], points[line.name]) for line in ranked))
+    return EmaReport(text, tuple(line.name for line in ranked if not who[line.name].ema))
+
+
+def _who(player: str, entrants: Mapping[str, Entrant], players: Mapping[str, Player]) -> Entrant:
+    """Give what is known; which part of a name is the family's is not guessed."""
+    if player in entrants:
+        return entrants[player]
+    return Entrant("", players[player].name if player in players else player, "", "")
+
+
+def _points(stored: StoredEvent) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for _, laid in stored.played():
+        for seat, player in laid.players.items():
+            total[player] += (laid.points or {})[seat]
+    return total
+
+
+def _cells(line: Ranked, who: Entrant, points: int) -> Iterable[CsvCell]:
+    yield from (line.place, who.first_name, who.last_name, who.ema, points, decimal(line.imp))
+    yield from (1 if who.ema else 0, who.country)

@@ -1,0 +1,1 @@
+"""Records of plays in Portable Majiang Notation: read, written and checked."""

@@ -1,0 +1,185 @@
+"""The plays of an event as PMN records, and notes on what counts there and has no record.
+
+What was done step by step is not sent to the scorer; it is known of simulated plays only.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from msgspec.structs import replace
+
+from broker.export.pmn.check import outcome_of
+from broker.export.pmn.record import (
+    PmnRecord,
+    Step,
+    by_wind,
+    counted_fans,
+    steps_of,
+    total_only,
+    tray_hands,
+    tray_walls,
+)
+from broker.protocol import SEATS, Seat
+from broker.rules import Deal, Profile, RuleError, seat_wind
+from broker.rules import seat_points as points_of
+from broker.rules.mcr import Action, FanCount, Judge, PlayState, apply_action, begin_play, count_hu
+from broker.rules.riichi import RiichiProfile
+from broker.rulings import CountedPlay
+from broker.scorer.stored_event import StoredEvent
+from broker.scoring import ScoredPlay
+
+
+def event_records(stored: StoredEvent, *, with_deals: bool = False, embargoed: bool = False) -> Iterator[PmnRecord]:
+    """Give a record for each play, by round and table.
+
+    Results of a deal are left out while a table has it still to play, unless they are asked for. Faces are told once
+    the event is over, or `with_deals`: until then a deal may be played again. Of a fouled deal they are never told: how
+    the tiles lay is known by serials alone. Raises RuleError `no_riichi_record`.
+    """
+    if isinstance(stored.event.profile, RiichiProfile):
+        raise RuleError("no_riichi_record", "a record (PMN) has fan and a wall for each seat: it is none of riichi")
+    told, fouled = with_deals or stored.room.final, _fouled(stored)
+    for at, laid in stored.played():
+        if embargoed or not stored.embargoed(laid.deal):
+            yield _record(stored, at, laid, faces=told and (laid.deal, laid.line) not in fouled)
+
+
+def _fouled(stored: StoredEvent) -> set[tuple[int, int]]:
+    """Give deal and table of plays in another form than the deal's own."""
+    plays = (play for group in stored.room.groups() for play in group.members)
+    return {(play.deal, play.table) for play in plays if play.form != stored.event.form(play.deal)}
+
+
+def _steps(stored: StoredEvent, laid: CountedPlay) -> tuple[Step, ...] | None:
+    """Give what was done, where it is known and comes to the result that counts."""
+    hand = stored.hands.get((laid.round, laid.table))
+    if hand is None or hand.deal != laid.deal:
+        return None
+    try:
+        deal, rules = stored.deals[hand.deal].deal(), stored.event.profile
+        seen = (
+            record_play(deal, hand.actions, rules, lambda hu: count_hu(hu).fan) if isinstance(rules, Profile) else None
+        )
+    except RuleError:
+        return None
+    same = seen is not None and seen.points == by_wind(laid.points or {}, stored.deals[hand.deal].dealer)
+    return seen.steps if seen and same else None
+
+
+def false_hu_cost(stored: StoredEvent) -> Collection[int]:
+    """Give what a false hu may cost: Penalty is of nothing else."""
+    rules = stored.event.profile
+    return rules.false_hu.fines.value if isinstance(rules, Profile) else ()
+
+
+def player_label(stored: StoredEvent, player: str, round_: int) -> str:
+    """Name who sat there, and for whom where it was a substitute."""
+    name, sat = stored.event.players[player].name, stored.sat(player, round_)
+    return f"{sat} (for {name})" if sat else name
+
+
+def _record(stored: StoredEvent, at: int, laid: CountedPlay, *, faces: bool) -> PmnRecord:
+    deal = stored.deals[laid.deal]
+    names = {seat: player_label(stored, player, laid.round) for seat, player in laid.players.items()}
+    fines = {seat: laid.fines[player] for seat, player in laid.players.items() if laid.fines.get(player)}
+    known = false_hu_cost(stored)
+    return PmnRecord(
+        board=laid.deal,
+        prevalent_wind=deal.prevalent_wind,
+        points=by_wind(laid.points or {}, deal.dealer),
+        hands=tray_hands(deal.faces, deal.dealer) if faces else None,
+        walls=tray_walls(deal.faces, deal.dealer) if faces else None,
+        steps=_steps(stored, laid) if faces else None,
+        fans=by_wind({seat: total_only(value) for seat, value in laid.winners.items()}, deal.dealer),
+        fines=by_wind({seat: imp for seat, imp in fines.items() if imp in known}, deal.dealer),
+        event=stored.event.plan.title,
+        date=datetime.fromtimestamp(at / 1000, UTC).strftime("%Y.%m.%d"),
+        players=by_wind({seat: names[seat] for seat in SEATS}, deal.dealer),
+        dealer=deal.dealer,
+        table=laid.table,
+        round=laid.round,
+        profile=stored.event.profile.id,
+    )
+
+
+NOT_COUNTED: Final[Mapping[Seat, FanCount]] = {}
+
+
+def record_play(
+    deal: Deal, actions: Iterable[Action], rules: Profile, judge: Judge, counts: Mapping[Seat, FanCount] = NOT_COUNTED
+) -> PmnRecord:
+    """Put a play on record. Raises RuleError where an action is not legal, `play_unfinished` where it is not over.
+
+    `counts`: the winners' counted hands, by chair, so that Fan names their fan.
+    """
+    play, named = begin_play(deal, rules.payments), list[Action]()
+    for action in actions:
+        named.append(_named(play, action))
+        play = apply_action(play, action, judge)
+    if play.turns.over is None:
+        raise RuleError("play_unfinished", "nobody has won, and there are tiles to draw")
+    won = {win.hu.seat: win.hand_value for win in play.wins}
+    fans = {seat: counted_fans(counts[seat]) if seat in counts else total_only(value) for seat, value in won.items()}
+    return PmnRecord(
+        board=deal.number,
+        prevalent_wind=deal.prevalent_wind,
+        points=by_wind(points_of(outcome_of(play), rules.payments), deal.dealer),
+        hands=tray_hands(deal.faces, deal.dealer),
+        walls=tray_walls(deal.faces, deal.dealer),
+        steps=tuple(steps_of(_seated(action, deal.dealer) for action in named)),
+        fans=by_wind(fans, deal.dealer),
+        dealer=deal.dealer,
+        profile=rules.id,
+    )
+
+
+def _named(play: PlayState, action: Action) -> Action:
+    """Name the tile where the action can be of one only, and does not say it."""
+    if action.do == "draw":
+        return replace(action, tile=next(iter(play.wall(play.turns.turn)), None))
+    return replace(action, tile=play.offered) if action.do in ("pung", "melded_kong") else action
+
+
+def _seated(action: Action, dealer: Seat) -> Action:
+    """Turn chairs into seat winds."""
+    seat = seat_wind(action.seat, dealer) if action.seat else None
+    return replace(action, seat=seat, seats=tuple(seat_wind(chair, dealer) for chair in action.seats))
+
+
+RULED = {
+    "void": "declared void: it counts for nobody, and is in no datum.",
+    "adjusted": "adjusted by an arbiter: it has no points, and is in no datum.",
+    "withdrawn": "adjusted, since a player has withdrawn: it has no points, and is in no datum.",
+    "": "still to come.",
+}
+
+
+def pmn_notes(stored: StoredEvent, *, embargoed: bool = False) -> Iterator[str]:
+    """Give a note for each play without points, or with IMPs that no tag tells; then one of what belongs to no play."""
+    for laid, play in stored.counted(embargoed=embargoed):
+        lines = [line for seat in SEATS if (line := _of_seat(stored, laid, play, seat))]
+        if lines or play.points is None:
+            what = RULED[stored.instead(laid)] if play.points is None else "beside the points."
+            yield "\n".join((f"Table {laid.table}, round {laid.round}, deal {laid.deal}: {what}", *lines))
+    beside = [one for one in stored.beside() if one.imp or one.fine]
+    if beside:
+        lines = [_line(one.name, stored.event.players[one.name].name, int(one.imp), one.fine) for one in beside]
+        yield "\n".join(("Of no play.", *lines))
+
+
+def _of_seat(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay, seat: Seat) -> str:
+    """Say what a seat has that stands in no record; nothing where all of it does."""
+    award, fine = play.awards.get(seat, 0), play.fines.get(seat, 0)
+    if play.points is not None and fine in false_hu_cost(stored):
+        fine = 0
+    return (
+        _line(play.players[seat], player_label(stored, play.players[seat], laid.round), award, fine)
+        if award or fine
+        else ""
+    )
+
+
+def _line(player: str, name: str, award: int, fine: int) -> str:
+    said = [f"{award:+} IMP"] * bool(award) + [f"fined {fine} IMP"] * bool(fine)
+    return f"{player} {name}: {', '.join(said)}"

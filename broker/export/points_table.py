@@ -1,0 +1,298 @@
+"""The riichi points table, made by the function that pays: by han and fu, and by limit; as text and as PDF."""
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Final, NamedTuple
+
+from reportlab.lib.pagesizes import A4, landscape
+from reportlab.lib.units import mm
+from reportlab.pdfgen.canvas import Canvas
+
+from broker.export.pdf import draw_text, fit_text, text_width
+from broker.rules.riichi import (
+    SEVEN_PAIRS_FU,
+    Language,
+    Limit,
+    PaidWin,
+    PointRules,
+    RiichiProfile,
+    riichi_name,
+    riichi_payments,
+)
+
+FU: Final = (20, SEVEN_PAIRS_FU, *range(30, 120, 10))
+HAN: Final = (1, 2, 3, 4)
+LIMITS: Final[tuple[tuple[Limit, str, int], ...]] = (
+    ("mangan", "5", 5),
+    ("haneman", "6-7", 6),
+    ("baiman", "8-10", 8),
+    ("sanbaiman", "11-12", 11),
+    ("counted_yakuman", "13+", 13),
+)
+"""Each limit with its han in words, and the han that are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointsCell:
+    """What a hand pays: on a discard, and self-drawn; None where no hand has that value in that way.
+
+    `self_drawn` is what each of two pays and what the dealer pays, or the same once for the dealer's hand.
+    """
+
+    on_discard: int | None
+    self_drawn: tuple[int, ...] | None
+    mangan: bool = False
+
+    def __str__(self) -> str:
+        """Give the cell as it is printed."""
+        drawn = "-" if self.self_drawn is None else "/".join(map(str, self.self_drawn))
+        return f"{'-' if self.on_discard is None else self.on_discard} ({drawn})"
+
+
+def points_rows(rules: PointRules, *, dealer: bool) -> Iterator[tuple[int, tuple[PointsCell, ...]]]:
+    """Give each row: the fu, and a cell for 1 to 4 han."""
+    for fu in FU:
+        yield fu, tuple(_points_cell(rules, han, fu, dealer=dealer) for han in HAN)
+
+
+def limit_rows(rules: PointRules, *, dealer: bool) -> Iterator[tuple[Limit, str, PointsCell]]:
+    """Give each limit with its han and its cell; 13 han have no row of their own where they are a sanbaiman."""
+    for limit, words, han in LIMITS:
+        if limit == "counted_yakuman" and rules.counted_yakuman.value == "sanbaiman":
+            continue
+        last = limit == "sanbaiman" and rules.counted_yakuman.value == "sanbaiman"
+        yield limit, "11+" if last else words, _points_cell(rules, han, 30, dealer=dealer)
+    yield "yakuman", "", _cell_of(rules, PaidWin(0, 0, dealer, self_drawn=False, yakuman=1), (True, True))
+
+
+def _points_cell(rules: PointRules, han: int, fu: int, *, dealer: bool) -> PointsCell:
+    """Give one cell."""
+    return _cell_of(rules, PaidWin(han, fu, dealer, self_drawn=False), _possible_wins(han, fu))
+
+
+def _possible_wins(han: int, fu: int) -> tuple[bool, bool]:
+    """Say whether there are such hands on a discard, and self-drawn.
+
+    20 fu are a self-drawn pinfu (RIICHI-POINTS), so 2 han at least; 25 are seven pairs, 2 han and self-drawn 3.
+    """
+    if fu == FU[0]:
+        return False, han > 1
+    if fu == SEVEN_PAIRS_FU:
+        return han > 1, han > 2  # noqa: PLR2004 - two for the pairs, one for drawing
+    return True, True
+
+
+def _cell_of(rules: PointRules, win: PaidWin, there_are: tuple[bool, bool]) -> PointsCell:
+    discarded, drawn = there_are
+    on_discard = riichi_payments(win, rules)
+    own = riichi_payments(PaidWin(win.han, win.fu, win.dealer, self_drawn=True, yakuman=win.yakuman), rules)
+    parts = (own.each_non_dealer_pays, own.dealer_pays, own.each_other_pays)
+    return PointsCell(
+        on_discard.discarder_pays if discarded else None,
+        tuple(part for part in parts if part is not None) if drawn else None,
+        on_discard.limit == "mangan",
+    )
+
+
+ENGLISH: Final[Mapping[str, str]] = {
+    "other": "Non-dealer",
+    "dealer": "Dealer",
+    "han": "{} han",
+    "fu": "fu",
+    "key_other": "bold: the discarder pays · below, self-drawn: each non-dealer / the dealer pays",
+    "key_dealer": "bold: the discarder pays · below, self-drawn: each of the three pays",
+    "counter": "Each counter adds {counter}: from the discarder, or {each} from each of three. A deposit is {deposit}.",
+    "rules": "Rules: {title} ({id}, version {version})",
+}
+
+FRENCH: Final[Mapping[str, str]] = {
+    "other": "Joueur ordinaire",
+    "dealer": "Donneur",
+    "han": "{} han",
+    "fu": "fu",
+    "key_other": "en gras : paie qui a écarté la tuile · dessous, par tsumo : chaque joueur ordinaire / le donneur",
+    "key_dealer": "en gras : paie qui a écarté la tuile · dessous, par tsumo : chacun des trois",
+    "counter": "Chaque compteur ajoute {counter} points, {each} par joueur en cas de tsumo. Un dépôt vaut {deposit}.",
+    "rules": "Règles : {title} ({id}, version {version})",
+}
+
+CHINESE: Final[Mapping[str, str]] = {
+    "other": "闲家",
+    "dealer": "庄家",
+    "han": "{}番",
+    "fu": "符",
+    "key_other": "粗体：放铳者支付 · 下行：自摸时每位闲家 / 庄家支付",
+    "key_dealer": "粗体：放铳者支付 · 下行：自摸时三家各付",
+    "counter": "每个本场棒加{counter}点：由放铳者付，自摸时三家各付{each}点。立直棒为{deposit}点。",
+    "rules": "规则：{title}（{id}，第{version}版）",
+}
+
+_OF: Final[Mapping[Language, Mapping[str, str]]] = {"fr": FRENCH, "zh": CHINESE}
+
+
+def points_table_texts(language: Language) -> Mapping[str, str]:
+    """Give the words of the table."""
+    return _OF.get(language, ENGLISH)
+
+
+TWO_WIDE: Final = frozenset("WF")
+
+
+def pad_right(text: str, wide: int) -> str:
+    """Give a text with blanks after it, so many places wide at least."""
+    return text + " " * (wide - _display_width(text))
+
+
+def pad_left(text: str, wide: int) -> str:
+    """Give a text with blanks before it."""
+    return " " * (wide - _display_width(text)) + text
+
+
+def _display_width(text: str) -> int:
+    """Count the places that a text takes."""
+    return sum(2 if unicodedata.east_asian_width(letter) in TWO_WIDE else 1 for letter in text)
+
+
+WIDE: Final = 18
+"""Characters of a column; the first is shorter."""
+
+FIRST: Final = 8
+
+
+def points_table_text(profile: RiichiProfile, language: Language) -> str:
+    """Give the whole table as text."""
+    return "\n".join(_lines(profile, language))
+
+
+def _lines(profile: RiichiProfile, language: Language) -> Iterator[str]:
+    said = points_table_texts(language)
+    for dealer in (False, True):
+        yield said["dealer" if dealer else "other"].upper()
+        yield (
+            f"{pad_left(said['fu'], FIRST - 2)}  "
+            + "".join(pad_right(said["han"].format(han), WIDE) for han in HAN).rstrip()
+        )
+        for fu, cells in points_rows(profile.points, dealer=dealer):
+            yield f"{fu:>{FIRST - 2}}  " + "".join(f"{cell!s:<{WIDE}}" for cell in cells).rstrip()
+        for limit, han, cell in limit_rows(profile.points, dealer=dealer):
+            yield f"{han:>{FIRST - 2}}  {pad_right(riichi_name('limit', limit, language), WIDE)}{cell}"
+        yield ""
+    yield counters_text(profile, language)
+    yield said["rules"].format(title=profile.title, id=profile.id, version=profile.version)
+
+
+def counters_text(profile: RiichiProfile, language: Language) -> str:
+    """Say what counters and deposits are worth."""
+    counter, deposit = profile.points.counter.value, profile.points.deposit.value
+    return points_table_texts(language)["counter"].format(counter=counter, each=counter // 3, deposit=deposit)
+
+
+MARGIN: Final = 12 * mm
+GAP: Final = 9 * mm
+TOP: Final = 190 * mm
+ROW: Final = 9.6 * mm
+FU_WIDTH: Final = 14 * mm
+LIMIT: Final = 46 * mm
+SHADE: Final = 0.9
+LARGE: Final = 12
+SMALL: Final = 8.5
+
+
+class Half(NamedTuple):
+    """Where one half of the page is, and whose."""
+
+    left: float
+    width: float
+    dealer: bool
+
+
+def points_table_pdf(profile: RiichiProfile, language: Language) -> bytes:
+    """Give the PDF; the same table gives the same bytes."""
+    page = BytesIO()
+    canvas = Canvas(page, pagesize=landscape(A4), invariant=True, lang=language if language in ("fr", "zh") else "en")
+    canvas.setTitle(profile.title)
+    wide = (landscape(A4)[0] - 2 * MARGIN - GAP) / 2
+    for half in (Half(MARGIN, wide, dealer=False), Half(MARGIN + wide + GAP, wide, dealer=True)):
+        _half(canvas, half, profile, language)
+    _foot(canvas, profile, language)
+    canvas.showPage()
+    canvas.save()
+    return page.getvalue()
+
+
+def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language) -> None:
+    said = points_table_texts(language)
+    draw_text(canvas, (half.left, TOP + 4 * mm), said["dealer" if half.dealer else "other"], 17, bold=True)
+    key, size = fit_text(said["key_dealer" if half.dealer else "key_other"], half.width, 8, 6)
+    draw_text(canvas, (half.left, TOP - 0.5 * mm), key, size)
+    bottom = _head(canvas, half, TOP - 9 * mm, said)
+    for at, (fu, cells) in enumerate(points_rows(profile.points, dealer=half.dealer)):
+        bottom -= ROW
+        _shade(canvas, half, bottom, at)
+        _centred(canvas, half.left + FU_WIDTH / 2, bottom + ROW / 2 - 4, str(fu), LARGE)
+        _cells(canvas, half, bottom, cells, language)
+    _limits(canvas, half, bottom - 3 * mm, profile, language)
+
+
+def _head(canvas: Canvas, half: Half, base: float, said: Mapping[str, str]) -> float:
+    """Write the names of the columns; give where the rows begin."""
+    column = (half.width - FU_WIDTH) / len(HAN)
+    _centred(canvas, half.left + FU_WIDTH / 2, base, said["fu"], 10)
+    for at, han in enumerate(HAN):
+        _centred(canvas, half.left + FU_WIDTH + (at + 0.5) * column, base, said["han"].format(han), 10)
+    return float(base - 2 * mm)
+
+
+def _cells(canvas: Canvas, half: Half, bottom: float, cells: tuple[PointsCell, ...], language: Language) -> None:
+    column = (half.width - FU_WIDTH) / len(cells)
+    for at, cell in enumerate(cells):
+        middle = half.left + FU_WIDTH + (at + 0.5) * column
+        if cell.mangan:
+            _centred(canvas, middle, bottom + ROW / 2 - 3, riichi_name("limit", "mangan", language), 9.5, bold=False)
+        else:
+            _cell(canvas, middle, bottom, cell)
+
+
+def _cell(canvas: Canvas, middle: float, bottom: float, cell: PointsCell) -> None:
+    """Write both lines; what no hand reaches has a dash, so that nothing looks forgotten."""
+    if cell.on_discard is None and cell.self_drawn is None:
+        _centred(canvas, middle, bottom + ROW / 2 - 3, "–", LARGE, bold=False)
+        return
+    on_discard = "–" if cell.on_discard is None else str(cell.on_discard)
+    _centred(canvas, middle, bottom + ROW - 4.6 * mm, on_discard, LARGE, bold=cell.on_discard is not None)
+    self_drawn = "–" if cell.self_drawn is None else " / ".join(map(str, cell.self_drawn))
+    _centred(canvas, middle, bottom + 1.5 * mm, self_drawn, SMALL, bold=False)
+
+
+def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, language: Language) -> None:
+    for at, (limit, han, cell) in enumerate(limit_rows(profile.points, dealer=half.dealer)):
+        bottom = top - (at + 1) * ROW * 0.76
+        canvas.line(half.left, bottom, half.left + half.width, bottom)
+        base = bottom + 2.2 * mm
+        told, size = fit_text(points_table_texts(language)["han"].format(han) if han else "", FU_WIDTH, 9, 6, bold=True)
+        _centred(canvas, half.left + FU_WIDTH / 2, base, told, size)
+        draw_text(canvas, (half.left + FU_WIDTH + 4 * mm, base), riichi_name("limit", limit, language), 10)
+        draw_text(canvas, (half.left + FU_WIDTH + LIMIT, base), str(cell.on_discard), LARGE, bold=True)
+        drawn = " / ".join(map(str, cell.self_drawn or ()))
+        draw_text(canvas, (half.left + half.width - text_width(drawn, 10) - 1 * mm, base), drawn, 10)
+
+
+def _foot(canvas: Canvas, profile: RiichiProfile, language: Language) -> None:
+    said = points_table_texts(language)
+    draw_text(canvas, (MARGIN, 13 * mm), counters_text(profile, language), 9)
+    told = said["rules"].format(title=profile.title, id=profile.id, version=profile.version)
+    draw_text(canvas, (MARGIN, 8 * mm), told, 8)
+
+
+def _shade(canvas: Canvas, half: Half, bottom: float, at: int) -> None:
+    """Shade every other row: the eye follows it to the column."""
+    if at % 2 == 0:
+        canvas.setFillGray(SHADE)
+        canvas.rect(half.left, bottom, half.width, ROW, stroke=0, fill=1)
+        canvas.setFillGray(0)
+
+
+def _centred(canvas: Canvas, middle: float, base: float, text: str, size: float, *, bold: bool = True) -> None:
+    draw_text(canvas, (middle - text_width(text, size, bold=bold) / 2, base), text, size, bold=bold)

@@ -1,0 +1,266 @@
+"""Standings and travellers of an event as PDF."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from fractions import Fraction
+from typing import Final, Literal
+
+from reportlab.lib.pagesizes import A4, landscape
+from reportlab.lib.units import mm
+
+from broker.export.pdf import (
+    MARGIN,
+    PAD,
+    PageBlock,
+    PageCell,
+    PageHeading,
+    PageLine,
+    PrintTexts,
+    page_columns,
+    pages_pdf,
+    striped_rows,
+    text_width,
+)
+from broker.output import decimal
+from broker.protocol import SEATS, Seat, Standing
+from broker.rulings import CountedPlay
+from broker.scorer import snapshot
+from broker.scorer.stored_event import StoredEvent
+from broker.scoring import ComparisonGroup, Exact, PlayWithImps, ScoredPlay, real_table
+
+Align = Literal["left", "right"]
+
+PLACE: Final = 16 * mm
+NUMBER: Final = 21 * mm
+NAMES: Final = A4[0] - 2 * MARGIN - PLACE - 3 * NUMBER
+COUNTRY: Final = 13 * mm
+CLUB: Final = 42 * mm
+NARROW: Final = 16 * mm
+_NUMBERS: Final[tuple[tuple[float, Align], ...]] = ((NUMBER, "right"),) * 3
+STANDINGS: Final = page_columns(MARGIN, ((PLACE, "right"), (NAMES, "left"), *_NUMBERS))
+WITH_ORIGINS: Final = page_columns(
+    MARGIN,
+    (
+        *((PLACE, "right"), (NAMES + 3 * (NUMBER - NARROW) - COUNTRY - CLUB, "left")),
+        *((COUNTRY, "left"), (CLUB, "left"), *((NARROW, "right"),) * 3),
+    ),
+)
+
+LEGIBLE: Final = 8
+"""Points that a name is not made smaller than for the sake of its country."""
+
+STAND_IN: Final = "*"
+"""Beside the name of a player in whose seat a substitute sat."""
+
+LITTLE: Final = 10 * mm
+HU: Final = 28 * mm
+POINTS: Final = 11.5 * mm
+IMP: Final = 13.5 * mm
+PLAYER: Final = (landscape(A4)[0] - 2 * MARGIN - 2 * LITTLE - HU) / 4 - POINTS - IMP
+_SEAT: Final[tuple[tuple[float, Align], ...]] = ((PLAYER, "left"), (POINTS, "right"), (IMP, "right"))
+TRAVELLERS: Final = page_columns(MARGIN, ((LITTLE, "right"), (LITTLE, "right"), *_SEAT * 4, (HU, "left")))
+
+
+def standings_pdf(
+    stored: StoredEvent, words: PrintTexts, at: datetime, listed: Iterable[Standing] | None = None
+) -> bytes:
+    """Give the standings as PDF: those of the room, or others that may be known."""
+    lines = snapshot.standing_rows(stored.room.standings(), stored.event.players) if listed is None else tuple(listed)
+    heading, event = _heading(stored, words, at, "standings"), stored.event
+    known = event.has_origins
+    named = ("place", "name", *(("country", "club") if known else ()), "imp", "fines", "plays")
+    found = striped_rows(_ranked(line, event.origin_of(line.player) if known else ()) for line in lines)
+    block = PageBlock((PageLine("columns", tuple(PageCell(words.say(key)) for key in named)),), found)
+    return pages_pdf(heading, [block], WITH_ORIGINS if known else STANDINGS)
+
+
+def _ranked(line: Standing, origin: Iterable[str]) -> tuple[PageCell, ...]:
+    fines = signed_text(-line.fines) if line.fines else "–"
+    first = line.place == 1
+    return (
+        *(PageCell(str(line.place), bold=True), PageCell(line.name, bold=first), *map(PageCell, origin)),
+        *(PageCell(signed_text(Fraction(line.imp)), bold=True), PageCell(fines), PageCell(str(line.plays))),
+    )
+
+
+def travellers_pdf(stored: StoredEvent, words: PrintTexts, at: datetime, *, embargoed: bool = False) -> bytes:
+    """Give all travellers as PDF; those of deals that a table has still to play only if asked for."""
+    shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
+    settled = unplayed_notes(stored, words, embargoed=embargoed)
+    blocks = list(_travellers(stored, words, shown, settled))
+    note = words.say("legend") if blocks else words.say("nothing_yet")
+    notes = [PageLine("note", (PageCell(note),))]
+    if blocks and not embargoed and not stored.room.final:
+        notes.append(PageLine("note", (PageCell(words.say("embargo")),)))
+    return pages_pdf(
+        _heading(stored, words, at, "travellers"),
+        [*blocks, *outside_plays_block(stored, words), PageBlock((), tuple(notes))],
+        TRAVELLERS,
+        wide=True,
+    )
+
+
+def _heading(stored: StoredEvent, words: PrintTexts, at: datetime, kind: str) -> PageHeading:
+    progress = words.say("progress", count=stored.room.plays_in, expected=len(stored.event.plan.plays))
+    return PageHeading(
+        stored.event.plan.title,
+        words.say(kind),
+        stored.is_final(at),
+        stored.event.profile.id,
+        progress,
+        at,
+        words,
+    )
+
+
+def _travellers(
+    stored: StoredEvent, words: PrintTexts, shown: Iterable[ComparisonGroup], settled: Mapping[int, list[PageLine]]
+) -> Iterator[PageBlock]:
+    results = {(laid.line, laid.deal): laid for _, laid in stored.played()}
+    by_deal: dict[int, list[ComparisonGroup]] = {deal: [] for deal in settled}
+    for group in shown:
+        by_deal.setdefault(group.deal, []).append(group)
+    for deal, groups in sorted(by_deal.items()):
+        for number, group in enumerate(groups, 1):
+            head = _head(stored, words, group, number if len(groups) > 1 else 0)
+            plays = striped_rows(_play(one, results.get((one.play.table, deal)), stored, words) for one in group.plays)
+            below = settled.get(deal, ()) if number == len(groups) else ()
+            yield PageBlock(head, (*plays, _datum(group, words), *_stand_ins(group, results, stored, words), *below))
+        if not groups:
+            yield PageBlock((_title(words, deal, _winds(stored, words, deal)),), tuple(settled[deal]))
+
+
+def _stand_ins(
+    group: ComparisonGroup, results: Mapping[tuple[int, int], CountedPlay], stored: StoredEvent, words: PrintTexts
+) -> Iterator[PageLine]:
+    """Say below a deal's plays who sat there for whom; the names above are of those who score."""
+    for play in group.members:
+        laid = results.get((play.table, group.deal))
+        for seat in SEATS if laid else ():
+            player = play.players[seat]
+            if laid and (sat := stored.sat(player, laid.round)):
+                where = {"table": real_table(play), "seat": words.say(seat)}
+                name = stored.event.players[player].name
+                yield PageLine("note", (PageCell(words.say("sat", mark=STAND_IN, name=sat, player=name, **where)),))
+
+
+def _winds(stored: StoredEvent, words: PrintTexts, number: int) -> list[str]:
+    deal = stored.deals[number]
+    return [
+        words.say("prevalent_wind", wind=words.say(deal.prevalent_wind)),
+        words.say("dealer", seat=words.say(deal.dealer)),
+    ]
+
+
+def _title(words: PrintTexts, deal: int, told: Iterable[str]) -> PageLine:
+    return PageLine("heading", (PageCell(words.say("deal", number=deal)), PageCell(" · ".join(told))))
+
+
+def _head(stored: StoredEvent, words: PrintTexts, group: ComparisonGroup, number: int) -> tuple[PageLine, PageLine]:
+    told = _winds(stored, words, group.deal)
+    if number:
+        lay = "as_planned" if group.form == stored.event.form(group.deal) else "otherwise"
+        told.append(words.say("group", number=number, lay=words.say(lay)))
+    if stored.embargoed(group.deal):
+        expected = stored.room.expected(group.deal)
+        told.append(words.say("incomplete", count=stored.room.plays_of(group.deal), expected=expected))
+    names = [words.say("table"), words.say("round")]
+    for seat in SEATS:
+        names += [words.say(seat), words.say("points"), words.say("imp")]
+    return _title(words, group.deal, told), PageLine("columns", tuple(map(PageCell, (*names, words.say("hu")))))
+
+
+def _play(
+    one: PlayWithImps, result: CountedPlay | None, stored: StoredEvent, words: PrintTexts
+) -> tuple[PageCell, ...]:
+    play, points = one.play, one.play.points or {}
+    cells = [PageCell(str(real_table(play))), PageCell(str(result.round) if result else "–")]
+    for seat in SEATS:
+        won = bool(result and seat in result.winners)
+        name = _name(stored, play.players[seat], result.round if result else None)
+        more = play.awards.get(seat, 0) - play.fines.get(seat, 0)
+        imp = signed_text(one.imp[seat]) + (f" ({signed_text(more)})" if more else "")
+        cells += [PageCell(name, bold=won), PageCell(signed_text(points[seat]), bold=won), PageCell(imp)]
+    return (*cells, PageCell(_hu(result, words)))
+
+
+def _name(stored: StoredEvent, player: str, round_: int | None) -> str:
+    """Name a player, with the country where there is room for it; marked where a substitute sat there."""
+    country = stored.event.origin_of(player).country
+    mark = STAND_IN if round_ and stored.sat(player, round_) else ""
+    name = f"{mark}{stored.event.players[player].name}"
+    whole = f"{name} ({country})" if country else name
+    return whole if text_width(whole, LEGIBLE, bold=True) <= PLAYER - 2 * PAD else name
+
+
+def _hu(result: CountedPlay | None, words: PrintTexts) -> str:
+    if result is None:
+        return "–"
+    if result.win == "draw":
+        return words.say("draw")
+    won = ", ".join(f"{words.say(f'short_{seat}')} {result.winners[seat]}" for seat in SEATS if seat in result.winners)
+    how = words.say(f"short_{result.discarder}") if result.discarder else words.say("self_drawn")
+    return f"{won} / {how}"
+
+
+def _datum(group: ComparisonGroup, words: PrintTexts) -> PageLine:
+    data: Mapping[Seat, Fraction] = {} if group.apart else group.datum
+    cells = [PageCell(""), PageCell("")]
+    for seat in SEATS:
+        # Where own scores stay out of it each play has a datum of its own.
+        cells += [
+            PageCell(words.say("datum") if seat == "east" else ""),
+            PageCell(_mean(data.get(seat), words)),
+            PageCell(""),
+        ]
+    return PageLine("sum", (*cells, PageCell("")))
+
+
+def _mean(datum: Fraction | None, words: PrintTexts) -> str:
+    if datum is None:
+        return "–"
+    return f"{float(datum):+.1f}".replace("-", MINUS).replace(".", words.say("decimal")) if datum else "0"
+
+
+BETWEEN = " · "
+
+OfDeal = dict[int, list[PageLine]]
+
+
+def unplayed_notes(stored: StoredEvent, words: PrintTexts, *, embargoed: bool) -> OfDeal:
+    """Give the notes of each deal: a line for each of its plays that are void or adjusted."""
+    found: OfDeal = {}
+    for laid, play in sorted(stored.counted(embargoed=embargoed), key=lambda one: one[0].table):
+        if kind := stored.instead(laid):
+            said = words.say(kind, table=laid.table, round=laid.round)
+            text = BETWEEN.join((said, *_given(stored, laid, play)))
+            found.setdefault(laid.deal, []).append(PageLine("note", (PageCell(text),)))
+    return found
+
+
+def _given(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay) -> Iterator[str]:
+    for seat in SEATS:
+        if imp := play.awards.get(seat, 0) - play.fines.get(seat, 0):
+            yield f"{stored.event.players[laid.players[seat]].name} {signed_text(imp)}"
+
+
+def outside_plays_block(stored: StoredEvent, words: PrintTexts) -> Iterator[PageBlock]:
+    """Give a block of those who were given or fined something of no play, if there are any."""
+    lines = tuple(
+        PageLine("note", (PageCell(f"{stored.event.players[one.name].name} {signed_text(one.imp - one.fine)}"),))
+        for one in stored.beside()
+        if one.imp != one.fine
+    )
+    if lines:
+        yield PageBlock((PageLine("heading", (PageCell(words.say("of_no_play")), PageCell(""))),), lines)
+
+
+MINUS: Final = "–"
+"""As long as a minus, and in every letter of the page's font, bold too."""
+
+
+def signed_text(number: Exact) -> str:
+    """Write a sum with its sign; a fraction to two places."""
+    exact = Fraction(number)
+    text = f"{exact.numerator:+}" if exact.denominator == 1 else f"{float(decimal(exact)):+.2f}"
+    return "0" if exact == 0 else text.replace("-", MINUS)

@@ -1,0 +1,207 @@
+"""All plays of an event: as CSV, one row per play and seat, and as JSON lines for `homologue score`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.event import UNKNOWN_ORIGIN, BookedPlay, Origin
+from broker.output import CsvCell, csv_text, decimal
+from broker.protocol import SEATS, Seat, WinKind
+from broker.rulings import CountedPlay
+from broker.scorer.stored_event import StoredEvent
+from broker.scoring import Adjustment, ComparisonGroup, Exact, ScoredPlay, real_table
+
+HEADER: Final = (
+    *("event", "round", "table", "deal", "form", "seat", "player", "name", "points", "hand_value", "win"),
+    *("discarder", "datum", "imp", "fine", "award"),
+    *("sat", "country", "club"),
+    *("instead",),
+)
+"""New columns come last: programs count columns.
+
+`sat`: the substitute who really sat there. `instead`: what was ruled in the place of a result.
+"""
+
+PlayKey = tuple[int, int]
+"""Deal and table."""
+
+
+class PlayDetails(Struct, frozen=True):
+    """What the store knows of a play beyond its points."""
+
+    round: int
+    win: WinKind | None
+    winners: Mapping[Seat, int]
+    discarder: Seat | None
+    instead: str = ""
+    """The word for what was ruled in the place of a result."""
+
+
+class ResultRow(Struct, frozen=True):
+    """One seat of one play. `imp` is what the comparison gave: fine and award stand beside it, as they are."""
+
+    event: str
+    play: ScoredPlay
+    seat: Seat
+    name: str
+    datum: Fraction | None
+    imp: Exact | None
+    told: PlayDetails | None
+    sat: str | None = None
+    origin: Origin = UNKNOWN_ORIGIN
+
+    def cells(self) -> tuple[CsvCell, ...]:
+        """Give the cells under HEADER."""
+        play, told = self.play, self.told
+        return (
+            *(self.event, told.round if told else None, real_table(play), play.deal, play.form, self.seat),
+            *(play.players[self.seat], self.name, play.points[self.seat] if play.points else None),
+            *(told.winners.get(self.seat) if told else None, told.win if told else None),
+            *(told.discarder if told else None, _decimal(self.datum), _decimal(self.imp)),
+            *(play.fines.get(self.seat, 0), play.awards.get(self.seat, 0)),
+            *(self.sat, *self.origin),
+            told.instead if told else None,
+        )
+
+
+class OutsidePlaysRow(Struct, frozen=True):
+    """What a player was given and fined of no play."""
+
+    event: str
+    name: str
+    of: Adjustment
+    origin: Origin = UNKNOWN_ORIGIN
+
+    def cells(self) -> tuple[CsvCell, ...]:
+        """Give the cells under HEADER: those of a play are empty."""
+        known = {"event": self.event, "player": self.of.name, "name": self.name}
+        given = {"fine": self.of.fine, "award": decimal(self.of.imp)}
+        origin = dict(zip(Origin._fields, self.origin, strict=True))
+        return tuple({**known, **given, **origin}.get(column) for column in HEADER)
+
+
+def _decimal(number: Exact | None) -> CsvCell:
+    return None if number is None else decimal(number)
+
+
+def result_rows(
+    groups: Iterable[ComparisonGroup],
+    unplayed: Iterable[ScoredPlay] = (),
+    *,
+    event: str = "",
+    name_of: Callable[[str], str] = str,
+    told: Mapping[PlayKey, PlayDetails] | None = None,
+) -> Iterator[ResultRow]:
+    """Give the rows of compared plays, then of those without points, by deal and table."""
+    known = told or {}
+    for group in groups:
+        for one in group.plays:
+            for seat in SEATS:
+                name, of = name_of(one.play.players[seat]), known.get((one.play.deal, one.play.table))
+                yield ResultRow(event, one.play, seat, name, group.datum[seat], one.imp[seat], of)
+    for play in sorted(unplayed, key=lambda play: (play.deal, play.table)):
+        for seat in SEATS:
+            of = known.get((play.deal, play.table))
+            yield ResultRow(event, play, seat, name_of(play.players[seat]), None, None, of)
+
+
+def outside_plays_rows(
+    beside: Iterable[Adjustment], *, event: str = "", name_of: Callable[[str], str] = str
+) -> Iterator[OutsidePlaysRow]:
+    """Give a row for each who was given or fined something of no play."""
+    return (OutsidePlaysRow(event, name_of(one.name), one) for one in beside if one.imp or one.fine)
+
+
+def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[ResultRow | OutsidePlaysRow]:
+    """Give the rows of an event; those of deals that a table has still to play only if asked for.
+
+    All that a player has of them, `imp - fine + award`, is what the standings of these deals give.
+    """
+    counted = list(stored.counted(embargoed=embargoed))
+    told = {(play.deal, play.table): _details(stored, laid) for laid, play in counted}
+    unplayed = [play for _, play in counted if play.points is None]
+    shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
+    event, name_of = stored.event.name, _names(stored)
+    listed = result_rows(shown, unplayed, event=event, name_of=name_of, told=told)
+    beside = outside_plays_rows(stored.beside(), event=event, name_of=name_of)
+    return [
+        *(_with_person(row, stored) for row in listed),
+        *(replace(row, origin=stored.event.origin_of(row.of.name)) for row in beside),
+    ]
+
+
+def _with_person(row: ResultRow, stored: StoredEvent) -> ResultRow:
+    """Add who sat there, and where the player comes from."""
+    player = row.play.players[row.seat]
+    sat = stored.sat(player, row.told.round) if row.told else None
+    return replace(row, sat=sat, origin=stored.event.origin_of(player))
+
+
+def _details(stored: StoredEvent, laid: CountedPlay) -> PlayDetails:
+    if laid.points is None:  # of a result that does not count nothing is told
+        return PlayDetails(laid.round, None, {}, None, stored.instead(laid))
+    return PlayDetails(laid.round, laid.win or "draw", laid.winners, laid.discarder)
+
+
+def _names(stored: StoredEvent) -> Callable[[str], str]:
+    players = stored.event.players
+    return lambda player: players[player].name if player in players else player
+
+
+def results_csv(listed: Iterable[ResultRow | OutsidePlaysRow]) -> str:
+    """Write the rows as CSV."""
+    return csv_text(HEADER, (row.cells() for row in listed))
+
+
+Line = dict[str, Any]
+
+
+def play_lines(stored: StoredEvent, *, embargoed: bool = False) -> str:
+    """Give a line for each play of the event as it counts, by deal and table; then what counts beside all plays.
+
+    Those that have no result yet are still to come; and so are, unless asked for, those of a deal that a table has
+    still to play: what is known of them is nobody's to know.
+    """
+    return "".join(msgspec.json.encode(line).decode() + "\n" for line in _lines(stored, embargoed=embargoed))
+
+
+def _lines(stored: StoredEvent, *, embargoed: bool) -> Iterator[Line]:
+    counted = {(laid.table, laid.round): play for laid, play in stored.counted(embargoed=embargoed)}
+    plays = [_line(stored, planned, counted.get((planned.table, planned.round))) for planned in stored.event.plan.plays]
+    yield from sorted(plays, key=lambda line: (line["deal"], line["table"]))
+    yield from _of_players(stored, {player for line in plays for player in line["players"].values()})
+
+
+def _line(stored: StoredEvent, planned: BookedPlay, play: ScoredPlay | None) -> Line:
+    """Give the line of a planned play, `play` being what counts of it and may be told."""
+    laid = stored.room.play((planned.table, planned.round))
+    if play is None and laid.settled:  # a table may have played another deal: that is told with its result
+        return {"deal": planned.deal, "table": planned.table, "players": planned.players}
+    line = {"deal": laid.deal, "table": laid.table, "players": laid.players}
+    moved = laid.deal != planned.deal or laid.players != planned.players
+    return line | (_ruled(laid, play) if play else {}) | ({"out_of_place": True} if moved else {})
+
+
+def _ruled(laid: CountedPlay, play: ScoredPlay) -> Line:
+    """Give what counts of a play. Of an unplayed one every award is said: the profile's would be added else."""
+    if play.points is not None:
+        told: Line = {"points": play.points, "awards": play.awards, "fines": play.fines, "form": play.form}
+    elif laid.settled:
+        awards = {seat: play.awards.get(seat, 0) for seat in SEATS}
+        told = {"unplayed": "nobody", "awards": awards, "fines": play.fines}
+    else:
+        told = {"awards": play.awards, "fines": play.fines}
+    return {key: value for key, value in told.items() if value}
+
+
+def _of_players(stored: StoredEvent, playing: set[str]) -> Iterator[Line]:
+    """Give the IMPs of no play, and name those who are ranked without a play."""
+    beside = {one.name: one for one in stored.beside()}
+    for player in sorted({*beside, *stored.event.players.keys() - playing}):
+        one = beside.get(player)
+        given = {"award": one.imp, "fine": one.fine} if one else {}
+        yield {"player": player} | {key: value for key, value in given.items() if value}

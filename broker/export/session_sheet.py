@@ -1,0 +1,259 @@
+"""The sheet of a riichi session, as text and as PDF: from typed events or from the store."""
+
+import io
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from reportlab.lib.pagesizes import A4, landscape
+from reportlab.lib.units import mm
+from reportlab.pdfgen.canvas import Canvas
+
+from broker.export.pdf import draw_text, fit_text, text_width
+from broker.protocol import SEATS
+from broker.rules import RuleError
+from broker.rules.riichi import (
+    Abort,
+    Chombo,
+    DeadHand,
+    ExhaustiveDraw,
+    HandEnd,
+    MinorFault,
+    RecordedEvent,
+    RiichiProfile,
+    Ron,
+    SessionEvent,
+    SessionState,
+    Tsumo,
+    event_from_message,
+)
+from broker.scorer.stored_event import open_stored_event
+
+Language = Literal["en", "fr", "zh"]
+
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
+
+SheetTexts = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """A line of the sheet: the hand, its counters, what happened, and for each player what changed and the score."""
+
+    hand: str
+    counters: int
+    what: str
+    deltas: tuple[int, ...]
+    scores: tuple[int, ...]
+    table: int
+    """Deposits on the table afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSheet:
+    """All that a sheet says. `places` is empty while the session goes on, and then `next_hand` says with what."""
+
+    title: str
+    players: tuple[str, ...]
+    start: tuple[int, ...]
+    rows: tuple[SheetRow, ...]
+    places: tuple[int, ...]
+    next_hand: str
+    words: SheetTexts
+
+
+@cache
+def sheet_texts(language: Language) -> SheetTexts:
+    """Read `words.toml`."""
+    tables = tomllib.loads((files("broker.export") / "session_sheet.toml").read_text(encoding="utf-8"))
+    words: SheetTexts = tables[language]
+    return words
+
+
+def make_session_sheet(
+    title: str, start: SessionState, entries: Sequence[RecordedEvent], players: Sequence[str], language: Language
+) -> SessionSheet:
+    """Put a session's events into rows."""
+    words = sheet_texts(language)
+    last = entries[-1].settled if entries else None
+    state = start if last is None else last.state
+    ahead = "" if state.over else _hand(state, words)
+    rows = tuple(_row(entry, players, words) for entry in entries)
+    places = () if last is None or last.places is None else last.places
+    return SessionSheet(title, tuple(players), start.scores, rows, places, ahead, words)
+
+
+def _row(entry: RecordedEvent, players: Sequence[str], words: SheetTexts) -> SheetRow:
+    before, settled = entry.before, entry.settled
+    what = ", ".join((*_entry_text(entry.event, players, words), *_riichi(entry.event, players, words)))
+    return SheetRow(
+        _hand(before, words), before.counters, what, settled.deltas, settled.state.scores, settled.state.deposits
+    )
+
+
+def _hand(state: SessionState, words: SheetTexts) -> str:
+    return words["hand_name"].format(wind=words[f"wind_{state.round_wind}"], number=state.dealer + 1)
+
+
+def _named(those: Iterable[int], players: Sequence[str]) -> str:
+    return " + ".join(players[one] for one in those)
+
+
+def _riichi(event: SessionEvent, players: Sequence[str], words: SheetTexts) -> Iterator[str]:
+    if isinstance(event, HandEnd) and event.riichi:
+        yield f"{words['riichi']}: {_named(event.riichi, players)}"
+
+
+def _entry_text(event: SessionEvent, players: Sequence[str], words: SheetTexts) -> Iterator[str]:
+    match event:
+        case Ron(loser=loser, wins=wins):
+            yield f"{words['ron']} {_named((win.winner for win in wins), players)} {words['from']} {players[loser]}"
+        case Tsumo(win=win):
+            yield f"{words['tsumo']} {players[win.winner]}"
+        case ExhaustiveDraw(tenpai=tenpai, nagashi=nagashi):
+            yield f"{words['draw']}, {words['tenpai']}: {_named(tenpai, players) or words['nobody']}"
+            if nagashi:
+                yield f"{words['nagashi']}: {_named(nagashi, players)}"
+        case Abort(reason=reason):
+            yield f"{words['abort']} ({words.get(reason, reason)})"
+        case Chombo(offenders=offenders) | MinorFault(offenders=offenders) | DeadHand(offenders=offenders):
+            yield f"{words[FAULTS[type(event)]]}: {_named(offenders, players)}"
+        case _:
+            yield words["session_end"]
+
+
+FAULTS: Final[Mapping[type, str]] = {Chombo: "chombo", MinorFault: "minor_fault", DeadHand: "dead_hand"}
+
+LONGEST_NAME = 12
+
+
+def session_text(sheet: SessionSheet) -> str:
+    """Give the sheet in columns of one width of letters."""
+    return "".join(f"{line.rstrip()}\n" for line in _lines(sheet))
+
+
+def _lines(sheet: SessionSheet) -> Iterator[str]:
+    words = sheet.words
+    what = max([len(row.what) for row in sheet.rows] + [len(words["what"])])
+    names = [name[:LONGEST_NAME] for name in sheet.players]
+    yield f"{words['title']}: {sheet.title}"
+    yield ""
+    yield f"{'':{5 + 4 + what}}" + "".join(f"{name:>16}" for name in names) + f"  {words['table']}"
+    yield f"{words['start']:{5 + 4 + what}}" + "".join(f"{score:>16}" for score in sheet.start)
+    yield from (_text_row(row, what) for row in sheet.rows)
+    yield ""
+    if sheet.places:
+        yield f"{words['final']:{5 + 4 + what}}" + "".join(f"{place:>16}" for place in sheet.places)
+    else:
+        yield f"{words['going_on']} {sheet.next_hand}"
+
+
+def _text_row(row: SheetRow, what: int) -> str:
+    """Write a row: the sign says what the hand brought, the score stands behind it."""
+    moved = "".join(f"{_signed(delta):>8}{score:>8}" for delta, score in zip(row.deltas, row.scores, strict=True))
+    counters = f"+{row.counters}" if row.counters else ""
+    return f"{row.hand:<5}{counters:<4}{row.what:<{what}}{moved}  {row.table or ''}"
+
+
+def _signed(delta: int) -> str:
+    return f"{delta:+}" if delta else ""
+
+
+PAGE: Final = landscape(A4)
+LEFT: Final = 12 * mm
+TOP: Final = PAGE[1] - 14 * mm
+LINE: Final = 6.2 * mm
+ON_A_PAGE: Final = 25
+"""Rows; a session of two rounds seldom has more."""
+
+WHAT: Final = LEFT + 22 * mm
+PLAYERS: Final = LEFT + 120 * mm
+COLUMN: Final = 36 * mm
+DELTA: Final = 17 * mm
+"""Where what a hand brought ends, in a player's column."""
+
+SCORE: Final = 34 * mm
+SIZE: Final = 10
+
+
+def session_pdf(sheet: SessionSheet) -> bytes:
+    """Give the sheet as PDF; the same sheet gives the same bytes."""
+    page = io.BytesIO()
+    canvas = Canvas(page, pagesize=PAGE, invariant=1)
+    canvas.setTitle(f"{sheet.words['title']}: {sheet.title}")
+    pages = [sheet.rows[at : at + ON_A_PAGE] for at in range(0, len(sheet.rows), ON_A_PAGE)] or [()]
+    for number, rows in enumerate(pages, 1):
+        y = _head(canvas, sheet, f"{number}/{len(pages)}")
+        for row in rows:
+            _draw_row(canvas, row, y)
+            y -= LINE
+        if number == len(pages):
+            _foot(canvas, sheet, y)
+        canvas.showPage()
+    canvas.save()
+    return page.getvalue()
+
+
+def _head(canvas: Canvas, sheet: SessionSheet, page: str) -> float:
+    draw_text(canvas, (LEFT, TOP), f"{sheet.words['title']}: {sheet.title}", 16, bold=True)
+    _right(canvas, PAGE[0] - LEFT, TOP, page)
+    y = TOP - 2 * LINE
+    for at, name in enumerate(sheet.players):
+        text, size = fit_text(name, COLUMN - 4 * mm, 11, 7, bold=True)
+        draw_text(canvas, (PLAYERS + at * COLUMN + SCORE - text_width(text, size, bold=True), y), text, size, bold=True)
+    y -= LINE
+    draw_text(canvas, (WHAT, y), sheet.words["start"], SIZE)
+    for at, score in enumerate(sheet.start):
+        _right(canvas, PLAYERS + at * COLUMN + SCORE, y, str(score))
+    canvas.line(LEFT, y - 2 * mm, PAGE[0] - LEFT, y - 2 * mm)
+    return float(y - LINE - 1 * mm)
+
+
+def _draw_row(canvas: Canvas, row: SheetRow, y: float) -> None:
+    draw_text(canvas, (LEFT, y), f"{row.hand} +{row.counters}" if row.counters else row.hand, SIZE, bold=True)
+    text, size = fit_text(row.what, PLAYERS - WHAT, SIZE, 6.5)
+    draw_text(canvas, (WHAT, y), text, size)
+    for at, (delta, score) in enumerate(zip(row.deltas, row.scores, strict=True)):
+        if delta:
+            _right(canvas, PLAYERS + at * COLUMN + DELTA, y, f"{delta:+}")
+        _right(canvas, PLAYERS + at * COLUMN + SCORE, y, str(score))
+    if row.table:
+        _right(canvas, PAGE[0] - LEFT, y, str(row.table))
+
+
+def _foot(canvas: Canvas, sheet: SessionSheet, y: float) -> None:
+    canvas.line(LEFT, y + LINE - 2 * mm, PAGE[0] - LEFT, y + LINE - 2 * mm)
+    if not sheet.places:
+        draw_text(canvas, (WHAT, y - 1 * mm), f"{sheet.words['going_on']} {sheet.next_hand}", SIZE)
+        return
+    draw_text(canvas, (WHAT, y - 1 * mm), sheet.words["final"], SIZE, bold=True)
+    for at, place in enumerate(sheet.places):
+        _right(canvas, PLAYERS + at * COLUMN + SCORE, y - 1 * mm, str(place), bold=True)
+
+
+def _right(canvas: Canvas, x: float, y: float, text: str, *, bold: bool = False) -> None:
+    draw_text(canvas, (x - text_width(text, SIZE, bold=bold), y), text, SIZE, bold=bold)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """A session from its beginning: its rules, the players in turn order, what happened."""
+
+    rules: RiichiProfile
+    names: Sequence[str]
+    events: Iterable[SessionEvent]
+
+
+def read_session(folder: Path, table: int, round_: int) -> StoredSession:
+    """Read a session. Raises ScorerError, StoreError; RuleError `no_such_session`."""
+    stored = open_stored_event(folder)
+    booking = stored.event.riichi.get((table, round_))
+    if booking is None:
+        raise RuleError("no_such_session", f"table {table} plays no riichi session in round {round_} of this event")
+    names = [stored.event.players[booking.players[seat]].name for seat in SEATS]
+    events = [event_from_message(fact.event) for fact in stored.room.riichi.entries((table, round_))]
+    return StoredSession(stored.event.session_rules(booking), names, events)

@@ -1,1 +1,0 @@
-"""Mosquitto: as a child process of ours, and its configuration for a hall."""

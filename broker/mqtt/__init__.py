@@ -1,0 +1,1 @@
+"""The MQTT brokers as child processes: nats-server or Mosquitto, permissions and passwords."""

@@ -1,0 +1,179 @@
+"""Who may publish and read what, made from the table of topics, and the users' passwords in a file of its own."""
+
+import fcntl
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final, Literal, get_args
+
+import msgspec
+
+from broker.errors import CredentialsExposed, CredentialsMalformed, CredentialsMissing, SettingRefused, UserUnknown
+from broker.files import write_private
+from broker.protocol import TOPICS, EventName, Role, TableNo, Topic
+
+OFFICES: Final[tuple[Role, ...]] = tuple(role for role in get_args(Role) if role != "table")
+"""The roles held once an event; their user names are the roles' names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """MQTT topic filters that one user may publish to and subscribe to. What is not named is forbidden."""
+
+    publish: tuple[str, ...]
+    subscribe: tuple[str, ...]
+
+
+def table_user(table: int) -> str:
+    """Give the user name of a table's device."""
+    return f"table-{table}"
+
+
+def user_names(tables: int) -> tuple[str, ...]:
+    """Give all user names of an event: the offices, then the tables from 1. Raises SettingRefused."""
+    check_tables(tables)
+    return (*OFFICES, *(table_user(table) for table in range(1, tables + 1)))
+
+
+def permissions_of_event(event: str, tables: int) -> dict[str, Permissions]:
+    """Give every user's permissions within one event. Raises SettingRefused."""
+    check_event_name(event)
+    check_tables(tables)
+    offices = {role: permissions_of_role(role, event) for role in OFFICES}
+    return offices | {
+        table_user(table): permissions_of_role("table", event, table=table) for table in range(1, tables + 1)
+    }
+
+
+def permissions_of_role(role: Role, event: str, *, table: int | None = None) -> Permissions:
+    """Give what the table of topics allows one role. A table's role is nothing without its number."""
+    if (role == "table") != (table is not None):
+        raise SettingRefused(f"role {role} with table {table}")
+    return Permissions(
+        publish=tuple(topic.at(event, table=table) for topic in TOPICS if topic.writer == role),
+        subscribe=tuple(topic.at(event, table=table) for topic in TOPICS if role in topic.readers),
+    )
+
+
+def check_event_name(event: str) -> None:
+    """Refuse what is no event name: it becomes a level of topics and a line of configuration."""
+    try:
+        msgspec.convert(event, type=EventName)
+    except msgspec.ValidationError as error:
+        raise SettingRefused(f"event {event!r}: {error}") from None
+
+
+def check_tables(tables: int) -> None:
+    """Refuse what is no number of tables, 1 to 9,999."""
+    try:
+        msgspec.convert(tables, type=TableNo)
+    except msgspec.ValidationError as error:
+        raise SettingRefused(f"{tables!r} tables: {error}") from None
+
+
+def permissions_markdown() -> str:
+    """Give the table of permissions for docs/brokers.md, for an event `<event>` and a table `<t>`."""
+    lines = ["| user | publishes | reads |", "|---|---|---|"]
+    for role in get_args(Role):
+        name = "table-<t>" if role == "table" else role
+        said = [topic for topic in TOPICS if topic.writer == role]
+        read = [topic for topic in TOPICS if role in topic.readers]
+        lines.append(f"| `{name}` | {_patterns(said, role)} | {_patterns(read, role)} |")
+    return "\n".join(lines)
+
+
+def _patterns(topics: list[Topic], role: Role) -> str:
+    table = "<t>" if role == "table" else "+"
+    shown = (topic.pattern.format(event="<event>", table=table, deal="+") for topic in topics)
+    return " ".join(f"`{pattern}`" for pattern in shown) or "nothing"
+
+
+PASSWORD_BYTES: Final = 24  # 192 bits: nobody needs to remember them, nobody can guess them
+
+Password = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{16,64}$")]
+User = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9-]{1,32}$")]
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    schema: Literal[1]
+    users: dict[User, Password]
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The passwords of an event's users. Neither `repr` nor `str` shows one."""
+
+    passwords: dict[str, str] = field(repr=False)
+
+    @classmethod
+    def create(cls, tables: int) -> "Credentials":
+        """Make new passwords for the offices and for the tables 1 to `tables`. Raises SettingRefused."""
+        return cls({user: secrets.token_urlsafe(PASSWORD_BYTES) for user in user_names(tables)})
+
+    @classmethod
+    def load(cls, path: Path) -> "Credentials":
+        """Read a file that `save` wrote.
+
+        Raises CredentialsMissing, CredentialsExposed where others may read it, CredentialsMalformed.
+        """
+        try:
+            opened = path.open("rb")
+        except OSError as error:
+            raise CredentialsMissing(f"{path}: {error.strerror}") from None
+        with opened as file:
+            if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise CredentialsExposed(f"others may read {path}: chmod 600 it, or make new passwords")
+            content = file.read()
+        try:
+            return cls(msgspec.json.decode(content, type=_File).users)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            # Without the decoder's own text: it might quote what it stumbled over.
+            raise CredentialsMalformed(f"{path} is no file of credentials") from None
+
+    @classmethod
+    def ensure(cls, path: Path, tables: int) -> "Credentials":
+        """Load the file, making it or the users that it lacks; passwords once given out stay.
+
+        Two processes may call this at once. Raises what `load` and `create` raise.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path.parent):
+            known = cls.load(path).passwords if path.exists() else {}
+            wanted = cls(cls.create(tables).passwords | known)
+            if wanted.passwords != known:
+                wanted.save(path)
+        return wanted
+
+    def save(self, path: Path) -> None:
+        """Write the file in one step, mode 0600: after a power cut there is the old file or the new one."""
+        content = msgspec.json.encode(_File(schema=1, users=self.passwords))
+        write_private(path, msgspec.json.format(content, indent=2) + b"\n")
+
+    def password(self, user: str) -> str:
+        """Give a user's password. Raises UserUnknown."""
+        try:
+            return self.passwords[user]
+        except KeyError:
+            raise UserUnknown(f"{user!r} has no credentials") from None
+
+    def table(self, table: int) -> tuple[str, str]:
+        """Give user name and password of a table's device. Raises UserUnknown."""
+        return table_user(table), self.password(table_user(table))
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+if __name__ == "__main__":  # python -m broker.mqtt.access: for docs/brokers.md
+    print(permissions_markdown())

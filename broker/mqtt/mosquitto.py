@@ -1,0 +1,174 @@
+"""Mosquitto: its configuration from one template, for a child process of ours and for a hall.
+
+`python -m broker.mqtt.mosquitto` writes everything that the hall's Mosquitto needs for one event.
+"""
+
+import base64
+import hashlib
+import os
+import pwd
+import secrets
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Final
+
+import click
+
+from broker.errors import BrokerError, ProgramMissing
+from broker.files import write_private
+from broker.mqtt.access import Credentials, Permissions
+from broker.mqtt.process import PAYLOAD_LIMIT, BrokerTls, ChildBroker, MqttBrokerSettings
+
+ROUNDS: Final = 101  # mosquitto_passwd's own number; passwords here are 192 random bits, rounds add nothing
+SALT_BYTES: Final = 12
+
+
+def acl_file(rights: dict[str, Permissions]) -> bytes:
+    """Give the ACL file: a paragraph a user. What is not in it is forbidden."""
+    return "\n".join(_paragraph(user, may) for user, may in rights.items()).encode()
+
+
+def password_file(credentials: Credentials, users: dict[str, Permissions]) -> bytes:
+    """Give the password file: PBKDF2 with SHA-512, as mosquitto_passwd writes it. Raises UserUnknown."""
+    return "".join(f"{user}:{_hashed(credentials.password(user))}\n" for user in users).encode()
+
+
+def _paragraph(user: str, may: Permissions) -> str:
+    lines = [f"user {user}"]
+    lines += [f"topic write {topic}" for topic in may.publish]
+    lines += [f"topic read {topic}" for topic in may.subscribe]
+    return "\n".join(lines) + "\n"
+
+
+def _hashed(password: str) -> str:
+    salt = secrets.token_bytes(SALT_BYTES)
+    key = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, ROUNDS)
+    return f"$7${ROUNDS}${base64.b64encode(salt).decode()}${base64.b64encode(key).decode()}"
+
+
+CONFIGURATION_FILE = "homologue.conf"
+
+
+def write_configuration(settings: MqttBrokerSettings, port: int, store: Path, *, owner: str | None = None) -> Path:
+    """Write configuration, ACL and password hashes into the settings's folder, make the store; give the configuration.
+
+    Mosquitto, when started as root, becomes `owner` (a user name; none: whoever runs this).
+    Raises OSError, and SettingRefused or UserUnknown as `Settings` does.
+    """
+    rights = settings.permissions()
+    settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    store.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_private(settings.folder / "acl", acl_file(rights))
+    write_private(settings.folder / "passwords", password_file(settings.credentials, rights))
+    write_private(settings.folder / CONFIGURATION_FILE, _configuration(settings, port, store, owner or this_user()))
+    return settings.folder / CONFIGURATION_FILE
+
+
+def this_user() -> str:
+    """Give the name of the user who runs this; the number where the system knows no name."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+def _configuration(settings: MqttBrokerSettings, port: int, store: Path, owner: str) -> bytes:
+    template = Template(files(__package__).joinpath(CONFIGURATION_FILE).read_text("utf-8"))
+    text = template.substitute(
+        folder=settings.folder.absolute(),
+        store=store.absolute(),
+        payload_limit=PAYLOAD_LIMIT,
+        port=port,
+        host=settings.host,
+        owner=owner,
+    )
+    return (text + _tls(settings.tls)).encode()
+
+
+def _tls(tls: BrokerTls | None) -> str:
+    if tls is None:
+        return ""
+    paths = f"certfile {tls.certificate}\nkeyfile {tls.key}\ncafile {tls.authority}\n"
+    return paths + "tls_version tlsv1.2\n"  # the least that is taken
+
+
+SYSTEM_PROGRAMS: Final = "/usr/local/sbin:/usr/sbin"  # Debian keeps them off an ordinary user's PATH
+
+
+class MosquittoBroker(ChildBroker):
+    """A Mosquitto on this machine; `broker.mqtt.brokers.Broker` says what each part does."""
+
+    name = "mosquitto"
+
+    def _command(self, port: int) -> list[str]:
+        program = find_mosquitto()
+        path = write_configuration(self._settings, port, self._settings.folder / "mosquitto")
+        return [program, "-c", str(path)]
+
+
+def find_mosquitto() -> str:
+    """Find the program. Raises ProgramMissing."""
+    found = shutil.which("mosquitto", path=f"{os.environ.get('PATH', os.defpath)}:{SYSTEM_PROGRAMS}")
+    if found is None:
+        raise ProgramMissing("mosquitto is not installed: sudo apt-get install mosquitto")
+    return found
+
+
+READABLE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
+FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--event", required=True, help="Name of the event, as in its topics.")
+@click.option("--tables", required=True, type=int, help="Number of tables.")
+@click.option("--folder", required=True, type=FOLDER, help="Where configuration, ACL and password hashes go.")
+@click.option("--store", required=True, type=FOLDER, help="Where Mosquitto keeps sessions and retained messages.")
+@click.option(
+    "--passwords", required=True, type=click.Path(path_type=Path), help="The event's credentials; made if absent."
+)
+@click.option("--certificate", required=True, type=READABLE, help="The broker's certificate (PEM).")
+@click.option("--key", required=True, type=READABLE, help="The certificate's key (PEM).")
+@click.option("--authority", required=True, type=READABLE, help="Certificate of the own authority (PEM).")
+@click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104 - a hall's broker serves the hall, with TLS and passwords
+@click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65_535))
+@click.option("--owner", help="User that Mosquitto runs as; the files become his.")
+def write_hall_files(  # noqa: PLR0913 - one parameter an option
+    *,
+    event: str,
+    tables: int,
+    folder: Path,
+    store: Path,
+    passwords: Path,
+    certificate: Path,
+    key: Path,
+    authority: Path,
+    host: str,
+    port: int,
+    owner: str | None,
+) -> None:
+    """Write homologue.conf, acl and passwords for one event. Run again it gives out no new passwords."""
+    try:
+        settings = MqttBrokerSettings(
+            folder=folder,
+            event=event,
+            credentials=Credentials.ensure(passwords, tables),
+            tables=tables,
+            host=host,
+            port=port,
+            tls=BrokerTls(certificate=certificate, key=key, authority=authority),
+        )
+        path = write_configuration(settings, port, store, owner=owner)
+        if owner is not None:
+            for each in (folder, *(folder / name for name in ("acl", "passwords", path.name)), store):
+                shutil.chown(each, owner)
+    except BrokerError as error:
+        raise click.ClickException(f"{error.code}: {error}") from error
+    except (OSError, LookupError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"Wrote {path}. Start it with: mosquitto -c {path}")
+
+
+if __name__ == "__main__":
+    write_hall_files()

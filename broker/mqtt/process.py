@@ -1,0 +1,395 @@
+"""A broker as a child process: its settings, one folder, one lock, one port. It ends when this process ends.
+
+Even kill -9 leaves no broker behind to hold a port. Linux kills the child when the *thread* that started it ends (prctl
+PR_SET_PDEATHSIG), so each child is started from a thread of its own that lives exactly as long.
+"""
+
+import fcntl
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import SystemRandom
+from types import TracebackType
+from typing import Final, Self
+
+from broker.errors import (
+    BrokerDied,
+    BrokerPortTaken,
+    BrokerStartFailed,
+    NotReady,
+    ProgramMissing,
+    SettingRefused,
+    StoreLocked,
+)
+from broker.mqtt.access import Credentials, Permissions, permissions_of_event
+from broker.protocol import TOPICS
+
+PAYLOAD_LIMIT: Final = max(topic.limit for topic in TOPICS) + 16_384
+"""Largest payload in bytes that a broker takes: the contract's largest, and room for what brokers count in."""
+
+HIGHEST_PORT: Final = 65_535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerTls:
+    """Paths of the listener's certificate, its key, and the authority that signed it (all PEM)."""
+
+    certificate: Path
+    key: Path
+    authority: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MqttBrokerSettings:
+    """Everything a broker is started from. Making one raises SettingRefused or UserUnknown."""
+
+    folder: Path
+    event: str
+    credentials: Credentials
+    tables: int
+    host: str = "127.0.0.1"
+    port: int = 0
+    tls: BrokerTls | None = None
+
+    def __post_init__(self) -> None:
+        for user in self.permissions():
+            self.credentials.password(user)
+        if not 0 <= self.port <= HIGHEST_PORT:
+            raise SettingRefused(f"port {self.port}")
+        # Both go into lines of configuration files, which cannot quote everything.
+        paths = (self.tls.certificate, self.tls.key, self.tls.authority) if self.tls else ()
+        for text in (self.host, *map(str, (self.folder, *paths))):
+            if not text or not text.isprintable() or '"' in text:
+                raise SettingRefused(f"{text!r} cannot be written into a configuration")
+
+    def permissions(self) -> dict[str, Permissions]:
+        """Give the permissions of each user that the broker lets in."""
+        return permissions_of_event(self.event, self.tables)
+
+
+TIMEOUT_S: Final = 5.0  # nats-server makes its streams at the first CONNECT, fsync by fsync
+CLIENT_ID: Final = "homologue-probe"
+CLEAN_WITH_PASSWORD: Final = 0b1100_0010
+KEEP_ALIVE_S: Final = 10
+DISCONNECT: Final = b"\xe0\x00"
+CONNACK: Final = b"\x20\x02"
+CONNACK_BYTES: Final = 4
+
+
+def probe_broker(host: str, port: int, user: str, password: str, *, tls: BrokerTls | None = None) -> str | None:
+    """Connect, disconnect, and say why the broker did not let us in; None: it did."""
+    try:
+        with socket.create_connection((host, port), timeout=TIMEOUT_S) as plain:
+            if tls is None:
+                return _ask(plain, user, password)
+            with _context(tls).wrap_socket(plain) as wrapped:
+                return _ask(wrapped, user, password)
+    except OSError as error:  # ssl.SSLError and TimeoutError are OSErrors
+        return str(error) or type(error).__name__
+
+
+def _ask(link: socket.socket, user: str, password: str) -> str | None:
+    link.sendall(_connect(user, password))
+    answer = b""
+    while len(answer) < CONNACK_BYTES:
+        received = link.recv(CONNACK_BYTES - len(answer))
+        if not received:
+            return "closed the connection"
+        answer += received
+    if answer[:2] != CONNACK:
+        return "answers something that is not MQTT"
+    if answer[3]:
+        return f"refused the connection, MQTT return code {answer[3]}"
+    link.sendall(DISCONNECT)
+    return None
+
+
+def _connect(user: str, password: str) -> bytes:
+    body = _text("MQTT") + bytes([4, CLEAN_WITH_PASSWORD]) + KEEP_ALIVE_S.to_bytes(2, "big")
+    body += _text(CLIENT_ID) + _text(user) + _text(password)
+    # Names and passwords are short (credentials.py), so two bytes of length always do.
+    return bytes([0x10, 0x80 | len(body) % 128, len(body) // 128]) + body
+
+
+def _text(text: str) -> bytes:
+    return len(text.encode()).to_bytes(2, "big") + text.encode()
+
+
+def _context(tls: BrokerTls) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=str(tls.authority))
+    # We ask our own child by address; the certificate has the name that kiosks use.
+    context.check_hostname = False
+    return context
+
+
+# The signal is armed only after the fork. Had this process died in between, the child's parent is another by now.
+STILL_OURS: Final = '[ "$PPID" = "$0" ] || exit 111; exec "$@"'
+
+
+class ChildProcess:
+    """A running child process. Its output is appended to `log`; it inherits the open files `keep`."""
+
+    def __init__(self, command: Sequence[str], *, log: Path, keep: Sequence[int] = ()) -> None:
+        """Start the command. Raises ProgramMissing, and OSError or ValueError where it cannot be run or logged."""
+        self._command = [find_setpriv(), "--pdeathsig", "KILL", "sh", "-c", STILL_OURS, str(os.getpid()), *command]
+        self._log = log
+        self._keep = tuple(keep)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._failure: OSError | ValueError | None = None
+        self._begun = threading.Event()
+        self._ended = threading.Event()
+        threading.Thread(target=self._live, name=f"leash of {Path(command[0]).name}", daemon=True).start()
+        self._begun.wait()
+        if self._failure:
+            raise self._failure
+
+    @property
+    def pid(self) -> int:
+        """Process id, also after the end."""
+        return self._running_or_ended().pid
+
+    def running(self) -> bool:
+        """Tell whether the process has not ended."""
+        return not self._ended.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end; tell whether it came."""
+        return self._ended.wait(seconds)
+
+    def terminate(self) -> None:
+        """Ask the process to end (SIGTERM)."""
+        self._running_or_ended().terminate()
+
+    def kill(self) -> None:
+        """End the process (SIGKILL) and return when it has ended."""
+        self._running_or_ended().kill()
+        self._ended.wait()
+
+    def _running_or_ended(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise RuntimeError("the constructor did not return")
+        return self._process
+
+    def _live(self) -> None:
+        try:
+            self._process = self._start()
+        except (OSError, ValueError) as error:
+            self._failure = error
+        finally:
+            self._begun.set()
+        if self._process is not None:
+            self._process.wait()
+        self._ended.set()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as log:
+            return subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=self._keep,
+                # Ctrl-C at the terminal is for us; we then end the child in our own order.
+                start_new_session=True,
+            )
+
+
+def find_setpriv() -> str:
+    """Find the program that arms the signal. Raises ProgramMissing."""
+    found = shutil.which("setpriv")
+    if found is None:
+        raise ProgramMissing("setpriv is not installed: it comes with Debian's package util-linux")
+    return found
+
+
+READY_S: Final = 20.0  # a Raspberry Pi with a slow card needs some seconds for a large store
+STOP_S: Final = 10.0
+LOCK_S: Final = 3.0  # a broker whose master was killed takes a moment to die
+POLL_S: Final = 0.02
+TRIES: Final = 20
+PORTS: Final = range(20_000, 32_768)  # below Linux's ephemeral ports: a client that retries cannot meet itself
+LOG_BYTES: Final = 4_000_000
+TAIL_LINES: Final = 12
+ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, not bound
+
+
+class ChildBroker(ABC):
+    """What the embedded broker and Mosquitto have in common; `broker.mqtt.brokers.Broker` says what each part does."""
+
+    name: str
+
+    def __init__(self, settings: MqttBrokerSettings, *, ready_s: float = READY_S) -> None:
+        self._settings = settings
+        self._ready_s = ready_s
+        self._port = settings.port
+        self._child: ChildProcess | None = None
+
+    @abstractmethod
+    def _command(self, port: int) -> list[str]:
+        """Write the configuration and give the command line. Raises ProgramMissing."""
+
+    @property
+    def host(self) -> str:
+        """Address that clients on this machine connect to."""
+        return ANY_ADDRESS.get(self._settings.host, self._settings.host)
+
+    @property
+    def port(self) -> int:
+        """TCP port of the MQTT listener."""
+        return self._port
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the running broker."""
+        return self._child.pid if self._child and self._child.running() else None
+
+    @property
+    def log(self) -> Path:
+        """Where the broker's output goes."""
+        return self._settings.folder / f"{self.name}.log"
+
+    def alive(self) -> bool:
+        """Tell whether the process runs."""
+        return self.pid is not None
+
+    def check(self) -> None:
+        """Raise BrokerDied where the process has ended without being told to."""
+        if self._child is not None and not self._child.running():
+            raise BrokerDied(f"{self.name} ended; its log is {self.log}")
+
+    def start(self) -> None:
+        """Start, and return once clients are let in."""
+        if self.alive():
+            return
+        self._settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self._port:
+            self._start_on(self._port)
+            return
+        for tries_left in reversed(range(TRIES)):
+            port = SystemRandom().choice(PORTS)
+            try:
+                self._start_on(port)
+            except BrokerPortTaken:
+                if not tries_left:
+                    raise
+            else:
+                self._port = port
+                return
+
+    def stop(self) -> None:
+        """End the broker in good order, by force after some seconds."""
+        if self._child is None:
+            return
+        self._child.terminate()
+        if not self._child.wait(STOP_S):
+            self._child.kill()
+        self._child = None
+
+    def kill(self) -> None:
+        """End the broker with SIGKILL."""
+        if self._child is not None:
+            self._child.kill()
+        self._child = None
+
+    def restart(self) -> None:
+        """Stop and start."""
+        self.stop()
+        self.start()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _start_on(self, port: int) -> None:
+        with _locked(self._settings.folder) as lock:
+            command = self._command(port)
+            _refuse_taken(self._settings.host, port)
+            said_before = _shortened(self.log)
+            self._child = ChildProcess(command, log=self.log, keep=(lock,))
+        try:
+            self._await_ready(self._child, port, said_before)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _await_ready(self, child: ChildProcess, port: int, said_before: int) -> None:
+        user, deadline = "arbiter", time.monotonic() + self._ready_s
+        password = self._settings.credentials.password(user)
+        while why := probe_broker(self.host, port, user, password, tls=self._settings.tls):
+            if child.wait(POLL_S):
+                raise self._ended(port, said_before)
+            if time.monotonic() > deadline:
+                said = _tail(self.log, said_before)
+                raise NotReady(f"{self.name} {why} for {self._ready_s:g} s; it said:\n{said}")
+        if not child.running():  # then somebody else's broker answered
+            raise self._ended(port, said_before)
+
+    def _ended(self, port: int, said_before: int) -> BrokerPortTaken | BrokerStartFailed:
+        said = _tail(self.log, said_before)
+        if "address already in use" in said.lower():
+            return BrokerPortTaken(f"{self.host} port {port} is taken; {self.name} said:\n{said}")
+        return BrokerStartFailed(f"{self.name} ended by itself; it said:\n{said}")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[int]:
+    """Hold the folder's lock. The child inherits it, so that it is free exactly when the child has ended."""
+    path = folder / "broker.lock"
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        deadline = time.monotonic() + LOCK_S
+        while not _try_lock(handle):
+            if time.monotonic() > deadline:
+                raise StoreLocked(f"another broker runs on {folder}: end it first, or take another folder")
+            time.sleep(POLL_S)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _try_lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as brokers do: no waiting after a restart
+        try:
+            trial.bind((host, port))
+        except OSError as error:
+            raise BrokerPortTaken(f"cannot listen on {host} port {port}: {error.strerror}") from None
+
+
+def _shortened(log: Path) -> int:
+    """Give the length of the log in bytes; one that has grown long is kept as `.1` and begun anew."""
+    size = log.stat().st_size if log.exists() else 0
+    if size < LOG_BYTES:
+        return size
+    log.replace(log.with_name(f"{log.name}.1"))
+    return 0
+
+
+def _tail(log: Path, start: int) -> str:
+    with log.open("rb") as file:
+        file.seek(start)
+        lines = file.read().decode(errors="replace").splitlines()
+    return "\n".join(lines[-TAIL_LINES:]) or "(nothing)"

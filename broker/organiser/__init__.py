@@ -1,1 +1,0 @@
-"""What the organiser prepares before an event and takes away after it."""

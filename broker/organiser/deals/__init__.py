@@ -1,1 +1,0 @@
-"""Deals and tile sets: made, committed to, printed, revealed."""

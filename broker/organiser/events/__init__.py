@@ -1,1 +1,0 @@
-"""A new event's folder, and whether it may start."""

@@ -1,1 +1,0 @@
-"""Movements: made, checked, repaired; CSV, plans and cards."""

@@ -1,1 +1,0 @@
-"""Blank sheets for results, and results keyed from them."""

@@ -1,0 +1,143 @@
+"""Exports: written to standard output or a file that is never overwritten unasked; CSV safe for spreadsheets."""
+
+import csv
+import io
+import os
+import stat
+import sys
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from broker.rules import RuleError
+
+EVENT: Final = "event.toml"
+
+STANDINGS: Final = "standings.csv"
+
+EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".zip")
+"""Ends of names that may be written inside an event's folder; the others there are the event itself."""
+
+PRIVATE: Final = 0o600
+USUAL: Final = 0o666
+"""Less what the user's mask takes off."""
+
+
+def deliver(text: str | bytes, output: Path | None, *, source: Path | None, force: bool, secret: bool = False) -> None:
+    """Write an export, text in UTF-8 whatever the locale. A secret one is readable by its owner alone.
+
+    Raises RuleError `export_exists`, `not_an_export` or `unwritable`.
+    """
+    content = text.encode() if isinstance(text, str) else text
+    try:
+        if output is None:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        else:
+            may_write(output, source=source, force=force)
+            _write_in_place(output, content, PRIVATE if secret else USUAL)
+    except BrokenPipeError:
+        raise  # click ends quietly when the reader has gone
+    except OSError as error:
+        raise RuleError("unwritable", f"{output or 'standard output'}: {error.strerror}") from None
+
+
+def may_write(output: Path, *, source: Path | None, force: bool) -> None:
+    """Say beforehand, where much work comes before the writing, what `deliver` would say of a file.
+
+    Nothing is written over what the export is made from, over an event's own files, or unasked over any file.
+    """
+    if source is not None and output.exists() and source.exists() and output.samefile(source):
+        raise RuleError("not_an_export", f"{output.name} is what the export is made from")
+    if output.exists() and not output.is_file():
+        raise RuleError("unwritable", f"{output} is no file")
+    own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name == STANDINGS
+    if own and _is_inside(output, source):
+        raise RuleError(
+            "not_an_export",
+            f"{output.name}: in an event's folder only {', '.join(EXPORT_SUFFIXES)} are exports, and not {STANDINGS}",
+        )
+    if output.exists() and not force:
+        raise RuleError("export_exists", f"{output} is there already; --force overwrites it")
+
+
+def _is_inside(output: Path, source: Path | None) -> bool:
+    """Say whether a file lies in the folder of an event, this one's or another's."""
+    above = output.resolve().parents
+    return (above[0] / EVENT).exists() or (source is not None and source.resolve() in above)
+
+
+def write_whole(output: Path, content: bytes) -> None:
+    """Write a file that is no secret, over one that is there: it is the old one or the new one. Raises OSError."""
+    if output.exists() and not output.is_file():
+        output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
+    else:
+        _write_in_place(output, content, USUAL)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Put a text in the place of a file that is there, with the rights that it has. Raises RuleError `unwritable`."""
+    try:
+        _write_in_place(path, text.encode(), stat.S_IMODE(path.stat().st_mode), exactly=True)
+    except OSError as error:
+        raise RuleError("unwritable", f"{path}: {error.strerror}") from None
+
+
+def _write_in_place(output: Path, content: bytes, mode: int, *, exactly: bool = False) -> None:
+    """Write beside and put in place: a reader sees the old file or the new one, and a full disk spoils none.
+
+    What the process may not give away by its umask is taken from `mode`, unless that is to be had `exactly`.
+    """
+    beside = output.with_name(f".{output.name}.new")
+    beside.unlink(missing_ok=True)
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            if exactly:
+                os.fchmod(file.fileno(), mode)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(output)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+CsvCell = int | Decimal | str | None
+
+THOUSANDTH: Final = Decimal("0.001")
+
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a spreadsheet may take for the beginning of a formula, full width too."""
+
+
+def without_formula(text: str) -> str:
+    """Give a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS) else text
+
+
+def decimal(number: int | str | Fraction) -> int | Decimal:
+    """Give a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
+    exact = Fraction(number)
+    if exact.denominator == 1:
+        return exact.numerator
+    return (Decimal(exact.numerator) / Decimal(exact.denominator)).quantize(THOUSANDTH)
+
+
+def csv_text(header: Iterable[str], rows: Iterable[Iterable[CsvCell]]) -> str:
+    """Write CSV (RFC 4180). None is an empty cell; every text is made inert, numbers stay numbers."""
+    return csv_rows([tuple(header)]) + csv_rows(rows)
+
+
+def csv_rows(rows: Iterable[Iterable[CsvCell]]) -> str:
+    """Write rows as `as_csv` does, for what is written bit by bit."""
+    out = io.StringIO()
+    csv.writer(out).writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: CsvCell) -> int | Decimal | str:
+    if value is None:
+        return ""
+    return without_formula(value) if isinstance(value, str) else value

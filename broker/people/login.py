@@ -1,0 +1,282 @@
+"""Logging in: passwords are checked, sessions begun and ended, and the first account is made by a link.
+
+A session is stored here; the browser has a random token, of which we store only the hash.
+
+Failed logins count three ways: of one name from one address (a person who mistypes), of one address (one who tries
+names), and of one name from anywhere (many who try it). The last limit is high, or anybody could keep the arbiter out.
+"""
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from broker.files import write_private
+from broker.people.accounts import IDLE_MS, WHOLE_MS, Account, Accounts, Actor, AuditLog
+from broker.people.copies import open_people
+from broker.people.database import PeopleDatabase
+from broker.people.errors import LinkSpent, LoginDelayed, LoginRefused
+
+FIRST_LINK_FILE: Final = "first-link.txt"
+FIRST_LINK_MS: Final = 60 * 60 * 1000
+"""How long the link of the first start opens."""
+
+FIRST_LINK_USER: Final = "(first link)"
+"""Who makes the first account, in the audit log."""
+
+
+def wall_clock() -> int:
+    """Give the wall clock in ms since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoginSession:
+    """A browser in which somebody has logged in."""
+
+    key: str
+    account: Account
+    made_at: int
+    seen_at: int
+    agent: str
+    """Hash of what the browser says of itself."""
+    address: str
+
+    def has_ended(self, now: int) -> bool:
+        """Say whether its time is over; one from the future (a clock put back) is over too."""
+        role = self.account.role
+        idle = now - self.seen_at > IDLE_MS[role]
+        return idle or not -SEEN_EVERY_MS <= now - self.made_at <= WHOLE_MS[role]
+
+
+class Authentication:
+    """Of one event's folder. `clock` gives the wall clock in ms."""
+
+    def __init__(self, folder: Path, clock: Callable[[], int] = wall_clock) -> None:
+        """Open or make their store, where the event's journal is. Raises PeopleStoreBroken."""
+        self._folder, self.clock = folder, clock
+        self.store = open_people(folder, clock())
+        self.audit = AuditLog(self.store)
+        self.accounts = Accounts(self.store, self.audit, clock)
+        self.sessions = LoginSessions(self.store)
+        self._throttle = Throttle()
+        self._counting = threading.Lock()
+        self._link: tuple[str, int] | None = None
+
+    def close(self) -> None:
+        """Close the store; may be called twice."""
+        (self._folder / FIRST_LINK_FILE).unlink(missing_ok=True)
+        self.store.close()
+
+    # ---- the first start --------------------------------------------------------------------
+
+    def first_link(self, url: str) -> str | None:
+        """Give the one-time link by which the first head arbiter is made, while there is no account.
+
+        It is also in `first-link.txt`, for its owner alone, for a scorer whose output goes into a log.
+        """
+        if self.accounts.any():
+            return None
+        token = secrets.token_urlsafe(24)
+        self._link = token_hash(token), self.clock() + FIRST_LINK_MS
+        link = f"{url}welcome?token={token}"
+        write_private(self._folder / FIRST_LINK_FILE, f"{link}\n".encode())
+        return link
+
+    def check_link(self, token: str) -> None:
+        """Raise LinkSpent unless this is the link's token, and it may still be used."""
+        link = self._link
+        fresh = link is not None and self.clock() <= link[1] and hmac.compare_digest(token_hash(token), link[0])
+        if not fresh or self.accounts.any():
+            raise LinkSpent("this link was used, has run out, or was never one: `homologue people add` makes accounts")
+
+    def welcome(self, token: str, name: str, full: str, password: str, address: str) -> Account:
+        """Make the first head arbiter. Raises LinkSpent, BadAccount, WeakPassword."""
+        self.check_link(token)
+        with self.store.commit():  # of two who use the link at once the second finds an account
+            self.check_link(token)
+            account = self.accounts.add(name, full, "head_arbiter", password, Actor(FIRST_LINK_USER, address))
+        self._link = None
+        (self._folder / FIRST_LINK_FILE).unlink(missing_ok=True)
+        return account
+
+    # ---- in and out -------------------------------------------------------------------------
+
+    def log_in(self, name: str, password: str, *, agent: str, address: str) -> str:
+        """Let somebody in; give the token of a new session. Raises LoginDelayed, LoginRefused."""
+        now = self.clock()
+        with self._counting:  # many tries at once are counted before the first is answered
+            if wait := self._throttle.wait_ms(name, address, now):
+                raise LoginDelayed(-(-wait // 1000))
+            self._throttle.failed(name, address, now)
+        account = self.accounts.who_has(name, password)
+        if account is None:
+            # The name as typed is not kept: people type passwords into the wrong field.
+            known = name if any(one.name == name for one in self.accounts.all()) else ""
+            self.audit.note(now, "", "login_refused", known, address=address)
+            raise LoginRefused("name and password do not belong together")
+        with self._counting:
+            self._throttle.succeeded(name, address)
+        return self.admit(account, agent=agent, address=address)
+
+    def admit(self, account: Account, *, agent: str, address: str) -> str:
+        """Begin a session for somebody who has shown who they are; give its token."""
+        now = self.clock()
+        with self.store.commit():
+            token = self.sessions.begin(account, now, agent, address)
+            self.audit.note(now, account.name, "logged_in", address=address)
+        return token
+
+    def known(self, token: str, *, agent: str, address: str) -> LoginSession | None:
+        """Give the session of a token, if it goes on. One that turns up in another browser is ended: it was stolen."""
+        session = self.sessions.find(token_hash(token))
+        now = self.clock()
+        if session is None:
+            return None
+        if session.has_ended(now):
+            self._end(session, now, "session_ended", address)
+            return None
+        if session.agent != agent_hash(agent):
+            self._end(session, now, "session_moved", address)
+            return None
+        self.sessions.used(session, now)
+        return session
+
+    def goes_on(self, session: LoginSession) -> bool:
+        """Say whether a session that was known goes on: asked again and again by a stream that is open."""
+        found = self.sessions.find(session.key)
+        now = self.clock()
+        if found is None or found.has_ended(now):
+            return False
+        self.sessions.used(found, now)
+        return True
+
+    def log_out(self, session: LoginSession, address: str) -> None:
+        """End a session."""
+        self._end(session, self.clock(), "logged_out", address)
+
+    def _end(self, session: LoginSession, now: int, action: str, address: str) -> None:
+        with self.store.commit():
+            self.sessions.end(session.key)
+            self.audit.note(now, session.account.name, action, address=address)
+
+
+TOKEN_BYTES: Final = 32
+SEEN_EVERY_MS: Final = 60_000
+"""How exactly it is kept when a session was last used: a write for each request would wear out a card."""
+
+
+def token_hash(token: str) -> str:
+    """Give what is kept of a token: who reads the file can be nobody with it."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def csrf_token(token: str) -> str:
+    """Give what every form of a session carries: another site's page cannot know it (CSRF)."""
+    return hmac.new(token.encode("utf-8", "replace"), b"form", hashlib.sha256).hexdigest()
+
+
+def agent_hash(header: str) -> str:
+    """Give what is kept of the browser's own description."""
+    return hashlib.sha256(header.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+class LoginSessions:
+    """All sessions of an event's folder: a scorer that starts again sends nobody away."""
+
+    def __init__(self, store: PeopleDatabase) -> None:
+        self._store = store
+
+    def begin(self, account: Account, now: int, agent: str, address: str) -> str:
+        """Begin a session; give its token, which is never seen again. Always a new one: none can be planted."""
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        with self._store.commit() as sql:
+            row = (token_hash(token), account.name, now, now, agent_hash(agent), address)
+            sql.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", row)
+        return token
+
+    def find(self, key: str) -> LoginSession | None:
+        """Give the session that has this key, over or not; none whose account is disabled."""
+        found = self._store.rows(_QUERY + " WHERE s.key = ?", key)
+        return _session(found[0]) if found else None
+
+    def of(self, name: str) -> list[LoginSession]:
+        """Give all sessions of an account, newest first."""
+        return [_session(row) for row in self._store.rows(_QUERY + " WHERE s.name = ? ORDER BY s.made_at DESC", name)]
+
+    def used(self, session: LoginSession, now: int) -> None:
+        """Remember that it was used."""
+        if now - session.seen_at >= SEEN_EVERY_MS:
+            with self._store.commit() as sql:
+                sql.execute("UPDATE sessions SET seen_at = ? WHERE key = ?", (now, session.key))
+
+    def end(self, key: str) -> None:
+        """End a session."""
+        with self._store.commit() as sql:
+            sql.execute("DELETE FROM sessions WHERE key = ?", (key,))
+
+
+_QUERY: Final = """
+SELECT a.name, a."full", a.role, a.disabled, a.made_at, s.key, s.made_at, s.seen_at, s.agent, s.address
+FROM sessions s JOIN accounts a ON a.name = s.name AND a.disabled = 0
+"""
+
+
+def _session(row: tuple[object, ...]) -> LoginSession:
+    name, full, role, disabled, created, key, made_at, seen_at, agent, address = row
+    account = Account(name, full, role, bool(disabled), created)  # type: ignore[arg-type] # STRICT tables
+    return LoginSession(key, account, made_at, seen_at, agent, address)  # type: ignore[arg-type] # STRICT tables
+
+
+LOGIN_WINDOW_MS: Final = 15 * 60 * 1000
+MOST_LOGIN_KEYS: Final = 10_000
+"""Keys; the oldest goes first, so that an attacker with many names fills no memory."""
+
+OF_BOTH, OF_ADDRESS, OF_NAME = 5, 30, 60
+"""Failures in a window after which no more tries are heard."""
+
+LoginKey = tuple[str | None, str | None]
+"""Name and address; None: any."""
+
+
+class Throttle:
+    """Counts failures within a window that slides."""
+
+    def __init__(self) -> None:
+        self._failures: OrderedDict[LoginKey, list[int]] = OrderedDict()
+
+    def wait_ms(self, name: str, address: str, now: int) -> int:
+        """Say how long from `now` no try of this name from this address is heard; 0: it is heard."""
+        return max((self._wait(key, limit, now) for key, limit in _keys(name, address)), default=0)
+
+    def failed(self, name: str, address: str, now: int) -> None:
+        """Count a try. To be said before the password is looked at: many tries at once are as many."""
+        for key, limit in _keys(name, address):
+            kept = self._failures.pop(key, [])
+            self._failures[key] = [*kept, now][-limit:]
+        while len(self._failures) > MOST_LOGIN_KEYS:
+            self._failures.popitem(last=False)
+
+    def succeeded(self, name: str, address: str) -> None:
+        """Forget the failures of a name from an address: it was its owner. Those of others stay."""
+        self._failures.pop((name, address), None)
+        for key in ((name, None), (None, address)):
+            if kept := self._failures.get(key):
+                kept.pop()
+
+    def _wait(self, key: LoginKey, limit: int, now: int) -> int:
+        # A clock that was put back keeps nobody out: what lies ahead of now does not count.
+        recent = [at for at in self._failures.get(key, ()) if 0 <= now - at < LOGIN_WINDOW_MS]
+        return recent[-limit] + LOGIN_WINDOW_MS - now if len(recent) >= limit else 0
+
+
+def _keys(name: str, address: str) -> Iterator[tuple[LoginKey, int]]:
+    yield (name, address), OF_BOTH
+    yield (None, address), OF_ADDRESS
+    yield (name, None), OF_NAME

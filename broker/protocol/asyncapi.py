@@ -1,0 +1,121 @@
+"""The AsyncAPI 3.0 document of the wire, made from the table of topics: `python -m broker.protocol.asyncapi`.
+
+`docs/asyncapi.json` is what this prints; a test fails when that file is stale (`make docs` writes it anew).
+"""
+
+import json
+import re
+import sys
+from inspect import cleandoc
+from typing import Any, Final
+
+import msgspec
+
+from broker.protocol.topics import TOPICS, Role, Topic
+
+Document = dict[str, Any]
+
+BINDING: Final = "0.2.0"
+"""Version of AsyncAPI's MQTT binding."""
+
+PAYLOAD_FORMAT: Final = "application/schema+json;version=draft-2020-12"
+"""AsyncAPI's own dialect is draft 7, which knows no `prefixItems`: a tray would be read as an empty list."""
+
+PARAMETERS: Final = {
+    "event": "Name of the event: lower-case letters, digits and hyphens, at most 32.",
+    "table": "Number of the table, 1 to 9999.",
+    "deal": "Number of the deal, 1 to 9999.",
+}
+
+INTRODUCTION: Final = """\
+What the tables, the scorer, the arbiter's desk and read-only arbiters say to each other over MQTT 3.1.1. \
+Every message is at least once: it carries an `id` that a resend keeps, and a `seq` that gives the order. \
+A PUBACK proves nothing; a fact is safe when the scorer's receipt says so. \
+An operation is what one role may do; a broker lets nobody do anything else. \
+`x-max-bytes` is the largest payload that is read."""
+
+
+def asyncapi_document() -> Document:
+    """Give the whole document."""
+    return {
+        "asyncapi": "3.0.0",
+        "info": {"title": "Homologue", "version": str(_schema_number()), "description": INTRODUCTION},
+        "defaultContentType": "application/json",
+        "channels": {topic.name: _channel(topic) for topic in TOPICS},
+        "operations": dict(operation for topic in TOPICS for operation in _operations(topic)),
+        "components": {
+            "parameters": {name: {"description": text} for name, text in PARAMETERS.items()},
+            "messages": {topic.message.__name__: _message(topic) for topic in TOPICS},
+            "schemas": _schemas(),
+        },
+    }
+
+
+def asyncapi_text() -> str:
+    """Give the document as it is printed: the same to the byte in every run."""
+    return json.dumps(asyncapi_document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _schema_number() -> int:
+    """Every message says the same number; it is the version of this document."""
+    (number,) = {
+        field.default for topic in TOPICS for field in msgspec.structs.fields(topic.message) if field.name == "schema"
+    }
+    return int(number)
+
+
+def _channel(topic: Topic) -> Document:
+    name = topic.message.__name__
+    return {
+        "address": topic.pattern,
+        "description": topic.about,
+        "messages": {name: _reference("components", "messages", name)},
+        "parameters": {
+            level: _reference("components", "parameters", level) for level in re.findall(r"{(\w+)}", topic.pattern)
+        },
+        "x-max-bytes": topic.limit,
+    }
+
+
+def _operations(topic: Topic) -> list[tuple[str, Document]]:
+    """Who sends, then who receives; only a sender retains."""
+    sent = _operation(topic, topic.writer, "send", {"qos": topic.qos, "retain": topic.retain})
+    return [sent, *(_operation(topic, reader, "receive", {"qos": topic.qos}) for reader in topic.readers)]
+
+
+def _operation(topic: Topic, role: Role, action: str, mqtt: Document) -> tuple[str, Document]:
+    return f"{role}_{action}s_{topic.name}", {
+        "action": action,
+        "channel": _reference("channels", topic.name),
+        "messages": [_reference("channels", topic.name, "messages", topic.message.__name__)],
+        "bindings": {"mqtt": {**mqtt, "bindingVersion": BINDING}},
+        "x-role": role,
+    }
+
+
+def _message(topic: Topic) -> Document:
+    name = topic.message.__name__
+    return {
+        "name": name,
+        "contentType": "application/json",
+        "payload": {"schemaFormat": PAYLOAD_FORMAT, "schema": _reference("components", "schemas", name)},
+    }
+
+
+def _schemas() -> Document:
+    """JSON Schema of every struct, by name."""
+    _, schemas = msgspec.json.schema_components(
+        (topic.message for topic in TOPICS), ref_template="#/components/schemas/{name}"
+    )
+    # Python 3.13 takes the indentation out of docstrings, earlier ones leave it in.
+    return {
+        name: {**schema, "description": cleandoc(schema["description"])} for name, schema in sorted(schemas.items())
+    }
+
+
+def _reference(*way: str) -> dict[str, str]:
+    return {"$ref": "#/" + "/".join(way)}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(asyncapi_text())

@@ -1,0 +1,104 @@
+"""Codes on paper: the QR code of a carrier's sheet, and a play's receipt code for its players.
+
+A carrier's code says which deal lies there, and nothing of it. A receipt code names a play, and proves what the four
+seats confirmed: it is the beginning of a SHA-256 over the confirmed result and the random id (122 bits) that the table
+gave it. So nobody who has not seen it can guess it, table and scorer make the same code without a message between them,
+and a result that was changed afterwards no longer fits the code on paper: finding another result with the same 80 bits
+is out of reach.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from broker.protocol.facts import Result
+from broker.protocol.messages import LogMessage
+
+
+def receipt_link(address: str, code: str) -> str:
+    """Give where a play's receipt is shown; empty where no address is made known."""
+    return f"{address}/receipt/{code}" if address else ""
+
+
+CARRIER_CODE: Final = re.compile(
+    r"(?<![a-z])homologue:deal:(?P<event>[a-z0-9][a-z0-9-]{0,31}):(?P<deal>[1-9][0-9]{0,3})(?![0-9])"
+)
+"""Anywhere in a text: a scanner may be set to send something before and after each code."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierCode:
+    """Which event's, and which deal's carrier."""
+
+    event: str
+    deal: int
+
+
+def carrier_code_text(sheet: CarrierCode) -> str:
+    """Write what the QR code holds."""
+    return f"homologue:deal:{sheet.event}:{sheet.deal}"
+
+
+def read_carrier_code(text: str) -> CarrierCode | None:
+    """Read what a QR code holds; None where it is none of a carrier's sheet."""
+    found = CARRIER_CODE.search(text)
+    return CarrierCode(found["event"], int(found["deal"])) if found else None
+
+
+ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Base 32 as Crockford writes it: no letter that is read as a digit."""
+
+RECEIPT_CHARACTERS: Final = 16
+LONGEST_TYPED_CODE: Final = 64
+_MISREAD: Final = str.maketrans("OIL", "011", "- \t\r\n")
+
+
+def confirmed_text(message: LogMessage) -> str:
+    """Give what is hashed: the result as the four seats confirmed it, as JSON with sorted names and no spaces.
+
+    Every field is named here, so that a field more in a message changes no code that is on paper. Raises TypeError
+    where the fact is no result.
+    """
+    fact = message.fact
+    if not isinstance(fact, Result):
+        raise TypeError(f"not a result: {message.id}")
+    said = {
+        "event": message.event,
+        "table": message.table,
+        "id": message.id,
+        "round": fact.round,
+        "deal": fact.deal,
+        "profile": fact.profile,
+        "players": fact.players,
+        "win": fact.win,
+        "winners": fact.winners,
+        "discarder": fact.discarder,
+        "points": fact.points,
+        "fines": {seat: fine.imp for seat, fine in fact.fines.items()},
+    }
+    return msgspec.json.encode(said, order="sorted").decode()
+
+
+def receipt_digest(message: LogMessage) -> str:
+    """Give the SHA-256 of `confirmed_text`, in hex."""
+    return hashlib.sha256(confirmed_text(message).encode()).hexdigest()
+
+
+def receipt_code(message: LogMessage) -> str:
+    """Give the code: the first 80 bits of the digest, in four blocks of four characters."""
+    number = int(receipt_digest(message)[: RECEIPT_CHARACTERS * 5 // 4], 16)
+    characters = "".join(ALPHABET[number >> 5 * at & 31] for at in reversed(range(RECEIPT_CHARACTERS)))
+    return "-".join(characters[at : at + 4] for at in range(0, RECEIPT_CHARACTERS, 4))
+
+
+def read_receipt_code(typed: str) -> str | None:
+    """Read a code as people type it: small letters, O for 0, I and L for 1, with or without hyphens. None: no code."""
+    if len(typed) > LONGEST_TYPED_CODE or not typed.isascii():
+        return None
+    characters = typed.upper().translate(_MISREAD)
+    if len(characters) != RECEIPT_CHARACTERS or not set(characters) <= set(ALPHABET):
+        return None
+    return "-".join(characters[at : at + 4] for at in range(0, RECEIPT_CHARACTERS, 4))

@@ -1,0 +1,145 @@
+"""Counting a winner's hand from the backs of its tiles: what a table asks, and what it is told. Never a face."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from broker.protocol.messages import FromScorer, Message
+from broker.protocol.types import Code, Count, DealNo, MessageId, RoundNo, Seat, Serial, TableNo, Wind
+
+MOST_TILES = 18
+"""Of a winner with four kongs."""
+
+SerialGroup = Annotated[tuple[Serial, ...], Meta(min_length=1, max_length=13)]
+"""Tiles that lie side by side, from the left."""
+
+GroupNo = Annotated[int, Meta(ge=1, le=MOST_TILES, description="counted from 1 as they lie")]
+
+_ID = r"^[a-z][a-z0-9_]{1,47}$(?!\n)"
+
+FanId = Annotated[str, Meta(pattern=_ID, description="of fan.toml; tables have the names")]
+
+YakuId = Annotated[str, Meta(pattern=_ID, description="of names.toml; tables have the names")]
+
+RiichiDeclared = Literal["riichi", "double_riichi", "open_riichi", "double_open_riichi"]
+"""How, by the id of the yaku."""
+
+WinTiming = Literal["last_tile", "kan", "first_turn"]
+"""On the last tile of the wall or the discard after it; on a replacement tile or a robbed kan; in the first turn."""
+
+
+class HandLayout(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What somebody says of how a hand lies, where no wall tells it: walls that were ticked by hand, a common wall.
+
+    The concealed tiles lie first then, and each group after them is a meld.
+    """
+
+    self_drawn: Annotated[bool, Meta(description="the winner has drawn the winning tile")]
+    concealed_kongs: Annotated[
+        tuple[GroupNo, ...], Meta(max_length=4, description="which groups; every other meld was claimed")
+    ] = ()
+
+
+class WinDetails(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
+    """What somebody has to say of a win because the tiles cannot: one struct a rule book."""
+
+
+class McrWinDetails(WinDetails, frozen=True, tag="mcr", kw_only=True):
+    """Of a win under MCR. Who drew a tile the serials tell, where the walls were read: everybody has an own one."""
+
+    last_tile: Annotated[bool, Meta(description="the last tile of the wall was reached (OEDMC rules 3 to 5)")] = False
+    kong: Annotated[bool, Meta(description="a replacement tile, or the tile of a robbed kong")] = False
+    last_of_kind: Annotated[bool, Meta(description="the three other tiles like it lay open before")] = False
+    laid: Annotated[HandLayout | None, Meta(description="null where the walls were read")] = None
+
+
+class RiichiWinDetails(WinDetails, frozen=True, tag="riichi", kw_only=True):
+    """Of a win under riichi rules, where all draw from one wall. A win after eight counters is the session's to add."""
+
+    laid: HandLayout
+    round_wind: Wind
+    dealer: Seat
+    riichi: RiichiDeclared | None = None
+    ippatsu: bool = False
+    moment: WinTiming | None = None
+    red_fives: Annotated[int, Meta(ge=0, le=3, description="how many, where the set is registered without them")] = 0
+    dora: Annotated[tuple[Serial, ...], Meta(max_length=5, description="the indicators that are turned")] = ()
+    ura: Annotated[tuple[Serial, ...], Meta(max_length=5, description="those under them, looked at after riichi")] = ()
+
+
+AnyWinDetails = McrWinDetails | RiichiWinDetails
+
+
+class CountRequest(Message, frozen=True, kw_only=True):
+    """A table asks what a declared hand is worth. Asked again, it keeps its `id`."""
+
+    table: TableNo
+    round: RoundNo
+    deal: DealNo
+    seat: Annotated[Seat, Meta(description="who has declared")]
+    groups: Annotated[
+        tuple[SerialGroup, ...],
+        Meta(min_length=2, max_length=MOST_TILES, description="as they lie; last the winning tile"),
+    ]
+    said: AnyWinDetails = McrWinDetails()
+
+
+class CountAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
+    """One kind of answer."""
+
+
+class CountedFan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One fan of a hand, and what it is worth."""
+
+    id: FanId
+    fan: Annotated[int, Meta(ge=1, le=88)]
+
+
+class McrValue(CountAnswer, frozen=True, tag="mcr", kw_only=True):
+    """What a hand is worth; under the minimum it cannot win."""
+
+    fan: Annotated[int, Meta(ge=0, le=999)]
+    minimum: Count
+    elements: Annotated[tuple[CountedFan, ...], Meta(max_length=60, description="the greatest first")]
+
+
+class CountedYaku(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One yaku of a hand, or its dora: its han, and how many yakuman it is."""
+
+    id: YakuId
+    han: Annotated[int, Meta(ge=1, le=99)]
+    yakuman: Annotated[int, Meta(ge=0, le=6)] = 0
+
+
+class CountedFu(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One reason for fu. Of which tiles is not said."""
+
+    id: YakuId
+    fu: Annotated[int, Meta(ge=0, le=99)]
+
+
+class RiichiValue(CountAnswer, frozen=True, tag="riichi", kw_only=True):
+    """What a hand is worth. `fu`: rounded; 0 where none are counted."""
+
+    han: Annotated[int, Meta(ge=1, le=99)]
+    fu: Annotated[int, Meta(ge=0, le=999)]
+    yakuman: Annotated[int, Meta(ge=0, le=6)]
+    yaku: Annotated[tuple[CountedYaku, ...], Meta(min_length=1, max_length=40)]
+    items: Annotated[tuple[CountedFu, ...], Meta(max_length=20, description="what the fu are for")] = ()
+
+
+class NotCounted(CountAnswer, frozen=True, tag="refused", kw_only=True):
+    """Why nothing was counted."""
+
+    code: Code
+
+
+AnyCountAnswer = McrValue | RiichiValue | NotCounted
+
+
+class Counted(FromScorer, frozen=True, kw_only=True):
+    """The answer to one request, for the table that asked."""
+
+    table: TableNo
+    asked: Annotated[MessageId, Meta(description="id of the request")]
+    answer: AnyCountAnswer

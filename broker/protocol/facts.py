@@ -1,0 +1,179 @@
+"""What a table tells of a play, one struct for each kind of fact. Unknown fields are refused."""
+
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from broker.protocol.rulings import TableDecision
+from broker.protocol.types import (
+    Code,
+    FineImp,
+    HandValue,
+    Hash,
+    Name,
+    PlayerId,
+    PlayRef,
+    Points,
+    ProfileId,
+    Reason,
+    RiichiEvent,
+    RiichiStanding,
+    RulerRole,
+    Score,
+    Seat,
+    Text,
+    Verifier,
+    WinKind,
+)
+
+
+class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
+    """All four trays lie as the deal wants them; `verified` is false where a person says so and no device has read."""
+
+    verified: bool
+    by: Annotated[Verifier, Meta(description="the least sure way by which one of the trays was found right")] = "camera"
+    form: Annotated[Hash, Meta(description="of the serials as they lay: plays of one form are compared")]
+    refusals: Annotated[int, Meta(ge=0, le=9999, description="looks in which a tray was found wrong")]
+
+
+class Seated(PlayRef, frozen=True, tag="seated", kw_only=True):
+    """Who really sits where in this play, before a player has touched a tile: each has pressed the own button."""
+
+    players: dict[Seat, PlayerId]
+
+
+class Overridden(PlayRef, frozen=True, tag="overridden", kw_only=True):
+    """The arbiter lets a play go on that the table had stopped, or that was not its turn."""
+
+    guards: Annotated[tuple[Code, ...], Meta(min_length=1, max_length=8)]
+    reason: Text
+
+
+class Confirmed(PlayRef, frozen=True, tag="confirmed", kw_only=True):
+    """All four players have confirmed their tiles; the play has begun."""
+
+
+class Press(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One hu press, by the kernel's edge time."""
+
+    seat: Seat
+    after_ms: Annotated[int, Meta(ge=0, le=60_000, description="since the first press of the claim window")]
+
+
+class Declared(PlayRef, frozen=True, tag="declared", kw_only=True):
+    """The claim window has closed: who pressed, in the order of the edges at the table."""
+
+    presses: Annotated[tuple[Press, ...], Meta(min_length=1, max_length=4)]
+
+
+class Fine(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """IMPs taken off one seat by the arbiter, for instance for a false hu."""
+
+    imp: FineImp
+    reason: Text
+    author: Annotated[Name | None, Meta(description="who ruled it; older programs do not say")] = None
+
+
+class Result(PlayRef, frozen=True, tag="result", kw_only=True):
+    """A play's result, accepted by all four seats."""
+
+    profile: ProfileId
+    players: dict[Seat, PlayerId]
+    win: WinKind
+    winners: Annotated[dict[Seat, HandValue], Meta(description="HV; of riichi the han, 13 a yakuman")]
+    discarder: Seat | None
+    points: Annotated[dict[Seat, Points], Meta(description="of riichi in hundreds")]
+    fines: dict[Seat, Fine]
+    hand: Annotated[RiichiEvent | None, Meta(description="how a hand of riichi ended; null at other tables")] = None
+
+
+class Call(PlayRef, frozen=True, tag="call", kw_only=True):
+    """The table calls the arbiter, or takes the call back."""
+
+    open: bool
+
+
+class RiichiRecorded(PlayRef, frozen=True, tag="riichi_hand", kw_only=True):
+    """What happened in a riichi session, accepted by all four seats or ruled by the arbiter. `deal` is the hand."""
+
+    profile: ProfileId
+    entry: Annotated[int, Meta(ge=1, le=9999, description="counted from 1 through the session")]
+    event: RiichiEvent
+    deltas: Annotated[dict[Seat, Score], Meta(description="what it pays, deposits included")]
+    standing: Annotated[RiichiStanding, Meta(description="after it")]
+
+
+class RiichiTakenBack(PlayRef, frozen=True, tag="riichi_taken_back", kw_only=True):
+    """The last entry of a riichi session does not stand."""
+
+    entry: Annotated[int, Meta(ge=1, le=9999)]
+
+
+class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
+    """An arbiter has ruled at the table. What it says of the play holds whatever the desk knew by then."""
+
+    decision: TableDecision
+    author: Name
+    role: RulerRole
+    reason: Reason
+
+
+class ArbiterFact(PlayRef, frozen=True, kw_only=True):
+    """What an arbiter does at the table, and what is tried there for one: it changes nothing that is scored.
+
+    The play is the one at hand; after the last one of a table it is that one.
+    """
+
+
+class Paused(ArbiterFact, frozen=True, tag="paused", kw_only=True):
+    """An arbiter has paused the table, or lets it go on: there, or by an order of the desk that the table obeys."""
+
+    begin: bool
+    author: Name
+    reason: Annotated[Text, Meta(description="empty where the desk has ordered it, or the table goes on")] = ""
+
+
+class TimeAdded(ArbiterFact, frozen=True, tag="time_added", kw_only=True):
+    """An arbiter has added minutes to the play: at the table, or by an order of the desk."""
+
+    minutes: Annotated[int, Meta(ge=1, le=60)]
+    author: Name
+    reason: Annotated[Text, Meta(description="empty where the desk has ordered it")]
+
+
+class LetIn(ArbiterFact, frozen=True, tag="let_in", kw_only=True):
+    """An arbiter may rule at the table from now on."""
+
+    author: Name
+    by: Annotated[Literal["pin", "desk"], Meta(description="by the PIN given at the table, or by the desk's order")]
+
+
+class Left(ArbiterFact, frozen=True, tag="left", kw_only=True):
+    """The arbiter who was let in has gone."""
+
+    author: Name
+
+
+class PinWrong(ArbiterFact, frozen=True, tag="pin_wrong", kw_only=True):
+    """Somebody has given a wrong PIN; which one is told to nobody."""
+
+    tries: Annotated[int, Meta(ge=1, le=9999, description="wrong ones since the last right one, with this one")]
+
+
+AnyArbiterFact = Paused | TimeAdded | LetIn | Left | PinWrong
+
+ARBITER_FACTS: Final = (Paused, TimeAdded, LetIn, Left, PinWrong)
+
+Fact = (
+    Restored
+    | Seated
+    | Overridden
+    | Confirmed
+    | Declared
+    | Result
+    | Call
+    | Ruled
+    | RiichiRecorded
+    | RiichiTakenBack
+    | AnyArbiterFact
+)

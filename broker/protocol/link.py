@@ -1,0 +1,180 @@
+"""One client's connection with the broker: it comes back by itself, and acknowledges only when told to.
+
+A PUBACK proves neither storage nor permission, so nothing here says that a message is safe: the scorer's
+receipt does (DESIGN, "Wire").
+"""
+
+import ssl
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+
+LONGEST_RETRY_S: Final = 3
+"""Between two tries to reach a broker that is away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the broker is and who we are there. The password never shows."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    ca: Path | None = None
+    """Certificate authority of a broker with TLS; None for a plain connection on loopback."""
+    keepalive_s: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Will:
+    """What the broker says when we are gone."""
+
+    topic: str
+    payload: bytes
+
+
+class LinkDown(Exception):
+    """Why there is no connection. We go on trying."""
+
+    code: ClassVar[str] = "broker_unreachable"
+
+
+class LinkRefused(LinkDown):
+    """The broker is there, and does not let us in, or (until the next connection) not listen."""
+
+    code: ClassVar[str] = "broker_refused"
+
+
+Acknowledge = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message as it came; nothing is known of it yet."""
+
+    topic: str
+    payload: bytes
+    acknowledge: Acknowledge
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChanged:
+    """The broker accepted us, or not: `why` tells where that is known."""
+
+    up: bool
+    why: LinkDown | None = None
+
+
+class Link:
+    """An MQTT session (3.1.1, QoS 1, kept by the broker while we are away).
+
+    `tell` is called on the client's own thread: it must only put things on a queue.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        client_id: str,
+        topics: Iterable[str],
+        tell: Callable[[Incoming | LinkChanged], None],
+        will: Will | None = None,
+    ) -> None:
+        self._topics = [(topic, 1) for topic in topics]
+        self._tell = tell
+        self._up = threading.Event()
+        self._generation = 0
+        self._last: mqtt.MQTTMessageInfo | None = None
+        self._client = mqtt.Client(
+            CallbackAPIVersion.VERSION2,
+            client_id=client_id,
+            clean_session=False,
+            protocol=mqtt.MQTTv311,
+            manual_ack=True,
+        )
+        self._client.username_pw_set(address.user, address.password)
+        if address.ca:
+            self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
+        if will:
+            self._client.will_set(will.topic, will.payload, qos=1, retain=True)
+        self._client.reconnect_delay_set(1, LONGEST_RETRY_S)
+        self._client.on_connect = self._connected
+        self._client.on_connect_fail = self._unreachable
+        self._client.on_subscribe = self._subscribed
+        self._client.on_disconnect = self._disconnected
+        self._client.on_message = self._arrived
+        self._address = address
+
+    @property
+    def up(self) -> bool:
+        """Whether the broker has accepted us and our subscriptions."""
+        return self._up.is_set()
+
+    def start(self) -> None:
+        """Begin to connect, and go on trying."""
+        self._client.connect_async(self._address.host, self._address.port, keepalive=self._address.keepalive_s)
+        self._client.loop_start()
+
+    def stop(self) -> None:
+        """Say good-bye, for good; the will is not sent. May be called twice."""
+        self._client.disconnect()
+        self._client.loop_stop()
+        self._client.reinitialise()  # it lets go of the two sockets by which its thread was woken
+        self._up.clear()
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Send one message if we are connected; if not, it is the sender's to send again."""
+        if self.up:
+            self._last = self._client.publish(topic, payload, qos=1, retain=retain)
+
+    def flush(self, timeout_s: float) -> None:
+        """Wait until the broker has the last message, but not for ever."""
+        if self._last is not None and self.up:
+            self._last.wait_for_publish(timeout_s)
+
+    def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+        self._generation += 1
+        if reason.is_failure:
+            self._tell(LinkChanged(up=False, why=LinkRefused(str(reason))))
+        else:
+            client.subscribe(self._topics)
+
+    def _unreachable(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+        where = f"{self._address.host}:{self._address.port}"
+        self._tell(LinkChanged(up=False, why=LinkDown(f"no broker answers at {where}; trying again")))
+
+    def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+        """A broker that refuses a subscription would leave us deaf: that is not being connected."""
+        if any(reason.is_failure for reason in reasons):
+            self._tell(LinkChanged(up=False, why=LinkRefused("no right to listen where we must")))
+        else:
+            self._up.set()
+            self._tell(LinkChanged(up=True))
+
+    def _disconnected(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
+        if self._up.is_set():
+            self._up.clear()
+            self._tell(LinkChanged(up=False))
+
+    def _arrived(self, client: mqtt.Client, _data: Any, message: mqtt.MQTTMessage) -> None:  # noqa: ANN401 - paho's own
+        mid, qos, generation = message.mid, message.qos, self._generation
+
+        def acknowledge() -> None:
+            """Message numbers belong to one connection: after the next one the broker sends the message again."""
+            if generation == self._generation:
+                client.ack(mid, qos)
+
+        self._tell(Incoming(_text(message), bytes(message.payload), acknowledge))
+
+
+def _text(message: mqtt.MQTTMessage) -> str:
+    """Give a topic as text; a topic that is no UTF-8 is none of ours."""
+    try:
+        return message.topic
+    except UnicodeDecodeError:
+        return ""

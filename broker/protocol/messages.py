@@ -1,0 +1,350 @@
+"""Every message, one struct each, and how far a table's clock is off by what its messages say.
+
+Unknown fields are refused: a newer sender says so in `schema`. `decode` (codec.py) is the only way in from the wire.
+"""
+
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from broker.protocol.facts import Fact
+from broker.protocol.rulings import AnyDecision
+from broker.protocol.types import (
+    LONGEST_PROFILE,
+    Code,
+    Count,
+    DealNo,
+    DeskRole,
+    DeviceId,
+    EventName,
+    Hash,
+    Imp,
+    Lifecycle,
+    MessageId,
+    Milliseconds,
+    Name,
+    PinHash,
+    PinMark,
+    PlannedPlay,
+    PlannedSession,
+    PlayerId,
+    PlayMinutes,
+    ProfileId,
+    PublicAddress,
+    PublicState,
+    Reason,
+    RoundNo,
+    Seat,
+    Seq,
+    StoreId,
+    TableNo,
+    Text,
+)
+
+SCHEMA: Literal[1] = 1
+
+MOST_ORDERS_KEPT: Final = 16
+"""Orders that a table remembers by their ids, so that a desk never takes another desk's for its own."""
+
+
+class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What every message carries."""
+
+    schema: Literal[1] = SCHEMA
+    id: MessageId
+    event: EventName
+
+
+# ---- from a table -------------------------------------------------------------------------------
+
+
+class LogMessage(Message, frozen=True, kw_only=True):
+    """One accepted fact of one table."""
+
+    table: TableNo
+    seq: Seq
+    at: Annotated[Milliseconds, Meta(description="wall clock of the table, for people; order comes from seq")]
+    fact: Fact
+    device: Annotated[DeviceId | None, Meta(description="which device sends it; not kept")] = None
+
+
+class TableState(Message, frozen=True, kw_only=True):
+    """How a table and its device stand."""
+
+    table: TableNo
+    seq: Annotated[Count, Meta(description="last fact accepted at the table")]
+    device: DeviceId
+    start: Annotated[Count, Meta(description="how often the device's program has been started")]
+    count: Annotated[Count, Meta(description="of this start's states; an older state may arrive later")]
+    lifecycle: Lifecycle
+    state: PublicState
+    round: RoundNo | None
+    deal: DealNo | None
+    unsent: Annotated[Count, Meta(description="facts for which no receipt has come")]
+    calling: bool
+    paused: bool = False
+    ordered: Annotated[Count, Meta(description="seq of the last order that was carried out; 0: none")] = 0
+    obeyed: Annotated[
+        dict[Seq, MessageId],
+        Meta(max_length=MOST_ORDERS_KEPT, description="the last orders that were carried out: their ids by seq"),
+    ] = {}
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: not told")] = None
+    heard: Annotated[
+        Milliseconds | None, Meta(description="`at` of the last receipt that it heard since its program was started")
+    ] = None
+    pin: Annotated[
+        PinMark | None,
+        Meta(description="tells which setting of the arbiters' PIN the table has; null: none, or an older program"),
+    ] = None
+    minutes: Annotated[
+        PlayMinutes | None,
+        Meta(description="of the present play, by the plan that the table goes by; null: it has no limit"),
+    ] = None
+    extra_min: Annotated[int, Meta(ge=0, le=9999, description="added to the present play, by desk and table")] = 0
+    stood_ms: Annotated[
+        Count | None,
+        Meta(description="how long the present play stood still in pauses that are over; null: its time is not known"),
+    ] = None
+    played_ms: Annotated[
+        Count | None,
+        Meta(description="in a pause: how long the present play had gone on when it began, without pauses before it"),
+    ] = None
+    arbiter: Annotated[
+        Annotated[str, Meta(max_length=100)] | None,
+        Meta(description="who is let in to rule there; empty: by PIN; null: nobody"),
+    ] = None
+    health: Annotated[
+        dict[Annotated[str, Meta(max_length=64)], Text],
+        Meta(max_length=16, description="what is wrong, by device; empty: all well"),
+    ]
+
+
+# ---- from the scorer ----------------------------------------------------------------------------
+
+
+class FromScorer(Message, frozen=True, kw_only=True):
+    """What the scorer's messages carry."""
+
+    seq: Annotated[Count, Meta(description="height of the scorer's journal when this was said")]
+
+
+class Refusal(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A fact that the scorer did not take, and why."""
+
+    seq: Seq
+    id: MessageId
+    code: Code
+
+
+class Taken(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A fact that is in the scorer's store."""
+
+    seq: Seq
+    id: MessageId
+
+
+class Receipt(FromScorer, frozen=True, kw_only=True):
+    """What of a table's facts is in the scorer's store: all up to `upto` but the `gaps`, and nothing beyond.
+
+    `taken` names the last ones by id, so that a device never takes another device's fact of the same number
+    for its own.
+    """
+
+    table: TableNo
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the scorer; null: not told")] = None
+    store: StoreId
+    upto: Count
+    gaps: Annotated[tuple[Seq, ...], Meta(max_length=1000)]
+    taken: Annotated[tuple[Taken, ...], Meta(max_length=100)]
+    refused: Annotated[tuple[Refusal, ...], Meta(max_length=100)]
+
+
+class Assignment(FromScorer, frozen=True, kw_only=True):
+    """All plays of one table, so that it can go on offline."""
+
+    table: TableNo
+    store: StoreId
+    profile: ProfileId
+    rules: (
+        Annotated[
+            str, Meta(max_length=LONGEST_PROFILE, description="the profile itself, as TOML, where it does not ship")
+        ]
+        | None
+    ) = None
+    plays: Annotated[tuple[PlannedPlay, ...], Meta(max_length=200)]
+    session: Annotated[PlannedSession | None, Meta(description="with it the table plays riichi, by that profile")] = (
+        None
+    )
+    recorded: Annotated[tuple[RoundNo, ...], Meta(max_length=200, description="rounds whose result is stored")]
+    repeats: Annotated[
+        dict[RoundNo, Annotated[tuple[PlayerId, ...], Meta(max_length=4)]],
+        Meta(max_length=200, description="in rounds to come: who has played that deal already, at any table"),
+    ] = {}
+    settled: Annotated[
+        tuple[RoundNo, ...],
+        Meta(max_length=200, description="of the recorded: rounds that arbiters have settled before they were played"),
+    ] = ()
+    minutes: Annotated[
+        dict[RoundNo, PlayMinutes],
+        Meta(max_length=200, description="time for the play of a round, from its confirmation; others have no limit"),
+    ] = {}
+    public_address: PublicAddress = ""
+
+
+class Served(FromScorer, frozen=True, kw_only=True):
+    """How the room sees a table: which device serves it, and what becomes of its call."""
+
+    table: TableNo
+    device: Annotated[DeviceId | None, Meta(description="the one whose facts are taken; null: none has spoken")]
+    refused: Annotated[DeviceId | None, Meta(description="another one that was refused last")] = None
+    calls_before: Annotated[Count | None, Meta(description="open calls that are older than its own; null: none")] = None
+    arbiter_coming: Annotated[bool, Meta(description="an arbiter is on the way to its call; who is not told")] = False
+
+
+class ComparedSeat(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One player's line in a traveller."""
+
+    player: PlayerId
+    points: int
+    imp: Imp | None
+    fine: int
+
+
+class ComparedPlay(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One play of a deal, beside the others."""
+
+    table: TableNo
+    round: RoundNo
+    form: Hash | None
+    seats: dict[Seat, ComparedSeat]
+
+
+class Traveller(FromScorer, frozen=True, kw_only=True):
+    """All plays of a deal side by side."""
+
+    deal: DealNo
+    complete: bool
+    expected: Count
+    plays: tuple[ComparedPlay, ...]
+
+
+class PublicTraveller(Traveller, frozen=True, kw_only=True):
+    """The same for everybody, said once all tables have played the deal."""
+
+
+class Standing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One player's line."""
+
+    place: Annotated[int, Meta(ge=1)]
+    player: PlayerId
+    name: Name
+    imp: Imp
+    fines: int
+    plays: Count
+
+
+class TeamStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One team's line."""
+
+    place: Annotated[int, Meta(ge=1)]
+    team: Name
+    imp: Imp
+    fines: int
+    deals: Count
+    best: Annotated[int | None, Meta(description="the best place that it can still reach; null: not told")] = None
+    worst: Annotated[int | None, Meta(description="the last place that it can still come to")] = None
+
+
+class Standings(FromScorer, frozen=True, kw_only=True):
+    """Who leads; `seq` is its version."""
+
+    final: bool
+    plays_in: Count
+    plays_expected: Count
+    rows: tuple[Standing, ...]
+    teams: tuple[TeamStanding, ...] = ()
+
+
+class PublicStandings(Standings, frozen=True, kw_only=True):
+    """Who leads by the deals that all their tables have played, for everybody."""
+
+
+class Ruling(Message, frozen=True, kw_only=True):
+    """An arbiter's ruling from the desk, as the scorer has stored it. It never erases: see rulings.py.
+
+    `table`, `round` and `deal` say which play it is about; a deal alone: all plays of the deal; none: the event.
+    """
+
+    number: Annotated[Seq, Meta(description="order of the desk's rulings, without gaps")]
+    after: Annotated[
+        MessageId | None,
+        Meta(description="the last word on this (a result, a ruling) that its author had before them; null: none"),
+    ]
+    table: TableNo | None = None
+    round: RoundNo | None = None
+    deal: DealNo | None = None
+    decision: AnyDecision
+    author: Name
+    account: Annotated[str, Meta(max_length=64, description="login name of the author")]
+    role: DeskRole
+    reason: Reason
+    at: Milliseconds
+
+
+class Alert(FromScorer, frozen=True, kw_only=True):
+    """Something that an arbiter must know."""
+
+    code: Code
+    table: TableNo | None
+    topic: Annotated[str, Meta(max_length=200)] | None
+    text: Text
+    at: Milliseconds
+
+
+# ---- from the desk ------------------------------------------------------------------------------
+
+
+Command = Literal["clear_call", "pause", "resume", "extra_time", "reopen", "admit"]
+
+
+class Order(Message, frozen=True, kw_only=True):
+    """What the arbiter tells a table to do. Why is kept at the desk: a table reads no free text.
+
+    An order whose `seq` is not above that of the last one carried out is an old one, and is not obeyed.
+    """
+
+    table: TableNo
+    seq: Annotated[Seq, Meta(description="grows with every order of the desk, with gaps")]
+    command: Command
+    minutes: Annotated[int, Meta(ge=0, le=60, description="of extra time; 0 with other commands")] = 0
+    author: Name
+
+
+class ArbiterPin(Message, frozen=True, kw_only=True):
+    """The event's PIN for arbiters, as it was set at the desk: by its hash alone, of a salt of its own.
+
+    A table keeps the one that was set last, of those that it has heard of.
+    """
+
+    table: TableNo
+    set_at: Annotated[Milliseconds, Meta(description="wall clock of the desk, each later than the one before")]
+    hash: PinHash
+
+
+CLOCK_TOLERANCE_MS: Final = 120_000
+
+
+def clock_is_behind(at: int, heard: int | None) -> bool:
+    """Say whether a clock that shows `at` is far behind the scorer's, which showed `heard` before. Ms since 1970."""
+    return heard is not None and heard - at > CLOCK_TOLERANCE_MS
+
+
+def clock_offset(state: TableState, now: int) -> int | None:
+    """Give by how many ms a table's clock is far ahead (or, below 0, behind) of ours; 0: it is right; None: unknown."""
+    if state.at is None:
+        return None
+    if state.at - now > CLOCK_TOLERANCE_MS:
+        return state.at - now
+    if state.heard is None:
+        return None
+    return state.at - state.heard if clock_is_behind(state.at, state.heard) else 0

@@ -1,0 +1,230 @@
+"""The types that messages are made of, each with one meaning (RULES.md, "Words").
+
+Numbers and names, sessions, plays to do.
+"""
+
+from typing import Annotated, Final, Literal, get_args
+
+from msgspec import Meta, Struct
+
+Seat = Literal["east", "south", "west", "north"]
+"""The chair. Turn order is the order of this list."""
+
+SEATS: Final[tuple[Seat, ...]] = get_args(Seat)
+
+Wind = Literal["east", "south", "west", "north"]
+"""A prevalent wind or a seat's wind; never called just "wind" in a message."""
+
+WinKind = Literal["discard", "self_drawn", "draw"]
+"""How a play ended; a draw is a play that nobody won."""
+
+Lifecycle = Literal["init", "ready", "alert", "disconnected", "lost"]
+"""Of a table's device, as in the Homie convention; `lost` is said by its last will."""
+
+PublicState = Literal[
+    "waiting", "restoring", "seating", "confirming", "playing", "declared", "accepting", "recorded", "finished"
+]
+"""What a table says of itself. An open claim window is told as `playing`: nothing about a press may show."""
+
+Verifier = Literal["camera", "scanner", "hand"]
+"""How the trays of a play were found to be right, the surest first; by hand nothing was verified."""
+
+# In Python `$` also matches before a newline at the end, in JSON Schema it does not: `$(?!\n)` is the same in both.
+EventName = Annotated[
+    str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)", description="an event; no dots (NATS client ids)")
+]
+MessageId = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="unique for ever; a resend keeps it")
+]
+DeviceId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="one kiosk's journal")]
+StoreId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="one scorer's store")]
+PlayerId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
+LONGEST_PROFILE: Final = 20_000
+"""Characters of a rule profile."""
+
+ProfileId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)")]
+Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$(?!\n)", description="stable; listed in docs/codes.md")]
+Text = Annotated[str, Meta(max_length=500)]
+Name = Annotated[str, Meta(min_length=1, max_length=100)]
+Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]
+
+LONGEST_LINE: Final = 60
+"""Characters of what stands in one line beside a name: a club, a number of a federation."""
+
+COUNTRY: Final = "[A-Z]{2,3}"
+"""A code as flags are named by: ISO 3166-1 (FR), or of the Olympic committee (FRA), as mahjong federations write."""
+
+LAST_TABLE: Final = 9999
+TableNo = Annotated[int, Meta(ge=1, le=LAST_TABLE)]
+SetNo = Annotated[int, Meta(ge=1, le=99, description="number of the tile set in a carrier")]
+DealNo = Annotated[int, Meta(ge=1, le=9999)]
+RoundNo = Annotated[int, Meta(ge=1, le=999)]
+PlayMinutes = Annotated[int, Meta(ge=1, le=240, description="time for one play")]
+Seq = Annotated[int, Meta(ge=1, le=2**31 - 1, description="order at the sender, without gaps")]
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+HandValue = Annotated[int, Meta(ge=1, le=999, description="HV, in fan points")]
+Points = Annotated[int, Meta(ge=-9999, le=9999)]
+Imp = (
+    int
+    | Annotated[
+        str, Meta(pattern=r"^-?[0-9]{1,18}/[0-9]{1,18}$(?!\n)", description="a mean of IMPs as an exact fraction")
+    ]
+)
+Fault = Literal["nobody", "others", "own"]
+"""Whose fault it was that a play could not be played, seen from one player; the profile says what each gives."""
+
+AWARD_IMP: Final = 99
+FINE_IMP: Final = 99
+"""The most IMP that one ruling gives or takes."""
+
+AwardImp = Annotated[
+    int, Meta(ge=-AWARD_IMP, le=AWARD_IMP, description="IMP that an arbiter gives, or below zero takes")
+]
+LONGEST_REASON: Final = 500
+Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
+RulerRole = Literal["head_arbiter", "table_arbiter"]
+DeskRole = Literal["head_arbiter", "table_arbiter", "organiser"]
+"""Who may decide at the desk; an organiser corrects the plan alone."""
+FineImp = Annotated[int, Meta(ge=1, le=FINE_IMP, description="IMP taken off after conversion")]
+Serial = Annotated[int, Meta(ge=1, le=136)]
+Milliseconds = Annotated[int, Meta(ge=0, le=7_258_118_400_000, description="since 1970, to the year 2200")]
+
+SESSION_START: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$(?!\n)"
+"""Local time, to the minute, as a browser's field gives it."""
+
+
+class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Some rounds that are played without a long pause, and their clocks."""
+
+    name: Name
+    first_round: RoundNo
+    last_round: RoundNo
+    starts: Annotated[str, Meta(pattern=SESSION_START, description="date and time where it is played")] | None = None
+    play_minutes: PlayMinutes | None = None
+
+
+LONGEST_PUBLIC_ADDRESS: Final = 64
+"""Characters: with a code behind it, what an ordinary screen shows as a QR code of four pixels a module."""
+
+_NAME: Final = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_PORT: Final = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+PUBLIC_ADDRESS: Final = rf"^(https?://{_NAME}(\.{_NAME}){{0,15}}(:{_PORT})?(/[A-Za-z0-9._~-]{{1,64}}){{0,8}})?$(?!\n)"
+"""A host by name or in four numbers; a path may follow, no slash at the end, no query, nobody's password."""
+
+PublicAddress = Annotated[
+    str,
+    Meta(
+        max_length=LONGEST_PUBLIC_ADDRESS,
+        pattern=PUBLIC_ADDRESS,
+        description="where the desk is for everybody; empty: not made known",
+    ),
+]
+
+HandKind = Literal["ron", "tsumo", "draw", "abort", "chombo", "minor_fault", "end"]
+"""How a hand ended; a minor fault ends none, and `end` is the end of the session."""
+
+AbortReason = Literal["nine_terminals", "four_winds", "four_riichi", "four_kans", "triple_ron"]
+
+Score = Annotated[int, Meta(ge=-1_000_000, le=1_000_000, description="points")]
+
+Seats = Annotated[tuple[Seat, ...], Meta(max_length=4)]
+
+
+class RiichiWin(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What one winner's hand is worth: han, with fu under 5 han; or so many yakuman."""
+
+    han: Annotated[int, Meta(ge=0, le=99)] = 0
+    fu: Annotated[int, Meta(ge=0, le=999)] = 0
+    yakuman: Annotated[int, Meta(ge=0, le=6)] = 0
+    responsible: Seat | None = None
+    """Who fed the set that made the yakuman certain (pao)."""
+
+
+class RiichiEvent(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What happened in a hand. `riichi`: who has laid a deposit in it."""
+
+    kind: HandKind
+    wins: dict[Seat, RiichiWin] = {}
+    loser: Seat | None = None
+    tenpai: Seats = ()
+    nagashi: Seats = ()
+    reason: AbortReason | None = None
+    offenders: Seats = ()
+    dependent: Seats = ()
+    """Offenders whose fault followed from another's, who do not pay."""
+    yakuman_tenpai: Seats = ()
+    """Whose hands a fault spoilt that could still have become a yakuman."""
+    kan_from: Seat | None = None
+    """Whose discard was made a kan, when a tsumo wins on its replacement."""
+    riichi: Seats = ()
+
+
+class RiichiStanding(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where a session stands before a hand, the first of which is 1."""
+
+    hand: Annotated[int, Meta(ge=1, le=9999)]
+    round_wind: Wind
+    dealer: Seat
+    counters: Count
+    deposits: Count
+    scores: dict[Seat, Score]
+    over: bool = False
+
+
+class Player(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Who sits there."""
+
+    id: PlayerId
+    name: Name
+
+
+Row13 = Annotated[tuple[Serial, ...], Meta(min_length=13, max_length=13)]
+Row11 = Annotated[tuple[Serial, ...], Meta(min_length=11, max_length=11)]
+Row10 = Annotated[tuple[Serial, ...], Meta(min_length=10, max_length=10)]
+Tray = tuple[Row13, Row11, Row10]
+"""One seat's 34 serials: the hand, then the wall in two rows, each from the player's left."""
+
+
+class PlayRef(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which play a fact is about: one table playing one deal in one round."""
+
+    round: RoundNo
+    deal: DealNo
+
+
+class PlannedPlay(PlayRef, frozen=True, kw_only=True):
+    """One play that a table is to do: never a face, only serials."""
+
+    set: SetNo
+    prevalent_wind: Wind
+    dealer: Seat
+    players: dict[Seat, Player]
+    order: dict[Seat, Tray]
+
+
+class PlannedSession(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A riichi session at one table: hands are dealt there, one after the other.
+
+    `set`: whose tiles are dealt. `standing` and `entries`: where it stands and how many entries the scorer has of it,
+    for a device that has none.
+    """
+
+    round: RoundNo
+    players: dict[Seat, Player]
+    set: SetNo = 1
+    standing: RiichiStanding | None = None
+    entries: Count = 0
+
+
+PIN_HASH: Final = r"^\$argon2id\$v=19\$m=65536,t=3,p=4\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$(?!\n)"
+"""Our own parameters alone: a hash names what memory it takes to look at it, and a table has little."""
+
+PIN_MARK_DIGITS: Final = 16
+"""Hexadecimal digits: enough to tell one setting of a PIN from another."""
+
+PinMark = Annotated[str, Meta(pattern=rf"^[0-9a-f]{{{PIN_MARK_DIGITS}}}$(?!\n)")]
+
+PinHash = Annotated[str, Meta(pattern=PIN_HASH, description="of the arbiters' PIN, Argon2id")]
+
+HOST_PATTERN: Final = r"[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63}){0,15}\.?|[0-9A-Fa-f:]{2,45}"
+"""A broker's name or address. Other names make the resolver raise on the client's own thread, which then ends."""

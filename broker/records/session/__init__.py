@@ -1,1 +1,0 @@
-"""The sheet of a riichi session: every hand, what it paid, who has which place."""

@@ -1,1 +1,0 @@
-"""Riichi for people and scripts: the command, the points table, real records checked."""

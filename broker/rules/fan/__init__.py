@@ -1,1 +1,0 @@
-"""The value of an MCR hand: validation, the 81 fan and their names, and the library that counts them."""

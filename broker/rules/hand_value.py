@@ -1,0 +1,195 @@
+"""What a hand is worth that lies face down, by either rule book: from what its table asks to the answer.
+
+Faces come in, none goes out.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from broker.protocol import (
+    AnyCountAnswer,
+    CountedFan,
+    CountedFu,
+    CountedYaku,
+    CountRequest,
+    HandLayout,
+    McrValue,
+    McrWinDetails,
+    NotCounted,
+    RiichiDeclared,
+    RiichiValue,
+    RiichiWinDetails,
+    Seat,
+    Wind,
+)
+from broker.rules.deal import RED, SerialTray, has_red, seat_wind
+from broker.rules.errors import RuleError
+from broker.rules.hand_from_serials import KONG, DescribedHand, LaidHand, LaidMeld, sort_as_described, sort_by_walls
+from broker.rules.mcr import McrHand, McrMeld, McrSituation, count_fan
+from broker.rules.profiles import Rules
+from broker.rules.riichi import RiichiProfile
+from broker.rules.riichi.hand import RiichiHand, RiichiMeld, RiichiSituation
+from broker.rules.riichi.value import riichi_value
+
+SerialOrder = Mapping[Seat, SerialTray]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTiles:
+    """What is known of the tiles of a play. `faces`: of each serial of the set that lies there."""
+
+    faces: Mapping[int, str]
+    order: SerialOrder | None = None
+    """Who was dealt which; None where that was not read."""
+    prevalent_wind: Wind = "east"
+    dealer: Seat = "east"
+
+
+def answer_count(request: CountRequest, tiles: KnownTiles, rules: Rules) -> AnyCountAnswer:
+    """Give what a hand is worth, or the code of what keeps it from being counted."""
+    try:
+        return _counted(request, tiles, rules)
+    except RuleError as refusal:
+        return NotCounted(code=refusal.code)
+
+
+def _counted(request: CountRequest, tiles: KnownTiles, rules: Rules) -> AnyCountAnswer:
+    said = request.said
+    if isinstance(rules, RiichiProfile):
+        if not isinstance(said, RiichiWinDetails):
+            raise RuleError("no_fan_here", "this is played under riichi rules")
+        return _riichi_value(_as_described(request, said.laid), said, request.seat, tiles.faces, rules)
+    if not isinstance(said, McrWinDetails):
+        raise RuleError("no_han_here", "this is played under MCR rules")
+    return _mcr_value(request, said, tiles, rules.payments.minimum.value)
+
+
+def _as_described(request: CountRequest, laid: HandLayout) -> DescribedHand:
+    return sort_as_described(request.groups, self_drawn=laid.self_drawn, concealed_kongs=laid.concealed_kongs)
+
+
+def _mcr_value(request: CountRequest, said: McrWinDetails, tiles: KnownTiles, minimum: int) -> McrValue:
+    laid = _sorted(request, said, tiles.order)
+    face = tiles.faces.__getitem__
+    hand = McrHand(
+        tuple(map(face, laid.concealed)), face(laid.winning), tuple(_mcr_meld(meld, face) for meld in laid.melds)
+    )
+    counted = count_fan(
+        hand,
+        McrSituation(
+            self_drawn=laid.self_drawn,
+            seat_wind=seat_wind(request.seat, tiles.dealer),
+            prevalent_wind=tiles.prevalent_wind,
+            last_of_kind=said.last_of_kind,
+            last_tile=said.last_tile,
+            kong=said.kong,
+        ),
+    )
+    elements = tuple(CountedFan(id=one.id, fan=one.fan) for one in counted.elements)
+    return McrValue(fan=counted.fan, minimum=minimum, elements=elements)
+
+
+def _sorted(request: CountRequest, said: McrWinDetails, order: SerialOrder | None) -> LaidHand | DescribedHand:
+    """Give the hand as the walls tell; where none was read, as it was said. Raises RuleError `walls_not_read`."""
+    if order is not None:
+        return sort_by_walls(request.groups, order, request.seat)
+    if said.laid is None:
+        raise RuleError("walls_not_read", "nothing has read the walls, so the tiles do not tell who drew them")
+    return _as_described(request, said.laid)
+
+
+def _mcr_meld(meld: LaidMeld, face: Callable[[int], str]) -> McrMeld:
+    """Give a meld by its faces. Raises RuleError `not_a_meld`."""
+    tiles = tuple(sorted(map(face, meld.serials)))
+    if len(tiles) == KONG:
+        return McrMeld("kong", tiles, concealed=meld.concealed)
+    return McrMeld("pung" if len(set(tiles)) == 1 else "chow", tiles)
+
+
+NO_RIICHI: Final = (0, False)
+
+DECLARED: Final[Mapping[RiichiDeclared | None, tuple[int, bool]]] = {
+    None: NO_RIICHI,
+    "riichi": (1, False),
+    "double_riichi": (2, False),
+    "open_riichi": (1, True),
+    "double_open_riichi": (2, True),
+}
+"""How riichi was declared: `riichi` and `open_riichi` of a situation."""
+
+
+def _riichi_value(
+    laid: DescribedHand, said: RiichiWinDetails, winner: Seat, faces: Mapping[int, str], profile: RiichiProfile
+) -> RiichiValue:
+    """Count a hand.
+
+    Raises RuleError with the codes of `Hand`, `Meld`, `Situation` and `value`, `red_fives_unclear` or
+    `tile_laid_twice`.
+    """
+    held = (*laid.concealed, *(serial for meld in laid.melds for serial in meld.serials), laid.winning)
+    if len({*held, *said.dora, *said.ura}) < len(held) + len(said.dora) + len(said.ura):
+        raise RuleError("tile_laid_twice", "one serial is there twice")
+    face = _faces(held, faces, said.red_fives)
+    hand = RiichiHand(
+        tuple(map(face, laid.concealed)), face(laid.winning), tuple(_riichi_meld(meld, face) for meld in laid.melds)
+    )
+    worth = riichi_value(hand, _riichi_situation(said, winner, faces, self_drawn=laid.self_drawn), profile)
+    return RiichiValue(
+        han=worth.han,
+        fu=worth.fu.rounded if worth.fu else 0,
+        yakuman=worth.yakuman,
+        yaku=tuple(CountedYaku(id=one.id, han=one.han, yakuman=one.yakuman) for one in worth.yaku),
+        items=tuple(CountedFu(id=one.id, fu=one.fu) for one in worth.fu.items) if worth.fu else (),
+    )
+
+
+def _faces(held: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[[int], str]:
+    """Give what names a tile's face. Of each suit one five may be red: so many are, of suits that have a five here.
+
+    A set that is registered with its red fives tells by itself. Of all four fives of a suit one is red; else whose
+    suit's they are changes nothing that is counted. Raises RuleError `red_fives_unclear`.
+    """
+    if has_red(faces.values()):
+        return faces.__getitem__
+    fives: dict[str, list[int]] = {}
+    for serial in held:
+        if faces[serial] in RED.values():
+            fives.setdefault(faces[serial], []).append(serial)
+    if red > len(fives):
+        raise RuleError("red_fives_unclear", f"{red} red fives, and fives of {len(fives)} suits")
+    named = {five: name for name, five in RED.items()}
+    most = sorted(fives, key=lambda five: -len(fives[five]))
+    reds = {fives[five][0]: named[five] for five in most[:red]}
+    return lambda serial: reds.get(serial, faces[serial])
+
+
+def _riichi_situation(
+    said: RiichiWinDetails, winner: Seat, faces: Mapping[int, str], *, self_drawn: bool
+) -> RiichiSituation:
+    riichi, is_open = DECLARED[said.riichi]
+    last, kan = said.moment == "last_tile", said.moment == "kan"
+    return RiichiSituation(
+        seat_wind=seat_wind(winner, said.dealer),
+        round_wind=said.round_wind,
+        self_drawn=self_drawn,
+        riichi=riichi,
+        open_riichi=is_open,
+        ippatsu=said.ippatsu,
+        rinshan=kan and self_drawn,
+        chankan=kan and not self_drawn,
+        haitei=last and self_drawn,
+        houtei=last and not self_drawn,
+        first_turn=said.moment == "first_turn",
+        dora_indicators=tuple(faces[serial] for serial in said.dora),
+        ura_indicators=tuple(faces[serial] for serial in said.ura),
+    )
+
+
+def _riichi_meld(meld: LaidMeld, face: Callable[[int], str]) -> RiichiMeld:
+    """Give a meld by its faces. Raises RuleError `not_a_meld`."""
+    tiles = tuple(map(face, meld.serials))
+    if len(tiles) == KONG:
+        return RiichiMeld("kan", tiles, open=not meld.concealed)
+    kind = "pon" if len({RED.get(tile, tile) for tile in tiles}) == 1 else "chii"
+    return RiichiMeld(kind, tuple(sorted(tiles, key=lambda tile: RED.get(tile, tile))))

@@ -1,0 +1,310 @@
+"""The value of an MCR hand.
+
+The 81 fan, PyMahjongGB that counts them, and what the Green Book counts otherwise (docs/fan.md).
+
+PyMahjongGB is asked only about hands that can be. It is a compiled module without a wheel for any platform, so it is
+imported when a hand is counted and not before. It writes past its arrays for more than four melds, returns values for
+tiles that no set has, and drops situations that contradict the hand: `broker.rules.mcr.hand` keeps such things from it.
+
+Values differ in the Green Book for kongs (fan.toml). Beside that, *Fully Concealed Hand* is counted for a self-drawn
+hand of a kind that is concealed by nature, where the library counts *Self-Drawn* or, beside *Last Tile Draw* and *Out
+with Replacement Tile*, nothing. The library has already chosen the division of the hand that is worth most by *its*
+values. Another one may be worth more by the Green Book's, so each difference is looked at:
+
+* Kongs are melds and so the same in every division.
+* Nine Gates, Seven Shifted Pairs and Thirteen Orphans are taken before any division, as in the book.
+* Four Concealed Pungs: only three consecutive pungs of a suit can be divided otherwise (into chows), and then the pungs
+  are worth Pure Shifted Pungs 24 as well: the library has chosen them already.
+* Seven Pairs gain up to 4. In a hand that is also four sets and a pair every count is even, and no sum of different
+  chows is even in every tile. So its chows are a, a, b, b or all alike, or there are pungs that make up for them: n and
+  n + 3 beside two chows, or n, n + 1 and n + 2 beside one. The last is all alike, too, and all alike is Quadruple Chow
+  48. Of the others Pure Terminal Chows 64 stay ahead, and all that comes near the 24 of Seven Pairs is All Fives, which
+  may be overtaken. So where the library says All Fives with Pure Double Chow, both are compared.
+
+Tests go through all these hands.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any, Final, Literal, get_args
+
+import msgspec
+from msgspec import Meta, Struct
+
+from broker.protocol import SEATS
+from broker.rules.deal import KINDS
+from broker.rules.errors import RuleError
+from broker.rules.mcr import referee
+from broker.rules.mcr.hand import (
+    McrHand,
+    McrMeld,
+    McrSituation,
+    check_situation,
+    is_seven_pairs,
+    is_winning,
+    kind_counts,
+)
+from broker.rules.mcr.referee import Hu, Judge
+from broker.rules.profile import PaymentRules
+
+Ruleset = Literal["green-book", "1998"]
+"""Which book: the Green Book of 2006 (international events), or the Chinese text of 1998 as PyMahjongGB counts it."""
+
+RULESETS: Final[tuple[Ruleset, ...]] = get_args(Ruleset)
+
+Language = Literal["en", "fr", "zh"]
+
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
+
+Value = Annotated[int, Meta(ge=1, le=88)]
+
+
+class Fan(Struct, frozen=True, forbid_unknown_fields=True):
+    """One fan, as fan.toml explains it."""
+
+    fan: Value
+    en: str
+    fr: str
+    zh: str
+    fan_1998: Value | None = None
+    library: str | None = None
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    fan: dict[str, Fan]
+    beside: dict[str, Fan]
+
+
+@cache
+def _file() -> _File:
+    text = (files("broker.rules.fan") / "fan.toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=_File)
+
+
+def fan_81() -> Mapping[str, Fan]:
+    """Give the 81 fan by id, in the order of the book."""
+    return _file().fan
+
+
+@cache
+def fan_entries() -> Mapping[str, Fan]:
+    """Give by id all that a count can hold: the 81 fan and what lies beside them."""
+    return _file().fan | _file().beside
+
+
+@cache
+def ids_by_library_name() -> Mapping[str, str]:
+    """Give the id for each English name of PyMahjongGB's."""
+    return {fan.library or fan.en: fan_id for fan_id, fan in fan_entries().items()}
+
+
+@cache
+def fan_place(fan_id: str) -> int:
+    """Give the place in the book, from 0."""
+    return list(fan_entries()).index(fan_id)
+
+
+def fan_value(fan_id: str, ruleset: Ruleset) -> int:
+    """Give what a fan is worth in a book. Raises RuleError `unknown_ruleset`."""
+    if ruleset not in RULESETS:
+        raise RuleError("unknown_ruleset", f"no ruleset {ruleset!r}; there are: {', '.join(RULESETS)}")
+    fan = fan_entries()[fan_id]
+    return fan.fan_1998 if ruleset == "1998" and fan.fan_1998 is not None else fan.fan
+
+
+def fan_name(fan_id: str, language: Language = "en") -> str:
+    """Give the name of a fan in a language."""
+    fan = fan_entries()[fan_id]
+    return {"en": fan.en, "fr": fan.fr, "zh": fan.zh}[language]
+
+
+SUITS: Final = {"m": "W", "p": "B", "s": "T"}
+
+HONORS: Final = {"1z": "F1", "2z": "F2", "3z": "F3", "4z": "F4", "5z": "J3", "6z": "J2", "7z": "J1"}
+"""East to north, then white, green and red, which the library has in the opposite order."""
+
+MELDS: Final = {"chow": "CHI", "pung": "PENG", "kong": "GANG"}
+
+CONCEALED, CLAIMED = 0, 1
+"""Whom a meld was claimed from: nobody, or a player. From whom makes no difference to the value."""
+
+
+@cache
+def mahjong_gb() -> Any:  # noqa: ANN401 - it ships no types
+    """Import the library. Raises RuleError `fan_counter_missing`."""
+    try:
+        import MahjongGB  # noqa: PLC0415 - most commands do without a module that has to be compiled
+    except ImportError as error:
+        raise RuleError("fan_counter_missing", f"PyMahjongGB is not installed here: {error}") from None
+    return MahjongGB
+
+
+def code_from_tile(tile: str) -> str:
+    """Give the library's word for a tile."""
+    return HONORS.get(tile) or f"{SUITS[tile[1]]}{tile[0]}"
+
+
+@cache
+def tile_from_code(code: str) -> str:
+    """Give our word for a tile of the library's."""
+    return next(tile for tile in KINDS if code_from_tile(tile) == code)
+
+
+def pack_from_meld(meld: McrMeld) -> tuple[str, str, int]:
+    """Give the library's form of a meld; a chow is named by its middle tile."""
+    return MELDS[meld.kind], code_from_tile(sorted(meld.tiles)[1]), CONCEALED if meld.concealed else CLAIMED
+
+
+def fan_ids(hand: McrHand, situation: McrSituation) -> list[str]:
+    """Give the id of each fan that the library counts, one for each time, for the division that is worth most to it.
+
+    It adds Last Tile by itself where the winner's own melds show the three others. Raises RuleError
+    `fan_counter_missing` or `fan_counter_failed`.
+    """
+    try:
+        counted = mahjong_gb().MahjongFanCalculator(
+            pack=tuple(pack_from_meld(meld) for meld in hand.melds),
+            hand=tuple(code_from_tile(tile) for tile in hand.concealed),
+            winTile=code_from_tile(hand.winning_tile),
+            flowerCount=0,  # played without flowers (MIL)
+            isSelfDrawn=situation.self_drawn,
+            is4thTile=situation.last_of_kind,
+            isAboutKong=situation.kong,
+            isWallLast=situation.last_tile,
+            seatWind=SEATS.index(situation.seat_wind),
+            prevalentWind=SEATS.index(situation.prevalent_wind),
+            verbose=True,
+        )
+        return [ids_by_library_name()[english] for _, times, _, english in counted for _ in range(times)]
+    except (TypeError, KeyError) as error:  # what it raises, and a name of another version's
+        raise RuleError("fan_counter_failed", f"PyMahjongGB does not count this hand: {error}") from None
+
+
+CONCEALED_BY_NATURE: Final = frozenset(
+    ["seven_pairs", "seven_shifted_pairs", "thirteen_orphans", "nine_gates", "four_concealed_pungs"]
+)
+
+OF_THE_DIVISION: Final = frozenset(
+    [
+        "all_fives",
+        "all_chows",
+        "pure_double_chow",
+        "mixed_double_chow",
+        "short_straight",
+        "edge_wait",
+        "closed_wait",
+        "single_wait",
+    ]
+)
+"""What the chows a, a, b, b and a pair, each with a five, can count that seven pairs do not."""
+
+
+def by_green_book(fan_ids: Sequence[str], hand: McrHand, situation: McrSituation) -> list[str]:
+    """Give the fan that the Green Book counts, from those that the library does."""
+    if not situation.self_drawn:
+        return list(fan_ids)
+    ways = [_fully_concealed(fan_ids)]
+    if {"all_fives", "pure_double_chow"} <= set(fan_ids) and is_seven_pairs(kind_counts(hand.standing)):
+        ways.append(_as_seven_pairs(fan_ids))
+    return max(ways, key=lambda ids: sum(fan_value(fan_id, "green-book") for fan_id in ids))
+
+
+def _fully_concealed(fan_ids: Sequence[str]) -> list[str]:
+    if CONCEALED_BY_NATURE.isdisjoint(fan_ids):
+        return list(fan_ids)
+    return [*(fan_id for fan_id in fan_ids if fan_id != "self_drawn"), "fully_concealed_hand"]
+
+
+def _as_seven_pairs(fan_ids: Sequence[str]) -> list[str]:
+    """Read All Fives as Seven Pairs. The division's fan go; All Simples comes back, which All Fives implied."""
+    kept = [fan_id for fan_id in fan_ids if fan_id not in OF_THE_DIVISION]
+    simples = [] if "middle_tiles" in fan_ids else ["all_simples"]
+    return ["seven_pairs", *kept, *simples]
+
+
+@dataclass(frozen=True, slots=True)
+class FanElement:
+    """One fan of a hand: its id in fan.toml, and what it is worth in the book by which it was counted."""
+
+    id: str
+    fan: int
+
+
+@dataclass(frozen=True, slots=True)
+class FanCount:
+    """A hand's value: the sum of its elements, which are in order of value, one for each time a fan is counted."""
+
+    fan: int
+    elements: tuple[FanElement, ...]
+
+
+def count_fan(hand: McrHand, situation: McrSituation, ruleset: Ruleset = "green-book") -> FanCount:
+    """Count a hand. It may be worth less than a profile's minimum: `at_least` asks for that.
+
+    Raises RuleError with the codes of `situation.check`, `not_winning`, `unknown_ruleset`, `fan_counter_missing` or
+    `fan_counter_failed`.
+    """
+    check_situation(hand, situation)
+    if not is_winning(hand.standing):
+        raise RuleError("not_winning", "these tiles are not a winning hand")
+    ids = fan_ids(hand, situation)
+    if ruleset == "green-book":
+        ids = by_green_book(ids, hand, situation)
+    elements = [FanElement(fan_id, fan_value(fan_id, ruleset)) for fan_id in ids]
+    elements.sort(key=lambda element: (-element.fan, fan_place(element.id)))
+    return FanCount(sum(element.fan for element in elements), tuple(elements))
+
+
+def check_minimum(minimum: int, counted: FanCount) -> None:
+    """Raise RuleError `below_minimum` where a hand is not worth enough to win."""
+    if counted.fan < minimum:
+        raise RuleError("below_minimum", f"the hand is worth {counted.fan}, under the minimum of {minimum}")
+
+
+def count_hu(hu: Hu, ruleset: Ruleset = "green-book") -> FanCount:
+    """Count a declared hu; no minimum is asked for. Raises RuleError with the codes of `Hand`, `Situation`, `count`."""
+    return count_fan(hand_from_hu(hu), situation_from_hu(hu), ruleset)
+
+
+def hand_from_hu(hu: Hu) -> McrHand:
+    """Give the tiles of a hu. Raises RuleError with the codes of `Hand`."""
+    return McrHand(hu.concealed, hu.winning_tile, tuple(meld_from_table(meld) for meld in hu.melds))
+
+
+def situation_from_hu(hu: Hu) -> McrSituation:
+    """Give how a hu came about. Raises RuleError with the codes of `Situation`."""
+    return McrSituation(
+        self_drawn=hu.self_drawn,
+        seat_wind=hu.seat_wind,
+        prevalent_wind=hu.prevalent_wind,
+        last_of_kind=hu.last_of_kind,
+        last_tile=hu.last_tile,
+        kong=hu.kong,
+    )
+
+
+@cache
+def meld_from_table(meld: referee.TableMeld) -> McrMeld:
+    """Give a meld of the table's."""
+    return McrMeld(meld.kind, meld.tiles, concealed=meld.concealed)
+
+
+BOOK: Final[Ruleset] = "green-book"
+"""By which international events count."""
+
+
+def fan_judge(payments: PaymentRules, ruleset: Ruleset = BOOK) -> Judge:
+    """Give the judge of a profile: the hand value of a hu, refused under the profile's minimum.
+
+    The judge raises RuleError with the codes of `count_hu`, or `below_minimum`.
+    """
+    minimum = payments.minimum.value
+
+    def judge(hu: Hu) -> int:
+        counted = count_hu(hu, ruleset)
+        check_minimum(minimum, counted)
+        return counted.fan
+
+    return judge

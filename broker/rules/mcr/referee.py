@@ -1,0 +1,370 @@
+"""The referee of a play with its tiles: what each seat may do, what becomes of it, and a recorded play judged again.
+
+All that `turns` says holds; here is only what the tiles add. What the tiles allow is said in one place, `OPTIONS`: a
+move that is not among the options is refused, and `legal_actions` lists them. A declared hu is put to a judge, who
+counts hands: nothing of the referee counts fan.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.protocol import SEATS, Seat, Wind
+from broker.rules.deal import COPIES, KINDS, ROWS, SEAT_INDEX, TRAY, Deal, seat_wind
+from broker.rules.errors import RuleError
+from broker.rules.mcr import turns
+from broker.rules.mcr.turns import WALL, Action, Do, SituationFan, Turns, apply_turn, begin_turns
+from broker.rules.profile import PaymentRules
+
+MeldKind = Literal["chow", "pung", "kong"]
+
+
+class TableMeld(Struct, frozen=True):
+    """A declared set. A kong that was added to a pung keeps that pung's source and claimed tile."""
+
+    kind: MeldKind
+    tiles: tuple[str, ...]
+    source: Seat | None = None
+    """Who discarded its claimed tile; nobody did for a concealed kong."""
+    claimed: str | None = None
+
+    @property
+    def concealed(self) -> bool:
+        """Whether all its tiles were drawn."""
+        return self.source is None
+
+
+class SeatTiles(Struct, frozen=True):
+    """One seat's tiles but for the wall."""
+
+    concealed: tuple[str, ...]
+    """In the order of the tray, then as drawn: while its player holds a drawn tile, that is the last."""
+    melds: tuple[TableMeld, ...] = ()
+    river: tuple[str, ...] = ()
+    """What was discarded and not claimed for a set."""
+
+    def drew(self, tile: str) -> "SeatTiles":
+        """Take a tile from the wall."""
+        return replace(self, concealed=(*self.concealed, tile))
+
+    def discarded(self, tile: str) -> "SeatTiles":
+        """Lay a tile into the river."""
+        return replace(self, concealed=_without(self.concealed, (tile,)), river=(*self.river, tile))
+
+    def gave(self) -> "SeatTiles":
+        """Lose the last discard to who claimed it."""
+        return replace(self, river=self.river[:-1])
+
+    def melded(self, meld: TableMeld, used: Sequence[str]) -> "SeatTiles":
+        """Declare a set with tiles of the hand."""
+        return replace(self, concealed=_without(self.concealed, used), melds=(*self.melds, meld))
+
+    def added(self, tile: str) -> "SeatTiles":
+        """Make a pung a kong: the only meld with that tile, since it has the three others."""
+        melds = tuple(
+            replace(meld, kind="kong", tiles=(*meld.tiles, tile)) if tile in meld.tiles else meld for meld in self.melds
+        )
+        return replace(self, concealed=_without(self.concealed, (tile,)), melds=melds)
+
+
+def _without(tiles: tuple[str, ...], used: Sequence[str]) -> tuple[str, ...]:
+    left = list(tiles)
+    for tile in used:
+        left.remove(tile)
+    return tuple(left)
+
+
+class Hu(Struct, frozen=True):
+    """A hand and how it wins."""
+
+    seat: Seat
+    concealed: tuple[str, ...]
+    """Without the winning tile."""
+    melds: tuple[TableMeld, ...]
+    winning_tile: str
+    self_drawn: bool
+    seat_wind: Wind
+    prevalent_wind: Wind
+    last_of_kind: bool
+    """Whether everybody saw the other three of the winning tile, in rivers and melds, before it came."""
+    situation_fans: tuple[SituationFan, ...]
+
+    @property
+    def last_tile(self) -> bool:
+        """Whether the last tile of the wall was reached."""
+        return "Last Tile Draw" in self.situation_fans or "Last Tile Claim" in self.situation_fans
+
+    @property
+    def kong(self) -> bool:
+        """Whether the tile replaced one of a kong, or robbed it."""
+        return "Out with Replacement Tile" in self.situation_fans or "Robbing the Kong" in self.situation_fans
+
+
+class Judge(Protocol):
+    """Who counts hands."""
+
+    def __call__(self, hu: Hu, /) -> int:
+        """Give the hand value. Raises RuleError where this is no win."""
+
+
+class WonHu(Struct, frozen=True):
+    """A hu that was found good."""
+
+    hu: Hu
+    hand_value: int
+
+
+class PlayState(Struct, frozen=True):
+    """Where a play stands, all tiles face up: a player may be shown the own hand, every river and every open meld."""
+
+    deal: Deal
+    turns: Turns
+    hands: tuple[SeatTiles, ...]
+    """In the order of SEATS."""
+    offered: str = ""
+    """The tile that others may claim now: a discard, or one added to a pung. Empty where there is none."""
+    wins: tuple[WonHu, ...] = ()
+
+    def hand(self, seat: Seat) -> SeatTiles:
+        """Give what lies before a seat."""
+        return self.hands[SEAT_INDEX[seat]]
+
+    def wall(self, seat: Seat) -> tuple[str, ...]:
+        """Give the tiles left in a seat's wall, the next one first."""
+        return self.deal.faces[seat][TRAY - self.turns.walls[SEAT_INDEX[seat]] :]
+
+
+def begin_play(deal: Deal, payments: PaymentRules) -> PlayState:
+    """Open a play: 13 tiles and a full wall each; the dealer draws first, then discards (MIL)."""
+    nearest_only = payments.several_hu.value == "nearest"
+    turns = begin_turns(dict.fromkeys(SEATS, WALL), deal.dealer, one_winner=nearest_only)
+    return PlayState(deal, turns, tuple(SeatTiles(deal.faces[seat][: ROWS[0]]) for seat in SEATS))
+
+
+Options = Mapping[str, tuple[str, ...]]
+
+RUNS: Final[tuple[tuple[str, str, str], ...]] = tuple(
+    (f"{low}{suit}", f"{low + 1}{suit}", f"{low + 2}{suit}") for suit in "mps" for low in range(1, 8)
+)
+"""The 21 chows."""
+
+CHOWS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    claimed: {run[0]: tuple(tile for tile in run if tile != claimed) for run in RUNS if claimed in run}
+    for claimed in KINDS
+}
+"""By claimed tile, each chow by its lowest tile, with the two that have to be in the hand."""
+
+
+def _draw_options(play: PlayState, seat: Seat) -> Options:
+    left = play.turns.walls[SEAT_INDEX[seat]]
+    return {play.deal.faces[seat][TRAY - left]: ()} if left else {}
+
+
+def _discard_options(play: PlayState, seat: Seat) -> Options:
+    return {tile: (tile,) for tile in play.hand(seat).concealed}
+
+
+def _chow_options(play: PlayState, seat: Seat) -> Options:
+    held = play.hand(seat).concealed
+    chows = CHOWS.get(play.offered, {})
+    return {low: others for low, others in chows.items() if all(tile in held for tile in others)}
+
+
+def _pung_options(play: PlayState, seat: Seat) -> Options:
+    return _of_the_same(play, seat, 2)
+
+
+def _melded_kong_options(play: PlayState, seat: Seat) -> Options:
+    return _of_the_same(play, seat, 3)
+
+
+def _of_the_same(play: PlayState, seat: Seat, count: int) -> Options:
+    tile = play.offered
+    return {tile: (tile,) * count} if play.hand(seat).concealed.count(tile) >= count else {}
+
+
+def _concealed_kong_options(play: PlayState, seat: Seat) -> Options:
+    held = play.hand(seat).concealed
+    return {tile: (tile,) * COPIES for tile in held if held.count(tile) == COPIES}
+
+
+def _added_kong_options(play: PlayState, seat: Seat) -> Options:
+    hand = play.hand(seat)
+    return {tile: (tile,) for tile in _pungs(play, seat) if tile in hand.concealed}
+
+
+def _pungs(play: PlayState, seat: Seat) -> Iterator[str]:
+    return (meld.tiles[0] for meld in play.hand(seat).melds if meld.kind == "pung")
+
+
+OPTIONS: Final[Mapping[Do, Callable[[PlayState, Seat], Options]]] = {
+    "draw": _draw_options,
+    "discard": _discard_options,
+    "chow": _chow_options,
+    "pung": _pung_options,
+    "melded_kong": _melded_kong_options,
+    "concealed_kong": _concealed_kong_options,
+    "added_kong": _added_kong_options,
+}
+"""Every action that is of a tile."""
+
+ONE_TILE_ONLY: Final[frozenset[Do]] = frozenset({"draw", "pung", "melded_kong"})
+"""Actions that can be of one tile only, the next of the wall or the one discarded, and need not name it."""
+
+
+def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:
+    """Give the play after an action.
+
+    Raises RuleError where the turns, the tiles or the judge do not allow it; the play is a value and stays.
+    """
+    turns = apply_turn(play.turns, action)
+    if turns.over == "win":
+        return _won(play, turns, action, judge)
+    if action.do == "no_claim":
+        return replace(play, turns=turns, offered="")
+    tile, used = _chosen(play, turns.turn, action)
+    return MOVES[action.do](play, turns, tile, used)
+
+
+def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str, ...]]:
+    """Give the tile that the action is of, and the tiles of the hand that it takes."""
+    options = OPTIONS[action.do](play, seat)
+    tile = action.tile or ""
+    if not tile and action.do in ONE_TILE_ONLY:
+        tile = next(iter(options), "")
+    if tile in options:
+        return tile, options[tile]
+    if action.do == "draw":
+        raise RuleError("wall_differs", f"{seat} cannot have drawn {tile}: another tile is next in that wall")
+    raise RuleError("tiles_missing", f"{seat} has not the tiles for {action.do} of {tile or play.offered or 'no tile'}")
+
+
+def _drew(play: PlayState, turns: Turns, tile: str, _: tuple[str, ...]) -> PlayState:
+    return replace(play, turns=turns, hands=_with(play, turns.turn, play.hand(turns.turn).drew(tile)), offered="")
+
+
+def _discarded(play: PlayState, turns: Turns, tile: str, _: tuple[str, ...]) -> PlayState:
+    hand = play.hand(turns.turn).discarded(tile)
+    return replace(play, turns=turns, hands=_with(play, turns.turn, hand), offered=tile)
+
+
+def _claimed(kind: MeldKind) -> Callable[[PlayState, Turns, str, tuple[str, ...]], PlayState]:
+    def move(play: PlayState, turns: Turns, _: str, used: tuple[str, ...]) -> PlayState:
+        discarder, claimed = play.turns.turn, play.offered
+        meld = TableMeld(kind, tuple(sorted((*used, claimed))), discarder, claimed)
+        gave = replace(play, hands=_with(play, discarder, play.hand(discarder).gave()))
+        hand = play.hand(turns.turn).melded(meld, used)
+        return replace(gave, turns=turns, hands=_with(gave, turns.turn, hand), offered="")
+
+    return move
+
+
+def _made_concealed_kong(play: PlayState, turns: Turns, _: str, used: tuple[str, ...]) -> PlayState:
+    hand = play.hand(turns.turn).melded(TableMeld("kong", used), used)
+    return replace(play, turns=turns, hands=_with(play, turns.turn, hand))
+
+
+def _made_added_kong(play: PlayState, turns: Turns, tile: str, _: tuple[str, ...]) -> PlayState:
+    hand = play.hand(turns.turn).added(tile)
+    return replace(play, turns=turns, hands=_with(play, turns.turn, hand), offered=tile)
+
+
+def _with(play: PlayState, seat: Seat, hand: SeatTiles) -> tuple[SeatTiles, ...]:
+    at = SEAT_INDEX[seat]
+    return (*play.hands[:at], hand, *play.hands[at + 1 :])
+
+
+def _won(play: PlayState, turns: Turns, action: Action, judge: Judge) -> PlayState:
+    """End the play if the judge finds every declared hu good; a false hu is the arbiter's matter, not a move."""
+    declared = [_declared_hu(play, turns, seat, self_drawn=action.do == "self_hu") for seat in action.actors]
+    return replace(play, turns=turns, wins=tuple(WonHu(hu, judge(hu)) for hu in declared))
+
+
+def _declared_hu(play: PlayState, turns: Turns, seat: Seat, *, self_drawn: bool) -> Hu:
+    hand = play.hand(seat)
+    tile = hand.concealed[-1] if self_drawn else play.offered
+    return Hu(
+        seat=seat,
+        concealed=hand.concealed[:-1] if self_drawn else hand.concealed,
+        melds=hand.melds,
+        winning_tile=tile,
+        self_drawn=self_drawn,
+        seat_wind=seat_wind(seat, play.deal.dealer),
+        prevalent_wind=play.deal.prevalent_wind,
+        last_of_kind=_seen_by_all(play, tile) == (COPIES - 1 if self_drawn else COPIES),  # a tile offered is seen too
+        situation_fans=turns.situation_fans,
+    )
+
+
+def _seen_by_all(play: PlayState, tile: str) -> int:
+    """Count a tile in rivers and melds. In a concealed kong are all four, so whether those are seen never matters."""
+    return sum(hand.river.count(tile) + sum(meld.tiles.count(tile) for meld in hand.melds) for hand in play.hands)
+
+
+MOVES: Final[Mapping[Do, Callable[[PlayState, Turns, str, tuple[str, ...]], PlayState]]] = {
+    "draw": _drew,
+    "discard": _discarded,
+    "chow": _claimed("chow"),
+    "pung": _claimed("pung"),
+    "melded_kong": _claimed("kong"),
+    "concealed_kong": _made_concealed_kong,
+    "added_kong": _made_added_kong,
+}
+"""What becomes of the tiles."""
+
+
+def legal_actions(play: PlayState, seat: Seat, judge: Judge) -> tuple[Action, ...]:
+    """Give all that a seat may do now, hu first; empty where it can only wait.
+
+    Not to claim is nobody's action: who does not want to, says nothing, and `settle_claims` makes `no_claim` of it.
+    A draw does not name its tile, which its player does not know yet.
+    """
+    return (*_hu_actions(play, seat, judge), *_tile_actions(play, seat))
+
+
+def _hu_actions(play: PlayState, seat: Seat, judge: Judge) -> Iterator[Action]:
+    for declared in (Action("self_hu", seat), Action("hu_on_discard", seats=(seat,))):
+        try:
+            apply_action(play, declared, judge)
+        except RuleError:
+            continue
+        yield declared
+
+
+def _tile_actions(play: PlayState, seat: Seat) -> Iterator[Action]:
+    for do, options in OPTIONS.items():
+        if _in_turn(play, do, seat):
+            for tile in options(play, seat):
+                yield Action(do, seat, None if do == "draw" else tile)
+
+
+def _in_turn(play: PlayState, do: Do, seat: Seat) -> bool:
+    try:
+        turns.apply_turn(play.turns, Action(do, seat))
+    except RuleError:
+        return False
+    return True
+
+
+class StepRefused(RuleError):
+    """A recorded action that was not legal. `code` is that of its refusal."""
+
+    def __init__(self, problem: RuleError, step: int, play: PlayState) -> None:
+        super().__init__(problem.code, f"step {step}: {problem.text}")
+        self.step = step
+        """Counted from 1."""
+        self.play = play
+        """Where the play stood before it."""
+
+
+def replay_actions(deal: Deal, actions: Iterable[Action], payments: PaymentRules, judge: Judge) -> PlayState:
+    """Give where the play stands after all actions, over or not. Raises StepRefused at the first illegal one."""
+    play = begin_play(deal, payments)
+    for step, action in enumerate(actions, 1):
+        try:
+            play = apply_action(play, action, judge)
+        except RuleError as problem:
+            raise StepRefused(problem, step, play) from None
+    return play

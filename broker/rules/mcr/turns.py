@@ -1,0 +1,304 @@
+"""Turns: who may do what, known from the number of tiles in each wall alone (OEDMC rules 3-5, MIL).
+
+Which claim goes through.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.protocol import SEATS, Seat
+from broker.rules.deal import NEXT_SEAT, ROWS, SEAT_INDEX, TRAY, turns_between
+from broker.rules.errors import RuleError
+
+Do = Literal[
+    "draw",
+    "discard",
+    "no_claim",
+    "chow",
+    "pung",
+    "melded_kong",
+    "concealed_kong",
+    "added_kong",
+    "self_hu",
+    "hu_on_discard",
+]
+"""All that happens in a play."""
+
+DOES: Final[tuple[Do, ...]] = get_args(Do)
+
+
+class Action(Struct, frozen=True):
+    """Something done.
+
+    `seat` acts; nobody does for `no_claim`, and hu on a discard names its one to three `seats`.
+    `tile` is what a discard or a kong is of, and the lowest of a chow's three. A draw, a pung and a melded kong can be
+    of one tile only and need not name it. Turns look at no tiles.
+    """
+
+    do: Do
+    seat: Seat | None = None
+    tile: str | None = None
+    seats: tuple[Seat, ...] = ()
+
+    @property
+    def actors(self) -> tuple[Seat, ...]:
+        """Who acts. Only hu on a discard looks at `seats`; a single winner may as well be its `seat`."""
+        if self.do == "hu_on_discard" and self.seats:
+            return self.seats
+        return () if self.seat is None else (self.seat,)
+
+
+WALL: Final = TRAY - ROWS[0]
+"""Tiles in a full wall."""
+
+StartPhase = Literal["draw", "hold", "claim"]
+
+Phase = Literal[StartPhase, "kong"]
+"""`draw`: the turn's seat takes a tile. `hold`: it holds the extra tile. `claim`: its discard may be claimed.
+`kong`: its added kong lies open and may be robbed."""
+
+Extra = Literal["drawn", "replacement", "claimed", "unknown"]
+"""How the extra tile was come by, or in `draw` and `kong` how the next one will be."""
+
+Over = Literal["win", "exhausted draw"]
+
+SituationFan = Literal["Last Tile Draw", "Last Tile Claim", "Out with Replacement Tile", "Robbing the Kong"]
+
+
+class Turns(Struct, frozen=True):
+    """Where a play stands. `turn` stays with the discarder until somebody else draws or claims."""
+
+    walls: tuple[int, ...]
+    """Tiles left, in the order of SEATS."""
+    turn: Seat
+    phase: Phase
+    ltw: bool
+    extra: Extra
+    one_winner: bool
+    """Whether only the nearest in turn order wins on a discard."""
+    over: Over | None = None
+    situation_fans: tuple[SituationFan, ...] = ()
+    """What the way of winning adds to every winner's hand; empty until a win."""
+
+
+def begin_turns(
+    walls: Mapping[Seat, int], turn: Seat, phase: StartPhase = "draw", *, ltw: bool = False, one_winner: bool = False
+) -> Turns:
+    """Start from a position. LTW counts as reached where the walls say so, even if `ltw` does not.
+
+    Raises RuleError `bad_walls` unless there are four walls of 0 to 21 tiles.
+    """
+    if set(walls) != set(SEATS) or not all(0 <= left <= WALL for left in walls.values()):
+        raise RuleError("bad_walls", f"a wall of 0 to {WALL} tiles is needed for each of the four seats")
+    extra: Extra = "drawn" if phase == "draw" else "unknown"
+    return Turns(
+        tuple(walls[seat] for seat in SEATS), turn, phase, ltw or not walls[NEXT_SEAT[turn]], extra, one_winner
+    )
+
+
+def apply_turn(state: Turns, action: Action) -> Turns:
+    """Give the state after an action. Raises RuleError where it is not legal; the state is a value and stays."""
+    if state.over is not None:
+        raise RuleError("play_over", f"{action.do}: the play is over ({state.over})")
+    if state.phase not in PHASES[action.do]:
+        raise RuleError("wrong_phase", f"{action.do} does not follow here: {state.turn} is at {state.phase}")
+    return MOVES[action.do](state, action)
+
+
+def awaited_seats(state: Turns) -> tuple[Seat, ...]:
+    """Give the seats whose word is awaited: the turn's, or the three others, who may claim; none after the end."""
+    if state.over is not None:
+        return ()
+    second = NEXT_SEAT[state.turn]
+    third = NEXT_SEAT[second]
+    return (state.turn,) if state.phase in ("draw", "hold") else (second, third, NEXT_SEAT[third])
+
+
+def _draw(state: Turns, action: Action) -> Turns:
+    at = SEAT_INDEX[_own_turn(state, action)]
+    left = state.walls[at]
+    if not left:
+        raise RuleError("wall_empty", f"{state.turn} has no tile left to draw")
+    return replace(state, walls=(*state.walls[:at], left - 1, *state.walls[at + 1 :]), phase="hold")
+
+
+def _discard(state: Turns, action: Action) -> Turns:
+    _own_turn(state, action)
+    return replace(state, phase="claim")
+
+
+def _no_claim(state: Turns, _: Action) -> Turns:
+    if state.phase == "kong":  # nobody robs it: its replacement is still to be drawn
+        return replace(state, phase="draw")
+    if state.ltw:
+        return replace(state, over="exhausted draw")
+    # Without LTW the next wall holds a tile: it did when this turn began, and nobody else has drawn since.
+    return _comes_to(state, NEXT_SEAT[state.turn], "draw", "drawn")
+
+
+def _chow(state: Turns, action: Action) -> Turns:
+    seat = _claimant(state, action)
+    if seat != NEXT_SEAT[state.turn]:
+        raise RuleError("chow_not_next", f"{seat} does not sit next after {state.turn}")
+    return _comes_to(state, seat, "hold", "claimed")
+
+
+def _pung(state: Turns, action: Action) -> Turns:
+    return _comes_to(state, _claimant(state, action), "hold", "claimed")
+
+
+def _melded_kong(state: Turns, action: Action) -> Turns:
+    seat = _claimant(state, action)
+    _refuse_kong_without_wall(state, seat)
+    return _comes_to(state, seat, "draw", "replacement")
+
+
+def _concealed_kong(state: Turns, action: Action) -> Turns:
+    _refuse_own_kong(state, action)
+    return replace(state, phase="draw", extra="replacement")
+
+
+def _added_kong(state: Turns, action: Action) -> Turns:
+    _refuse_own_kong(state, action)
+    return replace(state, phase="kong", extra="replacement")
+
+
+def _self_hu(state: Turns, action: Action) -> Turns:
+    _own_turn(state, action)
+    if state.extra == "claimed":
+        raise RuleError("hu_on_claimed_tile", f"{state.turn} has claimed a tile, not drawn one")
+    last: tuple[SituationFan, ...] = ("Last Tile Draw",) if state.ltw else ()
+    kong: tuple[SituationFan, ...] = ("Out with Replacement Tile",) if state.extra == "replacement" else ()
+    return replace(state, over="win", situation_fans=last + kong)
+
+
+def _hu_on_discard(state: Turns, action: Action) -> Turns:
+    winners = action.actors
+    if not winners:
+        raise RuleError("winner_missing", "nobody is named who declares hu")
+    if len(set(winners)) < len(winners):
+        raise RuleError("winner_twice", "a seat is named twice")
+    if state.turn in winners:
+        raise RuleError("discarder_wins", f"{state.turn} cannot win on the own tile")
+    if state.one_winner and len(winners) > 1:
+        raise RuleError("several_winners", "only the nearest in turn order wins under this profile")
+    last: tuple[SituationFan, ...] = ("Last Tile Claim",) if state.ltw else ()
+    kong: tuple[SituationFan, ...] = ("Robbing the Kong",) if state.phase == "kong" else ()
+    return replace(state, over="win", situation_fans=last + kong)
+
+
+def _comes_to(state: Turns, seat: Seat, phase: Phase, extra: Extra) -> Turns:
+    """Make it a seat's turn, by drawing or by a claim: LTW is reached if the next player's wall is empty (OEDMC)."""
+    return replace(state, turn=seat, phase=phase, extra=extra, ltw=not state.walls[SEAT_INDEX[NEXT_SEAT[seat]]])
+
+
+def _acting(action: Action) -> Seat:
+    if action.seat is None:
+        raise RuleError("seat_missing", f"{action.do}: whose?")
+    return action.seat
+
+
+def _own_turn(state: Turns, action: Action) -> Seat:
+    seat = _acting(action)
+    if seat != state.turn:
+        raise RuleError("not_your_turn", f"{action.do}: it is the turn of {state.turn}, not of {seat}")
+    return seat
+
+
+def _claimant(state: Turns, action: Action) -> Seat:
+    """Give who claims a discard for a set, which nobody can in LTW (OEDMC rule 4)."""
+    seat = _acting(action)
+    if seat == state.turn:
+        raise RuleError("own_discard", f"{seat} has discarded this tile")
+    _refuse_in_ltw(state, action)
+    return seat
+
+
+def _refuse_in_ltw(state: Turns, action: Action) -> None:
+    if state.ltw:
+        raise RuleError("only_hu_in_ltw", f"{action.do}: the last tile of the wall is reached")
+
+
+def _refuse_kong_without_wall(state: Turns, seat: Seat) -> None:
+    """Refuse a kong that has no replacement tile (OEDMC rule 3B)."""
+    if not state.walls[SEAT_INDEX[seat]]:
+        raise RuleError("kong_without_wall", f"{seat} has no tile left to replace it with")
+
+
+def _refuse_own_kong(state: Turns, action: Action) -> None:
+    """Refuse a concealed or added kong in LTW, with an empty wall, or on a tile that was claimed and not drawn."""
+    seat = _own_turn(state, action)
+    _refuse_in_ltw(state, action)
+    _refuse_kong_without_wall(state, seat)
+    if state.extra == "claimed":
+        raise RuleError("kong_after_claim", f"{seat} has claimed a tile, not drawn one, and must discard")
+
+
+PHASES: Final[Mapping[Do, tuple[Phase, ...]]] = {
+    "draw": ("draw", "kong"),  # drawing the replacement says that nobody robbed the kong
+    "discard": ("hold",),
+    "no_claim": ("claim", "kong"),
+    "chow": ("claim",),
+    "pung": ("claim",),
+    "melded_kong": ("claim",),
+    "concealed_kong": ("hold",),
+    "added_kong": ("hold",),
+    "self_hu": ("hold",),
+    "hu_on_discard": ("claim", "kong"),
+}
+"""When each action has its place."""
+
+MOVES: Final[Mapping[Do, Callable[[Turns, Action], Turns]]] = {
+    "draw": _draw,
+    "discard": _discard,
+    "no_claim": _no_claim,
+    "chow": _chow,
+    "pung": _pung,
+    "melded_kong": _melded_kong,
+    "concealed_kong": _concealed_kong,
+    "added_kong": _added_kong,
+    "self_hu": _self_hu,
+    "hu_on_discard": _hu_on_discard,
+}
+
+PRECEDENCE: Final[Mapping[Do, int]] = {"hu_on_discard": 0, "pung": 1, "melded_kong": 1, "chow": 2}
+"""Hu before pung and kong before chow."""
+
+
+def settle_claims(state: Turns, claims: Iterable[Action]) -> Action:
+    """Give the action that the claims on one tile come to, whatever order they arrived in; `no_claim` for none.
+
+    Each claim should have been found legal by itself: what is told here is only which comes first. All hu go through
+    (OEDMC rule 2), or the nearest in turn order where the profile says so. Two hands cannot both have a pung or kong of
+    one tile. Raises RuleError `not_a_claim`, `seat_missing` or `claimed_twice`.
+    """
+    made = tuple(claims)
+    _check_claims(made)
+    if not made:
+        return Action("no_claim")
+    first = min(made, key=lambda claim: (PRECEDENCE[claim.do], min(_turns_away(state, claim))))
+    if first.do != "hu_on_discard":
+        return first
+    hu = {seat for claim in made if claim.do == "hu_on_discard" for seat in claim.actors}
+    in_turn = sorted(hu, key=lambda seat: turns_between(state.turn, seat))
+    return Action("hu_on_discard", seats=tuple(in_turn[:1] if state.one_winner else in_turn))
+
+
+def _check_claims(claims: tuple[Action, ...]) -> None:
+    for claim in claims:
+        if claim.do not in PRECEDENCE:
+            raise RuleError("not_a_claim", f"{claim.do} claims no tile")
+        if not claim.actors:
+            raise RuleError("seat_missing", f"{claim.do}: whose?")
+    times: Counter[Seat] = Counter(seat for claim in claims for seat in claim.actors)
+    twice = [seat for seat, count in times.items() if count > 1]
+    if twice:
+        raise RuleError("claimed_twice", f"{', '.join(sorted(twice))}: one claim a seat")
+
+
+def _turns_away(state: Turns, claim: Action) -> list[int]:
+    return [turns_between(state.turn, seat) for seat in claim.actors]

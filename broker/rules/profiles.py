@@ -1,0 +1,156 @@
+"""Profiles from TOML, of either rule book: those that ship by their id, an event's own by its text."""
+
+import tomllib
+from functools import cache, lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from broker.rules.errors import RuleError
+from broker.rules.profile import Profile
+from broker.rules.profile_check import examine_profile, read_profile
+from broker.rules.riichi import RiichiProfile
+
+DEFAULT_MCR: Final = "oedmc-2020"
+
+
+def shipped_mcr() -> tuple[str, ...]:
+    """Give the ids of the profiles that come with the product."""
+    return tuple(
+        sorted(path.name.removesuffix(".toml") for path in mcr_folder().iterdir() if path.name.endswith(".toml"))
+    )
+
+
+@cache
+def load_mcr(profile_id: str = DEFAULT_MCR) -> Profile:
+    """Give a shipped profile. Raises RuleError `unknown_profile`."""
+    if profile_id not in shipped_mcr():
+        what = f"{profile_id!r} is of riichi" if profile_id.startswith("riichi-") else f"no profile {profile_id!r}"
+        raise RuleError("unknown_profile", f"{what}; there are: {', '.join(shipped_mcr())}")
+    return parse_mcr((mcr_folder() / f"{profile_id}.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=16)
+def parse_mcr(text: str) -> Profile:
+    """Read a profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""
+    profile, problems = examine_profile(text)
+    if profile is None:
+        raise RuleError("bad_profile", "; ".join(map(str, problems)))
+    return profile
+
+
+def parse_own_mcr(text: str) -> Profile:
+    """Read a profile that somebody has written. Raises RuleError `bad_profile`, also for a shipped one's id."""
+    profile = parse_mcr(text)
+    if profile.id in shipped_mcr() and profile != load_mcr(profile.id):
+        raise RuleError("bad_profile", f'id: found "{profile.id}"; allowed: another: one that ships says otherwise')
+    return profile
+
+
+def mcr_folder() -> Traversable:
+    """Give where the shipped profiles lie."""
+    return files("broker.rules") / "profiles"
+
+
+RIICHI_PREFIX: Final = "riichi-"
+"""How the ids of shipped profiles begin; `montreal` is short for `riichi-montreal`."""
+
+DEFAULT_RIICHI: Final = "riichi-montreal"
+
+
+def shipped_riichi() -> tuple[str, ...]:
+    """Give the ids of the riichi profiles that come with the product."""
+    return tuple(
+        sorted(path.name.removesuffix(".toml") for path in riichi_folder().iterdir() if path.name.endswith(".toml"))
+    )
+
+
+@cache
+def load_riichi(profile_id: str = DEFAULT_RIICHI) -> RiichiProfile:
+    """Give a shipped profile, by its id or the short form of it. Raises RuleError `unknown_profile`."""
+    full = profile_id if profile_id.startswith(RIICHI_PREFIX) else RIICHI_PREFIX + profile_id
+    if full not in shipped_riichi():
+        raise RuleError(
+            "unknown_profile", f"no riichi profile {profile_id[:40]!r}; there are: {', '.join(shipped_riichi())}"
+        )
+    return parse_riichi(riichi_profile_text(full))
+
+
+def riichi_profile_text(profile_id: str) -> str:
+    """Give the file of a shipped profile."""
+    return (riichi_folder() / f"{profile_id}.toml").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=16)
+def parse_riichi(text: str) -> RiichiProfile:
+    """Read a riichi profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""
+    profile, problems = read_profile(RiichiProfile, text)
+    if profile is None:
+        raise RuleError("bad_profile", "; ".join(map(str, problems)))
+    return profile
+
+
+def riichi_folder() -> Traversable:
+    """Give where the shipped riichi profiles lie."""
+    return files("broker.rules.riichi") / "profiles"
+
+
+Rules = Profile | RiichiProfile
+
+RIICHI_PARTS: Final = frozenset({"hand", "fu", "session", "play"})
+"""Parts that riichi profiles alone have."""
+
+
+def shipped_profiles() -> tuple[str, ...]:
+    """Give the ids of all profiles that come with the product."""
+    return (*shipped_mcr(), *shipped_riichi())
+
+
+def same_rule_book(profile: Rules) -> tuple[str, ...]:
+    """Give the ids of the profiles that ship of the same rule book."""
+    return shipped_riichi() if isinstance(profile, RiichiProfile) else shipped_mcr()
+
+
+def load_of_same_book(profile: Rules, profile_id: str) -> Rules:
+    """Give another shipped profile of the same rule book: plays of one say nothing of the other.
+
+    Raises RuleError `unknown_profile`.
+    """
+    if profile_id not in same_rule_book(profile):
+        shown = repr(profile_id[:40])
+        what = f"{shown} is of another rule book" if profile_id in shipped_profiles() else f"no profile {shown}"
+        raise RuleError("unknown_profile", f"{what}; there are: {', '.join(same_rule_book(profile))}")
+    return load_profile(profile_id)
+
+
+@cache
+def load_profile(profile_id: str) -> Rules:
+    """Give a shipped profile. Raises RuleError `unknown_profile`."""
+    return load_riichi(profile_id) if profile_id in shipped_riichi() else load_mcr(profile_id)
+
+
+def counts_red_fives(profile: Rules) -> bool:
+    """Say whether red fives count under these rules, so that the deals have them."""
+    return isinstance(profile, RiichiProfile) and profile.hand.red_fives.value
+
+
+@lru_cache(maxsize=16)
+def parse_profile(text: str) -> Rules:
+    """Read a profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""
+    return parse_riichi(text) if is_riichi_text(text) else parse_mcr(text)
+
+
+def parse_own_profile(text: str) -> Rules:
+    """Read a profile that somebody has written. Raises RuleError `bad_profile`, also for a shipped one's id."""
+    profile = parse_profile(text)
+    if profile.id in shipped_profiles() and profile != load_profile(profile.id):
+        raise RuleError("bad_profile", f'id: found "{profile.id}"; allowed: another: one that ships says otherwise')
+    return profile
+
+
+def is_riichi_text(text: str) -> bool:
+    """Say which rule book a profile is of, however faulty it is besides; what is no TOML is none of riichi."""
+    try:
+        return not RIICHI_PARTS.isdisjoint(tomllib.loads(text))
+    except (ValueError, RecursionError):  # ValueError: also a number of thousands of digits
+        return False

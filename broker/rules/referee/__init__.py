@@ -1,1 +1,0 @@
-"""The referee: whose turn it is, what may be declared, when the last tile of the wall is reached."""

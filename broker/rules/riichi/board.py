@@ -1,0 +1,267 @@
+"""Where a hand of riichi stands, as everybody at the table may see it; concealed tiles only where they are known.
+
+With it what is done in a hand, what becomes of a seat's tiles, and when a hand is broken off (MONTREAL: all aborts,
+nine terminals that differ).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+
+from broker.protocol import SEATS, Seat
+from broker.rules.deal import SEAT_INDEX
+from broker.rules.errors import RuleError
+from broker.rules.riichi.profile import AbortReason, RiichiProfile
+from broker.rules.riichi.waits import ORPHANS, SeenTile, riichi_waits, tile_kind
+
+Do = Literal[
+    "draw",
+    "discard",
+    "riichi",
+    "no_call",
+    "chii",
+    "pon",
+    "daiminkan",
+    "ankan",
+    "shouminkan",
+    "tsumo",
+    "ron",
+    "nine_terminals",
+]
+"""All that happens. `riichi` is the discard with which it is declared."""
+
+DOES: Final[tuple[Do, ...]] = get_args(Do)
+
+
+class RiichiAction(Struct, frozen=True):
+    """Something done.
+
+    `seat` acts; nobody does for `no_call`, and a ron may name its `seats`. `tile`: what is drawn (where it is known),
+    discarded, or made a kan of. `tiles`: the two tiles of the hand that a chii takes, or a pon where one may be red.
+    """
+
+    do: Do
+    seat: Seat | None = None
+    tile: str | None = None
+    tiles: tuple[str, ...] = ()
+    seats: tuple[Seat, ...] = ()
+
+    @property
+    def actors(self) -> tuple[Seat, ...]:
+        """Who acts."""
+        if self.do == "ron" and self.seats:
+            return self.seats
+        return () if self.seat is None else (self.seat,)
+
+
+DEAD_WALL: Final = 14
+"""Tiles that nobody draws: a replacement is made up for from the live wall, so that there are always 14."""
+
+LIVE_WALL: Final = 136 - DEAD_WALL - 4 * 13
+"""Tiles to draw once everybody has 13."""
+
+MOST_KANS: Final = 4
+
+Phase = Literal["draw", "hold", "claim", "kan"]
+"""`draw`: the turn's seat takes a tile. `hold`: it holds the extra tile. `claim`: its discard may be called.
+`kan`: its kan lies open and may be robbed."""
+
+Extra = Literal["drawn", "replacement", "claimed"]
+"""How the extra tile was come by, or in `draw` and `kan` how the next one will be."""
+
+Over = Literal["win", "exhaustive_draw", "four_winds", "four_riichi", "four_kans", "nine_terminals", "triple_ron"]
+
+MeldKind = Literal["chii", "pon", "kan"]
+
+WinSituation = Literal[
+    "rinshan", "chankan", "haitei", "houtei", "ippatsu", "riichi", "double_riichi", "tenhou", "chiihou", "renhou"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardMeld:
+    """A set laid down; a kan of four drawn tiles is closed."""
+
+    kind: MeldKind
+    tiles: tuple[str, ...]
+    open: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SeatBoard:
+    """What belongs to one seat."""
+
+    melds: tuple[BoardMeld, ...] = ()
+    concealed: tuple[str, ...] | None = None
+    """None: not known, so that what needs it is believed."""
+    points: int | None = None
+    riichi: Literal["", "riichi", "double_riichi"] = ""
+    ippatsu: bool = False
+    called: bool = False
+    """Whether another has called one of its discards."""
+
+    @property
+    def open(self) -> bool:
+        """Whether a tile of another's was called."""
+        return any(meld.open for meld in self.melds)
+
+    def waits(self) -> tuple[str, ...]:
+        """Give what a known hand waits for."""
+        return riichi_waits(self.concealed or (), [meld.tiles for meld in self.melds])
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Where a hand stands. `turn` stays with the discarder until somebody else draws or calls."""
+
+    dealer: Seat
+    turn: Seat
+    phase: Phase = "draw"
+    live: int = LIVE_WALL
+    extra: Extra = "drawn"
+    owns: tuple[SeatBoard, ...] = field(default=(SeatBoard(),) * 4)
+    """In the order of SEATS."""
+    seen: tuple[SeenTile, ...] = ()
+    """Every tile that could be won on, in order; the one that is offered now is the last."""
+    drawn: str = ""
+    """The extra tile, where it is known."""
+    kans: tuple[Seat, ...] = ()
+    """Who made each."""
+    indicators: int = 1
+    """Dora indicators that are turned."""
+    to_turn: int = 0
+    """Those that are turned with the next discard."""
+    unbroken: bool = True
+    """Whether nobody has called or made a kan."""
+    forbidden: frozenset[str] = frozenset()
+    """What the caller may not discard (kuikae)."""
+    over: Over | None = None
+    situation: dict[Seat, tuple[WinSituation, ...]] = field(default_factory=dict)
+    """What the way of winning adds to each winner's hand."""
+
+    def own(self, seat: Seat) -> SeatBoard:
+        """Give what belongs to a seat."""
+        return self.owns[SEAT_INDEX[seat]]
+
+    def river(self, seat: Seat) -> tuple[str, ...]:
+        """Give what a seat has discarded, in order; called tiles count as its own (RIICHI-PLAY)."""
+        return tuple(one.tile for one in self.seen if one.player == SEAT_INDEX[seat] and not one.kan)
+
+    @property
+    def offered(self) -> str:
+        """The tile that others may call or rob now."""
+        return self.seen[-1].tile if self.phase in ("claim", "kan") and self.seen else ""
+
+    def first_turn(self, seat: Seat) -> bool:
+        """Whether a seat has not discarded, and nobody has called."""
+        return self.unbroken and not self.river(seat)
+
+
+def check_board(board: Board) -> Board:
+    """Check where a hand starts from. Raises RuleError `bad_wall`, `five_of_a_tile`, `wrong_tile_count` and others."""
+    if not 0 <= board.live <= LIVE_WALL or len(board.kans) > MOST_KANS:
+        raise RuleError("bad_wall", f"0 to {LIVE_WALL} tiles in the live wall and at most {MOST_KANS} kans are needed")
+    for seat in SEATS:
+        own = board.own(seat)
+        if own.concealed is not None:
+            extra = board.phase == "hold" and seat == board.turn
+            rest = own.concealed[:-1] if extra else own.concealed
+            riichi_waits(rest, [meld.tiles for meld in own.melds])
+    _only_four(board)
+    return board
+
+
+def _only_four(board: Board) -> None:
+    tiles = [tile_kind(tile) for own in board.owns for tile in own.concealed or ()]
+    tiles += [tile_kind(tile) for own in board.owns for meld in own.melds for tile in meld.tiles]
+    for tile in {*tiles}:
+        if tiles.count(tile) > 4:  # noqa: PLR2004 - copies of a tile
+            raise RuleError("five_of_a_tile", f"{tile} is there {tiles.count(tile)} times; a set has 4")
+
+
+def with_seat(board: Board, seat: Seat, own: SeatBoard) -> tuple[SeatBoard, ...]:
+    """Give what belongs to all, with one seat's changed."""
+    at = SEAT_INDEX[seat]
+    return (*board.owns[:at], own, *board.owns[at + 1 :])
+
+
+def with_drawn(own: SeatBoard, tile: str | None) -> SeatBoard:
+    """Take a tile. A known hand that draws an unknown one is known no longer."""
+    if tile is not None:
+        tile_kind(tile)
+    if own.concealed is None:
+        return own
+    return replace(own, concealed=None if tile is None else (*own.concealed, tile))
+
+
+def without_tiles(own: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None:
+    """Give a hand without tiles. Raises RuleError `tiles_missing`, `unknown_tile`."""
+    kinds = [tile_kind(tile) for tile in used]
+    if own.concealed is None:
+        return None
+    left = list(own.concealed)
+    for tile, kind in zip(used, kinds, strict=True):
+        found = tile if tile in left else next((one for one in left if tile_kind(one) == kind), None)
+        if found is None:
+            raise RuleError("tiles_missing", f"the hand does not hold {' '.join(used)}")
+        left.remove(found)
+    return tuple(left)
+
+
+def with_meld(own: SeatBoard, meld: BoardMeld, used: Sequence[str]) -> SeatBoard:
+    """Lay a set down with tiles of the hand."""
+    return replace(own, concealed=without_tiles(own, used), melds=(*own.melds, meld))
+
+
+def check_sets_left(own: SeatBoard, seat: Seat) -> None:
+    """Raise RuleError `tiles_missing` where four sets lie there already."""
+    if len(own.melds) == 4:  # noqa: PLR2004 - sets of a hand
+        raise RuleError("tiles_missing", f"{seat} has laid four sets down")
+
+
+NINE: Final = 9
+
+WINDS: Final = frozenset({"1z", "2z", "3z", "4z"})
+
+
+def abort_after_pass(board: Board, rules: RiichiProfile) -> Over | None:
+    """Give why a hand is broken off once nobody wants a discard, or None."""
+    found: list[tuple[bool, AbortReason, Over]] = [
+        (_four_winds(board), "four_winds", "four_winds"),
+        (all(own.riichi for own in board.owns), "four_riichi", "four_riichi"),
+        (len(board.kans) == MOST_KANS and len({*board.kans}) > 1, "four_kans", "four_kans"),
+    ]
+    return next((over for true, reason, over in found if true and reason in rules.session.draw.aborts.value), None)
+
+
+def _four_winds(board: Board) -> bool:
+    discards = [tile_kind(one.tile) for one in board.seen]
+    return board.unbroken and len(discards) == len(SEATS) and len({*discards}) == 1 and discards[0] in WINDS
+
+
+def check_nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None:
+    """Raise RuleError unless a seat may break the hand off for nine different terminals and honours."""
+    if "nine_terminals" not in rules.session.draw.aborts.value:
+        raise RuleError("abort_not_played", "nine terminals do not break a hand off under these rules")
+    if not board.first_turn(seat) or board.extra != "drawn":
+        raise RuleError("first_turn_over", f"{seat} has discarded, or somebody has called")
+    held = board.own(seat).concealed
+    if held is not None and len({tile_kind(tile) for tile in held} & ORPHANS) < NINE:
+        raise RuleError("not_nine_terminals", f"{seat} has fewer than {NINE} different terminals and honours")
+
+
+def nagashi_seats(board: Board) -> tuple[Seat, ...]:
+    """Give those with nothing but terminals and honours discarded, none of them called, and no set or kan of their own.
+
+    MONTREAL: no call of theirs or of their tiles, and no concealed kan either. Only an exhaustive draw asks.
+    """
+    return tuple(
+        seat
+        for seat in SEATS
+        if (river := board.river(seat))
+        and all(tile_kind(tile) in ORPHANS for tile in river)
+        and not board.own(seat).called
+        and not board.own(seat).melds
+    )

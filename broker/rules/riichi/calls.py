@@ -1,0 +1,279 @@
+"""Calls and kans (RIICHI-PLAY, "Voler une tuile"): chii, pon, kan, and which call goes through.
+
+The indicator of a kan is turned late, but for concealed ones (MONTREAL). Calls on one tile have their times: 0.5 s, and
+3 s for a ron (MONTREAL). Kuikae, discarding what would have completed the same set, is forbidden by some house rules
+(RIICHI-PLAY, note B).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from broker.protocol import Seat
+from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
+from broker.rules.errors import RuleError
+from broker.rules.riichi.board import (
+    MOST_KANS,
+    Board,
+    BoardMeld,
+    Do,
+    RiichiAction,
+    SeatBoard,
+    abort_after_pass,
+    check_sets_left,
+    with_meld,
+    with_seat,
+    without_tiles,
+)
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.riichi.waits import SeenTile, riichi_waits, tile_kind
+
+KuikaeRule = Literal["allowed", "same_tile", "forbidden"]
+
+
+def kuikae_tiles(meld: BoardMeld, claimed: str, rule: KuikaeRule) -> frozenset[str]:
+    """Give the tiles that may not be discarded straight after a call.
+
+    `same_tile`: the claimed one. `forbidden`: also the one at the other end, which with the two tiles of the hand made
+    the same chii: 23 of the hand take 4 and must not give 1.
+    """
+    if rule == "allowed" or meld.kind == "kan":
+        return frozenset()
+    tile = tile_kind(claimed)
+    if rule == "same_tile" or meld.kind == "pon":
+        return frozenset({tile})
+    ranks = sorted(int(tile_kind(one)[0]) for one in meld.tiles)
+    rank, suit = int(tile[0]), tile[1]
+    other = {ranks[0]: rank + 3, ranks[2]: rank - 3}.get(rank, 0)
+    return frozenset({tile} | ({f"{other}{suit}"} if 1 <= other <= 9 else set()))  # noqa: PLR2004 - ranks
+
+
+def check_kan_limits(board: Board) -> None:
+    """Raise RuleError where nobody can make a kan: after the fourth, or without a tile to replace it."""
+    if len(board.kans) == MOST_KANS:
+        raise RuleError("fifth_kan", f"{MOST_KANS} kans have been made; there is no tile for another")
+    if not board.live:
+        raise RuleError("kan_without_wall", "the last tile has been drawn, so no kan can be replaced")
+
+
+def declare_ankan(board: Board, seat: Seat, tile: str | None) -> Board:
+    """Lay down four of the own tiles. Only thirteen orphans may rob them."""
+    kind = _own_kan(board, seat, tile)
+    own = board.own(seat)
+    check_sets_left(own, seat)
+    if own.riichi:
+        _keeps_waits(board, own, kind)
+    came = with_meld(own, BoardMeld("kan", (kind,) * 4, open=False), (kind,) * 4)
+    return _open_to_robbing(board, seat, came, SeenTile(SEAT_INDEX[seat], kind, kan="concealed"))
+
+
+def declare_shouminkan(board: Board, seat: Seat, tile: str | None) -> Board:
+    """Add the fourth tile to an open pon."""
+    kind = _own_kan(board, seat, tile)
+    own = board.own(seat)
+    pons = [meld for meld in own.melds if meld.kind == "pon" and tile_kind(meld.tiles[0]) == kind]
+    if not pons:
+        raise RuleError("tiles_missing", f"{seat} has no open pon of {kind}")
+    added = BoardMeld("kan", (*pons[0].tiles, kind))
+    melds = tuple(added if meld is pons[0] else meld for meld in own.melds)
+    return _open_to_robbing(
+        board,
+        seat,
+        replace(own, concealed=without_tiles(own, (kind,)), melds=melds),
+        SeenTile(SEAT_INDEX[seat], kind, kan="added"),
+    )
+
+
+def form_kan(board: Board, rules: RiichiProfile) -> Board:
+    """Count the kan that lies open: nobody robbed it. Only now is it one (MONTREAL: chankan never forms it)."""
+    open_ = board.seen[-1].kan == "added"
+    quiet = tuple(replace(own, ippatsu=False) for own in board.owns)
+    return count_kan(replace(board, owns=quiet, unbroken=False), board.turn, rules, open_=open_)
+
+
+def count_kan(board: Board, seat: Seat, rules: RiichiProfile, *, open_: bool) -> Board:
+    """Turn the indicators that are due, and note the one of this kan."""
+    late = open_ and rules.play.open_kan_dora.value == "with_discard"
+    turned = board.indicators + board.to_turn + (0 if late else 1)
+    return replace(board, kans=(*board.kans, seat), indicators=turned, to_turn=1 if late else 0)
+
+
+def _own_kan(board: Board, seat: Seat, tile: str | None) -> str:
+    if tile is None:
+        raise RuleError("tile_missing", f"{seat} makes a kan: of which tile?")
+    if board.extra == "claimed":
+        raise RuleError("kong_after_claim", f"{seat} has claimed a tile, not drawn one, and must discard")
+    check_kan_limits(board)
+    return tile_kind(tile)
+
+
+def _keeps_waits(board: Board, own: SeatBoard, kind: str) -> None:
+    """Raise RuleError where a kan in riichi is not of the drawn tile, or changes what the hand waits for."""
+    if board.drawn and tile_kind(board.drawn) != kind:
+        raise RuleError("drawn_tile_only", "in riichi a kan is made of the drawn tile")
+    if own.concealed is None:
+        return
+    melds = [meld.tiles for meld in own.melds]
+    before = riichi_waits(own.concealed[:-1], melds)
+    after = riichi_waits(without_tiles(own, (kind,) * 4) or (), [*melds, (kind,) * 4])
+    if before != after:
+        raise RuleError("kan_changes_waits", f"a kan of {kind} would change what the hand in riichi waits for")
+
+
+def _open_to_robbing(board: Board, seat: Seat, own: SeatBoard, kan: SeenTile) -> Board:
+    owns = with_seat(board, seat, own)
+    return replace(board, phase="kan", extra="replacement", owns=owns, seen=(*board.seen, kan), drawn="")
+
+
+def call_chii(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) -> Board:
+    """Claim the discard of the player before for a run."""
+    _may_call(board, seat, rules)
+    if seat != NEXT_SEAT[board.turn]:
+        raise RuleError("chow_not_next", f"{seat} does not sit next after {board.turn}")
+    kinds = sorted(map(tile_kind, (*used, board.offered)))
+    ranks = [int(kind[0]) for kind in kinds]
+    suits = {kind[1] for kind in kinds}
+    if len(used) != 2 or len(suits) > 1 or suits == {"z"} or ranks != [*range(ranks[0], ranks[0] + 3)]:  # noqa: PLR2004 - two and the one offered
+        raise RuleError("not_a_meld", f"{' '.join(used) or 'no tiles'} and {board.offered} are no chii")
+    return _taken(board, seat, BoardMeld("chii", (*used, board.offered)), used, rules)
+
+
+def call_pon(board: Board, seat: Seat, used: Sequence[str], rules: RiichiProfile) -> Board:
+    """Claim a discard for three alike."""
+    _may_call(board, seat, rules)
+    tiles = used or (tile_kind(board.offered),) * 2
+    if len(tiles) != 2 or {*map(tile_kind, tiles)} != {tile_kind(board.offered)}:  # noqa: PLR2004 - tiles of the hand
+        raise RuleError("not_a_meld", f"{' '.join(tiles)} and {board.offered} are no pon")
+    return _taken(board, seat, BoardMeld("pon", (*tiles, board.offered)), tiles, rules)
+
+
+def call_daiminkan(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
+    """Claim a discard for four alike; an open pon cannot be completed with it (RIICHI-PLAY)."""
+    _may_call(board, seat, rules)
+    check_kan_limits(board)
+    tile = tile_kind(board.offered)
+    if any(meld.kind == "pon" and tile_kind(meld.tiles[0]) == tile for meld in board.own(seat).melds):
+        raise RuleError("kan_of_open_pon", f"{seat} has an open pon of {tile}, which only a drawn tile completes")
+    came = _taken(board, seat, BoardMeld("kan", (tile,) * 4), (tile,) * 3, rules)
+    return count_kan(replace(came, phase="draw", extra="replacement", forbidden=frozenset()), seat, rules, open_=True)
+
+
+def _may_call(board: Board, seat: Seat, rules: RiichiProfile) -> None:
+    if seat == board.turn:
+        raise RuleError("own_discard", f"{seat} has discarded this tile")
+    if not board.live or abort_after_pass(board, rules):
+        raise RuleError("last_discard", "the last discard of a hand can only be won on")
+    if board.own(seat).riichi:
+        raise RuleError("call_in_riichi", f"{seat} is in riichi")
+    check_sets_left(board.own(seat), seat)
+
+
+def _taken(board: Board, seat: Seat, meld: BoardMeld, used: Sequence[str], rules: RiichiProfile) -> Board:
+    """Move the turn to the caller; who was between misses theirs. Nobody's ippatsu or first turn outlives a call."""
+    discarder = replace(board.own(board.turn), called=True)
+    owns = with_seat(
+        replace(board, owns=with_seat(board, board.turn, discarder)), seat, with_meld(board.own(seat), meld, used)
+    )
+    barred = kuikae_tiles(meld, board.offered, rules.play.kuikae.value)
+    return replace(
+        board,
+        turn=seat,
+        phase="hold",
+        extra="claimed",
+        owns=tuple(replace(own, ippatsu=False) for own in owns),
+        unbroken=False,
+        forbidden=_if_any_other(barred, owns[SEAT_INDEX[seat]].concealed),
+    )
+
+
+def _if_any_other(barred: frozenset[str], left: Sequence[str] | None) -> frozenset[str]:
+    """Give what may not be discarded. A call after which nothing may be discarded is none."""
+    if left is not None and left and not Counter(tile_kind(tile) for tile in left).keys() - barred:
+        raise RuleError("kuikae", "after this call no tile could be discarded")
+    return barred
+
+
+PRECEDENCE: Final[Mapping[Do, int]] = {"ron": 0, "pon": 1, "daiminkan": 1, "chii": 2}
+"""Ron before pon and kan before chii (RIICHI-PLAY)."""
+
+Why = Literal["too_late", "other_call"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCall:
+    """A call, and when it was made, in milliseconds from the discard (the edge of the seat's button)."""
+
+    action: RiichiAction
+    ms: int
+
+    @property
+    def seat(self) -> Seat:
+        """Who calls. Raises RuleError `seat_missing`."""
+        if self.action.seat is None:
+            raise RuleError("seat_missing", f"{self.action.do}: whose?")
+        return self.action.seat
+
+
+@dataclass(frozen=True, slots=True)
+class SettledCalls:
+    """What the calls on a tile come to, `no_call` for none, and who is refused for which reason."""
+
+    action: RiichiAction
+    refused: Mapping[Seat, Why]
+
+
+def settle_calls(discarder: Seat, calls: Iterable[TimedCall], rules: RiichiProfile) -> SettledCalls:
+    """Give what calls come to, in whatever order they are told.
+
+    A ron goes through until `ron_ms`, several as the rules say. Of the others the one with precedence goes through that
+    was made until `priority_ms`; where there is none, the first. A player may make of the own call a ron in time
+    (MONTREAL, note 1). Each call should have been found legal by itself. Raises RuleError `not_a_claim`,
+    `seat_missing`, `own_discard`, `claimed_twice` or `time_negative`.
+    """
+    made = tuple(calls)
+    _check_calls(discarder, made)
+    in_time = [call for call in made if call.action.do == "ron" and call.ms <= rules.play.ron_ms.value]
+    if in_time:
+        return _settle_ron(discarder, made, in_time, rules)
+    others = [call for call in made if call.action.do != "ron"]
+    if not others:
+        return SettledCalls(RiichiAction("no_call"), {call.seat: "too_late" for call in made})
+    prompt = [call for call in others if call.ms <= rules.play.priority_ms.value]
+    if prompt:
+        first = min(prompt, key=lambda call: (PRECEDENCE[call.action.do], turns_between(discarder, call.seat)))
+    else:
+        first = min(others, key=lambda call: (call.ms, PRECEDENCE[call.action.do], turns_between(discarder, call.seat)))
+    return SettledCalls(
+        first.action, {call.seat: _why_refused(call, first) for call in made if call.seat != first.seat}
+    )
+
+
+def _settle_ron(
+    discarder: Seat, made: tuple[TimedCall, ...], ron: list[TimedCall], rules: RiichiProfile
+) -> SettledCalls:
+    seats = sorted((call.seat for call in ron), key=lambda seat: turns_between(discarder, seat))
+    kept = seats[:1] if rules.session.ron.several.value == "nearest" else seats
+    refused: dict[Seat, Why] = {}
+    for call in made:
+        if call.seat not in kept:
+            refused[call.seat] = "too_late" if call.action.do == "ron" and call not in ron else "other_call"
+    return SettledCalls(RiichiAction("ron", seats=tuple(kept)), refused)
+
+
+def _why_refused(call: TimedCall, first: TimedCall) -> Why:
+    late = call.action.do == "ron" or PRECEDENCE[call.action.do] < PRECEDENCE[first.action.do]
+    return "too_late" if late else "other_call"
+
+
+def _check_calls(discarder: Seat, made: tuple[TimedCall, ...]) -> None:
+    for call in made:
+        if call.action.do not in PRECEDENCE:
+            raise RuleError("not_a_claim", f"{call.action.do} calls no tile")
+        if call.seat == discarder:
+            raise RuleError("own_discard", f"{discarder} has discarded this tile")
+        if call.ms < 0:
+            raise RuleError("time_negative", f"{call.ms} ms: no call comes before the discard")
+    asked = [(call.seat, call.action.do == "ron") for call in made]
+    if len({*asked}) < len(asked):
+        raise RuleError("claimed_twice", "one call a seat, which may become a ron")

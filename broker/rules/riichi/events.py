@@ -1,0 +1,344 @@
+"""Where a session stands between two hands, and what may happen in a hand, as values; both from and for messages.
+
+Nothing here says what an event is worth: that is the rules' matter. Messages name seats; the rules number players, 0 to
+3, the seats in turn order.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from broker.protocol import SEATS, RiichiEvent, RiichiStanding, RiichiWin, Seat
+from broker.rules.deal import SEAT_INDEX
+from broker.rules.errors import RuleError
+
+PlayerNo = int
+"""0 to 3 in turn order; player 0 deals the first hand."""
+
+PLAYERS: Final = range(4)
+
+RoundWind = Literal["E", "S", "W", "N"]
+
+ROUNDS: Final[tuple[RoundWind, ...]] = get_args(RoundWind)
+
+PlayerPoints = tuple[int, int, int, int]
+
+NOTHING: Final[PlayerPoints] = (0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """Round, dealer, counters (honba), deposits (sticks of 1000 on the table), the four scores."""
+
+    round_wind: RoundWind
+    dealer: PlayerNo
+    counters: int
+    deposits: int
+    scores: PlayerPoints
+    over: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise RuleError where there can be no such state."""
+        check_player(self.dealer)
+        if self.counters < 0:
+            raise RuleError("negative_counters", f"{self.counters} counters")
+        if self.deposits < 0:
+            raise RuleError("negative_deposits", f"{self.deposits} deposits")
+
+    @property
+    def round(self) -> int:
+        """Rounds played before this one."""
+        return ROUNDS.index(self.round_wind)
+
+
+def check_player(player: PlayerNo) -> PlayerNo:
+    """Give a player back. Raises RuleError `no_such_player`."""
+    if player not in PLAYERS:
+        raise RuleError("no_such_player", f"player {player}: there are 0, 1, 2 and 3, in turn order")
+    return player
+
+
+def player_distance(player: PlayerNo, other: PlayerNo) -> int:
+    """Count the turns from one player to another, 0 to 3."""
+    return (other - player) % len(PLAYERS)
+
+
+def add_points(*parts: PlayerPoints) -> PlayerPoints:
+    """Add points player by player."""
+    east, south, west, north = (sum(of_player) for of_player in zip(*parts, strict=True))
+    return east, south, west, north
+
+
+def pay_one(amounts: dict[PlayerNo, int], receiver: PlayerNo) -> PlayerPoints:
+    """Give who wins and loses what where players pay one of them; what the receiver would pay is not paid."""
+    owed = [0 if player == receiver else amounts.get(player, 0) for player in PLAYERS]
+    east, south, west, north = (sum(owed) if player == receiver else -owed[player] for player in PLAYERS)
+    return east, south, west, north
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWin:
+    """One player's winning hand."""
+
+    winner: PlayerNo
+    han: int | None = None
+    fu: int | None = None
+    yakuman: tuple[str, ...] = ()
+    """Names, as they are written in the profile."""
+    yakuman_count: int | None = None
+    """How many yakuman it is worth in all; None: what the names are worth."""
+    yaku: tuple[str, ...] = ()
+    """Only those matter that have a value of their own (renhou)."""
+    responsible: PlayerNo | None = None
+    """Who fed the set that made the yakuman certain (pao)."""
+    after_eight_counters: bool | None = None
+    """Whether it is the win that follows the last counter of paarenchan; None: as the counters say."""
+
+    def __post_init__(self) -> None:
+        """Raise RuleError where there can be no such win."""
+        check_player(self.winner)
+        if self.responsible is not None and check_player(self.responsible) == self.winner:
+            raise RuleError("responsible_wins", f"player {self.winner} is responsible for the own hand")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandEnd:
+    """What any hand may have: riichi declared in it, each with its deposit, and hands that were dead."""
+
+    riichi: tuple[PlayerNo, ...] = ()
+    dead: tuple[PlayerNo, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise RuleError where there can be no such players."""
+        _each_once(self.riichi)
+        _each_once(self.dead)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ron(HandEnd):
+    """One to three players win on one tile."""
+
+    loser: PlayerNo
+    wins: tuple[SessionWin, ...]
+    chombo: tuple[PlayerNo, ...] = ()
+    """Who committed a grave fault in the same hand."""
+
+    def __post_init__(self) -> None:
+        """Raise RuleError where there can be no such win."""
+        HandEnd.__post_init__(self)
+        check_player(self.loser)
+        _each_once(self.chombo)
+        winners = _each_once(win.winner for win in self.wins)
+        if not winners:
+            raise RuleError("winner_missing", "nobody is named who wins")
+        if self.loser in winners:
+            raise RuleError("loser_wins", f"player {self.loser} wins on the own tile")
+        _check_alive(winners, self.dead)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tsumo(HandEnd):
+    """A player wins on the tile drawn. `kan_from`: whose discard was made a kan, when its replacement wins."""
+
+    win: SessionWin
+    kan_from: PlayerNo | None = None
+    chombo: tuple[PlayerNo, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise RuleError where there can be no such win."""
+        HandEnd.__post_init__(self)
+        _each_once(self.chombo)
+        _check_alive((self.win.winner,), self.dead)
+        if self.kan_from is not None and check_player(self.kan_from) == self.win.winner:
+            raise RuleError("responsible_wins", f"player {self.win.winner} has made no kan of the own discard")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExhaustiveDraw(HandEnd):
+    """The wall is empty. `nagashi`: whose discards were all terminals and honours, none of them called."""
+
+    tenpai: tuple[PlayerNo, ...] = ()
+    nagashi: tuple[PlayerNo, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise RuleError where there can be no such draw."""
+        HandEnd.__post_init__(self)
+        _each_once(self.tenpai)
+        _each_once(self.nagashi)
+        _check_alive(self.tenpai, self.dead)
+        noten = sorted({*self.riichi} - {*self.tenpai})
+        if noten:
+            raise RuleError("riichi_noten", f"player {noten[0]} declared riichi and is not tenpai: that is a chombo")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abort(HandEnd):
+    """The hand is broken off."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chombo(HandEnd):
+    """A grave fault ends the hand.
+
+    `dependent`: offenders whose fault followed from another's, who do not pay. `yakuman_tenpai`: whose hands could
+    still have become a yakuman.
+    """
+
+    offenders: tuple[PlayerNo, ...]
+    dependent: tuple[PlayerNo, ...] = ()
+    yakuman_tenpai: tuple[PlayerNo, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise RuleError where there can be no such fault."""
+        HandEnd.__post_init__(self)
+        _check_offenders(self.offenders)
+        _each_once(self.yakuman_tenpai)
+        if not {*_each_once(self.dependent)} < {*self.offenders}:
+            raise RuleError("no_first_fault", "a fault depends on that of another offender, who pays")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinorFault:
+    """A fault that is fined; the hand goes on."""
+
+    offenders: tuple[PlayerNo, ...]
+
+    def __post_init__(self) -> None:
+        """Raise RuleError where there can be no such fault."""
+        _check_offenders(self.offenders)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadHand:
+    """A player may no longer win; the hand goes on."""
+
+    offenders: tuple[PlayerNo, ...]
+
+    def __post_init__(self) -> None:
+        """Raise RuleError where there can be no such fault."""
+        _check_offenders(self.offenders)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """The last hand has been played, or the time is up: what lies on the table is given out."""
+
+
+def _each_once(players: Iterable[PlayerNo]) -> tuple[PlayerNo, ...]:
+    """Give the players back. Raises RuleError `no_such_player`, `player_named_twice`."""
+    found = tuple(map(check_player, players))
+    if len({*found}) < len(found):
+        raise RuleError("player_named_twice", f"a player is named twice in {list(found)}")
+    return found
+
+
+def _check_offenders(offenders: tuple[PlayerNo, ...]) -> None:
+    if not _each_once(offenders):
+        raise RuleError("offender_missing", "nobody is named who committed the fault")
+
+
+def _check_alive(players: Iterable[PlayerNo], dead: Iterable[PlayerNo]) -> None:
+    late = sorted({*players} & {*dead})
+    if late:
+        raise RuleError("dead_hand_counts", f"player {late[0]} has a dead hand, which neither wins nor is tenpai")
+
+
+SessionEvent = Ron | Tsumo | ExhaustiveDraw | Abort | Chombo | MinorFault | DeadHand | SessionEnd
+
+
+def event_from_message(told: RiichiEvent) -> SessionEvent:
+    """Give the event. Raises RuleError where it cannot be, `winner_missing`, `loser_missing` or `reason_missing`."""
+    return _EVENTS[told.kind](told)
+
+
+def _ron(told: RiichiEvent) -> SessionEvent:
+    if told.loser is None:
+        raise RuleError("loser_missing", "a ron needs to know on whose tile")
+    wins = tuple(_win(seat, win) for seat, win in told.wins.items())
+    return Ron(
+        loser=SEAT_INDEX[told.loser],
+        wins=wins,
+        riichi=players_on_seats(told.riichi),
+        chombo=players_on_seats(told.offenders),
+    )
+
+
+def _tsumo(told: RiichiEvent) -> SessionEvent:
+    if len(told.wins) != 1:
+        raise RuleError("winner_missing", "exactly one wins on a tile drawn")
+    ((seat, win),) = told.wins.items()
+    kan_from = None if told.kan_from is None else SEAT_INDEX[told.kan_from]
+    return Tsumo(
+        win=_win(seat, win),
+        kan_from=kan_from,
+        riichi=players_on_seats(told.riichi),
+        chombo=players_on_seats(told.offenders),
+    )
+
+
+def _abort(told: RiichiEvent) -> SessionEvent:
+    if told.reason is None:
+        raise RuleError("reason_missing", "a hand is broken off for a reason")
+    return Abort(reason=told.reason, riichi=players_on_seats(told.riichi))
+
+
+def _win(seat: Seat, win: RiichiWin) -> SessionWin:
+    responsible = None if win.responsible is None else SEAT_INDEX[win.responsible]
+    if win.yakuman:
+        return SessionWin(SEAT_INDEX[seat], yakuman_count=win.yakuman, responsible=responsible)
+    return SessionWin(SEAT_INDEX[seat], han=win.han or None, fu=win.fu or None, responsible=responsible)
+
+
+def players_on_seats(seats: Iterable[Seat]) -> tuple[PlayerNo, ...]:
+    """Give the players on these seats."""
+    return tuple(SEAT_INDEX[seat] for seat in seats)
+
+
+_EVENTS: Final[Mapping[str, Callable[[RiichiEvent], SessionEvent]]] = {
+    "ron": _ron,
+    "tsumo": _tsumo,
+    "draw": lambda told: ExhaustiveDraw(
+        tenpai=players_on_seats(told.tenpai),
+        nagashi=players_on_seats(told.nagashi),
+        riichi=players_on_seats(told.riichi),
+    ),
+    "abort": _abort,
+    "chombo": lambda told: Chombo(
+        offenders=players_on_seats(told.offenders),
+        dependent=players_on_seats(told.dependent),
+        yakuman_tenpai=players_on_seats(told.yakuman_tenpai),
+        riichi=players_on_seats(told.riichi),
+    ),
+    "minor_fault": lambda told: MinorFault(offenders=players_on_seats(told.offenders)),
+    "end": lambda _: SessionEnd(),
+}
+
+
+def state_from_standing(standing: RiichiStanding) -> SessionState:
+    """Give the state. Raises RuleError where there can be no such state."""
+    east, south, west, north = (standing.scores.get(seat, 0) for seat in SEATS)
+    round_wind = ROUNDS[SEATS.index(standing.round_wind)]
+    scores = (east, south, west, north)
+    return SessionState(
+        round_wind, SEAT_INDEX[standing.dealer], standing.counters, standing.deposits, scores, standing.over
+    )
+
+
+def standing_from_state(state: SessionState, hand: int) -> RiichiStanding:
+    """Tell where a session stands before a hand."""
+    return RiichiStanding(
+        hand=hand,
+        round_wind=SEATS[state.round],
+        dealer=SEATS[state.dealer],
+        counters=state.counters,
+        deposits=state.deposits,
+        scores=points_by_seat(state.scores),
+        over=state.over,
+    )
+
+
+def points_by_seat(points: PlayerPoints) -> dict[Seat, int]:
+    """Give each seat's points."""
+    return dict(zip(SEATS, points, strict=True))

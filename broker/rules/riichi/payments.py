@@ -1,0 +1,298 @@
+"""What a hand of a session pays (MONTREAL, RIICHI-POINTS).
+
+Shares, counters, responsibility, deposits, tenpai, nagashi, faults.
+
+A win is worth a base, of which somebody may be responsible for a part. Yakuman are known by their names, as people
+write them.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from broker.rules.errors import RuleError
+from broker.rules.riichi import points
+from broker.rules.riichi.events import (
+    NOTHING,
+    PLAYERS,
+    Chombo,
+    ExhaustiveDraw,
+    PlayerNo,
+    PlayerPoints,
+    Ron,
+    SessionState,
+    SessionWin,
+    Tsumo,
+    add_points,
+    pay_one,
+    player_distance,
+)
+from broker.rules.riichi.points import MANGAN, share
+from broker.rules.riichi.profile import HandRules, RiichiProfile, SessionRules
+
+PAARENCHAN: Final = "paarenchan"
+
+KAZOE: Final = "kazoe"
+
+OF_OWN_VALUE: Final = ("renhou", "shiisanputa")
+"""A yakuman in some clubs, a mangan in others."""
+
+EIGHT: Final = 8
+"""Counters after which a win is paarenchan: the word says it."""
+
+WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
+    "tenhou": ("tenho",),
+    "chiihou": ("chiho", "chiiho", "chihou"),
+    "renhou": ("renho",),
+    "kokushi": ("kokushimusou", "kokushimuso"),
+    "kokushi_thirteen_wait": ("kokushimusou13", "kokushi13", "kokushimusoujuusanmen", "daburukokushimusou"),
+    "ryuuiisou": ("ryuiisou", "ryuuiiso"),
+    "daisharin": (),
+    "shiisanputa": (),
+    "daisangen": (),
+    "daisuushii": ("daisuushi", "daisushi", "daisuushiii"),
+    "shousuushii": ("shousuushi", "shosushi"),
+    "tsuuiisou": ("tsuiisou", "tsuuiso"),
+    "chinroutou": ("chinroto",),
+    "chuuren": ("chuurenpoutou", "chuurenpouto", "churenpoto"),
+    "junsei_chuuren": ("junseichuurenpoutou", "daburuchuurenpoutou", "chuurenpoutou9"),
+    "suuankou": ("suanko", "suuanko"),
+    "suuankou_tanki": ("suuankoutankimachi", "suankotanki"),
+    "suukantsu": ("sukantsu",),
+    PAARENCHAN: ("parenchan",),
+    KAZOE: ("kazoeyakuman", "kazoyakuman"),
+}
+"""Our name of each, and the other ways in which it is written. Spaces, hyphens and case do not matter."""
+
+
+def _plain(written: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", written.lower())
+
+
+NAMES: Final[Mapping[str, str]] = {_plain(way): name for name, ways in WRITTEN.items() for way in (name, *ways)}
+
+
+def special_yaku(yaku: Iterable[str], rules: HandRules) -> tuple[str, ...]:
+    """Give those of a hand's yaku that have a value of their own under these rules."""
+    found = (NAMES.get(_plain(written)) for written in yaku)
+    return tuple(name for name in found if name in OF_OWN_VALUE and _setting(name, rules) != "none")
+
+
+def yakuman_names(written: Iterable[str]) -> tuple[str, ...]:
+    """Give our names of yakuman. Raises RuleError `unknown_yakuman`, `yakuman_named_twice`."""
+    found = tuple(map(_yakuman_name, written))
+    if len({*found}) < len(found):
+        raise RuleError("yakuman_named_twice", f"a yakuman is named twice in {', '.join(found)}")
+    return found
+
+
+def yakuman_worth(name: str, rules: HandRules) -> int:
+    """Count one yakuman by its name: 1, 2 where it is doubled, 0 where it is a hand of the value of a mangan.
+
+    Raises RuleError `yakuman_not_played`.
+    """
+    setting = _setting(name, rules)
+    if setting == "none":
+        raise RuleError("yakuman_not_played", f"{name} is not played under these rules")
+    if setting == "mangan":
+        return 0
+    return 2 if name in rules.double_yakuman.value else 1
+
+
+def count_yakuman(found: Iterable[str], rules: HandRules) -> int:
+    """Count all yakuman of a hand. A counted yakuman is a last resort and adds nothing to others (MONTREAL)."""
+    each = {name: yakuman_worth(name, rules) for name in found}
+    own = [number for name, number in each.items() if name != KAZOE and number]
+    return add_yakuman(own, rules) if own else each.get(KAZOE, 0)
+
+
+def add_yakuman(numbers: Iterable[int], rules: HandRules) -> int:
+    """Count yakuman that one hand has for several reasons."""
+    return sum(numbers) if rules.several_yakuman.value == "added" else max(numbers, default=0)
+
+
+def _yakuman_name(written: str) -> str:
+    found = NAMES.get(_plain(written))
+    if found is None:
+        raise RuleError("unknown_yakuman", f"no yakuman is called {written[:40]!r}")
+    return found
+
+
+def _setting(name: str, rules: HandRules) -> str:
+    special = {
+        "renhou": rules.renhou.value,
+        "shiisanputa": rules.shiisanputa.value,
+        "daisharin": rules.daisharin.value,
+        PAARENCHAN: rules.paarenchan.value,
+    }
+    return special.get(name, "yakuman")
+
+
+FU_MATTER_UNDER: Final = 5
+"""Han."""
+
+
+@dataclass(frozen=True, slots=True)
+class WinWorth:
+    """Base points of a hand, and those of the part that pao covers."""
+
+    base: int
+    of_pao: int
+
+
+def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile) -> WinWorth:
+    """Give what a win is worth. Raises RuleError where its value is missing or cannot be, or pao is of no yakuman."""
+    special = special_yaku(win.yaku, rules.hand)
+    names = yakuman_names(dict.fromkeys((*win.yakuman, *special)))
+    number = _number(state, win, names, rules)
+    base = _base(win, number, rules)
+    if any(yakuman_worth(name, rules.hand) == 0 for name in names):
+        base = max(base, points.MANGAN)
+    if not base:
+        raise RuleError("value_missing", f"player {win.winner}: han and fu are needed, from 5 han on han; or a yakuman")
+    return WinWorth(base, _of_pao(win, names, number, base, rules))
+
+
+def _base(win: SessionWin, number: int, rules: RiichiProfile) -> int:
+    """Give the base that yakuman, or han and fu, make; 0 where too little is said."""
+    if not number and (win.han is None or (win.fu is None and win.han < FU_MATTER_UNDER)):
+        return 0
+    hand = points.PaidWin(win.han or 0, win.fu or 0, dealer=False, self_drawn=False, yakuman=number)
+    return points.base_of(hand, rules.points)[0]
+
+
+def _number(state: SessionState, win: SessionWin, names: tuple[str, ...], rules: RiichiProfile) -> int:
+    """Count the yakuman of a win, paarenchan among them."""
+    if win.yakuman_count is not None and win.yakuman_count < 0:
+        raise RuleError("negative_yakuman", f"{win.yakuman_count} yakuman: none is the least")
+    own = count_yakuman(names, rules.hand) if win.yakuman_count is None else win.yakuman_count
+    if PAARENCHAN in names or not _after_eight(state, win, rules):
+        return own
+    return 1 if names == (KAZOE,) else add_yakuman((own, 1), rules.hand)
+
+
+def _after_eight(state: SessionState, win: SessionWin, rules: RiichiProfile) -> bool:
+    if rules.hand.paarenchan.value == "none":
+        return False
+    said = win.after_eight_counters
+    return state.counters >= EIGHT if said is None else said
+
+
+def _of_pao(win: SessionWin, names: tuple[str, ...], number: int, base: int, rules: RiichiProfile) -> int:
+    if win.responsible is None:
+        return 0
+    played = rules.session.pao.yakuman.value
+    fed = [name for name in names if name in played]
+    only_counted = not names and bool(win.yakuman_count)  # the number was told without the names
+    if not played or not number or not (fed or only_counted):
+        raise RuleError("pao_not_asked", f"player {win.responsible} can be responsible for none of this hand's yakuman")
+    if rules.session.pao.covers.value == "hand" or not names:
+        return base
+    return min(base, points.YAKUMAN * count_yakuman(fed, rules.hand))
+
+
+def wins_that_count(state: SessionState, ron: Ron, rules: RiichiProfile) -> tuple[SessionWin, ...]:
+    """Give the wins that count, in turn order after the loser: none where the hand is broken off."""
+    in_turn = tuple(sorted(ron.wins, key=lambda win: player_distance(ron.loser, win.winner)))
+    for win in in_turn:
+        win_worth(state, win, rules)  # a win that cannot be is refused, even where another comes first
+    several = rules.session.ron.several.value
+    if several == "nearest":
+        return in_turn[:1]
+    return () if several == "triple_aborts" and len(in_turn) > len(PLAYERS) - 2 else in_turn
+
+
+def ron_payment(
+    state: SessionState, loser: PlayerNo, win: SessionWin, counters: int, rules: RiichiProfile
+) -> PlayerPoints:
+    """Give what one win on a discard pays, with so many counters. The responsible pays half (MONTREAL)."""
+    value, times = win_worth(state, win, rules), 6 if win.winner == state.dealer else 4
+    more = counters * rules.points.counter.value
+    fed = share(value.of_pao, times) // 2  # a yakuman's half is a multiple of 1000 too
+    owed = {loser: share(value.base, times) - fed}
+    responsible = loser if win.responsible is None else win.responsible
+    owed[responsible] = owed.get(responsible, 0) + fed
+    owed[responsible if rules.session.pao.counters.value == "responsible" else loser] += more
+    return pay_one(owed, win.winner)
+
+
+def tsumo_payment(state: SessionState, tsumo: Tsumo, rules: RiichiProfile) -> PlayerPoints:
+    """Give what a win on a drawn tile pays. Who is responsible, for a yakuman or a live kan, pays for the others."""
+    win, value = tsumo.win, win_worth(state, tsumo.win, rules)
+    more = state.counters * rules.points.counter.value // 3
+    if win.responsible is not None:
+        return _fed(state, win, win.responsible, value, more)
+    if tsumo.kan_from is not None and rules.session.pao.live_kan.value:
+        return _all_by(tsumo.kan_from, state, win.winner, value.base, more)
+    return _each(state, win.winner, value.base, more)
+
+
+def _fed(state: SessionState, win: SessionWin, responsible: PlayerNo, value: WinWorth, more: int) -> PlayerPoints:
+    covered = _all_by(responsible, state, win.winner, value.of_pao, more)
+    left = value.base - value.of_pao
+    return add_points(covered, _each(state, win.winner, left, 0)) if left else covered
+
+
+def _each(state: SessionState, winner: PlayerNo, base: int, more: int) -> PlayerPoints:
+    dealer_wins = winner == state.dealer
+    owed = {player: share(base, 2 if dealer_wins or player == state.dealer else 1) + more for player in PLAYERS}
+    return pay_one(owed, winner)
+
+
+def _all_by(responsible: PlayerNo, state: SessionState, winner: PlayerNo, base: int, more: int) -> PlayerPoints:
+    return pay_one({responsible: _each(state, winner, base, more)[winner]}, winner)
+
+
+def deposits_to(winner: PlayerNo, deposits: int, rules: RiichiProfile) -> PlayerPoints:
+    """Give the points of deposits that somebody takes from the table."""
+    east, south, west, north = (deposits * rules.points.deposit.value if player == winner else 0 for player in PLAYERS)
+    return east, south, west, north
+
+
+def deposits_laid(players: tuple[PlayerNo, ...], rules: RiichiProfile, times: int = 1) -> PlayerPoints:
+    """Give the points of deposits that players lay on the table."""
+    return add_points(NOTHING, *(_negated(deposits_to(player, times, rules)) for player in players))
+
+
+def _negated(points: PlayerPoints) -> PlayerPoints:
+    east, south, west, north = (-each for each in points)
+    return east, south, west, north
+
+
+def draw_payment(dealer: PlayerNo, draw: ExhaustiveDraw, rules: SessionRules) -> PlayerPoints:
+    """Give what an exhaustive draw pays. Nagashi takes the place of tenpai payments, without counters or deposits."""
+    if draw.nagashi and rules.draw.nagashi.value:
+        return add_points(*(mangan_tsumo(player, dealer) for player in draw.nagashi))
+    return _tenpai(draw.tenpai, rules.draw.tenpai.value)
+
+
+def _tenpai(tenpai: tuple[PlayerNo, ...], pot: int) -> PlayerPoints:
+    noten = len(PLAYERS) - len(tenpai)
+    if not tenpai or not noten:
+        return NOTHING
+    east, south, west, north = (pot // len(tenpai) if player in tenpai else -pot // noten for player in PLAYERS)
+    return east, south, west, north
+
+
+def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
+    """Give what a mangan pays that is drawn."""
+    owed = {player: share(MANGAN, 2 if dealer in (player, winner) else 1) for player in PLAYERS}
+    return pay_one(owed, winner)
+
+
+def chombo_payment(dealer: PlayerNo, chombo: Chombo, rules: SessionRules) -> PlayerPoints:
+    """Give what grave faults pay: each a mangan the other way round, and more where a yakuman was spoilt."""
+    paying = [player for player in chombo.offenders if player not in chombo.dependent]
+    parts = [_reversed(player, dealer) for player in paying for _ in range(_mangans_due(player, chombo, rules))]
+    return add_points(NOTHING, *parts)
+
+
+def _mangans_due(offender: PlayerNo, chombo: Chombo, rules: SessionRules) -> int:
+    spoilt = any(player != offender for player in chombo.yakuman_tenpai)
+    return 1 + (rules.faults.yakuman_tenpai.value if spoilt else 0)
+
+
+def _reversed(offender: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
+    east, south, west, north = (-points for points in mangan_tsumo(offender, dealer))
+    return east, south, west, north

@@ -1,0 +1,279 @@
+"""The riichi referee: an action into the board after it (RIICHI-PLAY, MONTREAL): turn order, riichi, tsumo and ron.
+
+It says who may win and what the way of winning adds; yaku are counted elsewhere (`value.py`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from broker.protocol import Seat
+from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
+from broker.rules.errors import RuleError
+from broker.rules.riichi import calls
+from broker.rules.riichi.board import (
+    Board,
+    Do,
+    Phase,
+    RiichiAction,
+    SeatBoard,
+    WinSituation,
+    abort_after_pass,
+    check_nine_terminals,
+    with_drawn,
+    with_seat,
+    without_tiles,
+)
+from broker.rules.riichi.profile import RiichiProfile
+from broker.rules.riichi.waits import SeenTile, furiten, orphans_wait, riichi_waits, tile_kind
+
+
+def check_riichi(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile) -> None:
+    """Raise RuleError where a seat may not declare riichi with the discard of a tile."""
+    own, needed = board.own(seat), rules.play.riichi_tiles_left.value
+    if own.riichi:
+        raise RuleError("riichi_twice", f"{seat} has declared riichi")
+    if own.open:
+        raise RuleError("riichi_open_hand", f"{seat} has called a tile, so the hand is open")
+    if board.live < needed:
+        raise RuleError("riichi_too_late", f"{board.live} tiles are left in the live wall; riichi needs {needed}")
+    if own.points is not None and own.points < rules.points.deposit.value:
+        raise RuleError("riichi_without_points", f"{seat} has {own.points} points, too few for the deposit")
+    left = without_tiles(own, (tile,)) if tile else own.concealed
+    if left is not None and not riichi_waits(left, [meld.tiles for meld in own.melds]):
+        raise RuleError("riichi_not_tenpai", f"without {tile} the hand of {seat} waits for nothing")
+
+
+def declare_riichi(board: Board, seat: Seat, own: SeatBoard, rules: RiichiProfile) -> SeatBoard:
+    """Give what belongs to a seat after its riichi: double where it is the first discard and nobody has called."""
+    points = None if own.points is None else own.points - rules.points.deposit.value
+    return replace(own, riichi="double_riichi" if board.first_turn(seat) else "riichi", ippatsu=True, points=points)
+
+
+def win_by_tsumo(board: Board, seat: Seat, rules: RiichiProfile) -> Board:
+    """Win on the drawn tile."""
+    own = board.own(seat)
+    if board.extra == "claimed":
+        raise RuleError("hu_on_claimed_tile", f"{seat} has claimed a tile, not drawn one")
+    if own.concealed is not None:
+        rest, tile = own.concealed[:-1], own.concealed[-1]
+        if tile_kind(tile) not in riichi_waits(rest, [meld.tiles for meld in own.melds]):
+            raise RuleError("not_winning", f"{tile} does not complete the hand of {seat}")
+    due = board.to_turn if rules.play.rinshan_dora.value else 0
+    turned = replace(board, indicators=board.indicators + due, to_turn=0)
+    return replace(turned, over="win", situation={seat: (*_of_tsumo(board, seat), *_of_riichi(own))})
+
+
+def win_by_ron(board: Board, declared: tuple[Seat, ...], rules: RiichiProfile) -> Board:
+    """Win on another's tile.
+
+    Where only the nearest wins, the others are annulled (RIICHI-PLAY); three may break the hand off (MONTREAL).
+    """
+    if not declared:
+        raise RuleError("winner_missing", "nobody is named who declares ron")
+    if len({*declared}) < len(declared):
+        raise RuleError("winner_twice", "a seat is named twice")
+    if board.turn in declared:
+        raise RuleError("discarder_wins", f"{board.turn} cannot win on the own tile")
+    in_turn = sorted(declared, key=lambda seat: turns_between(board.turn, seat))
+    for seat in in_turn:
+        _may_ron(board, seat, rules)
+    several, owns = rules.session.ron.several.value, _deposit_back(board, rules)
+    if several == "triple_aborts" and len(in_turn) == len(board.owns) - 1:
+        return replace(board, over="triple_ron", owns=owns)
+    kept = in_turn[:1] if several == "nearest" else in_turn
+    situation = {seat: (*_of_ron(board, seat), *_of_riichi(board.own(seat))) for seat in kept}
+    return replace(board, over="win", owns=owns, situation=situation)
+
+
+def _may_ron(board: Board, seat: Seat, rules: RiichiProfile) -> None:
+    own = board.own(seat)
+    orphans = own.concealed is None or (not own.melds and orphans_wait(own.concealed))
+    if board.seen[-1].kan == "concealed" and not (orphans and rules.play.orphans_rob.value):
+        raise RuleError("concealed_kan_robbed", f"{seat} cannot rob a concealed kan; only thirteen orphans may")
+    if own.concealed is None:
+        return
+    wait = own.waits()
+    if tile_kind(board.offered) not in wait:
+        raise RuleError("not_winning", f"{board.offered} does not complete the hand of {seat}")
+    why = furiten(SEAT_INDEX[seat], wait, board.seen[:-1], orphans=orphans)
+    if why:
+        raise RuleError("furiten", f"{seat} may win only by drawing: {', '.join(why)}")
+
+
+def _deposit_back(board: Board, rules: RiichiProfile) -> tuple[SeatBoard, ...]:
+    """A riichi whose own discard is won on has not come about: its deposit is not paid."""
+    own = board.own(board.turn)
+    if board.phase != "claim" or not board.seen[-1].riichi:
+        return board.owns
+    points = None if own.points is None else own.points + rules.points.deposit.value
+    return with_seat(board, board.turn, replace(own, riichi="", ippatsu=False, points=points))
+
+
+def _of_tsumo(board: Board, seat: Seat) -> Iterator[WinSituation]:
+    """MONTREAL: a replacement tile is never the last one, so rinshan stands alone."""
+    if board.extra == "replacement":
+        yield "rinshan"
+    elif not board.live:
+        yield "haitei"
+    if board.first_turn(seat):
+        yield "tenhou" if seat == board.dealer else "chiihou"
+
+
+def _of_ron(board: Board, seat: Seat) -> Iterator[WinSituation]:
+    if board.phase == "kan":
+        yield "chankan"
+    elif not board.live:
+        yield "houtei"
+    if board.first_turn(seat) and seat != board.dealer:
+        yield "renhou"
+
+
+def _of_riichi(own: SeatBoard) -> Iterator[WinSituation]:
+    if own.riichi:
+        yield own.riichi
+    if own.ippatsu:
+        yield "ippatsu"
+
+
+def apply_riichi_action(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    """Give the board after an action. Raises RuleError where it is not legal; the board is a value and stays."""
+    if board.over is not None:
+        raise RuleError("play_over", f"{action.do}: the hand is over ({board.over})")
+    if board.phase not in PHASES[action.do]:
+        raise RuleError("wrong_phase", f"{action.do} does not follow here: {board.turn} is at {board.phase}")
+    return MOVES[action.do](board, action, rules)
+
+
+def _acting(action: RiichiAction) -> Seat:
+    """Give who acts. Raises RuleError `seat_missing`."""
+    if action.seat is None:
+        raise RuleError("seat_missing", f"{action.do}: whose?")
+    return action.seat
+
+
+def _own_turn(board: Board, action: RiichiAction) -> Seat:
+    """Give who acts in turn. Raises RuleError `seat_missing`, `not_your_turn`."""
+    seat = _acting(action)
+    if seat != board.turn:
+        raise RuleError("not_your_turn", f"{action.do}: it is the turn of {board.turn}, not of {seat}")
+    return seat
+
+
+def _draw(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    seat = _own_turn(board, action)
+    if board.phase == "kan":  # nobody robbed it
+        board = calls.form_kan(board, rules)
+    if not board.live:
+        raise RuleError("wall_empty", "only the dead wall is left, which nobody draws from")
+    owns = with_seat(board, seat, with_drawn(board.own(seat), action.tile))
+    return replace(board, phase="hold", live=board.live - 1, owns=owns, drawn=action.tile or "")
+
+
+def _discard(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    return _laid(board, _own_turn(board, action), action.tile, rules, declares=False)
+
+
+def _riichi(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    seat = _own_turn(board, action)
+    check_riichi(board, seat, action.tile, rules)
+    return _laid(board, seat, action.tile, rules, declares=True)
+
+
+def _laid(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile, *, declares: bool) -> Board:
+    """Lay a tile into the river."""
+    named = _discarded(board, seat, tile)
+    own = board.own(seat)
+    left = replace(own, concealed=without_tiles(own, (named,)), ippatsu=False)
+    if declares:
+        left = declare_riichi(board, seat, left, rules)
+    seen = (*board.seen, SeenTile(SEAT_INDEX[seat], named, riichi=declares))
+    turned = replace(board, indicators=board.indicators + board.to_turn, to_turn=0, forbidden=frozenset(), drawn="")
+    return replace(turned, phase="claim", owns=with_seat(board, seat, left), seen=seen)
+
+
+def _discarded(board: Board, seat: Seat, tile: str | None) -> str:
+    """Give what is discarded: in riichi always the drawn tile, and after a call nothing that kuikae forbids."""
+    if tile is None:
+        raise RuleError("tile_missing", f"{seat} discards: which tile?")
+    if tile_kind(tile) in board.forbidden:
+        raise RuleError("kuikae", f"{seat} has called and may not discard {tile} at once")
+    if board.own(seat).riichi and board.drawn and tile != board.drawn:
+        raise RuleError("drawn_tile_only", f"{seat} is in riichi and discards what was drawn")
+    return tile
+
+
+def _no_call(board: Board, _: RiichiAction, rules: RiichiProfile) -> Board:
+    if board.phase == "kan":
+        return replace(calls.form_kan(board, rules), phase="draw")
+    over = abort_after_pass(board, rules)
+    if over is not None:
+        return replace(board, over=over)
+    if not board.live:
+        return replace(board, over="exhaustive_draw")
+    return replace(board, turn=NEXT_SEAT[board.turn], phase="draw", extra="drawn")
+
+
+def _chii(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    return calls.call_chii(board, _acting(action), action.tiles, rules)
+
+
+def _pon(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    return calls.call_pon(board, _acting(action), action.tiles, rules)
+
+
+def _daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    return calls.call_daiminkan(board, _acting(action), rules)
+
+
+def _ankan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
+    return calls.declare_ankan(board, _own_turn(board, action), action.tile)
+
+
+def _shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
+    return calls.declare_shouminkan(board, _own_turn(board, action), action.tile)
+
+
+def _tsumo(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    return win_by_tsumo(board, _own_turn(board, action), rules)
+
+
+def _ron(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    return win_by_ron(board, action.actors, rules)
+
+
+def _nine_terminals(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
+    check_nine_terminals(board, _own_turn(board, action), rules)
+    return replace(board, over="nine_terminals")
+
+
+PHASES: Final[Mapping[Do, tuple[Phase, ...]]] = {
+    "draw": ("draw", "kan"),
+    "discard": ("hold",),
+    "riichi": ("hold",),
+    "no_call": ("claim", "kan"),
+    "chii": ("claim",),
+    "pon": ("claim",),
+    "daiminkan": ("claim",),
+    "ankan": ("hold",),
+    "shouminkan": ("hold",),
+    "tsumo": ("hold",),
+    "ron": ("claim", "kan"),
+    "nine_terminals": ("hold",),
+}
+"""When each action has its place."""
+
+MOVES: Final[Mapping[Do, Callable[[Board, RiichiAction, RiichiProfile], Board]]] = {
+    "draw": _draw,
+    "discard": _discard,
+    "riichi": _riichi,
+    "no_call": _no_call,
+    "chii": _chii,
+    "pon": _pon,
+    "daiminkan": _daiminkan,
+    "ankan": _ankan,
+    "shouminkan": _shouminkan,
+    "tsumo": _tsumo,
+    "ron": _ron,
+    "nine_terminals": _nine_terminals,
+}

@@ -1,1 +1,0 @@
-"""The riichi referee: whose turn it is, what may be called or declared, when a dora is turned."""

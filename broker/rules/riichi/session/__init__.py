@@ -1,1 +1,0 @@
-"""A riichi session from hand to hand: who pays what, who deals next, when it ends."""

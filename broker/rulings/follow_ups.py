@@ -1,0 +1,112 @@
+"""What follows in later rounds when another deal was played than planned, or by others: never done by themselves.
+
+Who has played a deal knows it. So a play to come in which somebody would meet a deal again is named, with what an
+arbiter may do: let the table play a deal that nobody there knows, give something in its place, or leave it out. Where
+it was played nevertheless it counts, and stays named until an arbiter has ruled whether it is to.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from broker.event import Event
+from broker.protocol import Adjusted, Award, DealPlayed, Fault, Seat, Void
+from broker.rulings.apply import CountedPlay
+from broker.scorer.snapshot import RepeatedDeal
+from broker.scorer.state import EventState
+
+Proposal = DealPlayed | Adjusted | Award | Void
+
+
+class FollowUp(Struct, frozen=True):
+    """A play in which somebody meets a deal again: it is to come and cannot be played so, or it was played."""
+
+    table: int
+    round: int
+    deal: int
+    seats: Mapping[Seat, str]
+    again: tuple[str, ...]
+    """Players who have played this deal before."""
+    proposals: tuple[Proposal, ...]
+    """The best first."""
+    played: bool = False
+
+
+class MissedDeal(Struct, frozen=True):
+    """A deal that some will not play, as another was played in its place."""
+
+    table: int
+    round: int
+    deal: int
+    players: tuple[str, ...]
+
+
+def missed_deals(room: EventState) -> tuple[MissedDeal, ...]:
+    """Name the deals that were not played where they were planned, and who has not played them."""
+    return tuple(
+        MissedDeal(laid.table, laid.round, laid.planned, tuple(sorted(laid.players.values())))
+        for laid in room.out_of_place()
+        if laid.deal != laid.planned
+    )
+
+
+def follow_ups(event: Event, room: EventState) -> tuple[FollowUp, ...]:
+    """Name every play in which somebody meets a deal again, by rounds: until it is ruled on."""
+    wrong = room.out_of_place()
+    spare = sorted({laid.planned for laid in wrong if laid.deal != laid.planned})
+    known = _players_of(room, {laid.deal for laid in wrong} | set(spare))
+    found = [_played_again(one) for one in room.moment().doubles]
+    for deal in sorted({laid.deal for laid in wrong}):
+        for key in room.plays_with(deal):
+            laid = room.play(key)
+            again = sorted(known[deal].played & set(laid.players.values()))
+            if not laid.settled and again:
+                found.append(_follow_up(event, laid, again, [one for one in spare if known[one].free(laid)]))
+    return tuple(sorted(found, key=lambda one: (one.round, one.table)))
+
+
+class _DealKnowledge:
+    """Who has played a deal, and who is to play it, and where."""
+
+    def __init__(self, plays: Iterable[CountedPlay]) -> None:
+        self.played: set[str] = set()
+        self._to_come: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+        for laid in plays:
+            for player in laid.players.values():
+                if laid.was_played:
+                    self.played.add(player)
+                elif not laid.settled:
+                    self._to_come[player].add((laid.table, laid.round))
+
+    def free(self, laid: CountedPlay) -> bool:
+        """Say whether nobody at a table knows the deal, or is to play it elsewhere."""
+        here = (laid.table, laid.round)
+        return all(one not in self.played and self._to_come[one] <= {here} for one in laid.players.values())
+
+
+def _players_of(room: EventState, deals: Iterable[int]) -> dict[int, _DealKnowledge]:
+    return {deal: _DealKnowledge(room.play(key) for key in room.plays_with(deal)) for deal in deals}
+
+
+def _played_again(one: RepeatedDeal) -> FollowUp:
+    faults: dict[str, Fault] = {player: "own" if player in one.again else "others" for player in one.seats.values()}
+    proposals: tuple[Proposal, ...] = (
+        Adjusted(gives=dict(faults)),
+        Adjusted(gives=dict.fromkeys(faults, "nobody")),
+        Void(),
+        Award(gives=dict.fromkeys(faults, 0)),
+    )
+    return FollowUp(one.table, one.round, one.deal, one.seats, one.again, proposals, played=True)
+
+
+def _follow_up(event: Event, laid: CountedPlay, again: list[str], spare: list[int]) -> FollowUp:
+    faults: dict[str, Fault] = {one: "own" if one in again else "others" for one in laid.players.values()}
+    instead = [DealPlayed(played=deal, result=None) for deal in spare if deal in event.expected]
+    proposals: tuple[Proposal, ...] = (
+        *instead,
+        Adjusted(gives=dict(faults)),
+        Adjusted(gives=dict.fromkeys(faults, "nobody")),
+        Void(),
+    )
+    return FollowUp(laid.table, laid.round, laid.deal, laid.players, tuple(again), proposals)

@@ -1,0 +1,244 @@
+"""Paper sheets that were keyed: read from a form or a CSV file, checked against plan and rules, given as rulings.
+
+A sheet enters the journal as a ruling with author and source `paper`, once however often it is sent.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from broker.event.event import Event
+from broker.event.file_io import CsvRow, collect_errors, raise_errors, read_csv
+from broker.protocol import (
+    SEATS,
+    Correct,
+    DealNo,
+    FineImp,
+    HandValue,
+    PlayerId,
+    Points,
+    Refused,
+    RoundNo,
+    Seat,
+    TableNo,
+    WinKind,
+)
+from broker.rules import Outcome, Profile, RuleError, seat_points
+from broker.rulings import CountedPlay, RulingAuthor, RulingDraft, RulingEntry
+from broker.rulings.service import RulingService
+
+NEEDED: Final = ("round", "table", "deal", "win", "discarder", *SEATS)
+OPTIONAL: Final = (*(f"points_{seat}" for seat in SEATS), *(f"fine_{seat}" for seat in SEATS))
+
+
+class KeyedSheet(Struct, frozen=True, forbid_unknown_fields=True):
+    """One sheet as it was keyed. `points` and `fines` as far as the sheet says them."""
+
+    round: RoundNo
+    table: TableNo
+    deal: DealNo
+    win: WinKind
+    winners: dict[Seat, HandValue]
+    discarder: Seat | None = None
+    points: dict[Seat, Points] = {}
+    fines: dict[Seat, FineImp] = {}
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Table and round."""
+        return self.table, self.round
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSheet:
+    """A sheet that can be taken: who sat where, and what it says as a ruling."""
+
+    keyed: KeyedSheet
+    players: Mapping[Seat, PlayerId]
+    decision: Correct
+
+
+def keyed_of(cells: Mapping[str, str]) -> KeyedSheet:
+    """Read one sheet from its fields, named as the CSV's columns. Raises RuleError `sheet_wrong`."""
+    said = {name: cells.get(name, "").strip() for name in (*NEEDED, *OPTIONAL)}
+
+    def of_seats(kind: object, before: str = "") -> dict[Seat, int]:
+        return {seat: _read(f"{before}{seat}", said[f"{before}{seat}"], kind) for seat in SEATS if said[before + seat]}
+
+    return KeyedSheet(
+        round=_read("round", said["round"], RoundNo),
+        table=_read("table", said["table"], TableNo),
+        deal=_read("deal", said["deal"], DealNo),
+        win=_read("win", said["win"], WinKind),
+        discarder=_read("discarder", said["discarder"], Seat) if said["discarder"] else None,
+        winners=of_seats(HandValue),
+        points=of_seats(Points, "points_"),
+        fines=of_seats(FineImp, "fine_"),
+    )
+
+
+def _read(name: str, text: str, kind: object) -> Any:  # noqa: ANN401 - of the kind that is asked for
+    try:
+        return msgspec.convert(_number_or_text(text), kind)
+    except msgspec.ValidationError:
+        raise RuleError("sheet_wrong", f"{name}: {text[:20]!r} cannot be") from None
+
+
+def _number_or_text(text: str) -> int | str:
+    """Give a whole number; what is none is refused further on. A minus may be typeset."""
+    plain = text.replace("−", "-").replace("–", "-").removeprefix("+")
+    digits = plain.removeprefix("-")
+    return int(plain) if digits.isascii() and digits.isdigit() and len(digits) <= 6 else text  # noqa: PLR2004 - digits
+
+
+def read_sheets(path: Path, event: Event) -> tuple[PaperSheet, ...]:
+    """Read a CSV of sheets; nothing is taken unless all of it is right.
+
+    Raises an ExceptionGroup of RuleErrors that name the line, RuleError as `read_table`, OSError.
+    """
+    rows, fields = read_csv(path, NEEDED, OPTIONAL)
+    if not rows:
+        raise RuleError("no_plays", f"{path.name} has no sheet")
+
+    def take(row: CsvRow) -> tuple[int, PaperSheet]:
+        row.whole(fields)
+        try:
+            return row.line, sheet_of(keyed_of(row.cells), event)
+        except RuleError as problem:
+            raise RuleError(problem.code, f"line {row.line}: {problem.text}") from None
+
+    found = collect_errors(take, rows)
+    raise_errors(_twice(found))
+    return tuple(sheet for _, sheet in found)
+
+
+def _twice(found: Iterable[tuple[int, PaperSheet]]) -> Iterable[RuleError]:
+    first: dict[tuple[int, int], int] = {}
+    for line, sheet in found:
+        if first.setdefault(sheet.keyed.key, line) != line:
+            yield RuleError("sheet_twice", f"line {line}: this play is in line {first[sheet.keyed.key]} already")
+
+
+def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
+    """Check a sheet against plan and rules; what it says of the points must be what the rules say.
+
+    Raises RuleError `not_planned`, `sheet_points`, `fine_not_in_profile`, `no_riichi_sheet`, or as `points`.
+    """
+    booking = event.bookings.get(keyed.key)
+    if booking is None or booking.deal != keyed.deal:
+        raise RuleError("not_planned", f"table {keyed.table} has no deal {keyed.deal} in round {keyed.round}")
+    rules = of_hand_values(event)
+    right = seat_points(Outcome(keyed.win, keyed.winners, keyed.discarder), rules.payments)
+    if wrong := [seat for seat, said in keyed.points.items() if said != right[seat]]:
+        seat = wrong[0]
+        raise RuleError(
+            "sheet_points", f"{seat} has {keyed.points[seat]} on the sheet, and {right[seat]} by what was keyed"
+        )
+    if strange := set(keyed.fines.values()) - set(event.profile.false_hu.fines.value):
+        raise RuleError("fine_not_in_profile", f"the profile has no fines of {sorted(strange)} IMP")
+    decision = Correct(
+        replaces=None,
+        win=keyed.win,
+        winners=dict(keyed.winners),
+        discarder=keyed.discarder,
+        points=right,
+        source="paper",
+        fines={booking.players[seat]: imp for seat, imp in keyed.fines.items()},
+    )
+    return PaperSheet(keyed, booking.players, decision)
+
+
+def of_hand_values(event: Event) -> Profile:
+    """Give the rules of an event whose sheets have hand values. Raises RuleError `no_riichi_sheet`."""
+    if isinstance(event.profile, Profile):
+        return event.profile
+    raise RuleError("no_riichi_sheet", "result sheets have hand values; a hand of riichi is corrected at the desk")
+
+
+def same_outcome(one: Correct, win: str | None, winners: Mapping[Seat, int], discarder: Seat | None) -> bool:
+    """Say whether a sheet says what a table has entered."""
+    return (one.win, one.winners, one.discarder) == (win, dict(winners), discarder)
+
+
+PAPER_REASON: Final = "paper sheet"
+
+Taken = Literal["taken", "there_already", "first", "agrees", "differs"]
+"""`taken`: it counts. Where two people key each sheet, `first`: it waits for the other; `agrees`: it counts now."""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetResult:
+    """What became of one sheet, or why it was refused."""
+
+    sheet: PaperSheet
+    taken: Taken | None
+    problem: RuleError | None = None
+
+
+def take_sheets(
+    rulings: RulingService, sheets: Iterable[PaperSheet], author: RulingAuthor, reason: str = PAPER_REASON
+) -> list[SheetResult]:
+    """Take sheets one by one; one that is refused holds up no other. On the scorer's thread. Raises StoreError."""
+    told: list[SheetResult] = []
+    for sheet in sheets:
+        try:
+            told.append(SheetResult(sheet, take_sheet(rulings, sheet, author, reason)))
+        except RuleError as problem:
+            told.append(SheetResult(sheet, None, problem))
+    return told
+
+
+def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str = PAPER_REASON) -> Taken:
+    """Take one sheet. On the scorer's thread.
+
+    Raises RuleError `paper_differs`, `sheets_differ`, `sheet_ruled_out`, or as a ruling; StoreError.
+    """
+    laid = rulings.room.play(sheet.keyed.key)
+    if laid.settled:
+        same = same_outcome(sheet.decision, laid.win, laid.winners, laid.discarder)
+        # An arbiter may have fined more; what the sheet fines must be among it.
+        if not same or any(laid.fines.get(player, 0) < imp for player, imp in sheet.decision.fines.items()):
+            raise _other(rulings.room.book.entries.get(laid.source or ""), laid)
+        return "there_already"
+    _give(rulings, sheet, author, reason)
+    return "taken"
+
+
+def _other(entry: RulingEntry | None, laid: CountedPlay) -> RuleError:
+    """Say what a sheet differs from: the table's result, another sheet, or what an arbiter ruled (`entry`)."""
+    table, round_ = laid.table, laid.round
+    if entry is None:
+        text = f"table {table}, round {round_} has another result than this sheet: an arbiter rules"
+        return RuleError("paper_differs", text)
+    if isinstance(entry.decision, Correct) and entry.decision.source == "paper":
+        text = f"table {table}, round {round_}: {entry.author} has keyed a sheet with another result"
+        return RuleError("sheets_differ", text)
+    return RuleError("sheet_ruled_out", f"table {table}, round {round_}: {entry.author} has ruled on it")
+
+
+def _give(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str) -> None:
+    last = rulings.room.last_word(sheet.keyed.key)
+    draft = RulingDraft(
+        id=_id(sheet, last),
+        after=last,
+        table=sheet.keyed.table,
+        round=sheet.keyed.round,
+        deal=sheet.keyed.deal,
+        decision=sheet.decision,
+        reason=reason,
+    )
+    try:
+        rulings.give(draft, author)
+    except Refused as refused:
+        raise RuleError(refused.code, refused.text) from None
+
+
+def _id(sheet: PaperSheet, last: str | None) -> str:
+    """Give an id that the same sheet gets again, unless something was said on its play since."""
+    digest = hashlib.sha256(msgspec.json.encode(sheet.decision) + (last or "").encode()).hexdigest()[:12]
+    return f"paper-{sheet.keyed.round}-{sheet.keyed.table}-{digest}"

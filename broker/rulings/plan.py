@@ -1,0 +1,242 @@
+"""Rulings on the plan: who has left, who sits in somebody's place, and corrections of names, title and sessions.
+
+They never change who plays what. Pure.
+"""
+
+from collections.abc import Container, Iterable, Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from broker.event import Event, session_problems
+from broker.protocol import (
+    PLAN_DECISIONS,
+    AnyDecision,
+    PlannedPlay,
+    Player,
+    PlayerCorrected,
+    Refused,
+    Seat,
+    Session,
+    SessionsCorrected,
+    Substitute,
+    TitleCorrected,
+    Undo,
+    Withdrawn,
+)
+from broker.rules import AwardRules
+from broker.rulings.apply import CountedPlay, imp_of
+from broker.rulings.model import WHO_PLAYS, PlayKey, RulingBook, RulingEntry, event_subject
+
+
+def plays_of_ruling(event: Event, entry: RulingEntry) -> list[PlayKey]:
+    """Give the plays that a ruling on who plays is about; none where it is another ruling."""
+    said = entry.decision
+    if not isinstance(said, Substitute | Withdrawn):
+        return []
+    return plays_of_player(event, said.player, said.first_round)
+
+
+def plays_of_player(event: Event, player: str, first_round: int) -> list[PlayKey]:
+    """Give the plays that were planned for somebody from a round on."""
+    return [(one.table, one.round) for one in event.bookings_of.get(player, ()) if one.round >= first_round]
+
+
+def sits_elsewhere(event: Event, entries: Iterable[RulingEntry], said: Substitute) -> bool:
+    """Say whether somebody of the substitute's name sits in another seat while this one is taken over."""
+    known, asked = tuple(entries), said.name.casefold()
+    rounds = {round_ for _, round_ in plays_of_player(event, said.player, said.first_round)}
+    plays = (play for play in event.plan.plays if play.round in rounds)
+    others = ((one, play.round) for play in plays for one in play.players.values() if one != said.player)
+    return any(_name(event, known, *other).casefold() == asked for other in others)
+
+
+def _name(event: Event, entries: Iterable[RulingEntry], player: str, round_: int) -> str:
+    """Give who sits in a player's seats in a round; an empty name where nobody does."""
+    return sitting_name(last_ruling_on(entries, player, round_), event.players[player].name)
+
+
+def sitting_name(last: RulingEntry | None, own: str) -> str:
+    """Give the name of who sits there by what was ruled last; `own`: the player's. An empty one: nobody does."""
+    if last is None or last.back:
+        return own
+    return last.decision.name if isinstance(last.decision, Substitute) else ""
+
+
+def names_player_again(planned: Event, now: Event, decision: AnyDecision) -> bool:
+    """Say whether somebody is named by the own name, as it was planned or is corrected now: the player is back."""
+    if not isinstance(decision, Substitute) or decision.player not in planned.players:
+        return False
+    return decision.name.casefold() in {one.name_of(decision.player).casefold() for one in (planned, now)}
+
+
+def plays_to_come(event: Event, played: Container[PlayKey], decision: AnyDecision) -> list[tuple[int, int, Seat, str]]:
+    """Give the plays without a result that a ruling on who plays is about: table, round, seat and who is named."""
+    if not isinstance(decision, Substitute | Withdrawn):
+        return []
+    keys = [key for key in plays_of_player(event, decision.player, decision.first_round) if key not in played]
+    seats = {key: {one: seat for seat, one in event.bookings[key].players.items()} for key in keys}
+    name = decision.name if isinstance(decision, Substitute) else event.players[decision.player].name
+    return [(*key, seats[key][decision.player], name) for key in keys]
+
+
+def last_ruling_on(entries: Iterable[RulingEntry], player: str, round_: int) -> RulingEntry | None:
+    """Give what was ruled last of a player in a round. `entries`: those that count, oldest first."""
+    found = None
+    for entry in entries:
+        said = entry.decision
+        if isinstance(said, Substitute | Withdrawn) and said.player == player and said.first_round <= round_:
+            found = entry
+    return found
+
+
+class StandIn(NamedTuple):
+    """Who sits in somebody's seats from a round on; an empty name: nobody does, or the player again."""
+
+    player: str
+    first_round: int
+    name: str
+
+
+def stand_ins(book: RulingBook) -> tuple[StandIn, ...]:
+    """Give the rulings on who plays that count, oldest first: what was ruled last of a round holds."""
+    said = ((entry, entry.decision) for entry in book.of(WHO_PLAYS))
+    return tuple(
+        StandIn(one.player, one.first_round, sitting_name(entry, own=""))
+        for entry, one in said
+        if isinstance(one, Substitute | Withdrawn)
+    )
+
+
+def substitute_of(known: Iterable[StandIn], player: str, round_: int) -> str | None:
+    """Give the substitute who sat in a player's seat in a round; None where the player did."""
+    found = [one.name for one in known if one.player == player and one.first_round <= round_]
+    return (found[-1] or None) if found else None
+
+
+def adjusted_for_absences(laid: CountedPlay, entries: Iterable[RulingEntry], awards: AwardRules) -> CountedPlay:
+    """Adjust a play that has no result, where somebody is gone. Who has a result was there, whatever is ruled."""
+    said = {player: last_ruling_on(entries, player, laid.round) for player in laid.players.values()}
+    gone = {player: entry for player, entry in said.items() if entry and isinstance(entry.decision, Withdrawn)}
+    if not gone:
+        return laid
+    faults = {one: entry.decision.fault for one, entry in gone.items() if isinstance(entry.decision, Withdrawn)}
+    gives = {player: imp_of(faults.get(player, "others"), awards) for player in laid.players.values()}
+    rulings = tuple(sorted({entry.id for entry in gone.values()}))
+    source = max(gone.values(), key=lambda entry: entry.number).id
+    return replace(laid, source=source, settled=True, instead=gives, rulings=rulings)
+
+
+def sitting_players(event: Event, book: RulingBook, round_: int, players: Mapping[Seat, str]) -> dict[Seat, Player]:
+    """Give who really sits in these players' seats in a round: a substitute under the own name."""
+    said = book.of(WHO_PLAYS)
+    return {seat: _sitting_player(said, event.players[player], round_) for seat, player in players.items()}
+
+
+def with_substitutes(book: RulingBook, plays: tuple[PlannedPlay, ...]) -> tuple[PlannedPlay, ...]:
+    """Give what a table is to do, with those who really sit there."""
+    if not (said := book.of(WHO_PLAYS)):
+        return plays
+    return tuple(
+        replace(one, players={seat: _sitting_player(said, player, one.round) for seat, player in one.players.items()})
+        for one in plays
+    )
+
+
+def _sitting_player(entries: Iterable[RulingEntry], player: Player, round_: int) -> Player:
+    last = last_ruling_on(entries, player.id, round_)
+    return replace(player, name=sitting_name(last, player.name) or player.name)
+
+
+def corrected_event(planned: Event, now: Event, book: RulingBook, entry: RulingEntry) -> Event:
+    """Give the event as it counts once a ruling is in the book: of what it is about the last that counts holds.
+
+    `planned`: as the organiser settled it; `now`: as it counted before the ruling.
+    """
+    about = book.root(entry).decision
+    if not isinstance(about, PLAN_DECISIONS):
+        return now
+    said = book.of(book.subject(entry))
+    last = said[-1].decision if said else None
+    match about:
+        case PlayerCorrected():
+            return _with_player_corrected(
+                planned, now, about.player, last if isinstance(last, PlayerCorrected) else None
+            )
+        case TitleCorrected():
+            title = last.title if isinstance(last, TitleCorrected) else planned.plan.title
+            return now.saying(replace(now.plan, title=title), now.corrections)
+        case _:
+            sessions = last.sessions if isinstance(last, SessionsCorrected) else planned.plan.sessions
+            return now.saying(replace(now.plan, sessions=sessions), now.corrections)
+
+
+def _with_player_corrected(planned: Event, now: Event, id_: str, said: PlayerCorrected | None) -> Event:
+    corrections = {player: one for player, one in now.corrections.items() if player != id_}
+    if said is not None:
+        corrections[id_] = said
+    name = said.name if said else planned.name_of(id_)
+    players = tuple(Player(id=id_, name=name) if one.id == id_ else one for one in now.plan.players)
+    return now.saying(replace(now.plan, players=players), corrections)
+
+
+def plan_texts(planned: Event, book: RulingBook, entry: RulingEntry) -> tuple[str, ...]:
+    """Give what the plan says, by the rulings of a book, of what one of them corrects: what everybody may know of it.
+
+    Of a player that is name, country and club; numbers and parts of names are for federations.
+    """
+    about = book.root(entry).decision
+    said = book.of(event_subject(about) or "")
+    match said[-1].decision if said else None:
+        case PlayerCorrected() as one:
+            return (one.name, one.country, one.club)
+        case TitleCorrected() as one:
+            return (one.title,)
+        case SessionsCorrected() as one:
+            return tuple(map(_session_text, one.sessions))
+    match about:
+        case PlayerCorrected():
+            return (planned.name_of(about.player), *planned.origin_of(about.player))
+        case TitleCorrected():
+            return (planned.plan.title,)
+    return tuple(map(_session_text, planned.plan.sessions))
+
+
+def _session_text(one: Session) -> str:
+    minutes = f"{one.play_minutes} min" if one.play_minutes else ""
+    return " ".join(filter(None, (one.name, f"{one.first_round}-{one.last_round}", one.starts or "", minutes)))
+
+
+def tables_concerned(event: Event, about: AnyDecision) -> set[int]:
+    """Give the tables that are told anew after a correction: where a player is named, or a clock runs."""
+    if isinstance(about, SessionsCorrected):
+        return set(event.tables)
+    if not isinstance(about, PlayerCorrected):
+        return set()
+    sessions = {one.table for one in event.riichi.values() if about.player in one.players.values()}
+    return sessions | {play.table for play in event.bookings_of.get(about.player, ())}
+
+
+def corrects_plan(book: RulingBook, decision: AnyDecision) -> bool:
+    """Say whether a decision corrects the plan, or takes a correction of it back."""
+    if isinstance(decision, Undo):
+        target = book.entries.get(decision.ruling)
+        return target is not None and isinstance(book.root(target).decision, PLAN_DECISIONS)
+    return isinstance(decision, PLAN_DECISIONS)
+
+
+def check_correction(event: Event, decision: AnyDecision) -> None:
+    """Refuse what no screen shows, and sessions that do not fit the movement: `not_printable`, `sessions_wrong`."""
+    texts: tuple[str, ...] = ()
+    match decision:
+        case PlayerCorrected():
+            parts = decision.first_name, decision.last_name
+            texts = (decision.name, decision.club, decision.national, decision.ema, *parts)
+        case TitleCorrected():
+            texts = (decision.title,)
+        case SessionsCorrected():
+            texts = tuple(session.name for session in decision.sessions)
+            for problem in session_problems(replace(event.plan, sessions=decision.sessions)):
+                raise Refused("sessions_wrong", problem.text)
+    if not all(text.isprintable() and text == " ".join(text.split()) for text in texts):
+        raise Refused("not_printable", "a name has characters that no screen shows, or blanks that nobody sees")

@@ -1,0 +1,299 @@
+"""What a ruling changes, before and after: its subject, everybody's IMPs and places, and the plays compared anew.
+
+The same comparison of standings answers how the event would stand under other rules. Nothing here is stored or sent.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from broker.event import Event
+from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Reopen, Seat, Substitute, Undo, Withdrawn
+from broker.rules import Outcome, RuleError, Rules, Stated, allowed_outcome, seat_points
+from broker.rules.outcomes import score_riichi
+from broker.rules.riichi import RiichiProfile
+from broker.rulings import plan
+from broker.rulings.apply import CountedPlay
+from broker.rulings.model import WHO_PLAYS, PlayKey, RulingBook, RulingEntry
+from broker.rulings.plan import last_ruling_on, sitting_name
+from broker.scorer.state import EventState, TeamState
+from broker.scoring import ComparisonGroup, Exact, Ledger, Ranked, ScoredPlay, json_imp, standings
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+class SubjectState(Struct, frozen=True, kw_only=True):
+    """What counted at one time. Of it that alone is there which the ruling is about."""
+
+    play: CountedPlay | None = None
+    sits: str | None = None
+    """Who sat in somebody's seats; an empty name: nobody."""
+    groups: Groups = ()
+    """Tables of a fouled deal that had the tiles alike; none: as they were restored."""
+    said: tuple[str, ...] = ()
+    """What the plan had: who a player was, the title, the sessions."""
+    until: int | None = None
+    """End of the correction period, ms since 1970."""
+
+
+class RulingChange(Struct, frozen=True):
+    """One ruling, and what it changed."""
+
+    entry: RulingEntry
+    undoes: RulingEntry | None
+    """The ruling that it takes back."""
+    root: RulingEntry
+    """What it is about in the end: of an undo the first that was undone; else the ruling itself."""
+    before: SubjectState | None
+    """None where it is no longer known: the table was reopened since, and has entered another result."""
+    after: SubjectState
+
+
+class RulingChanges:
+    """Tells of the rulings of a room. `room` must not change meanwhile."""
+
+    def __init__(self, event: Event, room: EventState) -> None:
+        self._event, self._room = event, room
+        self._order = {id_: number for number, id_ in enumerate(room.book.entries)}
+
+    def of(self, entry: RulingEntry) -> RulingChange:
+        """Say what one ruling changed."""
+        book = self._room.book
+        undoes = book.entries.get(entry.decision.ruling) if isinstance(entry.decision, Undo) else None
+        root, number = book.root(entry), self._order[entry.id]
+        subject = book.subject(entry)
+        about = [one for one in book.all_of(subject) if self._order[one.id] <= number]
+        if root.play is not None and root.play in self._event.bookings:
+            about += [one for one in book.all_of(WHO_PLAYS) if self._order[one.id] < number]
+        before, after = self._held(about, root, entry, apart=entry.id), self._held(about, root, entry)
+        return RulingChange(entry, undoes, root, before if self._is_known(root.play, entry) else None, after)
+
+    def _held(
+        self, about: Iterable[RulingEntry], root: RulingEntry, entry: RulingEntry, apart: str = ""
+    ) -> SubjectState:
+        """Give what counted by these rulings, but for one."""
+        book = RulingBook()
+        for one in about:
+            if one.id != apart:
+                book.add(one)
+        if root.play is not None:
+            there = root.play in self._event.bookings
+            entered = self._entered(root.play, entry)
+            return SubjectState(play=self._room.laid_by(root.play, book, entered=entered) if there else None)
+        said = root.decision
+        if isinstance(said, Substitute | Withdrawn):
+            return SubjectState(sits=self._sits(book, said))
+        if isinstance(said, Fouled) and root.deal is not None:
+            last = book.of(root.deal)
+            return SubjectState(
+                groups=last[-1].decision.groups if last and isinstance(last[-1].decision, Fouled) else ()
+            )
+        if isinstance(said, PLAN_DECISIONS):
+            return SubjectState(said=plan.plan_texts(self._room.planned, book, root))
+        return SubjectState(until=book.deadline)
+
+    def _sits(self, book: RulingBook, said: Substitute | Withdrawn) -> str:
+        last = last_ruling_on(book.of(WHO_PLAYS), said.player, said.first_round)
+        return sitting_name(last, self._event.name_of(said.player))
+
+    def _entered(self, key: PlayKey, entry: RulingEntry) -> bool:
+        """Say whether the result that a play has was there when the ruling was taken."""
+        result = self._room.results.get(key)
+        if result is None or entry.id in self._room.early:
+            return False
+        return result.seq < entry.number if entry.at_table else not self._reopened_since(key, entry)
+
+    def _is_known(self, key: PlayKey | None, entry: RulingEntry) -> bool:
+        if key is None or self._room.results.get(key) is None or entry.id in self._room.early:
+            return True
+        return self._entered(key, entry)
+
+    def _reopened_since(self, key: PlayKey, entry: RulingEntry) -> bool:
+        result, number = self._room.results[key], self._order[entry.id]
+        return any(
+            isinstance(one.decision, Reopen) and one.at_table and one.number < result.seq
+            for one in self._room.book.all_of(key)
+            if self._order[one.id] > number
+        )
+
+
+class StandingChange(Struct, frozen=True):
+    """One player or team whose IMPs or place would be others. `before` and `after` are None where there is no line."""
+
+    name: str
+    place_before: int | None
+    place_after: int | None
+    imp_before: Imp | None
+    imp_after: Imp | None
+    by: Imp
+    """How many IMPs more, or below zero fewer."""
+
+
+class PlayChange(Struct, frozen=True):
+    """One play that would be compared otherwise: each seat's IMPs before and after; None where it is in no datum."""
+
+    table: int
+    round: int
+    deal: int
+    before: Mapping[Seat, Imp] | None
+    after: Mapping[Seat, Imp] | None
+
+
+class RulingEffects(Struct, frozen=True):
+    """Everything that a ruling would move."""
+
+    players: tuple[StandingChange, ...]
+    teams: tuple[StandingChange, ...]
+    plays: tuple[PlayChange, ...]
+    change: RulingChange
+    """What the ruling itself says, before and after."""
+
+    @property
+    def mark(self) -> str:
+        """Tell whether these are the effects that somebody has looked at.
+
+        Places are left out: in a full hall they move all the time, and no ruling could ever be published.
+        """
+        imps = [(one.name, one.by) for one in (*self.players, *self.teams) if one.by]
+        return hashlib.sha256(msgspec.json.encode((imps, self.plays))).hexdigest()
+
+
+def standing_changes(before: Iterable[Ranked], after: Iterable[Ranked]) -> tuple[StandingChange, ...]:
+    """Compare two standings: those who move, by the place they would have."""
+    had, has = ({line.name: line for line in lines} for lines in (before, after))
+    found = [_standing_change(name, had.get(name), has.get(name)) for name in {**has, **had}]
+    return tuple(one for one in found if one.by or one.place_before != one.place_after)
+
+
+def _standing_change(name: str, had: Ranked | None, has: Ranked | None) -> StandingChange:
+    return StandingChange(
+        name=name,
+        place_before=had.place if had else None,
+        place_after=has.place if has else None,
+        imp_before=json_imp(had.imp) if had else None,
+        imp_after=json_imp(has.imp) if has else None,
+        by=json_imp(Fraction(has.imp if has else 0) - Fraction(had.imp if had else 0)),
+    )
+
+
+ComparedImps = Mapping[PlayKey, tuple[int, Mapping[Seat, Exact]]]
+"""Of each compared play its deal and its IMPs, before fines and awards."""
+
+
+def play_changes(before: ComparedImps, after: ComparedImps) -> tuple[PlayChange, ...]:
+    """Compare the IMPs of plays; those that stay as they are, are left out."""
+    keys = sorted({key for key in {**before, **after} if before.get(key) != after.get(key)}, key=lambda key: key[::-1])
+    return tuple(_play_change(key, before.get(key), after.get(key)) for key in keys)
+
+
+def _play_change(
+    key: PlayKey, had: tuple[int, Mapping[Seat, Exact]] | None, has: tuple[int, Mapping[Seat, Exact]] | None
+) -> PlayChange:
+    deal = (has or had or (0, {}))[0]
+    return PlayChange(key[0], key[1], deal, _written_imps(had), _written_imps(has))
+
+
+def _written_imps(found: tuple[int, Mapping[Seat, Exact]] | None) -> dict[Seat, Imp] | None:
+    return {seat: json_imp(imp) for seat, imp in found[1].items()} if found else None
+
+
+def imps_of_groups(groups: Iterable[ComparisonGroup], key_of: Callable[[ScoredPlay], PlayKey]) -> ComparedImps:
+    """Give the IMPs of all plays of some groups."""
+    return {key_of(one.play): (one.play.deal, one.imp) for group in groups for one in group.plays}
+
+
+T = TypeVar("T")
+
+SOURCE: Final = "what if"
+
+CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "method": ("datum", "cross"),
+    "own_score": ("included", "excluded"),
+    "gap": ("midpoint", "floor"),
+    "rounding": ("none", "tenth", "whole"),
+}
+"""What may be changed one by one, whatever profile is begun from."""
+
+
+class WhatIf(Struct, frozen=True):
+    """Who would stand elsewhere."""
+
+    profile: Rules
+    players: tuple[StandingChange, ...]
+    teams: tuple[StandingChange, ...]
+    of: int
+    """How many players there are."""
+
+
+def changed_rules(profile: Rules, wishes: dict[str, str]) -> Rules:
+    """Give a profile with some settings changed (`CHOICES`). Raises KeyError, ValueError for what is no choice."""
+    for name, value in wishes.items():
+        if value not in CHOICES[name]:
+            raise ValueError(f"{name} is one of {', '.join(CHOICES[name])}")
+        part = "imp" if name in {"method", "gap"} else "datum"
+        settings = replace(getattr(profile, part), **{name: Stated(value, SOURCE)})
+        profile = replace(profile, **{part: settings})
+    return profile
+
+
+def what_if(room: EventState, profile: Rules, players: Iterable[str], teams: dict[str, tuple[str, ...]]) -> WhatIf:
+    """Count everything again under another profile. `room` must not change meanwhile: a fork.
+
+    Where the profile lets fewer win at once, of several winners the nearest in turn order is kept; a win that was worth
+    too little there is a draw.
+    """
+    listed, other = tuple(players), room.under(profile)
+    plays = [play for key in other.known() if (play := _recounted_play(other, key, profile))]
+    ledger = Ledger.of(plays, profile, listed).with_adjustments(other.adjustments())
+    of_teams = TeamState(teams, profile)
+    of_teams.follow(ledger, sorted({play.deal for play in plays}), room.complete)
+    return WhatIf(
+        profile=profile,
+        players=standing_changes(room.standings(), standings.player_standings(ledger)),
+        teams=standing_changes(room.team_standings(), of_teams.standings(other.adjustments())),
+        of=len(listed),
+    )
+
+
+def _recounted_play(room: EventState, key: tuple[int, int], profile: Rules) -> ScoredPlay | None:
+    """Give a play with what its outcome would have paid."""
+    laid = room.play(key)
+    play = laid.scored()
+    if play is None or play.points is None or laid.win is None:
+        return play
+    return _with_points(play, _recounted_points(room, laid, profile))
+
+
+def _recounted_points(room: EventState, laid: CountedPlay, profile: Rules) -> Mapping[Seat, int]:
+    """Give what an outcome would have paid; a hand that the other rules do not know pays what it paid."""
+    if isinstance(profile, RiichiProfile):
+        try:
+            return score_riichi(laid.hand, room.dealer(laid.deal), profile)[1] if laid.hand else {**(laid.points or {})}
+        except RuleError:
+            return {**(laid.points or {})}
+    outcome = allowed_outcome(Outcome(laid.win or "draw", laid.winners, laid.discarder), profile.payments)
+    worth = {seat: value for seat, value in outcome.winners.items() if value >= profile.payments.minimum.value}
+    if outcome.win != "draw" and not worth:
+        outcome = Outcome("draw", {})
+    elif worth != outcome.winners:
+        outcome = Outcome(outcome.win, worth, outcome.discarder)
+    return seat_points(outcome, profile.payments)
+
+
+def _with_points(play: ScoredPlay, paid: Mapping[Seat, int]) -> ScoredPlay:
+    return ScoredPlay(
+        play.deal,
+        play.table,
+        play.players,
+        paid,
+        play.fines,
+        play.form,
+        play.section,
+        play.awards,
+        play.stands_for,
+    )

@@ -1,0 +1,112 @@
+"""Rulings given: judged, stored, and only then told. On the scorer's thread alone."""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from broker.event import Event
+from broker.protocol import Refused, Ruling
+from broker.rulings.model import RulingAuthor, RulingDraft, RulingEntry
+from broker.rulings.preview import (
+    ComparedImps,
+    RulingChanges,
+    RulingEffects,
+    imps_of_groups,
+    play_changes,
+    standing_changes,
+)
+from broker.rulings.validate import check_ruling
+from broker.scorer.state import EventState
+from broker.store import Journal
+
+
+class Ids(Protocol):
+    """Knows which ids were taken, from the desk or a table."""
+
+    def has(self, id_: str) -> bool:
+        """Say whether a message of this id was taken."""
+
+
+class RulingService:
+    """Gives rulings of one event. `told` hears of each once it is stored, with the deals that it has changed."""
+
+    def __init__(
+        self,
+        event: Event,
+        room: EventState,
+        journal: Journal,
+        ids: Ids,
+        clock: Callable[[], int],
+        told: Callable[[Ruling, frozenset[int]], None],
+    ) -> None:
+        self._event, self.room, self._journal, self._ids, self._clock, self._told = (
+            event,
+            room,
+            journal,
+            ids,
+            clock,
+            told,
+        )
+
+    def history(self) -> tuple[RulingEntry, ...]:
+        """Give everything that was ruled, oldest first."""
+        return tuple(self.room.book.entries.values())
+
+    def now(self) -> int:
+        """Give the scorer's wall clock, ms since 1970: by it the correction period ends."""
+        return self._clock()
+
+    def effects(self, draft: RulingDraft, author: RulingAuthor) -> RulingEffects:
+        """Say what a ruling would move. Raises Refused, as `give` would."""
+        ruling, after = self._judged(draft, author), self.room.fork()
+        deals = after.apply(ruling)
+        return RulingEffects(
+            players=standing_changes(self.room.standings(), after.standings()),
+            teams=standing_changes(self.room.team_standings(), after.team_standings()),
+            plays=play_changes(_compared(self.room, deals), _compared(after, deals)),
+            change=RulingChanges(after.event, after).of(after.book.entries[ruling.id]),
+        )
+
+    def give(self, draft: RulingDraft, author: RulingAuthor, looked_at: str | None = None) -> RulingEntry:
+        """Store a ruling, and let it count. One that was sent twice is given once. Raises Refused, StoreError.
+
+        `looked_at`: the mark of the effects that its author has seen; `effects_changed` where they are others by now.
+        """
+        if known := self.room.book.entries.get(draft.id):
+            if (known.decision, known.account, known.reason) == (draft.decision, author.account, draft.reason):
+                return known
+            raise Refused("id_reused", "another ruling has this id")
+        if looked_at is not None and looked_at != self.effects(draft, author).mark:
+            raise Refused("effects_changed", "whom this moves has changed since it was shown: look again")
+        ruling = self._judged(draft, author)
+        with self._journal.commit():
+            self._journal.append(ruling, ruling.at)
+        deals = self.room.apply(ruling)
+        self._told(ruling, deals)
+        return self.room.book.entries[ruling.id]
+
+    def _judged(self, draft: RulingDraft, author: RulingAuthor) -> Ruling:
+        now = self._clock()
+        check_ruling(self.room.event, self.room, draft, author, now)
+        if self._ids.has(draft.id):
+            raise Refused("id_reused", "another message has this id")
+        deal = self.room.play((draft.table, draft.round)).planned if draft.table and draft.round else draft.deal
+        return Ruling(
+            id=draft.id,
+            event=self._event.name,
+            number=1 + sum(not entry.at_table for entry in self.room.book.entries.values()),
+            after=draft.after,
+            table=draft.table,
+            round=draft.round,
+            deal=deal,
+            decision=draft.decision,
+            author=author.name,
+            account=author.account,
+            role=author.role,
+            reason=draft.reason,
+            at=now,
+        )
+
+
+def _compared(room: EventState, deals: Iterable[int]) -> ComparedImps:
+    wanted = set(deals)
+    return imps_of_groups((group for group in room.groups() if group.deal in wanted), room.key_of)

@@ -1,0 +1,186 @@
+"""Whether a ruling may be given: everything that a form, or a second arbiter, can get wrong is refused by code."""
+
+from collections import Counter
+
+from broker.event import Event
+from broker.protocol import (
+    DEAL_DECISIONS,
+    PLAY_DECISIONS,
+    SEATS,
+    Adjusted,
+    Award,
+    Correct,
+    Deadline,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    Refused,
+    Reopen,
+    SeatsPlayed,
+    Substitute,
+    Undo,
+    Withdrawn,
+    players_named,
+)
+from broker.rules import RuleError
+from broker.rules.outcomes import points_paid
+from broker.rulings import plan
+from broker.rulings.apply import CountedPlay
+from broker.rulings.model import WHO_PLAYS, RulingAuthor, RulingDraft, Subject, event_subject
+from broker.rulings.plan import plays_of_player, sits_elsewhere
+from broker.scorer.state import EventState
+
+HEAD = "head_arbiter"
+ORGANISER = "organiser"
+
+
+def check_ruling(event: Event, room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
+    """Judge a ruling as it is about to be given. `now` in ms since 1970.
+
+    Raises Refused with one of the codes `subject_missing`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
+    `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
+    `impossible_result`, `wrong_points`, `gifts_missing`, `gifts_stand`, `groups_wrong`, `not_of_play`, `seats_doubled`,
+    `sits_elsewhere`, `plays_nothing`, `plan_only`, `not_printable`, `sessions_wrong`.
+    """
+    _check_right(room, draft, author, now)
+    subject = _subject(event, room, draft)
+    last = room.last_word(subject)
+    if last != draft.after:
+        raise Refused("ruling_conflict", "something was entered or ruled here since this form was opened: look again")
+    _check_rank(room, draft, author, subject)
+    if unknown := sorted(set(players_named(draft.decision)) - set(event.players)):
+        raise Refused("nobody_of_event", f"nobody of this event is {', '.join(unknown)}")
+    plan.check_correction(event, draft.decision)
+    if isinstance(draft.decision, Substitute | Withdrawn):
+        _check_absence(event, room, draft.decision)
+    elif isinstance(subject, tuple):
+        _check_play(event, room.play(subject), draft)
+    elif isinstance(draft.decision, Fouled):
+        _check_groups(room, draft.decision, draft.deal or 0)
+
+
+def _check_right(room: EventState, draft: RulingDraft, author: RulingAuthor, now: int) -> None:
+    if author.role == HEAD:
+        return
+    if plan.corrects_plan(room.book, draft.decision):
+        if author.role != ORGANISER:
+            raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
+        return
+    if author.role == ORGANISER:
+        raise Refused("plan_only", "an organiser corrects the plan, and rules on nothing else")
+    _check_arbiter(room, draft, now)
+
+
+def _check_arbiter(room: EventState, draft: RulingDraft, now: int) -> None:
+    """Refuse a table arbiter what is the head arbiter's."""
+    if isinstance(draft.decision, Deadline | Substitute | Withdrawn):
+        raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected, and who plays")
+    if room.book.deadline is not None and now > room.book.deadline:
+        raise Refused("corrections_closed", "the correction period is over: the head arbiter alone rules now")
+    if isinstance(draft.decision, Undo):
+        target = room.book.entries.get(draft.decision.ruling)
+        if target is not None and target.role == HEAD:
+            raise Refused("head_arbiter_only", "what the head arbiter has ruled, the head arbiter alone takes back")
+
+
+def _check_rank(room: EventState, draft: RulingDraft, author: RulingAuthor, subject: Subject) -> None:
+    """Nobody rules over the head arbiter. IMPs given or taken at a play are laid beside what counts there."""
+    beside = isinstance(draft.decision, Award | FineRuled)
+    if author.role in {HEAD, ORGANISER} or isinstance(draft.decision, Undo):
+        return
+    if beside and draft.table is None:
+        raise Refused("head_arbiter_only", "IMPs of no play are for the head arbiter to give and to take")
+    if not beside and any(entry.role == HEAD for entry in room.book.of(subject)):
+        raise Refused("head_arbiter_only", "the head arbiter has ruled here: the head arbiter alone rules otherwise")
+
+
+def _subject(event: Event, room: EventState, draft: RulingDraft) -> Subject:
+    """Give what a ruling is about, once that is something that there is."""
+    decision, place = draft.decision, (draft.table, draft.round)
+    if isinstance(decision, Reopen):
+        raise Refused("reopen_at_table", "a play is reopened at its table; here it can be corrected")
+    if isinstance(decision, Undo):
+        target = room.book.entries.get(decision.ruling)
+        if target is None or not room.book.counts(decision.ruling):
+            raise Refused("nothing_to_undo", "there is no such ruling, or it counts no longer")
+        return room.book.subject(target)
+    of_play = isinstance(decision, PLAY_DECISIONS) or (
+        isinstance(decision, Award | FineRuled) and place != (None, None)
+    )
+    of_deal = isinstance(decision, DEAL_DECISIONS)
+    if (None in place) is of_play or (of_deal and draft.deal is None) or (not of_deal and None in place and draft.deal):
+        raise Refused("subject_missing", "it is not said what this ruling is about")
+    if of_play:
+        return _play(event, room, draft)
+    if of_deal:
+        return _deal(event, draft.deal or 0)
+    return event_subject(decision) or draft.id
+
+
+def _play(event: Event, room: EventState, draft: RulingDraft) -> Subject:
+    key = (draft.table or 0, draft.round or 0)
+    if key not in event.bookings or draft.deal not in {None, room.play(key).deal}:
+        raise Refused("unknown_play", f"table {key[0]} has no such play in round {key[1]}")
+    return key
+
+
+def _deal(event: Event, deal: int) -> Subject:
+    if deal not in event.expected:
+        raise Refused("unknown_deal", f"there is no deal {deal} in this event")
+    return deal
+
+
+def _check_play(event: Event, laid: CountedPlay, draft: RulingDraft) -> None:
+    decision, here = draft.decision, set(laid.players.values())
+    match decision:
+        case Correct():
+            _check_outcome(event, laid, decision)
+        case Adjusted() if set(decision.gives) != here:
+            raise Refused("gifts_missing", "an adjusted play gives something, or nothing, to each of its four players")
+        case Award() | FineRuled() if not set(players_named(decision)) <= here:
+            raise Refused("not_of_play", "these are not players of this play")
+        case SeatsPlayed():
+            _check_seats(laid, decision)
+        case DealPlayed():
+            if decision.played not in event.expected:
+                raise Refused("unknown_deal", f"there is no deal {decision.played} in this event")
+            if decision.played == laid.deal or decision.result != laid.result:
+                raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered anew")
+
+
+def _check_outcome(event: Event, laid: CountedPlay, decision: Correct) -> None:
+    if not set(players_named(decision)) <= set(laid.players.values()):
+        raise Refused("not_of_play", "these are not players of this play")
+    if decision.replaces != laid.source:
+        raise Refused("ruling_conflict", "the outcome that this was to replace counts no longer")
+    try:
+        right = points_paid(decision, event.winds(laid.deal)[1], event.profile)
+    except RuleError as error:
+        raise Refused("impossible_result", error.text) from error
+    if right != decision.points:
+        raise Refused("wrong_points", f"these are not the points of that outcome: {right}")
+
+
+def _check_seats(laid: CountedPlay, decision: SeatsPlayed) -> None:
+    if set(decision.players) != set(SEATS) or len(set(decision.players.values())) != len(SEATS):
+        raise Refused("seats_doubled", "four players sit at a table, one a seat")
+    left_out = {*laid.awards, *laid.fines, *laid.instead} - set(decision.players.values())
+    if left_out:
+        raise Refused("gifts_stand", f"what {', '.join(sorted(left_out))} got or paid here is to be taken back first")
+
+
+def _check_absence(event: Event, room: EventState, decision: Substitute | Withdrawn) -> None:
+    coming = set(plays_of_player(event, decision.player, decision.first_round))
+    if isinstance(decision, Withdrawn):
+        coming -= room.results.keys()
+    if not coming:
+        raise Refused("plays_nothing", f"{decision.player} has nothing to play from round {decision.first_round} on")
+    if isinstance(decision, Substitute) and sits_elsewhere(event, room.book.of(WHO_PLAYS), decision):
+        raise Refused("sits_elsewhere", f"{decision.name} sits somewhere else in one of these rounds")
+
+
+def _check_groups(room: EventState, decision: Fouled, deal: int) -> None:
+    tables = Counter(table for group in decision.groups for table in group)
+    known = {table for table, _ in room.plays_with(deal)}
+    if tables.keys() - known or max(tables.values()) > 1:
+        raise Refused("groups_wrong", f"each group is of tables that play deal {deal}, and none is in two")

@@ -1,0 +1,324 @@
+"""Where each carrier is and where it goes next, how long plays take, and when rounds and sessions will end. Pure.
+
+The forecast follows every table and carrier to the end. A play begins when its table and its carrier are free and the
+clock of its session has begun; it then takes as long as plays do (`play_pace`). What is under way ends now or later.
+
+A measured play is the time from one result of a table to its next, restoring and carrying included, within a session.
+The range holds four of five measured plays. Medians are used, since a table that waited for an arbiter must not slow
+down the forecast of all.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import median, quantiles
+from typing import Final, Literal
+
+from broker.event.plan import ASSUMED_MS, MINUTE_MS
+
+Stage = Literal["to_come", "laid_out", "under_way", "recorded"]
+"""`laid_out`: the table says that it restores it; `under_way`: the tiles were verified, the carrier is there."""
+
+PlayKey = tuple[int, int]
+"""Table and round."""
+
+CarrierKey = tuple[int, int]
+"""Deal and copy, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One play of the plan: a table needs a deal's carrier in a round."""
+
+    round: int
+    table: int
+    deal: int
+
+    @property
+    def key(self) -> PlayKey:
+        """Which play it is."""
+        return self.table, self.round
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The plan, and what is known of it at one moment. Times are wall clock, ms since 1970."""
+
+    legs: tuple[Leg, ...]
+    now: int
+    recorded: Mapping[PlayKey, int] = field(default_factory=dict)
+    """When each result was accepted."""
+    at_work: Mapping[int, tuple[int, Stage]] = field(default_factory=dict)
+    """Of a table that is busy: its round, and how far it is."""
+    begins: Mapping[int, int] = field(default_factory=dict)
+    """Of a round before which nobody plays: when, by the plan's clocks."""
+    last_of_session: frozenset[int] = frozenset()
+    """Rounds after which there is a long pause."""
+
+    @cached_property
+    def ways(self) -> "Mapping[CarrierKey, Way]":
+        """Each carrier's way."""
+        return by_carrier(self.legs)
+
+    @cached_property
+    def copies(self) -> Mapping[int, int]:
+        """How many carriers each deal has."""
+        return most_at_once(self.legs)
+
+    def stage(self, leg: Leg) -> Stage:
+        """Say how far a play is."""
+        if leg.key in self.recorded:
+            return "recorded"
+        round_, stage = self.at_work.get(leg.table, (0, "to_come"))
+        return stage if round_ == leg.round else "to_come"
+
+
+NO_ROUND: Final = 0
+
+Way = tuple[Leg, ...]
+
+
+def by_carrier(legs: Iterable[Leg]) -> dict[CarrierKey, Way]:
+    """Give each carrier's way: deal and copy (from 1), and its plays in order.
+
+    A deal has as many carriers as tables that play it at once: fewer could not serve the plan. A play gets the copy
+    that has been free longest, so that copies of a deal share its tables evenly.
+    """
+    ordered = sorted(legs, key=lambda leg: (leg.deal, leg.round, leg.table))
+    copies = most_at_once(ordered)
+    ways: dict[CarrierKey, list[Leg]] = {}
+    for leg in ordered:
+        last = {copy: ways.get((leg.deal, copy), []) for copy in range(1, copies[leg.deal] + 1)}
+        copy = min(last, key=lambda one: (last[one][-1].round if last[one] else NO_ROUND, one))
+        ways.setdefault((leg.deal, copy), []).append(leg)
+    return {carrier: tuple(way) for carrier, way in ways.items()}
+
+
+def most_at_once(legs: Iterable[Leg]) -> dict[int, int]:
+    """Say of each deal at how many tables it is played in one round, at most."""
+    found: dict[int, int] = {}
+    for (deal, _), count in Counter((leg.deal, leg.round) for leg in legs).items():
+        found[deal] = max(count, found.get(deal, 0))
+    return found
+
+
+ENOUGH: Final = 4
+"""Measured plays from which on they are believed."""
+
+LONGEST: Final = 180 * MINUTE_MS
+"""Longer is a pause, or a clock that was set."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayPace:
+    """Time for one play in ms: usual, quick and slow. `measured`: from how many plays; below ENOUGH it is assumed."""
+
+    usual: int
+    quick: int
+    slow: int
+    measured: int
+
+    @property
+    def assumed(self) -> bool:
+        """Whether it is not from measured plays."""
+        return self.measured < ENOUGH
+
+
+def play_pace(progress: Progress, planned_minutes: int | None = None) -> PlayPace:
+    """Measure the plays so far; until there are enough of them, take the plan's time for a play."""
+    times = sorted(measured_times(progress))
+    if len(times) < ENOUGH:
+        usual = planned_minutes * MINUTE_MS if planned_minutes else ASSUMED_MS
+        return PlayPace(usual, usual * 3 // 4, usual * 5 // 4, len(times))
+    tenths = quantiles(times, n=10, method="inclusive")
+    return PlayPace(int(median(times)), int(tenths[0]), int(tenths[-1]), len(times))
+
+
+def measured_times(progress: Progress) -> Iterator[int]:
+    """Give the time of each play whose table has played the round before it in the same session."""
+    for (table, round_), at in progress.recorded.items():
+        before = progress.recorded.get((table, round_ - 1))
+        if before is not None and round_ - 1 not in progress.last_of_session and 0 < at - before <= LONGEST:
+            yield at - before
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A moment that is to come: as it usually would be, and the range, ms since 1970."""
+
+    usual: int
+    early: int
+    late: int
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """When each play that has no result yet will be over."""
+
+    plays: Mapping[PlayKey, Span]
+
+    def round(self, number: int) -> Span | None:
+        """Say when the last table finishes a round; None: it is over."""
+        return _last([span for (_, round_), span in self.plays.items() if round_ == number])
+
+    def rounds(self, first: int, last: int) -> Span | None:
+        """Say when the last table finishes the last of some rounds; None: they are over."""
+        return _last([span for (_, round_), span in self.plays.items() if first <= round_ <= last])
+
+
+def forecast(progress: Progress, pace: PlayPace) -> Forecast:
+    """Follow all tables and carriers to the end, at three speeds."""
+    carrier_of = {leg.key: carrier for carrier, way in progress.ways.items() for leg in way}
+    legs = sorted(progress.legs, key=lambda leg: (leg.round, leg.table))
+    runs = [_run(progress, legs, carrier_of, takes) for takes in (pace.usual, pace.quick, pace.slow)]
+    return Forecast({key: Span(*(run[key] for run in runs)) for key in runs[0]})
+
+
+def _run(
+    progress: Progress, legs: list[Leg], carrier_of: Mapping[PlayKey, tuple[int, int]], takes: int
+) -> dict[PlayKey, int]:
+    table_free: dict[int, int] = {}
+    carrier_free: dict[tuple[int, int], int] = {}
+    ends: dict[PlayKey, int] = {}
+    opens = 0
+    for leg in legs:
+        opens = max(opens, progress.begins.get(leg.round, 0))
+        carrier = carrier_of[leg.key]
+        end = progress.recorded.get(leg.key)
+        if end is None:
+            began = max(table_free.get(leg.table, opens), carrier_free.get(carrier, opens), opens)
+            running = progress.stage(leg) != "to_come"
+            end = max((began if running and began else max(began, progress.now)) + takes, progress.now)
+            ends[leg.key] = end
+        table_free[leg.table] = max(end, table_free.get(leg.table, 0))
+        carrier_free[carrier] = max(end, carrier_free.get(carrier, 0))
+    return ends
+
+
+def _last(spans: list[Span]) -> Span | None:
+    if not spans:
+        return None
+    return Span(*(max(times) for times in zip(*((s.usual, s.early, s.late) for s in spans), strict=True)))
+
+
+Urgency = Literal["now", "ready", "later"]
+"""`now`: a table waits for it; `ready`: it is free, its next table still plays; `later`: it is in play itself."""
+
+ORDER: Final[tuple[Urgency, ...]] = ("now", "ready", "later")
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierMove:
+    """A carrier's next way. `from_table` None: from where the carriers are kept."""
+
+    deal: int
+    copy: int
+    copies: int
+    from_table: int | None
+    to_table: int
+    round: int
+    urgency: Urgency
+    laid_out: bool
+    """The table says that it restores this deal: the carrier may be there already."""
+    free_at: Span | None
+    """When its play where it is will be over; None: it is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """Where a carrier is."""
+
+    deal: int
+    copy: int
+    copies: int
+    table: int | None
+    """None: not yet brought to any."""
+    in_play: bool
+    left: int
+    """Plays that it has still to come to, the present one not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlowTable:
+    """A table that is behind: minutes since its last result, or since its session began."""
+
+    table: int
+    round: int
+    for_ms: int
+
+
+def carrier_moves(progress: Progress, forecast: Forecast) -> tuple[CarrierMove, ...]:
+    """Give each carrier's next way, the most urgent first."""
+    open_at, copies = _first_open(progress), progress.copies
+    found = [
+        move
+        for (deal, copy), way in progress.ways.items()
+        if (move := _move(progress, forecast, open_at, (deal, copy, copies[deal]), way)) is not None
+    ]
+    return tuple(sorted(found, key=lambda m: (ORDER.index(m.urgency), _when(m), m.round, m.to_table)))
+
+
+def _when(move: CarrierMove) -> int:
+    return move.free_at.usual if move.free_at else 0
+
+
+def _move(
+    progress: Progress, forecast: Forecast, open_at: Mapping[int, int], carrier: tuple[int, int, int], way: Way
+) -> CarrierMove | None:
+    here, after = _split(progress, way)
+    if after is None:
+        return None
+    in_play = here is not None and progress.stage(here) != "recorded"
+    urgency: Urgency = "later" if in_play else "now" if after.round <= open_at[after.table] else "ready"
+    return CarrierMove(
+        *carrier,
+        from_table=here.table if here else None,
+        to_table=after.table,
+        round=after.round,
+        urgency=urgency,
+        laid_out=progress.stage(after) == "laid_out",
+        free_at=forecast.plays.get(here.key) if here and in_play else None,
+    )
+
+
+def _split(progress: Progress, way: Way) -> tuple[Leg | None, Leg | None]:
+    """Give the play where the carrier is, and the next one that it goes to.
+
+    The last play that has been played or is under way is where it is: a play before it without a result is one whose
+    result has not arrived, or that was left out.
+    """
+    touched = [at for at, leg in enumerate(way) if progress.stage(leg) in {"recorded", "under_way"}]
+    at = touched[-1] if touched else -1
+    return (way[at] if touched else None), (way[at + 1] if at + 1 < len(way) else None)
+
+
+def _first_open(progress: Progress) -> dict[int, int]:
+    """Give of each table its first round that is not over: it waits for what it plays then."""
+    found: dict[int, int] = {}
+    for leg in progress.legs:
+        if leg.key not in progress.recorded:
+            found[leg.table] = min(leg.round, found.get(leg.table, leg.round))
+    return found
+
+
+def carrier_places(progress: Progress) -> Iterator[Carrier]:
+    """Say where each carrier is, by deal."""
+    copies = progress.copies
+    for (deal, copy), way in sorted(progress.ways.items()):
+        here, after = _split(progress, way)
+        in_play = here is not None and progress.stage(here) != "recorded"
+        left = len(way) - way.index(after) if after else 0
+        yield Carrier(deal, copy, copies[deal], here.table if here else None, in_play, left)
+
+
+def slow_tables(progress: Progress, pace: PlayPace) -> tuple[SlowTable, ...]:
+    """Name the tables at work on one play for longer than nine of ten plays took, the slowest first."""
+    found: list[SlowTable] = []
+    for table, (round_, stage) in progress.at_work.items():
+        since = progress.recorded.get((table, round_ - 1), progress.begins.get(round_))
+        if round_ - 1 in progress.last_of_session:
+            since = progress.begins.get(round_)
+        if since is not None and stage != "to_come" and progress.now - since > pace.slow:
+            found.append(SlowTable(table, round_, progress.now - since))
+    return tuple(sorted(found, key=lambda one: -one.for_ms))

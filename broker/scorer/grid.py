@@ -1,0 +1,136 @@
+"""The grid of tables and rounds: where each play stands."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+
+from broker.scorer.snapshot import Snapshot
+from broker.scorer.view import TableView, time_left_ms
+
+MOST_ROUNDS: Final = 12
+"""Columns: more do not fit, and rounds long over are not looked at. What is missing of them stands in the row."""
+
+Stage = Literal["in", "now", "missing", "to_come", "none"]
+"""Of one play: its result is in, the table is at it, the table has gone on without it being in, or is not there yet."""
+
+
+Need = Literal["calling", "walls", "offline_unsent", "over", "lost", "missing", "gaps", "unwell"]
+"""Why a table wants looking after. `walls`: those of its play are not as dealt, or were not verified."""
+
+NEEDS: Final[tuple[Need, ...]] = get_args(Need)
+"""The most urgent first."""
+
+
+class GridCell(Struct, frozen=True):
+    """One play of the plan; `deal` is None where the table has none in this round."""
+
+    round: int
+    deal: int | None
+    stage: Stage
+
+
+class GridRow(Struct, frozen=True):
+    """One table."""
+
+    view: TableView
+    cells: tuple[GridCell, ...]
+    missing: tuple[int, ...]
+    """Rounds that the table has left behind without a result here."""
+
+    @property
+    def offline_unsent(self) -> bool:
+        """Whether the table is away and has facts that are not here."""
+        return self.view.lifecycle in {"lost", "disconnected"} and self.view.unsent > 0
+
+    def wants(self, now: int) -> tuple[Need, ...]:
+        """Say why somebody should look after it at a moment (ms since 1970), the most urgent reason first."""
+        view, left = self.view, time_left_ms(self.view, now)
+        holds: dict[Need, object] = {
+            "calling": view.calling,
+            "walls": view.walls,
+            "offline_unsent": self.offline_unsent,
+            "over": left is not None and left <= 0,
+            "lost": view.lifecycle == "lost" and not self.offline_unsent,
+            "missing": self.missing,
+            "gaps": view.gaps,
+            "unwell": view.health,
+        }
+        return tuple(want for want in NEEDS if holds[want])
+
+
+class Grid(Struct, frozen=True):
+    """Rows by table; `rounds` are the columns."""
+
+    rounds: tuple[int, ...]
+    rows: tuple[GridRow, ...]
+
+    @property
+    def tables(self) -> frozenset[int]:
+        """Which tables have a row."""
+        return frozenset(row.view.table for row in self.rows)
+
+
+def grid(moment: Snapshot, tables: Sequence[TableView]) -> Grid:
+    """Give the grid of these tables."""
+    plan = {table.table: _deals(moment, table.table) for table in tables}
+    every = {round_ for table in tables for round_ in plan[table.table]}
+    rounds = _window(every, [_next(moment, table, plan[table.table]) for table in tables])
+    return Grid(rounds, tuple(_row(moment, table, plan[table.table], rounds) for table in tables))
+
+
+def urgent(rows: Iterable[GridRow], now: int) -> list[tuple[GridRow, tuple[Need, ...]]]:
+    """Give the rows that want looking after, and why: the most urgent first, the longest waiting call above all.
+
+    Of those alike the order is that of the tables, so that none moves while its reader looks for it.
+    """
+    found = [(row, wants) for row in rows if (wants := row.wants(now))]
+    return sorted(found, key=lambda one: (NEEDS.index(one[1][0]), _waited(one[0]), one[0].view.table))
+
+
+def _waited(row: GridRow) -> tuple[bool, int]:
+    """Order calls: those to which nobody goes, by when they were opened."""
+    view = row.view
+    return (view.attended is not None, view.calling_since or 0) if view.calling else (False, 0)
+
+
+def _deals(moment: Snapshot, table: int) -> dict[int, int]:
+    """Give by round what a table has really played, or is to play."""
+    planned = moment.event.rounds_at.get(table, {})
+    ruled = {round_: moment.ruled.get((table, round_)) for round_ in planned}
+    return {round_: laid[0].deal if (laid := ruled[round_]) else deal for round_, deal in planned.items()}
+
+
+def _next(moment: Snapshot, table: TableView, plan: Iterable[int]) -> int | None:
+    """Give the round that a table is in; of one that has not been heard, the first of which the result is not here."""
+    if table.round is not None:
+        return table.round
+    return min((round_ for round_ in plan if not moment.settled((table.table, round_))), default=None)
+
+
+def _window(rounds: Iterable[int], at: Iterable[int | None]) -> tuple[int, ...]:
+    """Give the rounds that are shown: around the earliest that a table is in, or of an event that is over the last."""
+    every = sorted(rounds)
+    earliest = min((round_ for round_ in at if round_ is not None), default=None)
+    begin = len(every) if earliest is None else sum(one < earliest for one in every) - 1
+    begin = max(0, min(begin, len(every) - MOST_ROUNDS))
+    return tuple(every[begin : begin + MOST_ROUNDS])
+
+
+def _row(moment: Snapshot, table: TableView, plan: dict[int, int], rounds: tuple[int, ...]) -> GridRow:
+    stages = {round_: _stage(moment, table, round_) for round_ in plan}
+    return GridRow(
+        table,
+        tuple(GridCell(round_, plan.get(round_), stages.get(round_, "none")) for round_ in rounds),
+        tuple(sorted(round_ for round_, stage in stages.items() if stage == "missing")),
+    )
+
+
+def _stage(moment: Snapshot, table: TableView, round_: int) -> Stage:
+    if moment.settled((table.table, round_)):
+        return "in"
+    if table.round is None and table.state != "finished":
+        return "to_come"
+    if table.state == "finished" or (table.round is not None and round_ < table.round):
+        return "missing"
+    return "now" if round_ == table.round else "to_come"

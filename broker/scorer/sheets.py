@@ -1,0 +1,426 @@
+"""What people read about plays: travellers, players' and teams' sheets, receipts. Made from a `Snapshot`, and pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import islice
+from types import MappingProxyType
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from broker.protocol import (
+    SEATS,
+    Imp,
+    LogMessage,
+    Result,
+    RiichiWin,
+    Seat,
+    TeamStanding,
+    Wind,
+    WinKind,
+    confirmed_text,
+    receipt_code,
+    receipt_digest,
+)
+from broker.rulings import StandIn, riichi_win_of
+from broker.scorer.snapshot import Snapshot
+from broker.scorer.standings import StandingsRow, StandingsTable
+from broker.scoring import ComparisonGroup, Lineup, ScoredPlay, exact_quotient, json_imp, lineup_points, team_result
+
+Data = Mapping[Seat, Fraction]
+"""A datum a seat."""
+
+
+class SeatLine(Struct, frozen=True):
+    """One player's line in a play. `points` is None in a play without points (void, awarded)."""
+
+    player: str
+    name: str
+    points: int | None
+    datum: Imp | None
+    """What the points were compared with; None where they were compared with nothing, or one by one (cross-IMP)."""
+    imp: Imp | None
+    """What the comparison gave; None while there is nothing to compare with."""
+    fine: int
+    award: int
+    hand_value: int | None
+    worth: RiichiWin | None = None
+    """What a winner's hand of riichi is worth."""
+    sat: str | None = None
+    """The substitute who really sat there; what the seat scores is the player's all the same."""
+    country: str = ""
+    """Of the player; empty: not said."""
+
+    @property
+    def net(self) -> Imp | None:
+        """What the player got: after award and fine. None while it cannot be said."""
+        if self.imp is None and not (self.award or self.fine):
+            return None
+        return json_imp(Fraction(self.imp or 0) + self.award - self.fine)
+
+
+class PlayLine(Struct, frozen=True):
+    """One table's play."""
+
+    table: int
+    round: int
+    at: int | None
+    """When the fourth seat accepted (wall clock of the table), or was ruled in its place, ms since 1970 (UTC)."""
+    win: WinKind | None
+    discarder: Seat | None
+    seats: dict[Seat, SeatLine]
+
+
+class GroupSheet(Struct, frozen=True):
+    """Plays that are compared with each other."""
+
+    form: str
+    """Hash of how the tiles lay."""
+    as_dealt: bool
+    section: str | None
+    datum: dict[Seat, Imp] | None
+    """None where each play has one of its own, or plays are compared one by one."""
+    plays: tuple[PlayLine, ...]
+
+
+class DealSheet(Struct, frozen=True):
+    """All plays of a deal that may be told."""
+
+    deal: int
+    prevalent_wind: Wind
+    dealer: Seat
+    expected: int
+    complete: bool
+    """Final, but for rulings: every table has played it."""
+    groups: tuple[GroupSheet, ...]
+    unplayed: tuple[PlayLine, ...]
+    missing: tuple[int, ...]
+    """Tables that have no result of it in this moment."""
+
+    @property
+    def plays_in(self) -> int:
+        """How many plays are here."""
+        return sum(len(group.plays) for group in self.groups) + len(self.unplayed)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether the deal was played in more than one form or section."""
+        return len(self.groups) > 1
+
+
+def deal_sheet(moment: Snapshot, deal: int) -> DealSheet:
+    """Give a deal's traveller. Raises KeyError where the event has no such deal."""
+    planned = moment.plays_with(deal)
+    if deal not in moment.event.expected:
+        raise KeyError(deal)
+    groups = tuple(_group(moment, row.group) for row in moment.by_deal.get(deal, ()))
+    unplayed = tuple(_line(moment, play) for play in moment.unplayed.get(deal, ()))
+    there = {(play.table, play.round) for group in groups for play in group.plays}
+    there |= {(play.table, play.round) for play in unplayed}
+    wind, dealer = moment.event.winds(deal)
+    return DealSheet(
+        deal=deal,
+        prevalent_wind=wind,
+        dealer=dealer,
+        expected=len(planned),
+        complete=deal in moment.complete,
+        groups=tuple(sorted(groups, key=lambda group: (not group.as_dealt, -len(group.plays), group.form))),
+        unplayed=unplayed,
+        missing=tuple(sorted({table for table, _ in planned - there})),
+    )
+
+
+def play_line(moment: Snapshot, deal: int, table: int) -> PlayLine | None:
+    """Give one play of a traveller, without the work for the others; None where it is not in this moment."""
+    for row in moment.by_deal.get(deal, ()):
+        if row.of_table(table):
+            at = [play.table for play in row.group.members].index(table)
+            return _ComparedGroup.of(moment, row.group).line(at)
+    return next((_line(moment, play) for play in moment.unplayed.get(deal, ()) if play.table == table), None)
+
+
+def _group(moment: Snapshot, group: ComparisonGroup) -> GroupSheet:
+    compared = _ComparedGroup.of(moment, group)
+    return GroupSheet(
+        form=group.form or "",
+        as_dealt=group.form in {None, moment.event.form(group.deal)},
+        section=group.section,
+        datum={seat: json_imp(compared.shared[seat]) for seat in SEATS} if compared.shared else None,
+        plays=tuple(compared.line(at) for at in range(len(group.members))),
+    )
+
+
+class _ComparedGroup(NamedTuple):
+    """A group and its data. One play alone says nothing while others may join it: then nothing is told."""
+
+    moment: Snapshot
+    group: ComparisonGroup
+    told: bool
+    shared: Data | None
+    own: Sequence[Data] | None
+
+    @classmethod
+    def of(cls, moment: Snapshot, group: ComparisonGroup) -> "_ComparedGroup":
+        told = group.deal in moment.complete or len(group.members) > 1
+        crossed = group.profile.imp.method.value == "cross"
+        shared = None if group.apart or crossed or group.small or not told else group.datum
+        return cls(moment, group, told, shared, group.own_data() if group.apart and told else None)
+
+    def line(self, at: int) -> PlayLine:
+        group, imps = self.group, self.group.imps[at].tolist()
+        imp = {seat: json_imp(exact_quotient(one, group.over)) for seat, one in zip(SEATS, imps, strict=True)}
+        datum = self.own[at] if self.own else self.shared
+        return _line(self.moment, group.members[at], imp if self.told else {}, datum or {})
+
+
+def _line(
+    moment: Snapshot,
+    play: ScoredPlay,
+    imp: Mapping[Seat, Imp] = MappingProxyType({}),
+    datum: Data = MappingProxyType({}),
+) -> PlayLine:
+    key = moment.place(play)
+    message, laid = moment.results.get(key), moment.ruled.get(key)
+    told = laid[0] if laid else message.fact if message and isinstance(message.fact, Result) else None
+    told = told if play.points is not None else None
+    return PlayLine(
+        table=key[0],
+        round=key[1],
+        at=_at(moment, key) if told else None,
+        win=told.win if told else None,
+        discarder=told.discarder if told else None,
+        seats={
+            seat: SeatLine(
+                player=play.players[seat],
+                name=moment.event.name_of(play.players[seat]),
+                points=play.points[seat] if play.points is not None else None,
+                datum=json_imp(datum[seat]) if datum else None,
+                imp=imp.get(seat),
+                fine=play.fines.get(seat, 0),
+                award=play.awards.get(seat, 0),
+                hand_value=told.winners.get(seat) if told else None,
+                worth=riichi_win_of(told.winners, told.hand, seat) if told else None,
+                sat=moment.sat(play.players[seat], key[1]),
+                country=moment.event.origin_of(play.players[seat]).country,
+            )
+            for seat in SEATS
+        },
+    )
+
+
+def _at(moment: Snapshot, key: tuple[int, int]) -> int | None:
+    """Say when a play was accepted at its table, or ruled in its place."""
+    message = moment.results.get(key)
+    return message.at if message else moment.instead.get(key)
+
+
+class PlayOfPlayer(Struct, frozen=True):
+    """One play, from one seat."""
+
+    round: int
+    table: int
+    deal: int
+    seat: Seat
+    line: SeatLine
+    provisional: bool
+    code: str | None
+    """Of the play's receipt."""
+
+
+class PlayerSheet(Struct, frozen=True):
+    """All plays of a player that may be told, by rounds."""
+
+    player: str
+    name: str
+    rung: StandingsRow | None
+    """The player's line in the standings; None for who is not ranked."""
+    final: bool
+    plays: tuple[PlayOfPlayer, ...]
+    to_come: int
+    """Plays that are not here: not played, not in, or under embargo."""
+    country: str = ""
+    club: str = ""
+    stand_ins: tuple[StandIn, ...] = ()
+    """Who has sat, or is to sit, in the player's place."""
+
+
+def player_sheet(moment: Snapshot, standings: StandingsTable, player: str) -> PlayerSheet:
+    """Give a player's sheet. Raises KeyError where the event has no such player."""
+    known, origin = moment.event.players[player], moment.event.origin_of(player)
+    plays = tuple(sorted(_plays(moment, player), key=lambda play: play.round))
+    return PlayerSheet(
+        player=player,
+        name=known.name,
+        rung=next((rung for rung in standings.rungs if rung.player == player), None),
+        final=standings.final,
+        plays=plays,
+        to_come=max(0, len(moment.event.bookings_of[player]) - len(plays)),
+        country=origin.country,
+        club=origin.club,
+        stand_ins=tuple(one for one in moment.stand_ins if one.player == player),
+    )
+
+
+def _plays(moment: Snapshot, player: str) -> Iterator[PlayOfPlayer]:
+    for scored in moment.plays_of(player):
+        play = play_line(moment, scored.deal, scored.table)
+        if play is None:
+            continue
+        said = moment.results.get(moment.place(scored))
+        code = receipt_code(said) if said else None
+        provisional = scored.deal not in moment.complete
+        for seat in SEATS:
+            if scored.entry(seat) == player:
+                line = play.seats[seat]
+                yield PlayOfPlayer(play.round, play.table, scored.deal, seat, line, provisional, code)
+
+
+class Member(Struct, frozen=True):
+    """A player of a team; the line is that of the individual standings, None for who is not ranked."""
+
+    player: str
+    name: str
+    rung: StandingsRow | None
+
+
+class SeatOfTeam(Struct, frozen=True):
+    """Who sat for the team at one wind of a deal."""
+
+    player: str
+    name: str
+    table: int
+    points: int | None
+    sat: str | None = None
+    """The substitute who really sat there."""
+
+
+class DealOfTeam(Struct, frozen=True):
+    """One deal, compared with the other teams; awards are in the IMP, and fines are off it."""
+
+    deal: int
+    points: int
+    imp: Imp
+    fines: int
+    seats: dict[Seat, SeatOfTeam]
+
+
+class TeamSheet(Struct, frozen=True):
+    """All of a team that may be told: deals that some table has yet to play are not in it."""
+
+    number: int
+    """Of the team in the event's list, from 1."""
+    team: str
+    standing: TeamStanding | None
+    """None until the first deal counts."""
+    final: bool
+    deals_expected: int
+    deals: tuple[DealOfTeam, ...]
+    left_out: tuple[int, ...]
+    """Deals that count for no team until an arbiter has ruled who sat where."""
+    members: tuple[Member, ...]
+    beside: Imp
+    """IMPs of the standing that belong to no deal: an arbiter gave or took them."""
+
+
+def team_sheet(moment: Snapshot, standings: StandingsTable, number: int) -> TeamSheet:
+    """Give a team's sheet. Raises KeyError where the event has no such team."""
+    listed = list(moment.event.plan.teams.items())
+    if not 1 <= number <= len(listed):
+        raise KeyError(number)
+    team, players = listed[number - 1]
+    deals = tuple(_deals(moment, team))
+    standing = next((row for row in moment.teams if row.team == team and row.deals), None)
+    rungs = {rung.player: rung for rung in standings.rungs}
+    return TeamSheet(
+        number=number,
+        team=team,
+        standing=standing,
+        final=standings.final,
+        deals_expected=len(moment.event.expected),
+        deals=deals,
+        left_out=moment.left_out,
+        members=tuple(Member(one, moment.event.name_of(one), rungs.get(one)) for one in players),
+        beside=json_imp(Fraction(standing.imp if standing else 0) - sum(Fraction(one.imp) for one in deals)),
+    )
+
+
+def _deals(moment: Snapshot, team: str) -> Iterator[DealOfTeam]:
+    for deal, found in moment.lineups.items():
+        imp, fines = team_result(team, found, moment.event.profile)
+        seats = {seat: _seat(moment, found[team], seat) for seat in SEATS}
+        yield DealOfTeam(deal, lineup_points(found[team]), json_imp(Fraction(imp)), fines, seats)
+
+
+def _seat(moment: Snapshot, lineup: Lineup, seat: Seat) -> SeatOfTeam:
+    play = lineup[seat]
+    points = play.points[seat] if play.points is not None else None
+    player, (table, round_) = play.players[seat], moment.place(play)
+    return SeatOfTeam(player, moment.event.name_of(player), table, points, moment.sat(player, round_))
+
+
+class ReceiptSheet(Struct, frozen=True):
+    """What may be told of one confirmed result. Under embargo, only that it is stored: from `play` on all is None."""
+
+    code: str
+    table: int
+    round: int
+    deal: int
+    play: PlayLine | None = None
+    """As published, rulings included."""
+    equal: bool | None = None
+    """Whether players, points and fines are those that the four seats confirmed."""
+    text: str | None = None
+    """What was hashed."""
+    digest: str | None = None
+    objections_until: int | None = None
+    """End of the correction period, ms since 1970; None: none is set."""
+
+
+class ReceiptIndex:
+    """Finds a confirmed result by its code; what came since the last question is added when somebody asks."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, tuple[int, int]] = {}
+        self._seen = 0
+
+    def find(self, moment: Snapshot, code: str) -> LogMessage | None:
+        """Give the result of a code."""
+        fresh = list(islice(moment.results.items(), self._seen, None))  # at once: the scorer goes on adding
+        self._seen += len(fresh)
+        self._places.update((receipt_code(message), place) for place, message in fresh)
+        place = self._places.get(code)
+        found = moment.results.get(place) if place else None
+        return found if found is not None and receipt_code(found) == code else None
+
+
+def receipt_sheet(moment: Snapshot, message: LogMessage) -> ReceiptSheet:
+    """Give what may be told in a moment of a result, embargoed or not."""
+    fact = message.fact
+    code = receipt_code(message)
+    stored = ReceiptSheet(code=code, table=message.table, round=fact.round, deal=fact.deal)
+    if not isinstance(fact, Result) or (said := moment.result(fact.deal, message.table)) is None or said[0] != message:
+        return stored
+    play = play_line(moment, fact.deal, message.table)
+    if play is None:  # ruled to be of another deal, which may be under embargo
+        return stored
+    return ReceiptSheet(
+        code=code,
+        table=message.table,
+        round=fact.round,
+        deal=fact.deal,
+        play=play,
+        equal=_equal(play, fact),
+        text=confirmed_text(message),
+        digest=receipt_digest(message),
+        objections_until=moment.deadline,
+    )
+
+
+def _equal(play: PlayLine, fact: Result) -> bool:
+    fines = {seat: fine.imp for seat, fine in fact.fines.items()}
+    return all(
+        (line.player, line.points, line.fine, line.award)
+        == (fact.players[seat], fact.points[seat], fines.get(seat, 0), 0)
+        for seat in SEATS
+        for line in (play.seats[seat],)
+    )

@@ -1,0 +1,328 @@
+"""All plays as the scorer knows them at one time, and the part of them that everybody may know. Pure.
+
+Every page, file and message about plays is made from a `Snapshot`. Whoever is no arbiter gets `Embargo.open_part`, in
+which a deal that some table has yet to play does not exist: what is not in it cannot be told.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple, overload
+
+import numpy as np
+from msgspec import Struct
+
+from broker.event import Event
+from broker.protocol import LogMessage, Player, Result, Seat, Standing, TeamStanding
+from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
+from broker.scoring import (
+    APART,
+    Adjustment,
+    Bounds,
+    GroupRow,
+    Ledger,
+    Lineup,
+    Ranked,
+    Ranking,
+    ScoredPlay,
+    Totals,
+    json_imp,
+    real_table,
+    standings,
+)
+
+
+class RepeatedDeal(Struct, frozen=True):
+    """A play that counts although some of its players have played its deal in an earlier round."""
+
+    table: int
+    round: int
+    deal: int
+    seats: Mapping[Seat, str]
+    again: tuple[str, ...]
+    """The players who had played it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Never changed. `results` are those of the tables, by table and round, and may be newer than the ledger."""
+
+    event: Event
+    ledger: Ledger
+    results: Mapping[tuple[int, int], LogMessage]
+    complete: frozenset[int]
+    """Deals that all their tables have played."""
+    adjustments: tuple[Adjustment, ...] = ()
+    """IMPs in the ledger's totals that belong to no play: they are under no embargo."""
+    deadline: int | None = None
+    """End of the correction period, ms since 1970, where the arbiters have set one."""
+    ruled: Mapping[tuple[int, int], tuple[CountedPlay, tuple[str, ...]]] = field(default_factory=dict)
+    """Plays that were ruled on as they count, with the kinds of the rulings: by table and round."""
+    instead: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """Plays that have a ruling and no result of their table, oldest first, with its time in ms since 1970."""
+    teams: tuple[TeamStanding, ...] = ()
+    """The teams' standings. They are of complete deals alone, and so under no embargo."""
+    lineups: Mapping[int, Mapping[str, Lineup]] = field(default_factory=dict)
+    """In a team event, of each deal that counts for the teams, who sat where for them."""
+    left_out: tuple[int, ...] = ()
+    """Complete deals that count for no team until an arbiter has ruled who sat where."""
+    stand_ins: tuple[StandIn, ...] = ()
+    """Who sits in whose place: names alone, which are under no embargo."""
+
+    def sat(self, player: str, round_: int) -> str | None:
+        """Give the substitute who sat in a player's seat in a round; None where the player did."""
+        return substitute_of(self.stand_ins, player, round_)
+
+    @cached_property
+    def by_deal(self) -> Mapping[int, tuple[GroupRow, ...]]:
+        """The comparison groups of each deal that was played."""
+        found: dict[int, list[GroupRow]] = {}
+        for key in sorted(self.ledger.rows):
+            found.setdefault(key[0], []).append(self.ledger.rows[key])
+        return {deal: tuple(rows) for deal, rows in found.items()}
+
+    @cached_property
+    def unplayed(self) -> Mapping[int, tuple[ScoredPlay, ...]]:
+        """Of each deal the plays that count without points: void, or awarded by the arbiter."""
+        found: dict[int, list[ScoredPlay]] = {}
+        for key in sorted(self.ledger.unplayed):
+            found.setdefault(key[0], []).append(self.ledger.unplayed[key])
+        return {deal: tuple(plays) for deal, plays in found.items()}
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The standings of this moment."""
+        return standings.player_standings(self.ledger)
+
+    @cached_property
+    def standings(self) -> Sequence[Standing]:
+        """The same with names, as it is told and shown."""
+        return NamedStandings(self.ranking, self.event.players)
+
+    def is_final(self, now: int) -> bool:
+        """Whether no play is missing, none counts that its players had played before, and corrections are over.
+
+        `now` in ms since 1970.
+        """
+        over = self.deadline is None or now > self.deadline
+        return over and len(self.complete) == len(self.event.expected) and not self.doubles
+
+    @cached_property
+    def doubles(self) -> tuple[RepeatedDeal, ...]:
+        """Plays that count although some of their players had played the deal before: an arbiter is to rule on them."""
+        return repeated_deals(self.event, self.results, {key: laid for key, (laid, _) in self.ruled.items()})
+
+    def plays_of(self, name: str) -> Iterator[ScoredPlay]:
+        """Give the plays in which somebody scored, planned or not."""
+        number = self.ledger.entries.number.get(name, -1)
+        for rows in self.by_deal.values():
+            for row in rows:
+                yield from (row.group.members[at] for at in np.nonzero((row.entries == number).any(axis=1))[0])
+        for plays in self.unplayed.values():
+            yield from (play for play in plays if name in play.entries)
+
+    @cached_property
+    def _ruled_of(self) -> Mapping[int, tuple[CountedPlay, ...]]:
+        """The plays of each deal that were ruled on."""
+        found: dict[int, list[CountedPlay]] = {}
+        for key in sorted(self.ruled):
+            found.setdefault(self.ruled[key][0].deal, []).append(self.ruled[key][0])
+        return {deal: tuple(plays) for deal, plays in found.items()}
+
+    def parts(self, deal: int) -> tuple[object, ...]:
+        """Give what a deal's traveller is made of: while these are equal it is the same.
+
+        A ruling may tell a win otherwise and change no points, and then no comparison group.
+        """
+        return (*self.by_deal.get(deal, ()), *self.unplayed.get(deal, ()), *self._ruled_of.get(deal, ()))
+
+    def place(self, play: ScoredPlay) -> tuple[int, int]:
+        """Give table and round of a scored play, wherever it was planned (`CountedPlay.line`)."""
+        table = real_table(play)
+        apart = play.table // APART
+        return table, apart or self.event.rounds.get((play.deal, table), 0)
+
+    def plays_with(self, deal: int) -> set[tuple[int, int]]:
+        """Give table and round of the plays in which a deal was really played, or is to be."""
+        planned = {key for key in self.event.plays_with(deal) if key not in self.ruled}
+        return planned | {key for key, (laid, _) in self.ruled.items() if laid.deal == deal}
+
+    def settled(self, key: tuple[int, int]) -> bool:
+        """Say whether of a play, by table and round, there is nothing more to come."""
+        return self.ruled[key][0].settled if key in self.ruled else key in self.results
+
+    def result(self, deal: int, table: int) -> tuple[LogMessage, Result] | None:
+        """Give what a table said of a play that is in this moment."""
+        if deal not in self.by_deal and deal not in self.unplayed:
+            return None
+        planned = self.event.rounds.get((deal, table))
+        # A deal that was not planned for a table, or for another round, may have been played there.
+        for round_ in (planned, *self.event.rounds_at.get(table, ())):
+            message = self.results.get((table, round_)) if round_ is not None else None
+            if message is not None and isinstance(message.fact, Result) and message.fact.deal == deal:
+                return message, message.fact
+        return None
+
+
+class _Opened(NamedTuple):
+    """What was opened, and what it was made from."""
+
+    parts: Mapping[int, tuple[object, ...]]
+    beside: tuple[object, ...]
+    moment: Snapshot
+
+
+class Embargo:
+    """Gives the open part of a moment: made anew only when what is open has changed, and then by what has changed.
+
+    For moments of one event as they follow each other, and for one thread alone.
+    """
+
+    def __init__(self) -> None:
+        self._kept: _Opened | None = None
+
+    def open_part(self, moment: Snapshot) -> Snapshot:
+        """Give the same moment without every deal that a table has yet to play."""
+        parts = {deal: moment.parts(deal) for deal in moment.complete}
+        beside, kept = (*moment.adjustments, moment.deadline, moment.stand_ins, moment.event), self._kept
+        if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
+            kept = self._kept = _Opened(parts, beside, self._opened(moment, parts))
+        return kept.moment
+
+    def _opened(self, moment: Snapshot, parts: Mapping[int, tuple[object, ...]]) -> Snapshot:
+        whole, kept = moment.ledger, self._kept
+        rows = {key: row for key, row in whole.rows.items() if key[0] in parts}
+        unplayed = {key: play for key, play in whole.unplayed.items() if key[0] in parts}
+        size, fractions = len(whole.entries.number), whole.profile.imp.method.value == "cross"
+        totals = kept.moment.ledger.totals.resized(size) if kept else Totals.nothing(size, fractions=fractions)
+        for before in (kept,) if kept else ():
+            gone = [deal for deal, had in before.parts.items() if parts.get(deal) != had]
+            _add(totals, before.moment, gone, -1)
+            totals.adjust(
+                (Adjustment(one.name, -one.imp, -one.fine) for one in before.moment.adjustments), whole.entries
+            )
+        come = [deal for deal, now in parts.items() if kept is None or kept.parts.get(deal) != now]
+        _add(totals, moment, come, 1)
+        totals.adjust(moment.adjustments, whole.entries)
+        return replace(moment, ledger=Ledger(whole.profile, whole.entries, totals, rows, unplayed))
+
+
+def open_part(moment: Snapshot) -> Snapshot:
+    """Give the part of a moment that is under no embargo."""
+    return Embargo().open_part(moment)
+
+
+def _add(totals: Totals, moment: Snapshot, deals: Iterable[int], sign: int) -> None:
+    """Add what some deals of a moment give, or (sign -1) take it off."""
+    for deal in deals:
+        rows, unplayed = moment.by_deal.get(deal, ()), moment.unplayed.get(deal, ())
+        for row in rows:
+            totals.count(row, sign)
+        for play in _ruled(rows, unplayed):
+            totals.rule(play, moment.ledger.entries, sign)
+
+
+def _ruled(rows: Iterable[GroupRow], unplayed: Iterable[ScoredPlay]) -> Iterable[ScoredPlay]:
+    for row in rows:
+        yield from (play for play in row.group.members if play.fines or play.awards)
+    yield from unplayed
+
+
+def repeated_deals(
+    event: Event, results: Mapping[PlayKey, LogMessage], ruled: Mapping[PlayKey, CountedPlay]
+) -> tuple[RepeatedDeal, ...]:
+    """Name every such play, by rounds. `ruled`: plays on which something was ruled, as they count.
+
+    Void or adjusted it counts no longer; with an award, be it of nothing, for each of those who had played the deal,
+    an arbiter has ruled that it stands.
+    """
+    deals = {laid.deal for key, laid in ruled.items() if out_of_place(event, key, laid)}
+    found = [one for deal in deals for one in _repeated(event, deal, results, ruled)]
+    return tuple(sorted(found, key=lambda one: (one.round, one.table)))
+
+
+def out_of_place(event: Event, key: PlayKey, laid: CountedPlay) -> bool:
+    """Say whether another deal was played than planned, or by other players."""
+    return laid.deal != laid.planned or set(laid.players.values()) != set(event.bookings[key].players.values())
+
+
+def _repeated(
+    event: Event, deal: int, results: Mapping[PlayKey, LogMessage], ruled: Mapping[PlayKey, CountedPlay]
+) -> Iterator[RepeatedDeal]:
+    plays: dict[PlayKey, Mapping[Seat, str]] = {
+        key: laid.players for key, laid in ruled.items() if laid.deal == deal and laid.was_played
+    }
+    unruled = (key for key in event.plays_with(deal) if key in results and key not in ruled)
+    plays |= {key: result_of(results[key]).players for key in unruled}
+    played: set[str] = set()
+    for table, round_ in sorted(plays, key=lambda key: (key[1], key[0])):
+        seats = plays[table, round_]
+        again = played & set(seats.values())
+        laid = ruled.get((table, round_))
+        counts = laid is None or (laid.points is not None and not again <= laid.awards.keys())
+        if again and counts:
+            yield RepeatedDeal(table, round_, deal, seats, tuple(sorted(again)))
+        played |= set(seats.values())
+
+
+class NamedStandings(Sequence[Standing]):
+    """The lines of a ranking, with names: each is made when it is read, for of thousands a page shows a few."""
+
+    def __init__(self, ranking: Ranking, players: Mapping[str, Player]) -> None:
+        self._ranking, self._players = ranking, players
+
+    def __len__(self) -> int:
+        return len(self._ranking)
+
+    @overload
+    def __getitem__(self, at: int) -> Standing: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Standing, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Standing | tuple[Standing, ...]:
+        if isinstance(at, slice):
+            return standing_rows(self._ranking[at], self._players)
+        return _row(self._ranking[at], self._players)
+
+    def __iter__(self) -> Iterator[Standing]:
+        return (_row(line, self._players) for line in self._ranking)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+def standing_rows(ranked: Iterable[Ranked], players: Mapping[str, Player]) -> tuple[Standing, ...]:
+    """Give the lines of the standings, with names."""
+    return tuple(_row(line, players) for line in ranked)
+
+
+def _row(line: Ranked, players: Mapping[str, Player]) -> Standing:
+    return Standing(
+        place=line.place,
+        player=line.name,
+        name=players[line.name].name if line.name in players else line.name,
+        imp=json_imp(line.imp),
+        fines=line.fines,
+        plays=line.plays,
+    )
+
+
+def team_rows(ranked: Iterable[Ranked], bounds: Mapping[str, Bounds]) -> tuple[TeamStanding, ...]:
+    """Give the lines of the teams' standings, with the places that each can still reach."""
+    return tuple(_team_row(line, bounds[line.name]) for line in ranked)
+
+
+def _team_row(line: Ranked, reach: Bounds) -> TeamStanding:
+    return TeamStanding(
+        place=line.place,
+        team=line.name,
+        imp=json_imp(line.imp),
+        fines=line.fines,
+        deals=line.plays,
+        best=reach.best,
+        worst=reach.worst,
+    )

@@ -1,0 +1,504 @@
+"""The state of an event: a fold over the accepted messages of its journal.
+
+Messages may arrive in any order. Rulings are applied to what the tables sent, in the order in which they were given; a
+ruling changes the deals that it touches and no others.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from broker.event import Event
+from broker.protocol import LogMessage, Reopen, Restored, Result, Ruled, Seat, TeamStanding
+from broker.rules import ComparisonRules, RuleError, Rules
+from broker.rulings import (
+    WHO_PLAYS,
+    CountedPlay,
+    PlayKey,
+    RulingBook,
+    RulingEntry,
+    Subject,
+    adjustments,
+    apply_rulings,
+    entry_of,
+    form_of,
+    plan,
+    result_of,
+    unruled_play,
+    with_points_of_deal,
+)
+from broker.scorer.riichi_sessions import RiichiSessions
+from broker.scorer.snapshot import Snapshot, out_of_place, team_rows
+from broker.scorer.tables import Seatings, Visits
+from broker.scoring import (
+    APART,
+    Adjustment,
+    ComparisonGroup,
+    Entries,
+    Ledger,
+    Lineup,
+    Ranking,
+    ScoredPlay,
+    TeamDeal,
+    compare_teams,
+    deal_lineups,
+    missing_seats,
+    rank_teams,
+    real_table,
+    team_bounds,
+    team_of_players,
+)
+from broker.store import Recorded
+
+
+class EventState:
+    """Results, forms and rulings of all plays so far, compared as they come."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+        self.event = event
+        """As corrections of the plan have it; who plays what is as it was. Put in place whole, for any thread."""
+        self.results: dict[PlayKey, LogMessage] = {}
+        """What the tables have entered; what counts of it is `play`."""
+        self.book = RulingBook()
+        self.early: set[str] = set()
+        """Ids of the desk's rulings that were taken before their play had a result."""
+        self._ruled: dict[PlayKey, CountedPlay] = {}
+        """Plays on which, or on whose deal, something was ruled."""
+        self._tally = PlayCounts(event)
+        self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
+        """Of each play the forms that were restored, with the number of the fact."""
+        self._later: dict[PlayKey, list[LogMessage]] = {}
+        """Results of plays that have one, until it is heard that the table was reopened between the two."""
+        self.seatings, self.visits = Seatings(), Visits()
+        self.riichi = RiichiSessions(event.session_rules)
+        self._ledger = Ledger.of((), event.profile, event.players)
+        self._moment: Snapshot | None = None
+        self.teams = TeamState(event.plan.teams, event.profile)
+
+    def load(self, messages: Iterable[Recorded]) -> None:
+        """Add a whole journal: compared once at its end, not after each play."""
+        for message in messages:
+            self._remember(message)
+        self._tally.begin(self.results)
+        for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
+            self._load_ruled(key for key in self._touched(entry) if entry.play)
+        for entry in self.book.entries.values():
+            self._load_ruled(self._touched(entry))
+        self._ledger = Ledger.of(self.scored(), self._event.profile, self._event.players)
+        self._ledger = self._ledger.with_adjustments(self.adjustments())
+        self.teams.follow(self._ledger, self._tally.expected, self.complete)
+
+    def apply(self, message: Recorded) -> frozenset[int]:
+        """Add one accepted message; give the deals whose comparison it may have changed."""
+        if isinstance(message, LogMessage) and not isinstance(message.fact, Ruled):
+            key = message.table, message.fact.round
+            had = {key: self.play(key)} if isinstance(message.fact, Result | Restored) else {}
+            self._remember(message)
+            return self._follow(had)
+        before = self.adjustments()
+        had = {key: self.play(key) for key in self._touched(entry_of(message))}
+        self._remember(message)
+        deals = self._follow(had)
+        taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in before)
+        self._ledger = self._ledger.with_adjustments((*taken_back, *self.adjustments()))
+        return deals
+
+    def fork(self) -> "EventState":
+        """Give a room that goes on from here by itself, to try a ruling in."""
+        new = EventState(self._event)
+        new.event = self.event
+        new.results, new.book, new._ruled = dict(self.results), self.book.copy(), dict(self._ruled)
+        new.early = set(self.early)
+        new._tally, new._forms, new._later = self._tally.copy(), dict(self._forms), dict(self._later)
+        new.seatings = self.seatings  # rulings change nothing of what was told
+        new._ledger, new.teams = self._ledger, self.teams.fork()
+        return new
+
+    def under(self, profile: Rules) -> "EventState":
+        """Give a room in which the same was said and ruled, counted by another profile. Payments stay as they were."""
+        new = EventState(self._event.under(profile))
+        new.event = self.event.under(profile)
+        new.results, new.book, new._forms = dict(self.results), self.book.copy(), dict(self._forms)
+        new._ruled = {key: new._lay(key) for key in self._ruled}
+        return new
+
+    # ---- what was said ----------------------------------------------------------------------
+
+    def _remember(self, message: Recorded) -> None:
+        if not isinstance(message, LogMessage) or isinstance(message.fact, Ruled):
+            entry = entry_of(message)
+            entry = replace(entry, back=plan.names_player_again(self._event, self.event, entry.decision))
+            self.book.add(entry)
+            self.event = plan.corrected_event(self._event, self.event, self.book, entry)
+            about = self.book.root(entry).play
+            if about is not None and about not in self.results and not entry.at_table:
+                self.early.add(entry.id)
+            if isinstance(message, LogMessage):
+                key = message.table, message.fact.round
+                for later in self._later.pop(key, []):
+                    self._entered(key, later)
+            return
+        fact = message.fact
+        key = message.table, fact.round
+        if isinstance(fact, Restored):
+            self._forms[key] = (*self._forms.get(key, ()), (message.seq, fact.form))
+        elif isinstance(fact, Result):
+            self.seatings.remember(message)
+            self._entered(key, message)
+        else:
+            self.seatings.remember(message)
+            self.riichi.hear(message)
+            self.visits.hear(message)
+
+    def _entered(self, key: PlayKey, message: LogMessage) -> None:
+        """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
+        if key not in self.results:
+            self.results[key] = message
+            return
+        one, other = sorted((self.results[key], message), key=lambda result: result.seq)
+        reopened = any(
+            isinstance(entry.decision, Reopen) and entry.at_table and one.seq < entry.number < other.seq
+            for entry in self.book.all_of(key)
+        )
+        if one.id != other.id and not reopened:
+            self._later.setdefault(key, []).append(other)
+        self.results[key] = other if reopened else one
+
+    # ---- what counts ------------------------------------------------------------------------
+
+    def play(self, key: PlayKey) -> CountedPlay:
+        """Give a play as it counts. Raises KeyError where none is planned."""
+        return self._ruled.get(key) or self._lay(key, ruled=False)
+
+    def scored(self) -> list[ScoredPlay]:
+        """Give all plays of which something counts, as scoring takes them."""
+        unruled = [
+            unruled_play(message.table, result := result_of(message), self._restored(key, message, result.deal))
+            for key, message in self.results.items()
+            if key not in self._ruled
+        ]
+        return unruled + [play for laid in self._ruled.values() if (play := laid.scored())]
+
+    def adjustments(self) -> list[Adjustment]:
+        """Give the IMPs that were given or taken beside all plays."""
+        return adjustments(self.book.of_the_event(), self._event.profile.awards)
+
+    def _lay(self, key: PlayKey, *, ruled: bool = True) -> CountedPlay:
+        return self.laid_by(key, self.book if ruled else None)
+
+    def laid_by(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> CountedPlay:
+        """Give a play as it would count with other rulings, or without any. Not `entered`: had it no result yet."""
+        result, booking = self.results.get(key) if entered else None, self._event.bookings[key]
+        planned = CountedPlay(
+            table=key[0], round=key[1], planned=booking.deal, deal=booking.deal, players=booking.players
+        )
+        awards = self._event.profile.awards
+        if book and result is None:
+            planned = plan.adjusted_for_absences(planned, book.of(WHO_PLAYS), awards)
+        laid = apply_rulings(planned, result, book.of(key) if book else (), awards)
+        laid = with_points_of_deal(laid, self.dealer(laid.deal), self._event.profile)
+        restored = self._restored(key, result, laid.deal)
+        return replace(laid, form=form_of(key[0], restored, book.of(laid.deal)) if book else restored)
+
+    def _restored(self, key: PlayKey, result: LogMessage | None, deal: int) -> str:
+        """Give the table's last word on how the tiles lay, before the result: what is said after it changes no IMP.
+
+        It speaks of the planned deal: where another was played, that deal's own form is assumed.
+        """
+        if deal != self._event.bookings[key].deal:
+            return self._event.form(deal)
+        forms = self._forms.get(key, ())
+        if len(forms) == 1 and (result is None or forms[0][0] < result.seq):
+            return forms[0][1]
+        told = [one for one in forms if result is None or one[0] < result.seq]
+        return max(told)[1] if told else self._event.form(deal)
+
+    def _follow(self, had: Mapping[PlayKey, CountedPlay]) -> frozenset[int]:
+        """Lay plays anew, and let counts and ledger follow; give the deals that this may have changed."""
+        deals: set[int] = set()
+        for key, before in had.items():
+            now = self._lay(key)
+            if key in self._ruled or now != self._lay(key, ruled=False):
+                self._ruled[key] = now
+            self._tally.exchange(before, now)
+            self._exchange(before.scored(), now.scored())
+            deals |= {before.deal, now.deal}
+        self.teams.follow(self._ledger, deals, self.complete)
+        return frozenset(deals)
+
+    def _load_ruled(self, keys: Iterable[PlayKey]) -> None:
+        for key in list(keys):
+            before = self.play(key)
+            self._ruled[key] = self._lay(key)
+            self._tally.exchange(before, self._ruled[key])
+
+    def _exchange(self, had: ScoredPlay | None, now: ScoredPlay | None) -> None:
+        if had is not None and (now is None or now.key != had.key):
+            self._ledger = self._ledger.without(had)
+        if now is not None and now != had:
+            self._ledger = self._ledger.with_play(now)
+
+    def _touched(self, entry: RulingEntry) -> list[PlayKey]:
+        """Give the plays that a ruling is about."""
+        subject = self.book.subject(entry)
+        if isinstance(subject, tuple):
+            return [subject]
+        if isinstance(subject, int):
+            return self.plays_with(subject)
+        return plan.plays_of_ruling(self._event, self.book.root(entry))
+
+    # ---- what is asked ----------------------------------------------------------------------
+
+    @property
+    def planned(self) -> Event:
+        """The event as it was settled before its first play."""
+        return self._event
+
+    @property
+    def profile(self) -> Rules:
+        """The rules of the event."""
+        return self._event.profile
+
+    @property
+    def plays_in(self) -> int:
+        """How many plays have a result, or a ruling in its place."""
+        return self._tally.at_table.total()
+
+    @property
+    def final(self) -> bool:
+        """Whether every play has its result, or a ruling in its place: from then on nothing is secret."""
+        return self.plays_in == len(self._event.plan.plays)
+
+    def is_final(self, now: int) -> bool:
+        """Whether the standings are final: no play is missing or counts twice, and the correction period is over."""
+        return self.final and self.moment().is_final(now)
+
+    def last_word(self, subject: Subject) -> str | None:
+        """Give the id of what was said last on something: a ruling or, of a play, its result."""
+        last = self.book.last(subject)
+        result = self.results.get(subject) if isinstance(subject, tuple) else None
+        entered_since = last and result and isinstance(last.decision, Reopen) and last.number < result.seq
+        if last is None or entered_since:
+            return result.id if result else None
+        return last.id
+
+    def replanned(self, table: int) -> dict[int, int]:
+        """Give the rounds of a table in which it is to play another deal than was planned, and which."""
+        here = self._ruled_at(table)
+        # A table refuses a plan that tells its past otherwise than it was.
+        now = {
+            round_: result_of(self.results[table, round_]).deal if laid.result else laid.deal
+            for round_, laid in here.items()
+        }
+        return {round_: deal for round_, deal in now.items() if deal != self._event.bookings[table, round_].deal}
+
+    def recorded(self, table: int) -> tuple[int, ...]:
+        """Give the rounds of which a table has nothing more to enter."""
+        rounds = {round_ for round_ in self._event.rounds_at.get(table, ()) if (table, round_) in self.results}
+        ruled = {round_: laid.settled for round_, laid in self._ruled_at(table).items()}
+        return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
+
+    def settled(self, table: int) -> tuple[int, ...]:
+        """Give the rounds that the desk has settled before their table played them: it is to leave them out."""
+        sources = {round_: laid.source for round_, laid in self._ruled_at(table).items() if laid.settled}
+        entries = {round_: self.book.entries.get(source or "") for round_, source in sources.items()}
+        ruled = (round_ for round_, entry in entries.items() if entry and not entry.at_table)
+        return tuple(sorted(round_ for round_ in ruled if (table, round_) not in self.results))
+
+    def _ruled_at(self, table: int) -> dict[int, CountedPlay]:
+        """Give a table's plays that were ruled on, by rounds."""
+        rounds = self._event.rounds_at.get(table, ()) if self._ruled else ()
+        return {round_: self._ruled[table, round_] for round_ in rounds if (table, round_) in self._ruled}
+
+    def plays_with(self, deal: int) -> list[PlayKey]:
+        """Give the plays in which a deal was played, or is to be."""
+        ruled = [key for key, laid in self._ruled.items() if laid.deal == deal]
+        return ruled + [key for key in self._event.plays_with(deal) if key not in self._ruled]
+
+    def expected(self, deal: int) -> int:
+        """How many plays a deal is to have."""
+        return self._tally.expected[deal]
+
+    def dealer(self, deal: int) -> Seat:
+        """Give who deals in a deal."""
+        return self._event.winds(deal)[1]
+
+    def plays_of(self, deal: int) -> int:
+        """How many results a deal has."""
+        return self._tally.of_deal[deal]
+
+    def plays_at(self, table: int) -> int:
+        """How many results a table has."""
+        return self._tally.at_table[table]
+
+    def complete(self, deal: int) -> bool:
+        """Whether every table has played the deal."""
+        return self._tally.complete(deal)
+
+    def known(self) -> list[PlayKey]:
+        """Give the plays of which something was said or ruled."""
+        return [*self.results, *(key for key in self._ruled if key not in self.results)]
+
+    def out_of_place(self) -> list[CountedPlay]:
+        """Give the plays in which another deal was played than planned, or by other players."""
+        return [laid for key, laid in self._ruled.items() if out_of_place(self._event, key, laid)]
+
+    def instead(self) -> dict[PlayKey, int]:
+        """Give the plays that have a ruling in the place of a result, by when it came, with its time."""
+        by_ruling: dict[str | None, list[PlayKey]] = {}
+        for key, laid in self._ruled.items():
+            if laid.settled and key not in self.results:
+                by_ruling.setdefault(laid.source, []).append(key)
+        entries = self.book.entries.values() if by_ruling else ()
+        return {key: entry.at for entry in entries for key in by_ruling.get(entry.id, ())}
+
+    def key_of(self, play: ScoredPlay) -> PlayKey:
+        """Give table and round of a scored play."""
+        table = real_table(play)
+        if play.table != table:
+            return table, play.table // APART
+        return table, self._event.rounds[play.deal, table]
+
+    def moment(self) -> Snapshot:
+        """Give all plays as they are now: the same object until a play has changed, with all that was made of it."""
+        had = self._moment
+        if had is None or had.ledger is not self._ledger or had.event is not self.event:
+            had = self._moment = Snapshot(
+                self.event,
+                self._ledger,
+                MappingProxyType(self.results),
+                self._tally.all_complete(),
+                tuple(self.adjustments()),
+                self.book.deadline,
+                {key: (laid, self._kinds(laid)) for key, laid in self._ruled.items()},
+                self.instead(),
+                self.team_rows(),
+                self.teams.lineups,
+                tuple(sorted(self.teams.left_out)),
+                plan.stand_ins(self.book),
+            )
+        return had
+
+    def _kinds(self, laid: CountedPlay) -> tuple[str, ...]:
+        return tuple(self.book.entries[id_].kind for id_ in laid.rulings)
+
+    def groups(self) -> tuple[ComparisonGroup, ...]:
+        """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
+        return self._ledger.groups
+
+    def standings(self) -> Ranking:
+        """Rank all players of the event."""
+        return self.moment().ranking
+
+    def team_rows(self) -> tuple[TeamStanding, ...]:
+        """Give the teams' standings as everybody may read them, with the places that each can still reach."""
+        if not self._event.plan.teams:
+            return ()
+        ranking, to_come = self.team_standings(), len(self._event.expected) - len(self._tally.all_complete())
+        return team_rows(ranking, team_bounds(ranking, to_come, self._event.profile))
+
+    def team_standings(self) -> Ranking:
+        """Rank all teams of the event, by the deals that all of them have played."""
+        return self.teams.standings(self.adjustments())
+
+
+class PlayCounts:
+    """Counts of one event, kept up to date play by play. A play is settled by a result, or by a ruling in its place."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+        self.expected = Counter(event.expected)
+        self.of_deal: Counter[int] = Counter()
+        self.at_table: Counter[int] = Counter()
+        self._finished: frozenset[int] | None = None
+        """Deals that are complete, once somebody has asked for all of them."""
+
+    def copy(self) -> "PlayCounts":
+        """Give counts that go on from here by themselves."""
+        new = PlayCounts(self._event)
+        new.expected, new.of_deal, new.at_table = map(Counter, (self.expected, self.of_deal, self.at_table))
+        return new
+
+    def begin(self, results: Mapping[PlayKey, LogMessage]) -> None:
+        """Count the results of a whole journal, before any ruling."""
+        self._finished = None
+        for (table, round_), message in results.items():
+            planned, played = self._event.bookings[table, round_].deal, result_of(message).deal
+            self.of_deal[played] += 1
+            self.at_table[table] += 1
+            if played != planned:  # a table that was told of another plan has played by that
+                self.expected[planned] -= 1
+                self.expected[played] += 1
+
+    def exchange(self, before: CountedPlay, now: CountedPlay) -> None:
+        """Count a play as it is now in the place of what it was."""
+        for one, sign in ((before, -1), (now, 1)):
+            self.expected[one.deal] += sign
+            self.of_deal[one.deal] += sign * one.settled
+            self.at_table[one.table] += sign * one.settled
+        if self._finished is not None:
+            changed = {deal for deal in {before.deal, now.deal} if self.complete(deal) != (deal in self._finished)}
+            self._finished ^= changed & self._event.expected.keys()
+
+    def complete(self, deal: int) -> bool:
+        """Whether every table has played the deal."""
+        return self.of_deal[deal] == self.expected[deal]
+
+    def all_complete(self) -> frozenset[int]:
+        """Give the deals that every table has played; counted through once, and then kept up to date."""
+        if self._finished is None:
+            self._finished = frozenset(deal for deal in self._event.expected if self.complete(deal))
+        return self._finished
+
+
+Teams = Mapping[str, tuple[str, ...]]
+
+
+class TeamState:
+    """What the teams have of each deal that all of them have played."""
+
+    def __init__(self, teams: Teams, profile: ComparisonRules) -> None:
+        self._teams, self._profile = teams, profile
+        self._entries = Entries().with_names(teams)
+        self._team_of = team_of_players(teams)
+        self._played: dict[int, TeamDeal] = {}
+        self.left_out: frozenset[int] = frozenset()
+        """Deals in which a team sat twice at a wind: they are compared when an arbiter has ruled who sat where."""
+
+    def fork(self) -> "TeamState":
+        """Give another that goes on from here by itself."""
+        new = TeamState(self._teams, self._profile)
+        new._played, new.left_out = dict(self._played), self.left_out
+        return new
+
+    def follow(self, ledger: Ledger, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
+        """Compare some deals anew. `complete` says of a deal whether all its plays are settled: others count not yet.
+
+        A fine or an award may be known of a play that is still to come; what the room sees of the teams is no secret.
+        """
+        for deal in deals if self._teams else ():
+            self._played.pop(deal, None)
+            self.left_out -= {deal}
+            if not complete(deal):
+                continue
+            try:
+                found = deal_lineups(deal, ledger.plays_of(deal), self._teams)
+            except RuleError:
+                self.left_out |= {deal}
+                continue
+            if not missing_seats(found):
+                self._played[deal] = compare_teams(found, self._entries, self._profile)
+
+    @property
+    def lineups(self) -> dict[int, Mapping[str, Lineup]]:
+        """Who sat where for the teams in each deal that counts for them, by deals."""
+        return {deal: self._played[deal].lineups for deal in sorted(self._played)}
+
+    def standings(self, beside: Iterable[Adjustment]) -> Ranking:
+        """Rank the teams. `beside`: players' IMPs that belong to no play; they are their teams'."""
+        of_teams = (one._replace(name=self._team_of[one.name]) for one in beside if one.name in self._team_of)
+        played = (one for _, one in sorted(self._played.items()))
+        return rank_teams(played, self._entries, self._profile, adjustments=of_teams)

@@ -1,0 +1,1 @@
+"""Simulated players and the demo: whole events on one machine."""

@@ -1,0 +1,272 @@
+"""The demo from start to end: its processes, what they report, and whether all results are right.
+
+An evening of riichi has eight players at two tables, a session each, by different rules. How its hands end is drawn by
+chance: nobody plays them out. What is shown is what tables, scorer and desk make of it.
+"""
+
+import json
+import random
+import threading
+import time
+import urllib.request
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from broker.event import STANDINGS, Plan, RiichiBooking, open_event, save_event
+from broker.files import write_private
+from broker.mqtt.access import Credentials
+from broker.protocol import SEATS, Player, RiichiEvent, RiichiWin, Seat
+from broker.rules import DEFAULT_MCR
+from broker.sim.demo_audit import Fact, audit_event, count_endings, evening_problems, facts, imps_of, luck_lines
+from broker.sim.demo_event import NAME, PLAYERS, make_event, write_kiosk
+from broker.sim.processes import DemoProcess
+from broker.store import STORE
+from broker.web.server import PORT
+
+START_S: Final = 120.0
+LONGEST_S: Final = 900.0
+
+
+class FolderTaken(OSError):
+    """The demo would write over something."""
+
+    code = "demo_folder_taken"
+
+
+class Demo:
+    """One event from start to end."""
+
+    what = "16 players, 4 tables, 4 deals"
+    tables: Iterable[int] = range(1, 5)
+
+    def __init__(self, folder: Path, broker: str, seed: int, stop: threading.Event) -> None:
+        self._folder, self._broker, self._seed, self._stop = folder, broker, seed, stop
+        self._began = time.monotonic()
+        self._children: list[DemoProcess] = []
+        self._url = ""
+
+    def say(self, who: str, text: str) -> None:
+        """Tell the terminal what goes on."""
+        click.echo(f"{time.monotonic() - self._began:6.1f} s  {who:<8}  {text}")
+
+    def play(self, *, once: bool) -> int:
+        """Run the event; give the exit code."""
+        if self._folder.is_dir() and any(self._folder.iterdir()):
+            raise FolderTaken(
+                f"{self._folder} is not empty; the demo plays in a new folder, so that it spoils no event"
+            )
+        self.say("demo", f"event in {self._folder}, seed {self._seed}: {self.what}")
+        plays = self._make()
+        with ExitStack() as running:
+            self._start(running)
+            view = self._follow(plays)
+            if view is None:
+                return 130 if self._stop.is_set() else 1
+            code = self._close(view, plays)
+            if not once:
+                self.say("demo", f"the page stays up: {self._url} (Ctrl-C ends)")
+                self._stop.wait()
+        return code
+
+    def _make(self) -> int:
+        """Write the event's folder; give how many plays it has."""
+        return len(make_event(self._folder, seed=self._seed, said=partial(self.say, "club")))
+
+    def _start(self, running: ExitStack) -> None:
+        port = self._start_scorer(running)
+        for table in self.tables:
+            config = write_kiosk(self._folder, table, port)
+            picture = self._folder / f"table-{table}.png"
+            self._child(running, f"table {table}", ["kiosk", str(config), "--picture", str(picture)])
+
+    def _start_scorer(self, running: ExitStack) -> int:
+        """Start the scorer, its page on the usual port if nobody has it; give the broker's port."""
+        arguments = ["scorer", str(self._folder), "--broker", self._broker, "--mqtt-port", "0", "--desk-port"]
+        scorer = self._child(running, "scorer", [*arguments, str(PORT)])
+        if "desk_port_taken" in scorer.wait_for(r"^Desk: |desk_port_taken", START_S):
+            self._children.remove(scorer)
+            self.say("demo", f"port {PORT} is taken, so the page gets another one")
+            scorer = self._child(running, "scorer", [*arguments, "0"])
+        self._url = scorer.wait_for(r"^Desk: (\S+)", START_S)
+        return int(scorer.wait_for(r"^Broker: .* port (\d+)", START_S))
+
+    def _child(self, running: ExitStack, name: str, arguments: list[str]) -> DemoProcess:
+        child = DemoProcess(name, arguments, self.say)
+        running.callback(child.stop)
+        self._children.append(child)
+        return child
+
+    def _follow(self, plays: int) -> dict[str, Any] | None:
+        """Show progress until every result is safe; None if it did not come to that."""
+        said = -1
+        while not self._stop.is_set():
+            view = self.view()
+            if view["plays_in"] != said:
+                said = view["plays_in"]
+                lead = view["standings"][0] if view["standings"] else None
+                leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and lead["imp"] else ""
+                self.say("scorer", f"{said} of {plays} plays in{leader}")
+            if view["final"] and all(table_is_done(table) for table in view["tables"]):
+                return view
+            if problem := self._trouble():
+                self.say("demo", problem)
+                return None
+            self._stop.wait(0.3)
+        return None
+
+    def _trouble(self) -> str | None:
+        for child in self._children:
+            if child.exit_code is not None:
+                return f"{child.name} has ended with {child.exit_code}"
+        if time.monotonic() - self._began > LONGEST_S:
+            return f"not over after {LONGEST_S:.0f} s"
+        return None
+
+    def view(self) -> dict[str, Any]:
+        """Ask the desk for the whole room."""
+        with urllib.request.urlopen(f"{self._url}view.json", timeout=10) as answer:  # noqa: S310 - our own desk
+            view: dict[str, Any] = json.load(answer)
+        return view
+
+    def _close(self, view: dict[str, Any], plays: int) -> int:
+        """Recompute everything, show the standings, and say whether all is right."""
+        store, table = self._folder / "scorer.sqlite", self._folder / STANDINGS
+        journal = facts(store)
+        problems = audit_event(store, table, view, plays)
+        refused = sum(fact["refusals"] for fact in journal if fact["type"] == "restored")
+        if not refused:
+            problems.append("no tray was refused, though some were laid wrongly")
+        click.echo("\n  place  IMP  fines  player")
+        for row in view["standings"]:
+            click.echo(f"  {row['place']:5d} {row['imp']:+4d} {row['fines']:6d}  {row['name']}")
+        _tell_plays([fact for fact in journal if fact["type"] == "result"])
+        click.echo(f"Trays refused until they were right: {refused}.")
+        click.echo(f"Standings: {table}")
+        for problem in problems:
+            click.echo(f"WRONG: {problem}")
+        if not problems:
+            click.echo(f"All points and IMPs of {plays} plays recomputed from the journal: they agree.")
+        return 1 if problems else 0
+
+
+def _tell_plays(results: list[Fact]) -> None:
+    endings = count_endings(results)
+    click.echo(f"\nPlays: {', '.join(f'{count} {kind}' for kind, count in sorted(endings.items()))}.")
+    for line in luck_lines(results, imps_of(results)):
+        click.echo(line)
+
+
+def table_is_done(table: dict[str, Any]) -> bool:
+    """Say whether a table has played its last deal and every fact of it is safe."""
+    return bool(table["unsent"] == 0 and table["state"] == "finished")
+
+
+TABLES: Final = {1: "riichi-montreal", 2: "riichi-basic"}
+"""By whose rules each plays."""
+
+HANDS: Final = 6
+
+VALUES: Final = (
+    *[RiichiWin(han=1, fu=fu) for fu in (30, 40)],
+    *[RiichiWin(han=2, fu=fu) for fu in (25, 30, 40)],
+    *[RiichiWin(han=3, fu=fu) for fu in (30, 40)],
+    RiichiWin(han=4, fu=30),
+    *[RiichiWin(han=han) for han in (5, 6, 8)],
+)
+"""Hands of an evening; seven pairs are won on a discard alone here."""
+
+RIICHI: Final = 0.3
+"""How likely somebody declares it."""
+
+
+def make_evening(folder: Path, *, seed: int = 0, reaction_ms: int = 700) -> int:
+    """Write the evening's folder, with what the people at each table do; give how many hands there are."""
+    people = [Player(id=f"p{number:02d}", name=name) for number, name in enumerate(PLAYERS[: 4 * len(TABLES)], 1)]
+    booked = tuple(
+        RiichiBooking(1, table, profile, {seat: people[4 * at + place].id for place, seat in enumerate(SEATS)})
+        for at, (table, profile) in enumerate(TABLES.items())
+    )
+    plan = Plan(NAME, "Homologue demo: a riichi evening", DEFAULT_MCR, tuple(people), riichi=booked)
+    save_event(folder, plan, (), {})
+    chance = random.Random(seed)  # noqa: S311 - a show, no secret
+    credentials = Credentials.ensure(folder / "credentials.json", max(TABLES))
+    for table in TABLES:
+        script = {"hands": msgspec.to_builtins(draw_hands(HANDS, chance)), "reaction_ms": reaction_ms}
+        write_private(folder / f"table-{table}.plays.json", json.dumps(script, indent=1).encode())
+        write_private(folder / f"table-{table}.password", credentials.table(table)[1].encode())
+    return HANDS * len(TABLES)
+
+
+def draw_hands(count: int, chance: random.Random) -> tuple[RiichiEvent, ...]:
+    """Draw how so many hands end."""
+    return tuple(_hand(chance) for _ in range(count))
+
+
+def _hand(chance: random.Random) -> RiichiEvent:
+    kind = chance.choices(["ron", "two ron", "tsumo", "draw", "abort"], [10, 2, 7, 3, 1])[0]
+    riichi = tuple(_riichi(chance))
+    if kind == "abort":
+        return RiichiEvent(kind="abort", reason="four_winds")
+    if kind == "draw":
+        tenpai = tuple(seat for seat in SEATS if seat in riichi or chance.random() < RIICHI)
+        return RiichiEvent(kind="draw", tenpai=tenpai, riichi=riichi)
+    if kind == "tsumo":
+        drawn = [win for win in VALUES if win.fu != 25]  # noqa: PLR2004 - seven pairs
+        return RiichiEvent(kind="tsumo", wins={chance.choice(SEATS): chance.choice(drawn)}, riichi=riichi)
+    loser, *winners = chance.sample(SEATS, 3 if kind == "two ron" else 2)
+    wins = {seat: chance.choice(VALUES) for seat in SEATS if seat in winners}
+    return RiichiEvent(kind="ron", wins=wins, loser=loser, riichi=riichi)
+
+
+def _riichi(chance: random.Random) -> Iterator[Seat]:
+    yield from (seat for seat in SEATS if chance.random() < RIICHI / 2)
+
+
+class RiichiDemo(Demo):
+    """A riichi session at each of two tables."""
+
+    what = "8 players, 2 tables, a riichi session each"
+    tables = TABLES
+
+    def _make(self) -> int:
+        return make_evening(self._folder, seed=self._seed)
+
+    def _follow(self, plays: int) -> dict[str, Any] | None:
+        said = -1
+        while not self._stop.is_set():
+            view = self.view()
+            told = len(self._hands())
+            if told != said:
+                said = told
+                self.say("scorer", f"{said} entries of at most {plays} hands and {len(TABLES)} ends")
+            if all(table_is_done(table) for table in view["tables"]):
+                return view
+            if problem := self._trouble():
+                self.say("demo", problem)
+                return None
+            self._stop.wait(0.3)
+        return None
+
+    def _hands(self) -> list[Fact]:
+        return [fact for fact in facts(self._folder / STORE) if fact["type"] == "riichi_hand"]
+
+    def _close(self, view: dict[str, Any], plays: int) -> int:
+        """Recompute everything, show the scores, and say whether all is right."""
+        hands, event = self._hands(), open_event(self._folder)
+        problems = [*evening_problems(hands, TABLES), *(f"alert: {one['code']}" for one in view["alerts"])]
+        for booking in event.plan.riichi:
+            last = max((fact for fact in hands if fact["table"] == booking.table), key=lambda fact: fact["entry"])
+            click.echo(f"\nTable {booking.table}, {booking.profile}, {last['entry'] - 1} of {plays // 2} hands:")
+            for seat, points in sorted(last["standing"]["scores"].items(), key=lambda row: -row[1]):
+                click.echo(f"  {points:6d}  {event.name_of(booking.players[seat])}")
+        for problem in problems:
+            click.echo(f"WRONG: {problem}")
+        if not problems:
+            click.echo(f"All payments of {len(hands)} entries recomputed from the journal: they agree.")
+        return 1 if problems else 0

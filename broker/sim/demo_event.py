@@ -1,0 +1,219 @@
+"""The demo's event: 16 players, 4 tables, plays that the simulated club has played beforehand, a script a table.
+
+Deals come from a cryptographic generator. Who declares, on whose tile, and the hand values are those of the played
+hands. Two things are staged: a tray is laid wrongly at first at every other table, and a player declares a false hu.
+"""
+
+import json
+import random
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from broker.event import BookedPlay, DealRecord, HandRecord, Plan, Registry, save_event, write_hands
+from broker.event.movement import SIZE, NumberedPlay, sixteen_players
+from broker.files import write_private
+from broker.mqtt.access import Credentials
+from broker.protocol import SEATS, Player, Seat, WinKind
+from broker.protocol.arbiter_pin import hash_pin
+from broker.rules import DEFAULT_MCR, Outcome, load_mcr, new_deal, new_set
+from broker.sim.play import EventPlay, play_event
+
+NAME: Final = "demo"
+
+PLAYERS: Final = (
+    "Anne Lefèvre", "Li Xiuying 李秀英", "Jonas Bergström", "Chiara Rinaldi", "Tomasz Wójcik", "Sato Haruka 佐藤遥",
+    "Miguel Ortega", "Zhang Wei 张伟", "Élodie Marchand", "Pieter de Groot", "Katarína Novotná", "Wang Fang 王芳",
+    "Désirée Nørgaard", "Oliver Whitfield", "Chen Jie 陈洁", "Maximilian Oberhuber",
+)  # fmt: skip
+
+KIOSK: Final = """\
+# Table {table} of the demo: everything on it is simulated.
+event = "{event}"
+table = {table}
+folder = "table-{table}"
+language = "{language}"
+
+[broker]
+host = "127.0.0.1"
+port = {port}
+password_file = "table-{table}.password"
+
+[devices]
+buttons = "sim://buttons?bounces=2&hold_ms=60&seed={table}"
+camera = "sim://tray?seed={table}&width=1600&height=900&noise=2&blur=0.5&tilt=3"
+people = "table-{table}.plays.json"
+
+[screen]
+width = 800
+height = 480
+driver = "dummy"
+"""
+
+Report = Callable[[str], None]
+
+
+def make_event(
+    folder: Path, *, rounds: int = SIZE, seed: int = 0, reaction_ms: int = 1100, said: Report = lambda _: None
+) -> tuple[NumberedPlay, ...]:
+    """Write the event's folder, play its hands, and write what the people at the tables do; give the plays."""
+    bookings = tuple(booking for booking in sixteen_players() if booking.round <= rounds)
+    ids = [f"p{number:02d}" for number in range(1, len(PLAYERS) + 1)]
+    plays = tuple(
+        BookedPlay(b.round, b.table, b.deal, {seat: ids[number - 1] for seat, number in b.players.items()})
+        for b in bookings
+    )
+    players = tuple(Player(id=id_, name=name) for id_, name in zip(ids, PLAYERS, strict=True))
+    plan = Plan(NAME, "Homologue demo", DEFAULT_MCR, players, plays)
+    deals, sets = _deals(sorted({booking.deal for booking in bookings}))
+    save_event(folder, plan, deals, sets)
+    hosted = played_hands(bookings, deals, seed, said)
+    save_hands(folder, hosted)
+    _tables(folder, hosted, seed, reaction_ms)
+    return bookings
+
+
+def _deals(numbers: list[int]) -> tuple[list[DealRecord], Registry]:
+    """One deal a carrier, one set in each carrier; which serial has which face is random and secret."""
+    chance = secrets.SystemRandom()
+    deals: list[DealRecord] = []
+    sets: Registry = {}
+    for number in numbers:
+        deal = new_deal(number, SEATS[(number - 1) % 4], "east", chance)
+        deals.append(DealRecord(number, number, deal.prevalent_wind, deal.dealer, dict(deal.faces)))
+        sets[number] = new_set(chance)
+    return deals, sets
+
+
+def _tables(folder: Path, hosted: list[EventPlay], seed: int, reaction_ms: int) -> None:
+    plays = stage_plays(hosted, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
+    credentials = Credentials.ensure(folder / "credentials.json", max(plays))
+    pin = f"{secrets.randbelow(10**4):04}"
+    write_private(folder / "arbiter-pin", f"{hash_pin(pin)}\n".encode())
+    for table, course in plays.items():
+        script = json.dumps(as_script(course, reaction_ms, pin), indent=1)
+        write_private(folder / f"table-{table}.plays.json", script.encode())
+        write_private(folder / f"table-{table}.password", credentials.table(table)[1].encode())
+
+
+def write_kiosk(folder: Path, table: int, port: int) -> Path:
+    """Write one table's configuration, once it is known where the broker is."""
+    path = folder / f"table-{table}.toml"
+    language = ("en", "fr")[table % 2]
+    path.write_text(KIOSK.format(event=NAME, table=table, port=port, language=language), encoding="utf-8")
+    return path
+
+
+WEAKEST: Final = 0.0
+"""Strength of the weakest of the demo's players; the strongest has 1. Wide apart, so that some plays are drawn."""
+
+
+def played_hands(
+    bookings: Sequence[NumberedPlay], deals: Iterable[DealRecord], seed: int, said: Report
+) -> list[EventPlay]:
+    """Play all bookings; say how each ended."""
+    by_number = {record.number: record.deal() for record in deals}
+    hosted = []
+    for one in play_event(
+        bookings,
+        lambda booking: by_number[booking.deal],
+        player_strengths(seed),
+        load_mcr(DEFAULT_MCR).payments,
+        lambda words: Random(f"{seed} {words}"),  # noqa: S311 - simulated players, no secret
+    ):
+        hosted.append(one)
+        said(f"round {one.booking.round}, table {one.booking.table}, deal {one.booking.deal}: {_describe(one)}")
+    return hosted
+
+
+def player_strengths(seed: int) -> dict[int, float]:
+    """Give the 16 players strengths in equal steps; who is strong is drawn."""
+    numbers = Random(f"{seed} strengths").sample(range(1, 17), 16)  # noqa: S311 - simulated players, no secret
+    return {number: 1 - (1 - WEAKEST) * at / 15 for at, number in enumerate(numbers)}
+
+
+def _describe(hosted: EventPlay) -> str:
+    """Say how a play ended."""
+    outcome: Outcome = hosted.played.outcome
+    if outcome.win == "draw":
+        return "a draw"
+    won = " and ".join(f"{seat} wins with {value}" for seat, value in outcome.winners.items())
+    return f"{won}, self-drawn" if outcome.discarder is None else f"{won} on {outcome.discarder}'s discard"
+
+
+def save_hands(folder: Path, hosted: Iterable[EventPlay]) -> None:
+    """Write what was done in each play beside its deal."""
+    write_hands(
+        folder,
+        (HandRecord(booking.round, booking.table, booking.deal, played.actions) for booking, played in hosted),
+    )
+
+
+FALSE_HU: Final = 2
+"""How often nerves fail, where hands were there to fail with."""
+
+FINES: Final = (4, 8)
+"""What a false hu costs, in IMP; the arbiter chooses (OEDMC)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwappedTiles:
+    """Two places of a tray exchanged when it is laid."""
+
+    seat: Seat
+    one: tuple[int, int]
+    other: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class StagedPlay:
+    """One play, as the people at a simulated table are told it."""
+
+    round: int
+    win: WinKind
+    winners: Mapping[Seat, int] = field(default_factory=dict)
+    discarder: Seat | None = None
+    false_hu: Mapping[Seat, int] = field(default_factory=dict)
+    slips: tuple[SwappedTiles, ...] = ()
+
+
+def stage_plays(hosted: Iterable[EventPlay], chance: random.Random) -> dict[int, list[StagedPlay]]:
+    """Give all plays, by table. The first play of every other table is laid wrongly at first."""
+    plays = list(hosted)
+    false_hu = _false_hu(plays, chance)
+    by_table: dict[int, list[StagedPlay]] = {}
+    for at, (booking, played) in enumerate(plays):
+        slips = (_swapped_tiles(chance),) if booking.round == 1 and booking.table % 2 else ()
+        outcome = played.outcome
+        course = StagedPlay(booking.round, outcome.win, outcome.winners, outcome.discarder, false_hu.get(at, {}), slips)
+        by_table.setdefault(booking.table, []).append(course)
+    return by_table
+
+
+def _false_hu(plays: list[EventPlay], chance: random.Random) -> dict[int, dict[Seat, int]]:
+    """Choose who declares falsely, by play: a loser who once held a complete hand under the minimum.
+
+    Where nobody did, a loser of the first play does it without one.
+    """
+    found: dict[int, Seat] = {}
+    for at, (_, played) in enumerate(plays):
+        losers = [seat for seat in played.tempted if seat not in played.outcome.winners]
+        if losers and len(found) < FALSE_HU:
+            found[at] = losers[0]
+    if not found:
+        found[0] = next(seat for seat in SEATS if seat not in plays[0].played.outcome.winners)
+    return {at: {seat: chance.choice(FINES)} for at, seat in found.items()}
+
+
+def as_script(plays: list[StagedPlay], reaction_ms: int, pin: str) -> dict[str, object]:
+    """Give what `kiosk.sim` reads; `pin` is the arbiters'."""
+    return {"plays": [asdict(course) for course in plays], "reaction_ms": reaction_ms, "pin": pin}
+
+
+def _swapped_tiles(chance: random.Random) -> SwappedTiles:
+    row = chance.randrange(3)
+    one, other = chance.sample(range(10), 2)
+    return SwappedTiles(chance.choice(SEATS), (row, one), (row, other))

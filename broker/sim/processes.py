@@ -1,0 +1,93 @@
+"""The demo's processes: the scorer and the kiosks, started as anybody would start them, and ended by their id."""
+
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from broker.mqtt.process import find_setpriv
+
+COMMAND: Final = Path(sys.executable).with_name("homologue")
+
+STOP_S: Final = 8.0
+
+Said = Callable[[str, str], None]
+"""Who said it, and the line."""
+
+
+class DemoProcess:
+    """One process whose lines are read as they come."""
+
+    def __init__(self, name: str, arguments: list[str], said: Said) -> None:
+        self.name, self._said = name, said
+        self._seen: list[str] = []
+        self._news = threading.Condition()
+        self._process = subprocess.Popen(
+            # Ended with us, even if we are killed. (The signal comes when the thread ends that started it: our first.)
+            [find_setpriv(), "--pdeathsig", "TERM", str(COMMAND), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True, name=f"lines of {name}")
+        self._reader.start()
+
+    def _read(self) -> None:
+        for line in self._process.stdout or ():
+            with self._news:
+                self._seen.append(line.rstrip())
+                self._news.notify_all()
+            self._said(self.name, line.rstrip())
+        with self._news:
+            self._news.notify_all()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended; None while it runs."""
+        return self._process.poll()
+
+    def wait_for(self, pattern: str, timeout: float) -> str:
+        """Wait until it has said something; give the first group, or all of it. Raises TimeoutError."""
+
+        def found() -> re.Match[str] | None:
+            return next((match for line in self._seen if (match := re.search(pattern, line))), None)
+
+        with self._news:
+            self._news.wait_for(lambda: found() or self.exit_code is not None, timeout)
+            match = found()
+        if match is None:
+            raise TimeoutError(f"{self.name} did not say {pattern!r}: {self._seen[-5:]}")
+        return match[1] if match.lastindex else match[0]
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end and give its exit code. Raises TimeoutExpired."""
+        code = self._process.wait(timeout)
+        self._reader.join(timeout)
+        return code
+
+    def kill(self) -> None:
+        """End it with SIGKILL, as a power cut would."""
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        """End it in good order; may be called twice."""
+        if self.exit_code is None:
+            self._process.terminate()
+            try:
+                self._process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self._reader.join(STOP_S)
+        if self._process.stdout:
+            self._process.stdout.close()

@@ -1,1 +1,0 @@
-"""Copies of a whole event on another disk, and the way back."""

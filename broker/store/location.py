@@ -1,0 +1,178 @@
+"""Where an event's journal is, and how it is opened there.
+
+It is in the event's folder (SQLite), or in PostgreSQL, as `store.toml` in that folder says. A password is in a file of
+its own, never in an address: addresses stand in logs, in units and in lists of processes.
+"""
+
+import os
+import stat
+import threading
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import tomli_w
+from msgspec import Struct
+
+from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable
+from broker.store.journal import Journal, Reader
+from broker.store.sqlite import SqliteJournal, SqliteReader
+
+STORE: Final = "scorer.sqlite"
+"""In the event's folder, where nothing else was said."""
+
+SETTING: Final = "store.toml"
+
+SCHEMES: Final = ("postgresql://", "postgres://")
+
+
+class DatabaseAddress(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A server's address, and the file with the password if it asks for one. Neither holds a secret."""
+
+    address: str
+    password_file: str | None = None
+
+
+def database_of(folder: Path) -> DatabaseAddress | None:
+    """Give what `store.toml` says; None for SQLite. Raises StoreAddressRefused."""
+    path = folder / SETTING
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), DatabaseAddress)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:  # not TOML, not UTF-8, or not these two settings
+        raise StoreAddressRefused(f"{path}: {error}") from None
+
+
+def event_name(folder: Path) -> str:
+    """Give the name of the event in a folder. Raises NoEvent."""
+    try:
+        return str(tomllib.loads((folder / "event.toml").read_text(encoding="utf-8"))["name"])
+    except (OSError, KeyError, ValueError) as error:
+        raise NoEvent(f"{folder} is no event's folder: {error}") from None
+
+
+def has_started(folder: Path) -> bool:
+    """Say whether anything may have been recorded for the event in this folder."""
+    return (folder / STORE).exists() or (folder / SETTING).exists()
+
+
+def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
+    """Give the place that was named, unless the journal is elsewhere: it is in one place. Raises StoreDiffers."""
+    found = database_of(folder)
+    if found is None and (folder / STORE).exists():
+        raise StoreDiffers(f"the journal is in {STORE}: `homologue store move` moves it")
+    if found is not None and found.address != wanted.address:
+        raise StoreDiffers(f"{SETTING} says {found.address}, not {wanted.address}")
+    return wanted
+
+
+def write_address(folder: Path, place: DatabaseAddress) -> None:
+    """Write `store.toml` in one step. To be called when the place has been found to be one."""
+    new = folder / f".{SETTING}.new"
+    with new.open("wb") as file:
+        tomli_w.dump(msgspec.to_builtins(place), file)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(folder / SETTING)
+    _sync_directory(folder)
+
+
+def _sync_directory(folder: Path) -> None:
+    """See to it that a new name is on the disk: without it a scorer would begin another journal after a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def connection_parameters(place: DatabaseAddress, folder: Path) -> Mapping[str, str]:
+    """Give what libpq is told. Raises StoreAddressRefused; no text of it has a password in it."""
+    from psycopg import ProgrammingError  # noqa: PLC0415 - only events in PostgreSQL load its library
+    from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - as above
+
+    if not place.address.startswith(SCHEMES):
+        raise StoreAddressRefused("an address is postgresql://USER@HOST/DATABASE")
+    try:
+        told = {key: str(value) for key, value in conninfo_to_dict(place.address).items()}
+    except ProgrammingError:
+        # Without the library's own text: it quotes what it stumbled over, which may be a password.
+        raise StoreAddressRefused("this is no address of PostgreSQL's: postgresql://USER@HOST/DATABASE") from None
+    if "password" in told:
+        raise StoreAddressRefused("a password in an address is seen by others: put it into a file (--store-password)")
+    return told | ({"password": _password(folder / place.password_file)} if place.password_file else {})
+
+
+def _password(path: Path) -> str:
+    """Read a file that holds a password and nothing else."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise StoreAddressRefused(f"others may read {path}: chmod 600 it, or take a new password")
+            return file.read().rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise StoreAddressRefused(f"{path}: {reason}") from None
+
+
+PAUSE_S: Final = 1.0
+"""How often a standby asks whether the active scorer has gone."""
+
+
+def open_journal(folder: Path, event: str, wanted: DatabaseAddress | None = None) -> Journal:
+    """Open or make the store of the event in a folder; where a place is wanted, there, if it agrees.
+
+    Once it has been opened, `store.toml` says where it is. Raises StoreError.
+    """
+    place = database_of(folder) if wanted is None else agreed_database(folder, wanted)
+    if place is None:
+        return SqliteJournal(folder / STORE, event)
+    journal = open_at(place, folder, event)
+    if database_of(folder) != place:
+        write_address(folder, place)
+    return journal
+
+
+def open_reader(folder: Path, event: str) -> Reader:
+    """Open it for reading alone, while a scorer may be at work. Raises StoreError, StoreMissing."""
+    place = database_of(folder)
+    if place is None:
+        return SqliteReader(folder / STORE, event)
+    from broker.store.postgresql import PostgresReader  # noqa: PLC0415 - loads PostgreSQL's library
+
+    return PostgresReader(connection_parameters(place, folder), event)
+
+
+def stand_by(
+    folder: Path,
+    event: str,
+    stop: threading.Event,
+    tell: Callable[[StoreError], None],
+    wanted: DatabaseAddress | None = None,
+    *,
+    pause_s: float = PAUSE_S,
+) -> Journal | None:
+    """Wait until no other scorer is active, and become it; None where told to stop. Raises StoreError.
+
+    `tell` hears, once each, why we wait.
+    """
+    said = ""
+    while not stop.is_set():
+        try:
+            return open_journal(folder, event, wanted)
+        except (StoreInUse, StoreUnreachable) as why:
+            if str(why) != said:
+                tell(why)
+            said = str(why)
+        stop.wait(pause_s)
+    return None
+
+
+def open_at(place: DatabaseAddress, folder: Path, event: str) -> Journal:
+    """Open the journal in PostgreSQL, whatever the folder says. Raises StoreError."""
+    from broker.store.postgresql import PostgresJournal  # noqa: PLC0415 - loads PostgreSQL's library
+
+    return PostgresJournal(connection_parameters(place, folder), event)

@@ -1,0 +1,180 @@
+"""The web application: the routes of all features, the security headers, and how refused requests are answered."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from broker.event import Origin
+from broker.people import Authentication, PeopleError
+from broker.rules import RuleError
+from broker.scorer.view import ViewFeed
+from broker.web.auth import Access, Visitor, wants_html
+from broker.web.embargo import Sheets
+from broker.web.errors import DeskError, PageUnknown
+from broker.web.live import EventStreams, LivePages, StreamPace
+from broker.web.people.views import Login, PeoplePage
+from broker.web.render import render_page
+from broker.web.results.display import DisplayPage
+from broker.web.results.views import ReceiptPage, ResultsPage
+from broker.web.services import NO_SERVICES, FeaturePages, Services
+from broker.web.tables.carriers import CarriersNow, CarriersPage
+from broker.web.tables.dashboard import CallsPage, DashboardPage, DashboardRenderer
+from broker.web.tables.grid import GridPage, WirePage
+from broker.web.tables.orders import OrderDesk, OrdersPage
+
+LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+
+STATIC_PACKAGES: Final = ("broker.web", "broker.web.tables", "broker.web.results", "broker.web.rulings")
+"""Each has a folder `static`: that of the frame, and those of the features."""
+
+
+def create_app(  # noqa: PLR0913 - each is a part that a desk can do without
+    feed: ViewFeed,
+    *,
+    hosts: Sequence[str] = LOOPBACK,
+    streams: EventStreams | None = None,
+    pace: StreamPace | None = None,
+    auth: Authentication | None = None,
+    open_room: bool = True,
+    orders: OrderDesk | None = None,
+    features: Sequence[FeaturePages] = (),
+    services: Services = NO_SERVICES,
+) -> Starlette:
+    """Make the desk's application.
+
+    `hosts` are the names under which it answers: a request for any other host is refused, so that a foreign page whose
+    name resolves to this machine reads nothing. `streams.end()` lets the open event streams finish. `open_room`: as
+    long as `auth` knows no account everybody who reaches the desk may look; without it nobody may. `features`: further
+    pages, which may stand in the place of ours.
+    """
+    access = Access(auth, open_room=open_room, open_public=services.open_public)
+    streams, pace = streams or EventStreams(), pace or StreamPace()
+    attends = auth is not None and services.attends is not None
+    pages = _pages(services, attends=attends)
+    desk = DashboardPage(feed, streams, pace, access, pages)
+    if orders is None:
+        access.withhold("give_orders")
+    access.lead_to(way for feature in features for way in feature.ways)
+    live = LivePages(feed, access, streams, pace, grids=services.grids, attends=attends)
+    return Starlette(
+        routes=[
+            *(route for feature in features for route in (*feature.routes(access, feed), *feature.live(live))),
+            *desk.routes(),
+            *(Login(access, auth).routes() if auth else ()),
+            *(PeoplePage(access, auth).routes() if auth else ()),
+            *(OrdersPage(access, orders, feed).routes() if orders else ()),
+            *(CallsPage(access, services.attends, auth, feed).routes() if auth and services.attends else ()),
+            *_result_routes(feed, services, access, live),
+            Mount("/static", StaticFiles(packages=[(package, "static") for package in STATIC_PACKAGES])),
+        ],
+        exception_handlers={
+            404: not_found,
+            DeskError: error_response,
+            PeopleError: error_response,
+            RuleError: error_response,
+        },
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
+        ],
+    )
+
+
+def _pages(services: Services, *, attends: bool) -> DashboardRenderer:
+    if services.moments is None:
+        return DashboardRenderer(grids=services.grids, attends=attends)
+    moments = services.moments
+
+    def origin_of(player: str) -> Origin:
+        return moments().event.origin_of(player)
+
+    teams = moments().event.plan.teams
+    return DashboardRenderer(sheets=True, grids=services.grids, teams=teams, origin_of=origin_of, attends=attends)
+
+
+def _result_routes(feed: ViewFeed, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
+    """Give the routes of what is made from the plays."""
+    if services.moments is None:
+        return
+    sheets, carriers = Sheets(services.moments, services.clock), CarriersNow(services.moments, services.clock)
+    yield from ResultsPage(access, sheets, live).routes()
+    yield from ReceiptPage(sheets).routes()
+    yield from CarriersPage(feed, carriers).routes(live)
+    yield from DisplayPage(feed, access, sheets).routes()
+    if services.wire:
+        yield from GridPage(feed, sheets, carriers, services.clock).routes(live)
+        yield from WirePage(services.wire).routes(live)
+
+
+# Nothing inline, nothing from elsewhere: a name that slipped through escaping still could not run.
+CONTENT_SECURITY_POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+
+SECURITY_HEADERS: Final = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",  # with no-referrer a browser would not tell us either where a form is from
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+CACHE_LIVE: Final = "no-store"
+CACHE_STATIC: Final = "no-cache"
+"""Kept, but asked about each time: a page never runs with the style of an older version."""
+
+
+class SecurityHeaders:
+    """Puts the headers on every answer, refusals included. Plain ASGI, because it must not hold up a stream."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        caching = CACHE_STATIC if scope["path"].startswith("/static/") else CACHE_LIVE
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(SECURITY_HEADERS)
+                headers["Cache-Control"] = caching
+            await send(message)
+
+        await self._app(scope, receive, send_guarded)
+
+
+def error_response(request: Request, error: Exception) -> Response:
+    """Answer a request that was refused with an error that has a code."""
+    if wants_html(request):
+        return render_page(
+            request, "refused.html", "refused", getattr(request.state, "visitor", Visitor()), error=error
+        )
+    code, status = getattr(error, "code", "desk_error"), getattr(error, "status", 400)
+    return JSONResponse({"error": {"code": code, "message": str(error)}}, status)
+
+
+def not_found(request: Request, _error: Exception) -> Response:
+    """Answer a request for a page that there is not."""
+    return error_response(request, PageUnknown("there is no such page"))

@@ -1,0 +1,221 @@
+"""Who is asking, what their role may do, and how often somebody may guess.
+
+`Access` finds the visitor behind a request and guards each route with a right. Whoever asks for too many codes that do
+not exist has to wait; of refusals that repeat themselves only some are logged.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from broker.people import Authentication, LoginSession, Right, csrf_token
+from broker.web.errors import LoginNeeded, NotAllowed
+
+COOKIE: Final = "homologue"
+SECURE_COOKIE: Final = "__Host-homologue"
+"""Under TLS: a browser takes this name only with `Secure`, for this host alone."""
+
+LONGEST_TOKEN: Final = 64
+
+LONGEST_TAG: Final = 16
+"""Of a language."""
+
+RULINGS_PATH: Final = "/rulings"
+"""Where arbiters rule: pages that a desk may have."""
+
+READ_RIGHTS: Final[frozenset[Right]] = frozenset({"see_public", "see_room"})
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """A page that the strip at the top leads to: its address, its title in the catalogue, who may go there."""
+
+    path: str
+    title: str
+    right: Right
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who asks. Without a session: nobody who is known, and what such a one may do here."""
+
+    session: LoginSession | None = None
+    form: str = ""
+    """What every form of this session carries."""
+    open_room: bool = False
+    open_public: bool = False
+    withheld: frozenset[Right] = frozenset()
+    """What nobody can do at this desk."""
+    ways: tuple[MenuEntry, ...] = ()
+    """Pages of other rooms at this desk."""
+
+    def may(self, right: Right) -> bool:
+        """Say whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
+
+        Where the desk is `open_public` everybody may see what players may know.
+        """
+        if right in self.withheld:
+            return False
+        if self.session is None:
+            return (self.open_room and right in READ_RIGHTS) or (self.open_public and right == "see_public")
+        return self.session.account.may(right)
+
+    @property
+    def rules(self) -> bool:
+        """Whether this visitor may rule on plays, and this desk has the pages for it."""
+        return self.may("rule") and any(way.path == RULINGS_PATH for way in self.ways)
+
+
+class Access:
+    """Knows visitors. `open_room`: without any account everybody may look, as the desk's address is this machine's.
+
+    `open_public`: who has not logged in may see what players may know.
+    """
+
+    def __init__(self, auth: Authentication | None, *, open_room: bool, open_public: bool = False) -> None:
+        self.auth, self._open_room, self._open_public = auth, open_room, open_public
+        self._withheld: frozenset[Right] = frozenset()
+        self._ways: tuple[MenuEntry, ...] = ()
+
+    def withhold(self, right: Right) -> None:
+        """Let nobody have a right at this desk: there is nothing here to use it on."""
+        self._withheld |= {right}
+
+    def lead_to(self, ways: Iterable[MenuEntry]) -> None:
+        """Show the way to further pages to those who may go there."""
+        self._ways += tuple(ways)
+
+    def visitor(self, request: Request) -> Visitor:
+        """Say who asks."""
+        if self.auth is None:
+            return Visitor(open_room=self._open_room, open_public=self._open_public, ways=self._ways)
+        token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
+        session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
+        if session:
+            return Visitor(session, csrf_token(token), withheld=self._withheld, ways=self._ways)
+        open_room = self._open_room and not self.auth.accounts.any()
+        return Visitor(open_room=open_room, open_public=self._open_public, ways=self._ways)
+
+    def goes_on(self, visitor: Visitor) -> bool:
+        """Say whether a stream to this visitor may go on."""
+        if visitor.session is None or self.auth is None:
+            return self.auth is None or not visitor.open_room or not self.auth.accounts.any()
+        return self.auth.goes_on(visitor.session)
+
+    def route(self, path: str, answer: Handler, right: Right, methods: tuple[str, ...] = ("GET",)) -> Route:
+        """Give a route that only those with a right may take; the handler finds the visitor in `request.state`."""
+
+        async def guarded(request: Request) -> Response:
+            visitor = await run_in_threadpool(self.visitor, request)
+            request.state.visitor = visitor
+            if visitor.may(right):
+                return await answer(request)
+            if visitor.session:
+                raise NotAllowed("your role may not do this")
+            if self.auth is not None and request.method in {"GET", "HEAD"} and wants_html(request):
+                return RedirectResponse(
+                    request.scope.get("root_path", "") + "/login" + _language_query(request), status_code=303
+                )
+            raise LoginNeeded("log in first")
+
+        return Route(path, guarded, methods=list(methods))
+
+
+def _language_query(request: Request) -> str:
+    """Give the language that was asked for, for the page that is shown instead."""
+    wish = request.query_params.get("lang", "")
+    return f"?{urlencode({'lang': wish[:LONGEST_TAG]})}" if wish else ""
+
+
+def wants_html(request: Request) -> bool:
+    """Say whether a person reads the answer: programs and scripts are told by code and not by a page."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Give the visitor that `Access.route` found."""
+    found: Visitor = request.state.visitor
+    return found
+
+
+def cookie_name(request: Request) -> str:
+    """Give the cookie's name on this connection."""
+    return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
+
+
+def set_session_cookie(request: Request, answer: Response, token: str) -> None:
+    """Let the browser keep a session's token until it is closed: out of reach of scripts and of other sites."""
+    secure = request.url.scheme == "https"
+    answer.set_cookie(cookie_name(request), token, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def delete_session_cookie(request: Request, answer: Response) -> None:
+    """Let the browser forget the token."""
+    secure = request.url.scheme == "https"
+    answer.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def user_agent(request: Request) -> str:
+    """Give the browser's own description."""
+    return request.headers.get("user-agent", "")
+
+
+def client_address(request: Request) -> str:
+    """Give the address of who asks, as the socket knows it: headers of proxies are not believed."""
+    return request.client.host if request.client else ""
+
+
+MISS_WINDOW_MS: Final = 15 * 60 * 1000
+MOST_MISSES: Final = 40
+"""Misses of one address in a window, of receipts. Their 80 bits keep codes safe: this spares the machine."""
+MOST_MISS_ADDRESSES: Final = 10_000
+
+
+class Misses:
+    """Counts misses within a window that slides."""
+
+    def __init__(self, most: int = MOST_MISSES) -> None:
+        """Hear no more of an address after `most` misses."""
+        self._most = most
+        self._of: OrderedDict[str, tuple[int, ...]] = OrderedDict()
+
+    def wait_ms(self, address: str, now: int) -> int:
+        """Say how long from `now` nothing more is looked up for an address; 0: it is."""
+        recent = [at for at in self._of.get(address, ()) if 0 <= now - at < MISS_WINDOW_MS]
+        return recent[-self._most] + MISS_WINDOW_MS - now if len(recent) >= self._most else 0
+
+    def missed(self, address: str, now: int) -> None:
+        """Count a miss."""
+        self._of[address] = (*self._of.pop(address, ()), now)[-self._most :]
+        while len(self._of) > MOST_MISS_ADDRESSES:
+            self._of.popitem(last=False)
+
+
+REPEAT_WINDOW_MS: Final = 60 * 60 * 1000
+LOGGED_EACH: Final = 8
+"""Of one kind in an hour, written down one by one."""
+
+
+class RepeatFilter:
+    """Counts what happens, by kind. Kinds are few: codes of refusals."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, tuple[int, int]] = {}
+
+    def count(self, kind: str, now: int) -> int:
+        """Count one more; give how many there were in this hour where that is to be written down, else 0."""
+        since, before = self._counts.get(kind, (now, 0))
+        if not 0 <= now - since < REPEAT_WINDOW_MS:
+            since, before = now, 0
+        count = before + 1
+        self._counts[kind] = since, count
+        return count if count <= LOGGED_EACH or count & (count - 1) == 0 else 0

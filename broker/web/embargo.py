@@ -1,0 +1,227 @@
+"""What a visitor may know: the public view of the room, and sheets without deals under embargo."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from broker.protocol import Imp, Standing
+from broker.scorer.dashboard import Arrivals
+from broker.scorer.sheets import (
+    DealSheet,
+    PlayerSheet,
+    ReceiptIndex,
+    ReceiptSheet,
+    TeamSheet,
+    deal_sheet,
+    player_sheet,
+    receipt_sheet,
+    team_sheet,
+)
+from broker.scorer.snapshot import Embargo, Snapshot
+from broker.scorer.standings import StandingsTable, standings_table
+from broker.scorer.view import DashboardView, PlayView, SeatView, TableView
+from broker.scoring import json_imp
+from broker.web.auth import Visitor
+from broker.web.errors import SheetUnknown
+
+REVEALING_STATES: Final = ("declared", "accepting")
+"""States in which a table has an outcome, and lets it be seen in which way it came."""
+
+
+def public_view(view: DashboardView) -> DashboardView:
+    """Give the view without what is under embargo and without what is the arbiters' alone."""
+    return PublicViews().of(view)
+
+
+class PublicViews:
+    """Gives the public part of views as they follow each other: what has not changed is not made anew.
+
+    For one thread alone.
+    """
+
+    def __init__(self) -> None:
+        self._embargo = Embargo()
+        self._kept: tuple[Snapshot, Arrivals] | None = None
+        self._tables: dict[int, tuple[TableView, TableView]] = {}
+
+    def of(self, view: DashboardView) -> DashboardView:
+        """Give the public part of a view.
+
+        The teams' standings are of complete deals only (`TeamRoom.follow`), and so are under no embargo.
+        """
+        plays, standings = self._open(view)
+        return replace(
+            view,
+            plays=plays,
+            standings=view.standings if view.plays_in == view.plays_expected else standings,
+            alerts=(),
+            follow_ups=0,
+            tables=tuple(self._table(table) for table in view.tables),
+        )
+
+    def _open(self, view: DashboardView) -> tuple[Sequence[PlayView], Sequence[Standing]]:
+        if not isinstance(view.plays, Arrivals):  # a view that no scorer has made
+            plays = tuple(play for play in view.plays if not play.provisional)
+            return plays, _standings(view, plays)
+        open_part, kept = self._embargo.open_part(view.plays.moment), self._kept
+        if kept is None or kept[0] is not open_part:
+            kept = self._kept = open_part, view.plays.of_complete_deals()
+        return kept[1], open_part.standings
+
+    def _table(self, table: TableView) -> TableView:
+        had = self._tables.get(table.table)
+        if had is None or had[0] is not table:
+            had = self._tables[table.table] = table, _table(table)
+        return had[1]
+
+
+def _table(table: TableView) -> TableView:
+    """Leave out what the arbiters alone know. That somebody has declared tells of a deal that is under embargo."""
+    state = "playing" if table.state in REVEALING_STATES else table.state
+    quiet = replace(table, health={}, gaps=(), unsent=0, obeyed={}, calling=False, state=state)
+    timeless = replace(quiet, calling_since=None, playing_since=None, pausing_since=None, played_ms=None)
+    return replace(timeless, attended=None, walls=None)
+
+
+def _standings(view: DashboardView, plays: Iterable[PlayView]) -> tuple[Standing, ...]:
+    """Add up the deals that are complete: the standings of the room would tell of those that are not."""
+    lines: dict[str, list[SeatView]] = {row.player: [] for row in view.standings}
+    for play in plays:
+        for seat in play.seats.values():
+            lines.setdefault(seat.player, []).append(seat)
+    totals = {player: sum((_exact(one.imp) for one in of), Fraction()) for player, of in lines.items()}
+    fines = {player: sum(one.fine for one in of) for player, of in lines.items()}
+    for beside in view.beside:
+        totals[beside.player] += beside.imp
+        fines[beside.player] += beside.fine
+    names = {row.player: row.name for row in view.standings}
+    ordered = sorted(lines, key=lambda player: (-totals[player], names.get(player, player), player))
+    place: dict[Fraction, int] = {}
+    for at, player in enumerate(ordered, 1):
+        place.setdefault(totals[player], at)  # equal IMPs share a place
+    return tuple(
+        Standing(
+            place=place[totals[player]],
+            player=player,
+            name=names.get(player, player),
+            imp=json_imp(totals[player]),
+            fines=fines[player],
+            plays=len(lines[player]),
+        )
+        for player in ordered
+    )
+
+
+def _exact(imp: Imp | None) -> Fraction:
+    return Fraction(imp or 0)
+
+
+SnapshotSource = Callable[[], Snapshot]
+"""Gives all plays as the scorer knows them now."""
+
+
+class DealLine(NamedTuple):
+    """One deal in the list of deals. `plays_in` is None where it may not be told."""
+
+    deal: int
+    expected: int
+    plays_in: int | None
+    complete: bool
+
+
+SLOW_S: Final = 0.1
+REST: Final = 10
+"""What takes long is not done again for so many times as long: of a thousand tables one sees it a little later."""
+
+
+class _Kept(NamedTuple):
+    of: Snapshot
+    ladder: StandingsTable
+    until: float
+
+
+class Sheets:
+    """Gives sheets. For one thread alone."""
+
+    def __init__(
+        self, moments: SnapshotSource, now: Callable[[], int], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`now` in ms since 1970; `clock` counts on, in seconds."""
+        self._moments, self._now, self._clock = moments, now, clock
+        self._embargo = Embargo()
+        self._ladders: dict[bool, _Kept] = {}
+        self._receipts = ReceiptIndex()
+
+    def moment(self, visitor: Visitor) -> Snapshot:
+        """Give what a visitor may know. This is the only way in here to what the scorer knows."""
+        now = self._moments()
+        return now if visitor.may("see_room") else self._embargo.open_part(now)
+
+    def ladder(self, visitor: Visitor) -> StandingsTable:
+        """Give the standings; computed once a moment, and of a great event not all the time."""
+        moment, arbiter = self.moment(visitor), visitor.may("see_room")
+        kept = self._ladders.get(arbiter)
+        if kept is None or (kept.of is not moment and (self._clock() >= kept.until or _taken_back(kept.of, moment))):
+            began = self._clock()
+            made = standings_table(moment, self._now())
+            took = self._clock() - began
+            until = self._clock() + REST * took if took > SLOW_S else began
+            kept = self._ladders[arbiter] = _Kept(moment, made, until)
+        final = kept.of.is_final(self._now())  # with the correction period's end, though no play has changed
+        if final != kept.ladder.final:
+            kept = self._ladders[arbiter] = kept._replace(ladder=replace(kept.ladder, final=final))
+        return kept.ladder
+
+    def deals(self, visitor: Visitor) -> tuple[DealLine, ...]:
+        """List the deals of the event."""
+        moment, arbiter = self.moment(visitor), visitor.may("see_room")
+        return tuple(
+            DealLine(
+                deal,
+                len(moment.plays_with(deal)),
+                _plays_in(moment, deal) if arbiter else None,
+                deal in moment.complete,
+            )
+            for deal in sorted(moment.event.expected)
+        )
+
+    def deal(self, visitor: Visitor, deal: int) -> DealSheet:
+        """Give a traveller. Raises SheetUnknown."""
+        try:
+            return deal_sheet(self.moment(visitor), deal)
+        except KeyError:
+            raise SheetUnknown(f"this event has no deal {deal}") from None
+
+    def player(self, visitor: Visitor, player: str) -> PlayerSheet:
+        """Give a player's sheet. Raises SheetUnknown."""
+        try:
+            return player_sheet(self.moment(visitor), self.ladder(visitor), player)
+        except KeyError:
+            raise SheetUnknown("this event has no such player") from None
+
+    def team(self, visitor: Visitor, number: int) -> TeamSheet:
+        """Give the sheet of a team, by its number in the event's list. Raises SheetUnknown."""
+        try:
+            return team_sheet(self.moment(visitor), self.ladder(visitor), number)
+        except KeyError:
+            raise SheetUnknown("this event has no such team") from None
+
+    def receipt(self, visitor: Visitor, code: str) -> ReceiptSheet:
+        """Give what a code stands for. Raises SheetUnknown."""
+        message = self._receipts.find(self._moments(), code)
+        if message is None:
+            raise SheetUnknown("no result has this code")
+        return receipt_sheet(self.moment(visitor), message)
+
+
+def _taken_back(before: Snapshot, now: Snapshot) -> bool:
+    """Tell whether a deal is under embargo again: of it nothing may be shown a moment longer."""
+    return not before.complete <= now.complete
+
+
+def _plays_in(moment: Snapshot, deal: int) -> int:
+    rows = moment.by_deal.get(deal, ())
+    return sum(len(row.group.members) for row in rows) + len(moment.unplayed.get(deal, ()))

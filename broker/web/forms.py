@@ -1,0 +1,158 @@
+"""Forms: read within bounds and only from our own pages (CSRF), and table numbers as people write them (`1 2 5-70`)."""
+
+import hmac
+import re
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.requests import ClientDisconnect, Request
+
+from broker.protocol import LAST_TABLE
+from broker.web.auth import Visitor
+from broker.web.errors import DeskError, FormForeign, FormMalformed, FormTooLarge, TablesUnreadable
+
+LARGEST: Final = 16 * 1024
+MOST_FIELDS: Final = 256
+"""The form of the most fields has one for each of sixty tables: in a larger hall tables are written in one field."""
+
+LOOKED_BEYOND: Final = 64 * 1024
+"""Bytes that are still looked at of a form that is too large: who typed it is shown it again, and can shorten it."""
+
+LONGEST_KEPT: Final = 4000
+"""Characters of a field that is shown again. A longer one is a file's, of which a part must not pass for all of it."""
+
+FORM_MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
+CSRF_FIELD: Final = "form"
+
+Form = dict[str, str]
+
+
+async def read_form(request: Request, visitor: Visitor | None, *, largest: int = LARGEST) -> Form:
+    """Read a form that one of our own pages has sent; with a visitor it must carry their session's token.
+
+    Raises FormForeign, FormTooLarge, FormMalformed; but for another site's form they have what was typed.
+    """
+    refuse_foreign(request)
+    body = await _body(request, largest + LOOKED_BEYOND)
+    try:
+        return _checked(body, request.headers.get("content-type", ""), visitor, largest)
+    except (FormForeign, FormTooLarge, FormMalformed) as error:
+        error.typed = _readable_fields(body if len(body) <= largest + LOOKED_BEYOND else body.rpartition(b"&")[0])
+        raise
+
+
+def typed_fields(form: Form, error: Exception) -> Form:
+    """Give what somebody has typed in a form that was refused, be it as a whole."""
+    return form or (dict(error.typed) if isinstance(error, DeskError) else {})
+
+
+def _checked(body: bytes, kind: str, visitor: Visitor | None, largest: int) -> Form:
+    if len(body) > largest:
+        raise FormTooLarge(f"a form has at most {largest} bytes")
+    form = parse_form(body, kind)
+    token = form.get(CSRF_FIELD, "").encode()  # a token is ASCII; what was sent may not be
+    if visitor is not None and not (visitor.form and hmac.compare_digest(token, visitor.form.encode())):
+        raise FormForeign("this form is not of your session: load its page again")
+    return form
+
+
+def _readable_fields(body: bytes) -> Form:
+    """Give the fields that can be read of a form that is none, so that nobody has to type them again."""
+    pairs = parse_qsl(body.decode("ascii", "replace"), errors="replace")
+    return {name: value for name, value in pairs if len(value) <= LONGEST_KEPT and "\0" not in name + value}
+
+
+def refuse_foreign(request: Request) -> None:
+    """Refuse what another site's page makes a browser send. A browser tells where a form is from in one of two ways."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        if site != "same-origin":
+            raise FormForeign("a page of another site has sent this form")
+        return
+    origin = urlsplit(request.headers.get("origin", ""))
+    if (origin.scheme, origin.netloc) != (request.url.scheme, request.headers.get("host", "")) or not origin.netloc:
+        raise FormForeign("it is not said that one of our own pages has sent this form (header Origin)")
+
+
+def parse_form(body: bytes, kind: str) -> Form:
+    """Read a form's fields, each once. Raises FormMalformed."""
+    if kind.partition(";")[0].strip().lower() != FORM_MEDIA_TYPE:
+        raise FormMalformed(f"a form is sent as {FORM_MEDIA_TYPE}")
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            strict_parsing=bool(body),
+            errors="strict",
+            max_num_fields=MOST_FIELDS,
+        )
+    except ValueError:  # of Unicode too
+        raise FormMalformed("this is no form") from None
+    form = dict(pairs)
+    if len(form) != len(pairs):
+        raise FormMalformed("a field comes twice")
+    if any("\0" in value for value in form.values()):
+        raise FormMalformed("a field has a character that no text has")
+    return form
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """Read a form; of one that is longer no more than so many bytes and one."""
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > most:
+                return bytes(body[: most + 1])
+    except ClientDisconnect:
+        raise FormMalformed("the form was cut short") from None
+    return bytes(body)
+
+
+TICKED: Final = 60
+"""In a hall of so many tables each has a box to tick; in a larger one they are written."""
+
+TICKED_ALONE: Final = 12
+"""In a room of so many there is no need to write any."""
+
+TABLE_SEPARATOR: Final = re.compile(r"[\s,;、，；]+")
+TABLE_RANGE: Final = re.compile(r"([0-9]{1,4})(?:[-\N{EN DASH}]([0-9]{1,4}))?", re.ASCII)
+RUN: Final = 3
+"""So many that follow each other are written as a range."""
+
+
+def tables_of(text: str) -> list[int]:
+    """Read tables, in the order in which they are written. Raises TablesUnreadable."""
+    found: list[int] = []
+    for word in filter(None, TABLE_SEPARATOR.split(text)):
+        match = TABLE_RANGE.fullmatch(word)
+        first = int(match[1]) if match else 0
+        last = int(match[2] or first) if match else 0
+        if not 1 <= first <= last or len(found) + last - first >= LAST_TABLE:
+            raise TablesUnreadable(f"{word[:20]!r} is no table, nor a range of tables as 5-9")
+        found.extend(range(first, last + 1))
+    return found
+
+
+def tables_among(known: Iterable[int], text: str) -> list[int]:
+    """Read tables that there are. Raises TablesUnreadable."""
+    found = tables_of(text)
+    if unknown := set(found) - set(known):
+        raise TablesUnreadable(f"this event has no table {as_ranges(unknown)[:60]}")
+    return found
+
+
+def as_ranges(tables: Iterable[int], between: str = ", ") -> str:
+    """Write tables so that they can be read in a hall of a thousand, and by `tables_of`."""
+    runs: list[list[int]] = []
+    for table in sorted(set(tables)):
+        if runs and table == runs[-1][-1] + 1:
+            runs[-1].append(table)
+        else:
+            runs.append([table])
+    return between.join(_range_text(run, between) for run in runs)
+
+
+def _range_text(run: list[int], between: str) -> str:
+    return f"{run[0]}-{run[-1]}" if len(run) >= RUN else between.join(map(str, run))

@@ -1,0 +1,344 @@
+"""Blind double keying: two people key each sheet, and neither sees the other's reading.
+
+Readings are stored apart and never changed. What two people agree on counts; where they differ an arbiter decides.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from broker.event import Event
+from broker.people import Account, Authentication, PeopleDatabase
+from broker.protocol import SEATS, RulerRole
+from broker.rules import RuleError
+from broker.rulings import PlayKey, RulingAuthor
+from broker.rulings.paper import PAPER_REASON, KeyedSheet, PaperSheet, SheetResult, sheet_of, take_sheets
+from broker.rulings.service import RulingService
+from broker.web.rulings.audited import RULING_NOTED
+
+Verdict = Literal["first", "agrees", "differs"]
+
+BOTH_READ: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keying:
+    """One person's reading of one sheet."""
+
+    number: int = 0
+    """Grows with every keying; 0: not yet kept."""
+    at: int
+    """Wall clock, ms since 1970 (UTC)."""
+    who: str
+    """Login name of who did it."""
+    whose: str
+    """Login name of whose reading it is: another's where an arbiter sets it aside."""
+    round: int
+    table: int
+    after: str
+    """Id of what was said last on the play; empty: nothing."""
+    body: bytes
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The readings of one play that count now: none, one, or two that differ."""
+
+    kept: tuple[Keying, ...]
+
+    @property
+    def differ(self) -> bool:
+        """Whether an arbiter has to settle."""
+        return len(self.kept) == BOTH_READ
+
+    def of(self, account: str) -> Keying | None:
+        """Give a person's own reading."""
+        return next((one for one in self.kept if one.whose == account), None)
+
+    def judge(self, account: str, body: bytes) -> Verdict:
+        """Say what a further reading is. Raises RuleError `keyings_differ`."""
+        if self.differ:
+            raise RuleError("keyings_differ", "two people have keyed this sheet differently: an arbiter settles it")
+        others = [one for one in self.kept if one.whose != account]
+        if not others:
+            return "first"
+        return "agrees" if others[0].body == body else "differs"
+
+
+def open_readings(keyings: Iterable[Keying], play: tuple[int, int], after: str | None) -> Readings:
+    """Give the readings of a play (table and round) on which `after` was said last."""
+    here = (one for one in keyings if (one.table, one.round) == play and one.after == (after or ""))
+    latest: dict[str, Keying] = {}
+    for one in sorted(here, key=lambda one: one.number):
+        latest.pop(one.whose, None)
+        latest[one.whose] = one
+    return Readings(tuple(one for one in latest.values() if one.body))
+
+
+def body_of(sheet: PaperSheet) -> bytes:
+    """Write a sheet so that two readings are equal where they say the same, points keyed or not."""
+    right = sheet.decision.points
+    return msgspec.json.encode(replace(sheet.keyed, points={seat: right[seat] for seat in SEATS}))
+
+
+def keyed_from(body: bytes) -> KeyedSheet:
+    """Read what `body_of` wrote."""
+    return msgspec.json.decode(body, type=KeyedSheet)
+
+
+def reading_differences(one: KeyedSheet, other: KeyedSheet) -> Sequence[str]:
+    """Name what two readings of a sheet say differently: `win`, `discarder`, or `seat what`."""
+    plain = [name for name in ("win", "discarder") if getattr(one, name) != getattr(other, name)]
+    of_seats = [
+        f"{seat} {name}"
+        for name in ("winners", "points", "fines")
+        for seat in SEATS
+        if getattr(one, name).get(seat) != getattr(other, name).get(seat)
+    ]
+    return plain + of_seats
+
+
+SET_ASIDE: Final = b""
+"""The body of a keying that takes an earlier one of the same person back."""
+
+_COLUMNS: Final = "number, at, who, whose, round, table_no, after, body, reason"
+
+
+class Keyings:
+    """All keyings of an event."""
+
+    def __init__(self, store: PeopleDatabase) -> None:
+        self._store = store
+
+    def keep(self, keying: Keying) -> None:
+        """Keep one; it is given the next number. Raises PeopleStoreBroken."""
+        with self._store.commit() as sql:
+            (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM keyings").fetchone()
+            told = (keying.at, keying.who, keying.whose, keying.round, keying.table, keying.after)
+            row = (last + 1, *told, keying.body, keying.reason)
+            sql.execute("INSERT INTO keyings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def all(self) -> list[Keying]:
+        """Give all, oldest first. Raises PeopleStoreBroken."""
+        return [_keying(row) for row in self._store.rows(f"SELECT {_COLUMNS} FROM keyings ORDER BY number")]  # noqa: S608 - columns of ours
+
+
+def _keying(row: tuple[object, ...]) -> Keying:
+    number, at, who, whose, round_, table, after, body, reason = row
+    return Keying(
+        number=number,  # type: ignore[arg-type] # the tables hold these types
+        at=at,  # type: ignore[arg-type] # as above
+        who=str(who),
+        whose=str(whose),
+        round=round_,  # type: ignore[arg-type] # as above
+        table=table,  # type: ignore[arg-type] # as above
+        after=str(after),
+        body=body,  # type: ignore[arg-type] # as above
+        reason=str(reason),
+    )
+
+
+LONGEST_REASON: Final = 200
+
+T = TypeVar("T")
+
+
+class KeyingThread(Protocol):
+    """What is needed of the scorer: its rulings, on its own thread."""
+
+    rulings: RulingService
+
+    def ask(self, work: Callable[[], T]) -> T:
+        """Have something done by the scorer's thread, and wait for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingSheet:
+    """A play of which one person has keyed the sheet."""
+
+    sheet: PaperSheet
+    at: int
+    """Wall clock, ms since 1970 (UTC)."""
+    mine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeyingDifference:
+    """Two readings of a sheet that differ; what arbiters settle."""
+
+    sheets: tuple[PaperSheet, PaperSheet]
+    numbers: tuple[int, int]
+    authors: tuple[str, str]
+    """Full names."""
+    where: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What an arbiter decides on two readings: `chosen` is the number of one of them, or 0: neither."""
+
+    play: PlayKey
+    numbers: tuple[int, int]
+    chosen: int
+    reason: str
+
+
+def author_of(account: Account) -> RulingAuthor:
+    """Give who rules. The account is one that may `rule`."""
+    role: RulerRole = "head_arbiter" if account.role == "head_arbiter" else "table_arbiter"
+    return RulingAuthor(account.full, account.name, role)
+
+
+class DoubleKeying:
+    """The readings of one event's sheets."""
+
+    def __init__(self, event: Event, scorer: KeyingThread, auth: Authentication) -> None:
+        self._event, self._scorer, self._auth = event, scorer, auth
+        self._keyings = Keyings(auth.store)
+
+    def key(self, sheets: Sequence[PaperSheet], account: Account, address: str) -> list[SheetResult]:
+        """Take one person's readings; one that is refused holds up no other. Raises StoreError, PeopleStoreBroken."""
+        with self._auth.store.commit():  # of two who key one sheet at once the second finds the first's reading
+            now = self._readings(sheet.keyed.key for sheet in sheets)
+            return [self._key(sheet, now[sheet.keyed.key], account, address) for sheet in sheets]
+
+    def _key(
+        self, sheet: PaperSheet, there: tuple[str | None, bool, Readings], account: Account, address: str
+    ) -> SheetResult:
+        after, settled, known = there
+        if settled:
+            return self._take(sheet, account, address)
+        try:
+            verdict = known.judge(account.name, body_of(sheet))
+        except RuleError as problem:
+            return SheetResult(sheet, None, problem)
+        if verdict == "agrees":
+            told = self._take(sheet, account, address, f"{PAPER_REASON}, {self._both(known, account)}")
+            if told.taken != "taken":
+                return told
+        self._keep(sheet.keyed.key, after, account, address, body_of(sheet))
+        return SheetResult(sheet, verdict)
+
+    def _both(self, known: Readings, account: Account) -> str:
+        first = next(one.whose for one in known.kept if one.whose != account.name)
+        return f"keyed by {self._auth.accounts.get(first).full} and by {account.full}"
+
+    def settle(self, wish: Settlement, account: Account, address: str) -> SheetResult | None:
+        """Let one of two readings count, or neither: then two people key the sheet anew, and None is given.
+
+        Raises RuleError `keying_gone`, `reason_wrong`, and as a ruling; StoreError, PeopleStoreBroken.
+        """
+        reason = " ".join(wish.reason.split())
+        if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
+            raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} printable characters")
+        with self._auth.store.commit():
+            after, _, known = self._readings([wish.play])[wish.play]
+            if tuple(one.number for one in known.kept) != wish.numbers:
+                raise RuleError("keying_gone", "these two readings are not open any more: look again")
+            if wish.chosen:
+                return self._chosen(known, wish.chosen, account, address, reason)
+            for one in known.kept:
+                self._keep(wish.play, after, account, address, SET_ASIDE, whose=one.whose, reason=reason)
+        return None
+
+    def _chosen(self, known: Readings, number: int, account: Account, address: str, reason: str) -> SheetResult:
+        one = next((one for one in known.kept if one.number == number), None)
+        if one is None:
+            raise RuleError("keying_gone", "this reading is none of the two")
+        told = self._take(self._sheet(one), account, address, reason)
+        if told.problem:
+            raise told.problem
+        return told
+
+    def take_back(self, play: PlayKey, account: Account, address: str) -> None:
+        """Take one's own reading back, until another's is there. Raises RuleError `keying_gone`, `keyings_differ`."""
+        with self._auth.store.commit():
+            after, _, known = self._readings([play])[play]
+            if known.of(account.name) is None:
+                raise RuleError("keying_gone", "no reading of yours is open there")
+            if known.differ:
+                raise RuleError("keyings_differ", "two people have keyed this sheet differently: an arbiter settles it")
+            self._keep(play, after, account, address, SET_ASIDE)
+
+    def open(self, account: Account) -> tuple[list[KeyingDifference], list[WaitingSheet]]:
+        """Give what arbiters have to settle, and what waits for a second person. Raises PeopleStoreBroken."""
+        found = [known for _, settled, known in self._readings(None).values() if known.kept and not settled]
+        found.sort(key=lambda known: (known.kept[0].round, known.kept[0].table))
+        waiting = [known.kept[0] for known in found if not known.differ]
+        return (
+            [self._difference(known) for known in found if known.differ],
+            [WaitingSheet(self._sheet(one), one.at, mine=one.whose == account.name) for one in waiting],
+        )
+
+    def _difference(self, known: Readings) -> KeyingDifference:
+        first, second = known.kept
+        keyed = keyed_from(first.body), keyed_from(second.body)
+        return KeyingDifference(
+            (self._sheet(first), self._sheet(second)),
+            (first.number, second.number),
+            (self._auth.accounts.get(first.whose).full, self._auth.accounts.get(second.whose).full),
+            reading_differences(*keyed),
+        )
+
+    def _sheet(self, one: Keying) -> PaperSheet:
+        return sheet_of(keyed_from(one.body), self._event)
+
+    def _readings(self, plays: Iterable[PlayKey] | None) -> Mapping[PlayKey, tuple[str | None, bool, Readings]]:
+        """Give, of plays (None: of all that were keyed), what was said last, whether they are settled, readings."""
+        keyings = self._keyings.all()
+        wanted = {(one.table, one.round) for one in keyings} if plays is None else set(plays)
+        room = self._scorer.rulings.room
+        there = self._scorer.ask(lambda: {play: (room.last_word(play), room.play(play).settled) for play in wanted})
+        return {play: (after, settled, open_readings(keyings, play, after)) for play, (after, settled) in there.items()}
+
+    def _take(self, sheet: PaperSheet, account: Account, address: str, reason: str = PAPER_REASON) -> SheetResult:
+        (told,), given = take_noted(self._scorer, (sheet,), author_of(account), reason)
+        for id_ in given:
+            self._auth.audit.note(self._auth.clock(), account.name, RULING_NOTED, id_, reason, address=address)
+        return told
+
+    def _keep(
+        self,
+        play: PlayKey,
+        after: str | None,
+        account: Account,
+        address: str,
+        body: bytes,
+        *,
+        whose: str = "",
+        reason: str = "",
+    ) -> None:
+        """Keep a reading, and a note of it that does not say what was read."""
+        now, (table, round_) = self._auth.clock(), play
+        self._keyings.keep(
+            Keying(
+                at=now,
+                who=account.name,
+                whose=whose or account.name,
+                round=round_,
+                table=table,
+                after=after or "",
+                body=body,
+                reason=reason,
+            )
+        )
+        action = "sheet_keyed" if body else "keying_set_aside"
+        about = f"table {table}, round {round_}" + (f", of {whose}" if whose else "")
+        self._auth.audit.note(now, account.name, action, about, reason, address=address)
+
+
+def take_noted(
+    scorer: KeyingThread, sheets: Sequence[PaperSheet], author: RulingAuthor, reason: str
+) -> tuple[list[SheetResult], list[str]]:
+    """Take sheets on the scorer's thread; give what became of them, and the ids of the rulings to be noted."""
+
+    def work() -> tuple[list[SheetResult], list[str]]:
+        before = len(scorer.rulings.history())
+        told = take_sheets(scorer.rulings, sheets, author, reason)
+        return told, [entry.id for entry in scorer.rulings.history()[before:]]
+
+    return scorer.ask(work)

@@ -1,0 +1,236 @@
+"""The page on which an arbiter prints blank sheets, and keys those that were written on.
+
+A sheet is taken after a second look: what was keyed is shown as it would count, and only then kept. Where the event has
+two people key each sheet, the other person is the second look (`two_people.py`).
+"""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.errors import ScorerError, StoreError
+from broker.event import BookedPlay, DealRecord, Event
+from broker.event.file_io import flatten_errors
+from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
+from broker.people import Account, PeopleError
+from broker.protocol import SEATS
+from broker.rules import RuleError
+from broker.rulings import StandIn
+from broker.rulings.paper import (
+    NEEDED,
+    OPTIONAL,
+    PAPER_REASON,
+    PaperSheet,
+    SheetResult,
+    keyed_of,
+    read_sheets,
+    sheet_of,
+)
+from broker.scorer.dashboard import Arrivals
+from broker.scorer.view import ViewFeed
+from broker.web import (
+    Access,
+    DeskError,
+    FeaturePages,
+    Form,
+    FormMalformed,
+    MenuEntry,
+    catalogue_for,
+    client_address,
+    read_form,
+    render_page,
+    typed_fields,
+    visitor_of,
+)
+from broker.web.paper.keying import DoubleKeying, KeyingThread, Settlement, author_of, take_noted
+from broker.web.rulings.audited import RULING_NOTED
+
+WHO: Final = "rule"
+LARGEST: Final = 2**20
+SHOWN: Final = 200
+FIELDS: Final = (*NEEDED, *OPTIONAL)
+
+
+def paper_pages(event: Event, deals: Sequence[DealRecord], scorer: KeyingThread) -> FeaturePages:
+    """Give the desk the page of paper sheets."""
+    page = (MenuEntry("/paper", "paper", WHO),)
+    return FeaturePages(lambda access, feed: PaperPage(access, feed, event, deals, scorer).routes(), page)
+
+
+class PaperPage:
+    """Answers arbiters; blank sheets are the organiser's to print, too."""
+
+    def __init__(
+        self, access: Access, feed: ViewFeed, event: Event, deals: Sequence[DealRecord], scorer: KeyingThread
+    ) -> None:
+        self._access, self._feed, self._event, self._scorer = access, feed, event, scorer
+        self._deals = {deal.number: deal for deal in deals}
+        self._printing = threading.Lock()
+        double = event.plan.keying == "double" and access.auth is not None
+        self._two = DoubleKeying(event, scorer, access.auth) if double and access.auth else None
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/paper", self.show, WHO),
+            self._access.route("/paper", self.key, WHO, ("POST",)),
+            self._access.route("/paper/sheets.pdf", self.sheets, "print_sheets"),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show the forms; for one play if the address names it."""
+        asked = {name: request.query_params.get(name, "")[:4] for name in ("round", "table", "deal")}
+        return await run_in_threadpool(self._page, request, asked)
+
+    async def sheets(self, request: Request) -> Response:
+        """Give blank sheets, of a table or a round where the address says so."""
+        only = {name: _numbers(request.query_params.get(name, "")) for name in ("table", "round")}
+        content = await run_in_threadpool(self._blank, request, only["table"], only["round"])
+        attachment = {"Content-Disposition": f'inline; filename="{self._event.name}-sheets.pdf"'}
+        return Response(content, media_type="application/pdf", headers=attachment)
+
+    async def key(self, request: Request) -> Response:
+        """Show what was keyed as it would count; after that second look keep it. Or settle what two have keyed."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request), largest=LARGEST)
+            if form.get("action") in {"settle", "take_back"}:
+                told = await run_in_threadpool(self._settle, request, form)
+                return await run_in_threadpool(self._page, request, {}, {"told": told})
+            read = await run_in_threadpool(self._read, form)
+            if form.get("action") not in {"keep", "keep_csv"}:
+                return await run_in_threadpool(self._page, request, form, {"looked": read, "csv": form.get("csv", "")})
+            told = await run_in_threadpool(self._take, request, read)
+        except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
+            form = typed_fields(form, error)
+            return await run_in_threadpool(self._page, request, form, {"csv": form.get("csv", "")}, error)
+        except ExceptionGroup as several:
+            more: dict[str, object] = {"found": flatten_errors(several), "csv": form.get("csv", "")}
+            return await run_in_threadpool(self._page, request, form, more, flatten_errors(several)[0])
+        return await run_in_threadpool(self._page, request, {}, {"told": told})
+
+    def _blank(self, request: Request, tables: Sequence[int], rounds: Sequence[int]) -> bytes:
+        with self._printing:
+            known = self._stand_ins()
+            made = refuse_none_or_many(
+                blank_sheets(
+                    self._scorer.rulings.room.event, self._deals, tables=tables, rounds=rounds, stand_ins=known
+                )
+            )
+            return blank_sheets_pdf(made, catalogue_for(request).language)
+
+    def _stand_ins(self) -> Sequence[StandIn]:
+        try:
+            return self._scorer.ask(lambda: self._scorer.rulings.room.moment().stand_ins)
+        except ScorerError as problem:
+            raise RuleError(problem.code, str(problem)) from None
+
+    def _read(self, form: Form) -> Sequence[PaperSheet]:
+        match form.get("action", ""):
+            case "look" | "keep":
+                return (sheet_of(keyed_of(form), self._event),)
+            case "look_csv" | "keep_csv":
+                return self._read_csv(form.get("csv", ""))
+        raise FormMalformed("the form does not say what it asks for")
+
+    def _read_csv(self, text: str) -> Sequence[PaperSheet]:
+        if "\ufffd" in text:
+            raise RuleError("not_utf8", "the file is not UTF-8: save it anew in that encoding")
+        with TemporaryDirectory() as beside:
+            path = Path(beside) / "sheets.csv"
+            path.write_text(text, encoding="utf-8", newline="")
+            return read_sheets(path, self._event)
+
+    def _take(self, request: Request, sheets: Sequence[PaperSheet]) -> list[SheetResult]:
+        account = _arbiter(request)
+        if self._two is not None:
+            return self._two.key(sheets, account, client_address(request))
+        told, given = take_noted(self._scorer, sheets, author_of(account), PAPER_REASON)
+        # In the journal by now. Where this machine stops here, the desk's next start writes the notes.
+        if self._access.auth is not None:
+            with self._access.auth.store.commit():
+                for id_ in given:
+                    self._access.auth.audit.note(
+                        self._access.auth.clock(),
+                        account.name,
+                        RULING_NOTED,
+                        id_,
+                        PAPER_REASON,
+                        address=client_address(request),
+                    )
+        return told
+
+    def _settle(self, request: Request, form: Form) -> list[SheetResult]:
+        """Do what a form says of readings that are open; give what counts now."""
+        if self._two is None:
+            raise RuleError("keying_gone", "one person keys a sheet in this event")
+        numbers = [_number(form.get(name, "")) for name in ("table", "round", "one", "other", "chosen")]
+        table, round_, one, other, chosen = numbers
+        account = _arbiter(request)
+        if form["action"] == "take_back":
+            self._two.take_back((table, round_), account, client_address(request))
+            return []
+        if not form.get("chosen"):
+            raise FormMalformed("the form does not say which reading counts")
+        wish = Settlement((table, round_), (one, other), chosen, form.get("reason", ""))
+        told = self._two.settle(wish, account, client_address(request))
+        return [told] if told else []
+
+    def _page(
+        self, request: Request, form: Form, more: dict[str, object] | None = None, error: Exception | None = None
+    ) -> Response:
+        values: dict[str, object] = {
+            "filled": {name: form.get(name, "")[:20] for name in FIELDS},
+            "fields": FIELDS,
+            "missing": self._missing(),
+            "shown": SHOWN,
+            "seats": SEATS,
+            "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},
+            "looked": (),
+            "told": (),
+            "found": (),
+            "csv": "",
+            "heading": ",".join((*NEEDED, *OPTIONAL)),
+        }
+        values |= self._open(request) | (more or {})
+        return render_page(request, "paper.html", "paper", visitor_of(request), error=error, values=values)
+
+    def _open(self, request: Request) -> dict[str, object]:
+        """Give what two people have keyed, as far as this visitor may see it: nothing that the other has yet to key."""
+        if self._two is None:
+            return {"double": False, "differences": (), "waiting": ()}
+        try:
+            differences, waiting = self._two.open(_arbiter(request))
+        except ScorerError:  # busy: the page, and what went wrong before, is shown all the same
+            differences, waiting = [], []
+        return {"double": True, "differences": differences, "waiting": waiting}
+
+    def _missing(self) -> list[BookedPlay]:
+        """Give the plays without a result, those of the earliest rounds first."""
+        said = self._feed.current.plays
+        there = said.places() if isinstance(said, Arrivals) else {(play.table, play.round) for play in said}
+        plays = (play for play in self._event.plan.plays if (play.table, play.round) not in there)
+        return sorted(plays, key=lambda play: (play.round, play.table))
+
+
+def _arbiter(request: Request) -> Account:
+    session = visitor_of(request).session
+    if session is None or session.account.role not in {"head_arbiter", "table_arbiter"}:
+        raise TypeError("a route that asks for `rule` lets only arbiters in")
+    return session.account
+
+
+def _number(text: str) -> int:
+    """Read a number of a form; 0 for what is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0  # noqa: PLR2004 - digits
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return (int(text),) if text.isascii() and text.isdigit() and len(text) <= 4 else ()  # noqa: PLR2004 - digits

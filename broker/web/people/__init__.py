@@ -1,0 +1,1 @@
+"""The pages for logging in and for managing accounts."""

@@ -1,0 +1,220 @@
+"""Logging in and out, the link of the first start, and the page on which a head arbiter manages accounts."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from broker.people import (
+    ROLES,
+    SHORTEST_PASSWORD,
+    Account,
+    Actor,
+    AuditBroken,
+    AuditEntry,
+    Authentication,
+    LinkSpent,
+    PeopleError,
+    audit_line,
+)
+from broker.web import (
+    COOKIE,
+    Access,
+    DeskError,
+    Form,
+    FormMalformed,
+    Visitor,
+    client_address,
+    cookie_name,
+    delete_session_cookie,
+    read_form,
+    redirect,
+    render_page,
+    set_session_cookie,
+    typed_fields,
+    user_agent,
+    visitor_of,
+)
+
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
+
+
+class Login:
+    """Answers who wants to come in."""
+
+    def __init__(self, access: Access, auth: Authentication) -> None:
+        self._access, self._auth = access, auth
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes; these alone need no session."""
+        return [
+            Route("/login", self.form),
+            Route("/login", self.log_in, methods=["POST"]),
+            Route("/logout", self.log_out, methods=["POST"]),
+            Route("/welcome", self.welcome_form),
+            Route("/welcome", self.welcome, methods=["POST"]),
+        ]
+
+    async def form(self, request: Request) -> Response:
+        """Show the form."""
+        return self._login_page(request)
+
+    async def log_in(self, request: Request) -> Response:
+        """Let somebody in, or say that name and password do not belong together."""
+        name = ""
+        try:
+            form = await read_form(request, None)
+            name = form.get("name", "").strip()[:32]
+            before = await run_in_threadpool(self._access.visitor, request)
+            token = await run_in_threadpool(self._begin, request, name, form.get("password", ""))
+        except (PeopleError, DeskError) as error:
+            return self._login_page(request, name=name, error=error)
+        if before.session:  # this browser's old session would go on unseen
+            await run_in_threadpool(self._auth.log_out, before.session, client_address(request))
+        return self._inside(request, token)
+
+    async def log_out(self, request: Request) -> Response:
+        """End this browser's session."""
+        visitor = await run_in_threadpool(self._access.visitor, request)
+        answer = redirect(request, "/login")
+        if visitor.session:
+            await read_form(request, visitor)
+            await run_in_threadpool(self._auth.log_out, visitor.session, client_address(request))
+        delete_session_cookie(request, answer)
+        answer.headers["Clear-Site-Data"] = '"cache"'
+        return answer
+
+    async def welcome_form(self, request: Request) -> Response:
+        """Show the form by which the first head arbiter is made."""
+        token = request.query_params.get("token", "")[:64]
+        try:
+            await run_in_threadpool(self._auth.check_link, token)
+        except LinkSpent as error:
+            return self._welcome_page(request, {}, error=error)
+        return self._welcome_page(request, {"token": token})
+
+    async def welcome(self, request: Request) -> Response:
+        """Make the first head arbiter, and let them in."""
+        form: Form = {}
+        try:
+            form = await read_form(request, None)
+            account = await run_in_threadpool(self._first, form, client_address(request))
+        except LinkSpent as error:
+            return self._welcome_page(request, {}, error=error)
+        except (PeopleError, DeskError) as error:
+            return self._welcome_page(request, form, error=error)
+        token = self._auth.admit(account, agent=user_agent(request), address=client_address(request))
+        return self._inside(request, token)
+
+    def _first(self, form: Form, where: str) -> Account:
+        token, name, full, password = (form.get(field, "") for field in ("token", "name", "full", "password"))
+        return self._auth.welcome(token, name, full, password, where)
+
+    def _begin(self, request: Request, name: str, password: str) -> str:
+        return self._auth.log_in(name, password, agent=user_agent(request), address=client_address(request))
+
+    def _inside(self, request: Request, token: str) -> Response:
+        answer = redirect(request, "/")
+        set_session_cookie(request, answer, token)
+        return answer
+
+    def _login_page(self, request: Request, *, name: str = "", error: Exception | None = None) -> Response:
+        values = {"name": name, "plain": is_plain(request)}
+        return render_page(request, "login.html", "log_in", error=error, values=values)
+
+    def _welcome_page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
+        token, name, full = (form.get(field, "")[:64] for field in ("token", "name", "full"))
+        plain = is_plain(request)
+        filled: dict[str, object] = {"token": token, "name": name, "full": full}
+        return render_page(
+            request,
+            "welcome.html",
+            "welcome",
+            error=error,
+            values=filled | {"plain": plain, "shortest": SHORTEST_PASSWORD},
+        )
+
+
+def is_plain(request: Request) -> bool:
+    """Say whether a password would cross a network as it is typed."""
+    return cookie_name(request) == COOKIE and client_address(request) not in LOOPBACK_NAMES
+
+
+SHOWN: Final = 50
+"""Entries of the audit log on the page; the file has all."""
+
+
+class PeoplePage:
+    """Answers head arbiters."""
+
+    def __init__(self, access: Access, auth: Authentication) -> None:
+        self._access, self._auth = access, auth
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/people", self.show, "keep_people"),
+            self._access.route("/people", self.change, "keep_people", ("POST",)),
+            self._access.route("/audit.csv", self.audit, "keep_people"),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show accounts and the newest of the log."""
+        return await run_in_threadpool(self._page, request)
+
+    async def change(self, request: Request) -> Response:
+        """Do what a form asks for."""
+        visitor, form = visitor_of(request), Form()
+        try:
+            form = await read_form(request, visitor)
+            await run_in_threadpool(self._act, visitor, form, Actor(_name(visitor), client_address(request)))
+        except (PeopleError, DeskError) as error:
+            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
+        return await run_in_threadpool(self._page, request, None, None, "saved")
+
+    async def audit(self, _request: Request) -> Response:
+        """Give the whole log as a file."""
+        name = {"Content-Disposition": 'attachment; filename="audit.csv"'}
+        return StreamingResponse(iterate_in_threadpool(self._lines()), media_type="text/csv", headers=name)
+
+    def _lines(self) -> Iterator[str]:
+        yield "\ufeff" + ",".join(AuditEntry._fields) + "\r\n"
+        try:
+            for entry in self._auth.audit.checked():
+                yield audit_line(entry, as_csv=True)
+        except AuditBroken as broken:
+            yield f"{broken.code},{broken}\r\n"
+
+    def _act(self, visitor: Visitor, form: Form, by: Actor) -> None:
+        accounts, name = self._auth.accounts, form.get("name", "").strip()
+        actions: dict[str, Callable[[], object]] = {
+            "add": lambda: accounts.add(name, form.get("full", ""), form.get("role", ""), form.get("password", ""), by),
+            "disable": lambda: accounts.disable(name, by),
+            "enable": lambda: accounts.enable(name, by),
+            "password": lambda: accounts.set_password(name, form.get("password", ""), by),
+            "end_sessions": lambda: accounts.end_sessions(name, by, but=visitor.session.key if visitor.session else ""),
+        }
+        act = actions.get(form.get("action", ""))
+        if act is None:
+            raise FormMalformed("the form does not say what it asks for")
+        act()
+
+    def _page(
+        self, request: Request, form: Form | None = None, error: Exception | None = None, done: str = ""
+    ) -> Response:
+        adding = form or {} if (form or {}).get("action") == "add" else {}
+        values: dict[str, object] = {
+            "accounts": [(one, self._auth.sessions.of(one.name)) for one in self._auth.accounts.all()],
+            "entries": self._auth.audit.newest(SHOWN),
+            "roles": ROLES,
+            "shortest": SHORTEST_PASSWORD,
+            "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
+        }
+        return render_page(request, "people.html", "people", visitor_of(request), error=error, done=done, values=values)
+
+
+def _name(visitor: Visitor) -> str:
+    return visitor.session.account.name if visitor.session else ""

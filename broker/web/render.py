@@ -1,0 +1,327 @@
+"""Rendering: the Jinja environment with its filters, the signs of tables, pagination, and pages with forms."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+from functools import cache, partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from broker.protocol import SEATS, PublicState
+from broker.scorer.grid import Need
+from broker.scorer.view import AlertView, TableView, paused_left_ms, time_up_at, whole_minutes
+from broker.web.auth import Visitor
+from broker.web.i18n import (
+    LANGUAGES,
+    Catalogue,
+    catalogues,
+    choose_catalogue,
+    code_message,
+    detail_message,
+    error_message,
+    fault_message,
+    health_change,
+    overridden_guards,
+)
+
+SHOWN_PLAYS: Final = 60
+"""The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
+
+SHOWN_GAPS: Final = 5
+SHOWN_ALERTS: Final = 5
+
+
+def signed_number(number: int | str) -> str:
+    """Write a sum with its sign, a fraction to two places: U+2212 is as wide as the plus, so columns stand still."""
+    if isinstance(number, str):
+        return f"{float(Fraction(number)):+.2f}".replace("-", "\N{MINUS SIGN}")
+    return f"{number:+d}".replace("-", "\N{MINUS SIGN}") if number else "0"
+
+
+def time_tag(at: int, *, seconds: bool = False) -> Markup:
+    """Write a time (ms since 1970, UTC) in the server's zone; `desk.js` puts it into the reader's."""
+    moment = datetime.fromtimestamp(at / 1000, UTC)
+    text = moment.astimezone().strftime("%H:%M:%S" if seconds else "%H:%M")
+    return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(timespec="milliseconds"), text)
+
+
+def day_time_tag(at: int) -> Markup:
+    """Write a day and a time (ms since 1970, UTC) in the server's zone, which it names: it may be read days later."""
+    moment = datetime.fromtimestamp(at / 1000, UTC).astimezone()
+    return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
+
+
+DEVICE_VALUES: Final = {"what": health_change, "guards": overridden_guards}
+"""Values of alerts that are lists of codes, and how they are said."""
+
+
+@pass_context
+def device_fault_text(context: Context, part: str, code: str) -> Markup:
+    """Say in the reader's language what is wrong with a part of a table's device."""
+    return fault_message(context["words"], part, code)
+
+
+@pass_context
+def alert_text(context: Context, alert: AlertView) -> Markup:
+    """Say an alert in the reader's language. Of a message that was refused the scorer's own words have the details."""
+    words: Catalogue = context["words"]
+    key, table = f"alert_{alert.code}", alert.table or "?"
+    kind = f"kind_{alert.values.get('kind', '')}"
+    named = {"kind": words.say(kind)} if kind in words.sentences else {}
+    named |= {name: say(words, str(alert.values[name])) for name, say in DEVICE_VALUES.items() if name in alert.values}
+    if key in words.sentences:
+        return words.say(key, **{**alert.values, "table": table, **named})
+    why = words.sentences.get(f"refused_{alert.code}", alert.code)
+    about = words.say("alert_refused" if alert.table else "alert_refused_of_nobody", table=table, why=why)
+    return about + detail_message(words, alert.text)
+
+
+def alert_value(alert: AlertView) -> str:
+    """Name an alert on a button."""
+    return f"{alert.at} {alert.code} {alert.table or 0} {'' if alert.about is None else alert.about}"
+
+
+class Alerts(NamedTuple):
+    """Alerts, each newest first: those that nobody has seen, and the others."""
+
+    fresh: tuple[AlertView, ...]
+    seen: tuple[AlertView, ...]
+
+
+def split_alerts(alerts: Iterable[AlertView]) -> Alerts:
+    """Tell alerts that somebody has seen from those that nobody has."""
+    kept = tuple(alerts)
+    return Alerts(tuple(one for one in kept if not one.seen), tuple(one for one in kept if one.seen))
+
+
+def calling_tables(tables: Iterable[TableView]) -> list[TableView]:
+    """Give the tables that call, the longest waiting first; one of which that is not known waits since just now."""
+    calling = [table for table in tables if table.calling]
+    return sorted(calling, key=lambda table: (table.calling_since is None, table.calling_since or 0, table.table))
+
+
+def fraction(number: int | str) -> str:
+    """Write an exact fraction as it is, with a true minus."""
+    return str(number).replace("-", "\N{MINUS SIGN}")
+
+
+TEMPLATES: Final = Path(__file__).with_name("templates")
+"""Of the frame; each feature has a folder of its own beside its views."""
+
+
+@cache
+def environment() -> Environment:
+    """Give what all pages of the desk are rendered with."""
+    # A missing name is a fault of ours and must not be shown as nothing.
+    made = Environment(
+        loader=FileSystemLoader([TEMPLATES, *sorted(TEMPLATES.parent.glob("*/templates"))]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        signed=signed_number,
+        time_tag=time_tag,
+        day_time_tag=day_time_tag,
+        fraction=fraction,
+        alert_text=alert_text,
+        fault_text=device_fault_text,
+        alert_value=alert_value,
+    )
+    made.globals.update(
+        seats=SEATS,
+        signs=SIGNS,
+        stages=STAGE_SIGNS,
+        want_shapes=WANT_SHAPES,
+        legend=LEGEND,
+        shown=card_state,
+        up_at=time_up_at,
+        stands_ms=paused_left_ms,
+        whole_minutes=whole_minutes,
+        shown_plays=SHOWN_PLAYS,
+        shown_places=SHOWN_PLACES,
+        shown_gaps=SHOWN_GAPS,
+        shown_alerts=SHOWN_ALERTS,
+    )
+    return made
+
+
+OPENED_FIRST: Final = ("page.html", "room.html", "arbiter.html", "standings.html", "tables.html", "plays.html")
+
+
+@cache
+def compile_pages() -> None:
+    """Compile what the first page is made of; the others are, when somebody opens them."""
+    for name in OPENED_FIRST:
+        environment().get_template(name)
+    catalogues()
+
+
+AbsentState = Literal["unheard", "init", "disconnected", "lost"]
+"""Why a table says nothing of its play: these stand in the place of its state."""
+
+CardState = PublicState | AbsentState
+
+
+class StateSign(NamedTuple):
+    """A shape (drawn in `templates/signs.html`) and a tone (a colour pair in `static/desk.css`)."""
+
+    shape: str
+    tone: Literal["grey", "amber", "blue", "violet", "green", "red"]
+
+
+SIGNS: Final[dict[CardState, StateSign]] = {
+    "waiting": StateSign("ring", "grey"),
+    "restoring": StateSign("tiles", "amber"),
+    "seating": StateSign("person", "amber"),
+    "confirming": StateSign("list", "amber"),
+    "playing": StateSign("triangle", "blue"),
+    "declared": StateSign("flag", "violet"),
+    "accepting": StateSign("half disc", "violet"),
+    "recorded": StateSign("tick", "green"),
+    "finished": StateSign("double tick", "green"),
+    "unheard": StateSign("dots", "grey"),
+    "init": StateSign("hourglass", "grey"),
+    "disconnected": StateSign("bar", "grey"),
+    "lost": StateSign("cross", "red"),
+}
+
+PlayStage = Literal["in", "missing", "to_come", "offline_unsent"]
+"""What the grid says of a play, and of a table, beside a table's state."""
+
+STAGE_SIGNS: Final[dict[PlayStage, StateSign]] = {
+    "in": StateSign("tick", "green"),
+    "missing": StateSign("warning", "red"),
+    "to_come": StateSign("dot", "grey"),
+    "offline_unsent": StateSign("hourglass", "red"),
+}
+
+WANT_SHAPES: Final[dict[Need, str]] = {
+    "calling": "bell",
+    "walls": "tiles",
+    "offline_unsent": "hourglass",
+    "over": "clock",
+    "lost": "cross",
+    "missing": "warning",
+    "gaps": "warning",
+    "unwell": "warning",
+}
+"""The shape of each reason why a table wants looking after."""
+
+LEGEND: Final[tuple[CardState | PlayStage, ...]] = (
+    "lost",
+    "restoring",
+    "playing",
+    "declared",
+    "accepting",
+    "in",
+    "missing",
+    "offline_unsent",
+)
+"""What the grid explains at its foot."""
+
+
+def card_state(table: TableView) -> CardState:
+    """Give what a table's card says: its state, or why nothing is known of it now."""
+    if table.lifecycle is None or table.lifecycle in {"init", "disconnected", "lost"}:
+        return _absent_state(table)
+    return table.state or "unheard"
+
+
+def _absent_state(table: TableView) -> AbsentState:
+    match table.lifecycle:
+        case "init" | "disconnected" | "lost":
+            return table.lifecycle
+        case _:
+            return "unheard"
+
+
+def catalogue_for(request: Request) -> Catalogue:
+    """Give the language that a reader gets."""
+    return choose_catalogue(request.query_params.get("lang"), request.headers.get("accept-language", ""))
+
+
+def render_page(
+    request: Request,
+    template: str,
+    title: str,
+    visitor: Visitor | None = None,
+    *,
+    error: Exception | None = None,
+    done: str = "",
+    values: Mapping[str, object] = MappingProxyType({}),
+) -> Response:
+    """Render a page with `values`; what went wrong, or was done (a key of the catalogue), is told at its top."""
+    words = catalogue_for(request)
+    html = (
+        environment()
+        .get_template(template)
+        .render(
+            words=words,
+            say=words.say,
+            why=partial(code_message, words),
+            names=[(one, catalogues()[one]) for one in LANGUAGES],
+            visitor=visitor or Visitor(),
+            title=title,
+            here=f"{request.url.path}?{_kept_query(request)}",
+            to=request.url.path,
+            problem=error_message(words, error) if error else "",
+            code=getattr(error, "code", ""),
+            done=words.say(done) if done else "",
+            **values,
+        )
+    )
+    headers = {"Vary": "Accept-Language, Cookie"}
+    if wait := getattr(error, "wait_s", 0):
+        headers["Retry-After"] = str(wait)
+    return HTMLResponse(html, getattr(error, "status", 400) if error else 200, headers)
+
+
+def redirect(request: Request, path: str, **asked: str) -> RedirectResponse:
+    """Lead to a page of this desk in the reader's language, after a form: who loads it again sends nothing again."""
+    query = urlencode({**asked, "lang": catalogue_for(request).language})
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{path}?{query}", status_code=303)
+
+
+def _kept_query(request: Request) -> str:
+    """Give what of an address stays when the language is changed: which table it is about, and nothing else."""
+    table = request.query_params.get("table", "")
+    return f"table={table}&" if table.isascii() and table.isdigit() else ""
+
+
+PER_PAGE: Final = 100
+"""Lines of a table on one page: a phone draws them at once, and a hall of a thousand tables has ten such pages."""
+
+
+class Pagination(NamedTuple):
+    """Which lines of a long list are on a page. `number` from 1 to `of`."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def at(cls, asked: str, length: int, per_page: int = PER_PAGE) -> "Pagination":
+        """Give the page that was asked for, or the nearest that there is."""
+        of = max(1, -(-length // per_page))
+        number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= 6 else 1  # noqa: PLR2004 - digits
+        return cls(min(max(1, number), of), of)
+
+    def lines(self, per_page: int = PER_PAGE) -> slice:
+        """Give its lines."""
+        return slice((self.number - 1) * per_page, self.number * per_page)
+
+
+CARDS_A_PAGE: Final = 60
+"""Cards on a page."""
+
+SHOWN_PLACES: Final = 4 * CARDS_A_PAGE
+"""Lines of the standings beside them: everybody, where all tables have their cards on one page."""

@@ -1,0 +1,1 @@
+"""Results in the browser: standings, travellers, player sheets, receipts, the hall display and exports."""

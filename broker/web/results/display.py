@@ -1,0 +1,124 @@
+"""The display in the room: the public standings in big type, page after page, whoever has opened it."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeVar
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from broker.protocol import COUNTRY, TeamStanding
+from broker.scorer.standings import StandingsRow, StandingsTable
+from broker.scorer.view import ViewFeed
+from broker.web import LANGUAGES, Access, Pagination, Sheets, Visitor, catalogue_for, catalogues, environment
+
+LINES: Final = 10
+"""Names that can be read from the back of a hall on any screen; `display.js` measures how many fit on this one."""
+
+MOST_LINES, MOST_COLUMNS, MOST_FIRST = 40, 6, 99_999
+
+STAY_S: Final = 12
+"""How long a page stays at least: ten lines are read in that time."""
+
+LINES_IN_3_S: Final = 4
+"""And so many more."""
+
+
+Row = TypeVar("Row")
+
+
+class DisplayOptions(NamedTuple):
+    """What an address asks for: how much fits on the screen, and of whom. `first` 0: of all."""
+
+    lines: int
+    columns: int
+    first: int
+    country: str
+
+    @classmethod
+    def of(cls, request: Request) -> "DisplayOptions":
+        """Read an address; what cannot be is left out."""
+        country = request.query_params.get("country", "").upper()
+        return cls(
+            _number(request, "lines", MOST_LINES) or LINES,
+            _number(request, "columns", MOST_COLUMNS) or 1,
+            _number(request, "first", MOST_FIRST),
+            country if re.fullmatch(COUNTRY, country) else "",
+        )
+
+    @property
+    def names(self) -> int:
+        """Names on a page."""
+        return self.lines * self.columns
+
+    @property
+    def stay(self) -> int:
+        """How long a page stays, seconds."""
+        return max(STAY_S, STAY_S + 3 * (self.names - LINES) // LINES_IN_3_S)
+
+    def rungs(self, ladder: StandingsTable) -> Sequence[StandingsRow]:
+        """Give the players who are shown; nobody before there are standings."""
+        if not ladder.deals:
+            return ()
+        found = [rung for rung in ladder.rungs if rung.country == self.country] if self.country else ladder.rungs
+        return found[: self.first or None]
+
+    def teams(self, ladder: StandingsTable, teams: Sequence[TeamStanding]) -> Sequence[TeamStanding]:
+        """Give the teams who are shown; a country's are players alone."""
+        return () if self.country or not ladder.deals else teams[: self.first or None]
+
+    def asked(self) -> dict[str, object]:
+        """Give what of the address stays from page to page."""
+        usual = DisplayOptions(LINES, 1, 0, "")
+        return {name: value for name, value in self._asdict().items() if value != getattr(usual, name)}
+
+
+class DisplayPage:
+    """Answers screens in the hall."""
+
+    def __init__(self, feed: ViewFeed, access: Access, sheets: Sheets) -> None:
+        self._feed, self._access, self._sheets = feed, access, sheets
+
+    def routes(self) -> Sequence[Route]:
+        """Give the route."""
+        return [self._access.route("/display", self.show, "see_public")]
+
+    async def show(self, request: Request) -> Response:
+        """Show one page, which names the next: with and without JavaScript the pages follow each other."""
+        # An arbiter may have opened it, on a projector: what it shows is what everybody may know, not what they may.
+        ladder, wish, words = self._sheets.ladder(Visitor()), DisplayOptions.of(request), catalogue_for(request)
+        teams, rungs = wish.teams(ladder, self._sheets.moment(Visitor()).teams), wish.rungs(ladder)
+        of_teams = -(-len(teams) // wish.names)
+        leaf = Pagination.at(request.query_params.get("page", ""), of_teams * wish.names + len(rungs), wish.names)
+        players = Pagination(leaf.number - of_teams, leaf.of).lines(wish.names)
+        following = {"page": leaf.number % leaf.of + 1, **wish.asked(), "lang": words.language}
+        html = (
+            environment()
+            .get_template("display.html")
+            .render(
+                view=self._feed.current,
+                ladder=ladder,
+                wish=wish,
+                teams=_in_columns(teams[leaf.lines(wish.names)], wish) if leaf.number <= of_teams else (),
+                rungs=_in_columns(rungs[players], wish) if leaf.number > of_teams else (),
+                leaf=leaf,
+                following=f"/display?{urlencode(following)}",
+                words=words,
+                say=words.say,
+                names=[(one, catalogues()[one]) for one in LANGUAGES],
+            )
+        )
+        return HTMLResponse(html, headers={"Vary": "Accept-Language, Cookie"})
+
+
+def _in_columns(rows: Sequence[Row], wish: DisplayOptions) -> list[Sequence[Row]]:
+    return [rows[at : at + wish.lines] for at in range(0, len(rows), wish.lines)]
+
+
+def _number(request: Request, name: str, most: int) -> int:
+    """Read a number of the address; 0 for what is none."""
+    text = request.query_params.get(name, "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(MOST_FIRST)) else 0
+    return min(number, most)

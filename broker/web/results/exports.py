@@ -1,0 +1,141 @@
+"""Exports at the desk: each file for those who have the right to it, and nothing under embargo but for arbiters."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.errors import ScorerError, StoreError
+from broker.event import Event
+from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, archive
+from broker.export.pdf import print_texts
+from broker.rules import RuleError
+from broker.scorer.stored_event import open_stored_event
+from broker.scorer.view import ViewFeed
+from broker.web import (
+    Access,
+    ExportsBusy,
+    FeaturePages,
+    MenuEntry,
+    NotAllowed,
+    PageUnknown,
+    Visitor,
+    catalogue_for,
+    public_view,
+    render_page,
+    visitor_of,
+)
+
+ZIP: Final = "all.zip"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+"""Without it Excel garbles Chinese names in a file that a browser has saved."""
+
+WITHOUT_EMBARGO: Final = frozenset({"ema.csv"})
+"""Files in which nothing is left out: what they have, they have at the end."""
+
+
+def exports_pages(folder: Path, event: Event) -> FeaturePages:
+    """Give the desk the exports of the event in `folder`."""
+    way = MenuEntry("/exports", "exports", WHO)
+    return FeaturePages(lambda access, feed: ExportsPage(access, feed, folder, event).routes(), (way,))
+
+
+WHO: Final = "see_public"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedExport:
+    """A file as the page lists it. `key` is its title in the catalogue; `why` says why there is none, or nothing."""
+
+    key: str
+    name: str
+    why: str = ""
+    embargo: bool = True
+    """Whether an arbiter can have it with deals under embargo."""
+
+
+class ExportsPage:
+    """Writes files from the event's folder and store, which are only read: the scorer goes on meanwhile."""
+
+    def __init__(self, access: Access, feed: ViewFeed, folder: Path, event: Event) -> None:
+        self._access, self._feed, self._folder, self._event = access, feed, folder, event
+        self._turns = {inside: threading.Lock() for inside in (False, True)}
+        """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory.
+
+        Who has logged in has a turn apart: the public cannot keep an arbiter from the files.
+        """
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/exports", self.show, WHO),
+            self._access.route("/exports/{name}", self.download, WHO),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """List what this visitor may take."""
+        return self._page(request)
+
+    def _page(self, request: Request, error: Exception | None = None) -> Response:
+        visitor, final = visitor_of(request), self._feed.current.final
+        listed = [ListedExport("exports_all", ZIP), *map(self._listed, self._may_take(visitor))]
+        values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
+        return render_page(request, "exports.html", "exports", visitor, error=error, values=values)
+
+    async def download(self, request: Request) -> Response:
+        """Give one file, or all."""
+        visitor, name = visitor_of(request), request.path_params["name"]
+        embargoed = request.query_params.get("embargoed") == "1"
+        if embargoed and not visitor.may("see_room"):
+            raise NotAllowed("results under embargo are for arbiters")
+        if name != ZIP and name not in BY_NAME:
+            raise PageUnknown("there is no such export")
+        if name != ZIP and BY_NAME[name] not in self._may_take(visitor):
+            raise NotAllowed("this export is not for your role")
+        turn = self._turns[visitor.session is not None]
+        # Taken before there is a thread and never waited for: everybody is answered in these few threads.
+        if not turn.acquire(blocking=False):
+            return self._page(request, ExportsBusy())
+        try:
+            content, media = await run_in_threadpool(self._content, request, name, embargoed=embargoed)
+        finally:
+            turn.release()
+        attachment = f'attachment; filename="{self._feed.current.event}-{name}"'
+        return Response(content, media_type=media, headers={"Content-Disposition": attachment})
+
+    def _listed(self, one: Export) -> "ListedExport":
+        why, lacking = "", one.lacking(self._event)
+        if lacking:
+            why = f"problem_{lacking.code}"
+        elif one.at_the_end and not self._feed.current.final:
+            why = "exports_later"
+        key = "export_" + one.name.replace(".", "_").replace("-", "_")
+        return ListedExport(key, one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
+
+    def _may_take(self, visitor: Visitor) -> list[Export]:
+        insider = visitor.may("see_room") or visitor.may("set_up")
+        return [one for one in EXPORTS if insider or not one.personal]
+
+    def _content(self, request: Request, name: str, *, embargoed: bool) -> tuple[bytes, str]:
+        visitor = visitor_of(request)
+        try:
+            source = self._source(request, embargoed=embargoed)
+            if name == ZIP:
+                return archive(source, self._may_take(visitor)), "application/zip"
+            export = BY_NAME[name]
+            content = export.content(source)
+        except (ScorerError, StoreError) as problem:
+            raise RuleError(problem.code, str(problem)) from None
+        return (BYTE_ORDER_MARK + content if export.media == CSV else content), export.media
+
+    def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
+        view = self._feed.current if visitor_of(request).may("see_room") else public_view(self._feed.current)
+        stored, said = open_stored_event(self._folder), print_texts(catalogue_for(request).language)
+        return ExportSource(self._folder, stored, said, datetime.now().astimezone(), embargoed, tuple(view.standings))

@@ -1,0 +1,150 @@
+"""The arbiters' page of riichi sessions: where each stands, its last hands, and its sheet to print."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.event import Event, RiichiBooking, SessionKey
+from broker.export.session_sheet import Language, SessionSheet, make_session_sheet, session_pdf
+from broker.people import Right
+from broker.protocol import SEATS, RiichiRecorded, RiichiStanding
+from broker.rules import RuleError
+from broker.rules.riichi import begin_session, event_from_message, play_session
+from broker.scorer.riichi_sessions import RiichiSessions
+from broker.web import (
+    Access,
+    Catalogue,
+    FeaturePages,
+    LivePage,
+    LivePages,
+    MenuEntry,
+    Pagination,
+    Visitor,
+    catalogue_for,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TableSession:
+    """One session as its table has told it."""
+
+    booking: RiichiBooking
+    entries: tuple[RiichiRecorded, ...]
+    differing: tuple[int, ...]
+    """Entries whose payments do not follow from those before."""
+    sheet: SessionSheet | None
+    """None where an entry cannot be, which `differing` names."""
+
+    @property
+    def now(self) -> RiichiStanding | None:
+        """Where it stands; None before its first hand."""
+        return self.entries[-1].standing if self.entries else None
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.now is not None and self.now.over
+
+
+NO_SHEET: Final = (None, None)
+
+
+class SessionsNow:
+    """Gives sessions by table and round. From any thread: what a table has told is put in place whole."""
+
+    def __init__(self, events: Callable[[], Event], sessions: RiichiSessions) -> None:
+        self._events, self._sessions = events, sessions
+        self._kept: dict[tuple[SessionKey, Language], tuple[Event, TableSession]] = {}
+
+    def __len__(self) -> int:
+        return len(self._events().riichi)
+
+    def some(self, lines: slice, language: Language) -> tuple[TableSession, ...]:
+        """Give some of the event's sessions, which are in the order of tables and rounds: only these are settled."""
+        return tuple(self._of(key, language) for key in sorted(self._events().riichi)[lines])
+
+    def one(self, key: SessionKey, language: Language) -> TableSession | None:
+        """Give one session; None where none is planned."""
+        return self._of(key, language) if key in self._events().riichi else None
+
+    def _of(self, key: SessionKey, language: Language) -> TableSession:
+        event, entries, (of, kept) = (
+            self._events(),
+            self._sessions.entries(key),
+            self._kept.get((key, language), NO_SHEET),
+        )
+        if kept is None or kept.entries is not entries or of is not event:
+            booking = event.riichi[key]
+            wrong = self._sessions.differing(booking)
+            kept = TableSession(booking, entries, wrong, _sheet(event, booking, entries, language))
+            self._kept[key, language] = event, kept
+        return kept
+
+
+def _sheet(
+    event: Event, booking: RiichiBooking, told: Sequence[RiichiRecorded], language: Language
+) -> SessionSheet | None:
+    rules = event.session_rules(booking)
+    names = [event.players[booking.players[seat]].name for seat in SEATS]
+    try:
+        entries = play_session((event_from_message(fact.event) for fact in told), rules)
+    except RuleError:
+        return None
+    return make_session_sheet(f"{booking.table} – {booking.round}", begin_session(rules), entries, names, language)
+
+
+WHO: Final[Right] = "see_room"
+
+SHOWN_HANDS: Final = 5
+"""Of each session, the newest; the others are shown on request."""
+
+SESSIONS: Final = 20
+"""On a page: each is half a screen high on a laptop, and a whole one on a phone."""
+
+
+def sessions_pages(events: Callable[[], Event], sessions: RiichiSessions) -> FeaturePages:
+    """Give the desk its page of sessions; no way leads there in an event that has none. `events`: as it is now."""
+    ways = (MenuEntry("/riichi", "riichi_sessions", WHO),) if events().riichi else ()
+    page = SessionsPage(events, SessionsNow(events, sessions))
+    return FeaturePages(lambda access, _feed: page.files(access), ways, page.routes)
+
+
+class SessionsPage:
+    """Answers arbiters. What is shown is what the tables have told; nothing is changed here."""
+
+    def __init__(self, events: Callable[[], Event], sessions: SessionsNow) -> None:
+        self._events, self._sessions = events, sessions
+
+    def routes(self, live: LivePages) -> Sequence[Route]:
+        """Give the routes of the page."""
+        return live.routes("/riichi", self.show, WHO)
+
+    def files(self, access: Access) -> Sequence[Route]:
+        """Give the routes of what is printed."""
+        return [access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO)]
+
+    def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> LivePage:
+        """Show a page of sessions: of each the scores, the round, what lies on the table, the hands."""
+        event = self._events()
+        leaf = Pagination.at(request.query_params.get("page", ""), len(self._sessions), SESSIONS)
+        sessions = self._sessions.some(leaf.lines(SESSIONS), words.language)
+        values = {"sessions": sessions, "players": event.players, "shown_hands": SHOWN_HANDS, "leaf": leaf}
+        key = (leaf, event, tuple(one.entries for one in sessions))
+        return LivePage("riichi.html", words.say("riichi_sessions"), values, key)
+
+    async def printed(self, request: Request) -> Response:
+        """Give the sheet of one session."""
+        return await run_in_threadpool(self._printed, request)
+
+    def _printed(self, request: Request) -> Response:
+        key = request.path_params["table"], request.path_params["round"]
+        found = self._sessions.one(key, catalogue_for(request).language)
+        if found is None or found.sheet is None:
+            raise RuleError("no_such_session", f"there is no sheet of table {key[0]}, round {key[1]}")
+        name = f'inline; filename="riichi-{key[0]}-{key[1]}.pdf"'
+        return Response(session_pdf(found.sheet), media_type="application/pdf", headers={"Content-Disposition": name})

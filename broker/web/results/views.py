@@ -1,0 +1,216 @@
+"""The pages and files of standings, travellers, players and teams, and the receipts for players at home.
+
+A receipt is open to whoever has its code, and to nobody who has to guess one.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.protocol import SEATS, read_receipt_code, receipt_link
+from broker.scorer.sheets import DealSheet, PlayLine, ReceiptSheet
+from broker.scorer.standings import StandingsHistory, StandingsTable, standings_history
+from broker.web import (
+    Access,
+    Catalogue,
+    DeskError,
+    LivePage,
+    LivePages,
+    Misses,
+    Pagination,
+    Sheets,
+    SheetUnknown,
+    TooManyMisses,
+    Visitor,
+    client_address,
+    redirect,
+    render_page,
+    visitor_of,
+)
+from broker.web.svg import course_chart, deal_chart, player_chart, qr
+
+LEADERS: Final = 6
+"""Lines of a chart that can be told apart, by colour and by dashes."""
+
+
+class ResultsPage:
+    """Answers whoever may see what is public; arbiters see all."""
+
+    def __init__(self, access: Access, sheets: Sheets, live: LivePages) -> None:
+        self._access, self._sheets, self._live = access, sheets, live
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/standings.json", self.standings_json, "see_public"),
+            self._access.route("/deal/{deal:int}.json", self.deal_json, "see_public"),
+            self._access.route("/player/{player}.json", self.player_json, "see_public"),
+            self._access.route("/team/{team:int}.json", self.team_json, "see_public"),
+            *self._live.routes("/standings", self.standings, "see_public"),
+            *self._live.routes("/deals", self.deals, "see_public"),
+            *self._live.routes("/deal/{deal:int}", self.deal, "see_public"),
+            *self._live.routes("/player/{player}", self.player, "see_public"),
+            *self._live.routes("/team/{team:int}", self.team, "see_public"),
+        ]
+
+    def standings(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+        """Everybody's place, and the places that they can still reach."""
+        ladder = self._sheets.ladder(visitor)
+        leaf = _pagination(request, len(ladder.rungs))
+        teams = self._sheets.moment(visitor).teams
+        values = {
+            "ladder": ladder,
+            "rungs": ladder.rungs[leaf.lines()],
+            "leaf": leaf,
+            "teams": teams,
+            "numbers": {team: at for at, team in enumerate(self._sheets.moment(visitor).event.plan.teams, 1)},
+            "first": partial(self._first, visitor, ladder, words),
+            "origins": self._sheets.moment(visitor).event.has_origins,
+        }
+        return LivePage("ladder.html", words.say("standings"), values, (ladder, leaf, teams))
+
+    def _first(
+        self, visitor: Visitor, ladder: StandingsTable, words: Catalogue
+    ) -> tuple[StandingsHistory, Markup] | None:
+        """Give the way of those who lead, as numbers and as a chart."""
+        lines = standings_history(self._sheets.moment(visitor), [rung.player for rung in ladder.rungs[:LEADERS]])
+        about = str(words.say("chart_course"))
+        return (
+            (lines, course_chart(lines, about))
+            if len(lines.deals) > 1 and any(any(one.imps) for one in lines.lines)
+            else None
+        )
+
+    def deals(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+        """All deals of the event."""
+        lines = self._sheets.deals(visitor)
+        leaf = _pagination(request, len(lines))
+        shown = lines[leaf.lines()]
+        return LivePage("deals.html", words.say("deals"), {"lines": shown, "leaf": leaf}, (shown, leaf))
+
+    def deal(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+        """Show one traveller."""
+        number = request.path_params["deal"]
+        moment = self._sheets.moment(visitor)
+        sheet = self._sheets.deal(visitor, number)
+        numbers = sorted(moment.event.expected)
+        at = numbers.index(number)
+        leaf = _pagination(request, sheet.plays_in)
+        values = {
+            "sheet": sheet,
+            "groups": _cut(sheet, leaf),
+            "leaf": leaf,
+            "chart": partial(deal_chart, sheet, str(words.say("chart_deal")), _seats(words)),
+            "before": numbers[at - 1] if at else None,
+            "after": numbers[at + 1] if at + 1 < len(numbers) else None,
+        }
+        key = (moment.parts(number), sheet.complete, leaf, moment.stand_ins, moment.event)
+        return LivePage("deal.html", words.say("deal", deal=number), values, key)
+
+    def player(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+        """Show one player's sheet."""
+        sheet = self._sheets.player(visitor, request.path_params["player"])
+        chart = partial(player_chart, sheet, str(words.say("chart_player")), _seats(words))
+        slips = _slips(self._sheets.moment(visitor).event.plan.public_address)
+        return LivePage("player.html", sheet.name, {"sheet": sheet, "chart": chart, "slips": slips}, sheet)
+
+    def team(self, request: Request, visitor: Visitor, _words: Catalogue) -> LivePage:
+        """Show one team's sheet."""
+        sheet = self._sheets.team(visitor, request.path_params["team"])
+        return LivePage("team.html", sheet.team, {"sheet": sheet}, sheet)
+
+    async def standings_json(self, request: Request) -> Response:
+        """The standings, for other programs."""
+        return _json(self._sheets.ladder(visitor_of(request)))
+
+    async def deal_json(self, request: Request) -> Response:
+        """One traveller, for other programs."""
+        return _json(self._sheets.deal(visitor_of(request), request.path_params["deal"]))
+
+    async def player_json(self, request: Request) -> Response:
+        """One player's sheet, for other programs."""
+        return _json(self._sheets.player(visitor_of(request), request.path_params["player"]))
+
+    async def team_json(self, request: Request) -> Response:
+        """One team's sheet, for other programs."""
+        return _json(self._sheets.team(visitor_of(request), request.path_params["team"]))
+
+
+def _slips(address: str) -> Callable[[str], Markup] | None:
+    """Give what draws the QR code of a receipt; None where no address is made known for it to lead to."""
+    return (lambda code: qr(receipt_link(address, code))) if address else None
+
+
+def _seats(words: Catalogue) -> dict[str, str]:
+    return {seat: str(words.say(f"seat_{seat}")) for seat in SEATS}
+
+
+def _json(sheet: msgspec.Struct) -> Response:
+    return Response(msgspec.json.encode(sheet), media_type="application/json")
+
+
+def _pagination(request: Request, length: int) -> Pagination:
+    return Pagination.at(request.query_params.get("page", ""), length)
+
+
+def _cut(sheet: DealSheet, leaf: Pagination) -> list[tuple[int, Sequence[PlayLine]]]:
+    """Give of each group, by its number in the sheet, the plays that are on this page."""
+    lines, begin = leaf.lines(), 0
+    found: list[tuple[int, Sequence[PlayLine]]] = []
+    for number, group in enumerate(sheet.groups):
+        shown = group.plays[max(0, lines.start - begin) : max(0, lines.stop - begin)]
+        begin += len(group.plays)
+        if shown:
+            found.append((number, shown))
+    return found
+
+
+class ReceiptPage:
+    """Answers players. Nobody is more than a player here, logged in or not: a code opens what it names, and no more."""
+
+    def __init__(self, sheets: Sheets) -> None:
+        self._sheets, self._misses = sheets, Misses()
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [Route("/receipt", self.ask), Route("/receipt/{code}", self.show)]
+
+    async def ask(self, request: Request) -> Response:
+        """Ask for a code; one that was typed has an address of its own."""
+        typed = request.query_params.get("code", "").strip()
+        if typed:
+            code = read_receipt_code(typed) or typed[:64]
+            return redirect(request, f"/receipt/{quote(code, safe='')}")
+        return render_page(request, "receipt_ask.html", "receipt", values={"typed": ""})
+
+    async def show(self, request: Request) -> Response:
+        """Show what a code stands for."""
+        typed = request.path_params["code"]
+        try:
+            sheet = self._find(client_address(request), typed)
+        except DeskError as error:
+            return render_page(request, "receipt_ask.html", "receipt", error=error, values={"typed": typed[:64]})
+        known = receipt_link(self._sheets.moment(Visitor()).event.plan.public_address, sheet.code)
+        here = known or f"{request.base_url}receipt/{sheet.code}"
+        return render_page(request, "receipt.html", "receipt", values={"sheet": sheet, "qr": qr(here), "link": here})
+
+    def _find(self, who: str, typed: str) -> ReceiptSheet:
+        now = time.monotonic_ns() // 1_000_000
+        if wait := self._misses.wait_ms(who, now):
+            raise TooManyMisses(-(-wait // 1000))
+        code = read_receipt_code(typed)
+        try:
+            if code is None:
+                raise SheetUnknown("this is no code of a receipt")
+            return self._sheets.receipt(Visitor(), code)
+        except SheetUnknown:
+            self._misses.missed(who, now)
+            raise

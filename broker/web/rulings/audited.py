@@ -1,0 +1,62 @@
+"""Between the desk's pages and the scorer's thread: a ruling is given with its note in the audit log, or not at all."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from broker.event import Event
+from broker.people import Account, Authentication
+from broker.rulings import RulingAuthor, RulingDraft, RulingEntry
+from broker.rulings.service import RulingService
+
+T = TypeVar("T")
+
+RULING_NOTED = "ruling_given"
+
+
+class RulingsThread(Protocol):
+    """What is needed of a scorer."""
+
+    rulings: RulingService
+
+    def ask(self, work: Callable[[], T]) -> T:
+        """Have something done between two batches. Raises ScorerBusy."""
+
+
+class AuditedRulings:
+    """Where arbiters rule."""
+
+    def __init__(self, scorer: RulingsThread, auth: Authentication) -> None:
+        self._scorer, self._auth = scorer, auth
+
+    @property
+    def event(self) -> Event:
+        """The event as corrections of its plan have it now."""
+        return self._scorer.rulings.room.event
+
+    def look(self, work: Callable[[RulingService], T]) -> T:
+        """Ask for something that changes nothing. Raises ScorerBusy, Refused."""
+        return self._scorer.ask(lambda: work(self._scorer.rulings))
+
+    def give(self, draft: RulingDraft, account: Account, address: str, looked_at: str) -> RulingEntry:
+        """Give a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
+
+        `looked_at`: the mark of the effects that the arbiter has seen.
+
+        The note is written first and committed last: where the ruling is refused, there is no note of one. Where this
+        machine stops between the two commits, `note_missing` writes the note at the next start.
+        """
+        author = RulingAuthor(account.full, account.name, account.role)  # type: ignore[arg-type] # who may rule is an arbiter, who may set up an organiser
+        with self._auth.store.commit():
+            self._auth.audit.note(
+                self._auth.clock(), account.name, RULING_NOTED, draft.id, draft.reason, address=address
+            )
+            return self._scorer.ask(lambda: self._scorer.rulings.give(draft, author, looked_at))
+
+    def note_missing(self) -> None:
+        """Write the notes of rulings that are in the journal and not in the audit log."""
+        noted = {entry.about for entry in self._auth.audit.entries() if entry.action == RULING_NOTED}
+        for one in self._scorer.rulings.history():
+            if not one.at_table and one.id not in noted:
+                self._auth.audit.note(
+                    one.at, one.account, RULING_NOTED, one.id, f"{one.reason} (noted at a later start)"
+                )

@@ -1,0 +1,303 @@
+"""The form of a ruling, read into a draft. Pure; every mistake is refused by code.
+
+Players are written by id, or by name as far as it tells one from the others.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import ValidationError
+from msgspec.structs import replace
+
+from broker.protocol import (
+    AWARD_IMP,
+    FINE_IMP,
+    LONGEST_REASON,
+    SEATS,
+    Adjusted,
+    AnyDecision,
+    Award,
+    Correct,
+    Deadline,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    Player,
+    Refused,
+    RiichiEvent,
+    Seat,
+    SeatsPlayed,
+    Substitute,
+    Undo,
+    Void,
+    Withdrawn,
+)
+from broker.rules import RuleError, Rules
+from broker.rules.outcomes import points_paid, score_riichi
+from broker.rules.riichi import RiichiProfile
+from broker.rulings import CountedPlay, RulingDraft
+from broker.web import TablesUnreadable, tables_of
+
+Form = Mapping[str, str]
+
+NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
+MINUTE_MS: Final = 60_000
+
+OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
+OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")
+
+
+def whole_number(form: Form, field: str) -> int | None:
+    """Give a whole number; None where the field is empty. Raises Refused `number_unreadable`."""
+    text = form.get(field, "").strip().replace("\N{MINUS SIGN}", "-").removeprefix("+")
+    if not text:
+        return None
+    if not NUMBER.fullmatch(text):
+        raise Refused("number_unreadable", f"{text[:20]!r} is no whole number")
+    return int(text)
+
+
+def _minutes(form: Form) -> int:
+    minutes = whole_number(form, "minutes")
+    if minutes is None or minutes < 0:
+        raise Refused("deadline_out_of_range", "minutes from now are 0 or more: corrections cannot end in the past")
+    return minutes
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentRules:
+    """What the outcome of a play pays by: the event's rules, and who dealt."""
+
+    rules: Rules
+    dealer: Seat
+
+
+def draft_of(form: Form, laid: CountedPlay | None, by: PaymentRules, now: int) -> RulingDraft:
+    """Give the ruling of a form. `laid`: the play as it counts now. Raises Refused."""
+    decisions: dict[str, Callable[[], AnyDecision]] = {
+        "void": Void,
+        "adjusted": lambda: Adjusted(gives=_gifts(form, laid)),
+        "award": lambda: Award(gives=_gifts(form, laid)),
+        "fine": lambda: FineRuled(takes=_fines(form, laid)),
+        "fouled": lambda: Fouled(groups=table_groups(form.get("groups", ""))),
+        "deadline": lambda: Deadline(at=now + _minutes(form) * MINUTE_MS),
+        "substitute": lambda: Substitute(**_absent(form), name=" ".join(form.get("name", "").split())),
+        "withdrawn": lambda: Withdrawn(**_absent(form), fault=form.get("fault", "own")),  # type: ignore[arg-type]  # looked at below
+        "undo": lambda: Undo(ruling=form.get("undo", "")),
+    }
+    if laid is not None:
+        decisions["correct"] = lambda: _correct(form, by)
+        decisions["seats_played"] = lambda: SeatsPlayed(players={seat: form.get(f"seat-{seat}", "") for seat in SEATS})
+        decisions["deal_played"] = lambda: DealPlayed(played=whole_number(form, "played") or 0, result=laid.result)
+    make = decisions.get(form.get("kind", ""))
+    if make is None:
+        raise Refused("ruling_kind_missing", "the form does not say what is to be ruled")
+    said: dict[str, Any] = {
+        "id": form.get("id", ""),
+        "after": form.get("after") or None,
+        "table": laid.table if laid else None,
+        "round": laid.round if laid else None,
+        "deal": whole_number(form, "deal"),
+        "decision": msgspec.to_builtins(make()),
+        "reason": _reason(form),
+    }
+    try:
+        return msgspec.convert(said, RulingDraft)
+    except ValidationError as error:
+        raise form_refusal(error) from None
+
+
+def _reason(form: Form) -> str:
+    reason = " ".join(form.get("reason", "").split())
+    if not 1 <= len(reason) <= LONGEST_REASON:
+        raise Refused("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
+    return reason
+
+
+def _absent(form: Form) -> dict[str, Any]:
+    """Give who is gone, and from which round on."""
+    return {"player": form.get("player", "").strip(), "first_round": whole_number(form, "first_round") or 0}
+
+
+def _correct(form: Form, by: PaymentRules) -> Correct:
+    said = _riichi(form, by, by.rules) if isinstance(by.rules, RiichiProfile) else _by_value(form)
+    try:
+        return replace(said, points=points_paid(said, by.dealer, by.rules))
+    except RuleError as error:
+        raise Refused("impossible_result", error.text) from error
+
+
+def _by_value(form: Form) -> Correct:
+    win, discarder = form.get("win", ""), form.get("discarder") or None
+    winners = {seat: value for seat in SEATS if (value := whole_number(form, f"hv-{seat}")) is not None}
+    if win not in {"discard", "self_drawn", "draw"} or discarder not in {None, *SEATS}:
+        raise Refused("ending_missing", "the form does not say how the play ended")
+    replaces = form.get("replaces") or None
+    return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points={})  # type: ignore[arg-type]  # looked at above
+
+
+def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
+    hand = riichi_hand_of(form, whole_number)
+    try:
+        outcome, _ = score_riichi(hand, by.dealer, rules)
+    except RuleError as error:
+        raise Refused("impossible_result", error.text) from error
+    return Correct(
+        replaces=form.get("replaces") or None,
+        win=outcome.win,
+        winners=dict(outcome.winners),
+        discarder=outcome.discarder,
+        points={},
+        hand=hand,
+    )
+
+
+def _players(form: Form, laid: CountedPlay | None) -> dict[str, str]:
+    """Give the players whom fields are of, by the field's ending: four seats, or the one who is named."""
+    return (
+        {str(seat): player for seat, player in laid.players.items()}
+        if laid
+        else {"player": form.get("player", "").strip()}
+    )
+
+
+def _gifts(form: Form, laid: CountedPlay | None) -> dict[str, Any]:
+    gifts: dict[str, Any] = {}
+    for field, player in _players(form, laid).items():
+        imp, word = whole_number(form, f"imp-{field}"), form.get(f"fault-{field}", "")
+        if imp is not None or word:
+            gifts[player] = word if imp is None else imp
+    return gifts
+
+
+def _fines(form: Form, laid: CountedPlay | None) -> dict[str, int]:
+    found = {player: whole_number(form, f"fine-{field}") for field, player in _players(form, laid).items()}
+    return {player: fine for player, fine in found.items() if fine}
+
+
+def table_groups(text: str) -> tuple[tuple[int, ...], ...]:
+    """Read groups of tables: a line a group, `1 2 5-9`. Raises Refused `tables_unreadable`."""
+    try:
+        return tuple(tuple(tables_of(line)) for line in text.splitlines() if line.strip())
+    except TablesUnreadable as error:
+        raise Refused(error.code, str(error)) from None
+
+
+ReadNumber = Callable[[Mapping[str, str], str], int | None]
+
+OF_A_WIN: Final = ("han", "fu", "yakuman")
+
+RIICHI_KINDS: Final = {"discard": "ron", "self_drawn": "tsumo", "draw": "draw", "abort": "abort"}
+"""The kind of an event by the way in which the form says that the play ended."""
+
+
+def riichi_hand_of(form: Mapping[str, str], number: ReadNumber) -> RiichiEvent:
+    """Give the hand. Raises Refused `ending_missing`, `hand_value_out_of_range`, `bad_ruling`."""
+    kind = RIICHI_KINDS.get(form.get("win", ""))
+    if kind is None:
+        raise Refused("ending_missing", "the form does not say how the play ended")
+    told: dict[str, Any] = {"kind": kind}
+    if kind in ("ron", "tsumo"):
+        told |= {"wins": _wins(form, number), "loser": form.get("discarder") or None}
+    if kind == "tsumo":  # a ron has its discarder: what the form was filled with before is not asked of it
+        told["kan_from"] = form.get("kan_from") or None
+    if kind == "draw":
+        told |= {what: [seat for seat in SEATS if form.get(f"{what}-{seat}")] for what in ("tenpai", "nagashi")}
+    if kind == "abort":
+        told["reason"] = form.get("abort", "")
+    try:
+        return msgspec.convert(told, RiichiEvent)
+    except msgspec.ValidationError as error:
+        raise form_refusal(error) from None
+
+
+def _wins(form: Mapping[str, str], number: ReadNumber) -> dict[str, Any]:
+    wins: dict[str, Any] = {}
+    for seat in SEATS:
+        said = {what: value for what in OF_A_WIN if (value := number(form, f"{what}-{seat}")) is not None}
+        if said:
+            wins[seat] = said | {"responsible": form.get(f"responsible-{seat}") or None}
+    return wins
+
+
+PLAYER_FIELDS: Final = ("player", *(f"seat-{seat}" for seat in SEATS))
+"""Fields of forms that name a player."""
+
+NAME_WORD: Final = re.compile(r"\w+")
+MOST_NAMED: Final = 6
+"""So many of those who may be meant are named."""
+
+
+def with_player_ids(form: Mapping[str, str], players: Mapping[str, Player]) -> dict[str, str]:
+    """Give a form with players by their ids. Raises Refused `nobody_of_event`, `player_ambiguous`."""
+    return {
+        name: player_of(value, players) if name in PLAYER_FIELDS and value.strip() else value
+        for name, value in form.items()
+    }
+
+
+def player_of(written: str, players: Mapping[str, Player]) -> str:
+    """Give the id of a player who is written as an id, as a name, or as words of a name; letters alone count.
+
+    Raises Refused `nobody_of_event`, `player_ambiguous`.
+    """
+    found = matching_players(written, players)
+    if not found:
+        raise Refused("nobody_of_event", f"nobody of this event is {written.strip()[:50]}")
+    if len(found) > 1:
+        listed = [f"{one.name} ({one.id})" for one in found[:MOST_NAMED]] + ["…"] * (len(found) > MOST_NAMED)
+        raise Refused("player_ambiguous", f"it may be {', '.join(listed)}")
+    return found[0].id
+
+
+def matching_players(written: str, players: Mapping[str, Player]) -> list[Player]:
+    """Give all players who may be meant: by the id, or by the whole name, or else by words of it."""
+    if written.strip() in players:
+        return [players[written.strip()]]
+    said = _name_words(written)
+    named = [one for one in players.values() if said and said <= _name_words(one.name)]
+    return [one for one in named if said == _name_words(one.name)] or named
+
+
+def _name_words(name: str) -> frozenset[str]:
+    """Give the words of a name, without accents and capitals."""
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    return frozenset(NAME_WORD.findall("".join(one for one in plain if not unicodedata.combining(one))))
+
+
+class FormProblem(NamedTuple):
+    """A code, where msgspec stumbles, and what is said; where that is empty, what msgspec says."""
+
+    code: str
+    where: str
+    text: str
+
+
+FORM_PROBLEMS: Final = (
+    FormProblem("nothing_given", r"length >= 1 - at `\$\.decision\.(gives|takes)`", "nobody is given or fined any IMP"),
+    FormProblem(
+        "player_missing", r"`\$\.decision\.players?[\[`]|`key` in `\$\.decision\.(gives|takes)`", "nobody is named"
+    ),
+    FormProblem("imp_out_of_range", r"`\$\.decision\.gives\[", f"IMP are {-AWARD_IMP} to {AWARD_IMP}"),
+    FormProblem("imp_out_of_range", r"`\$\.decision\.takes\[", f"a fine is 1 to {FINE_IMP} IMP"),
+    FormProblem("deadline_out_of_range", r"`\$\.decision\.at`", "the minutes are too many"),
+    FormProblem("substitute_unnamed", r"`\$\.decision\.name`", "a name has 1 to 100 characters"),
+    FormProblem("round_missing", r"`\$\.decision\.first_round`", "it is not said from which round on"),
+    FormProblem("unknown_deal", r"`\$\.decision\.played`", "it is not said which deal was played"),
+    FormProblem("groups_wrong", r"`\$\.decision\.groups", "groups are of tables of this event, at most 50 groups"),
+    FormProblem("hand_value_out_of_range", r"`\$\.(decision\.winners|wins)\[\.\.\.\](\.(han|fu|yakuman))?`", ""),
+    FormProblem("ending_missing", r"`\$\.reason`", "the form does not say why the hand was aborted"),
+)
+
+
+def form_refusal(error: ValidationError) -> Refused:
+    """Give the refusal of a form. What no form of the desk sends is `bad_ruling`."""
+    said = str(error)[:300]
+    for problem in FORM_PROBLEMS:
+        if re.search(problem.where, said):
+            return Refused(problem.code, problem.text or said)
+    return Refused("bad_ruling", said)

@@ -1,0 +1,346 @@
+"""The history of rulings: each in words, before and after; filtered; as CSV and JSON. Pure.
+
+The preview, the history and the form that withdraws a ruling use the same words. Arbiters' other acts at the tables are
+part of the history.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from heapq import merge
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from markupsafe import Markup
+from msgspec import Struct
+
+from broker.output import csv_text
+from broker.protocol import (
+    SEATS,
+    Adjusted,
+    AnyDecision,
+    Award,
+    AwardGiven,
+    Deadline,
+    FineRuled,
+    Fouled,
+    Player,
+    PlayerCorrected,
+    Seat,
+    SessionsCorrected,
+    Substitute,
+    TitleCorrected,
+    Undo,
+    Withdrawn,
+    players_named,
+)
+from broker.rules import AwardRules
+from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of
+from broker.rulings.preview import Groups, RulingChange, SubjectState
+from broker.scorer.tables import Visit
+from broker.web import Catalogue, signed_number, time_tag
+from broker.web.rulings.forms import RIICHI_KINDS
+
+ENDINGS: Final = {kind: ending for ending, kind in RIICHI_KINDS.items()}
+DOT: Final = Markup(" · ")
+NO_TEXT: Final = Markup()
+PART: Final = Markup("<span>{}</span>")
+BETWEEN: Final = Markup("<i> · </i>")
+
+
+class RulingText(NamedTuple):
+    """A ruling as it is read. `was` and `now` differ, or there is neither."""
+
+    what: Markup
+    was: Markup
+    now: Markup
+
+
+class RulingWriter:
+    """Tells of rulings in one language."""
+
+    def __init__(self, words: Catalogue, players: Mapping[str, Player], awards: AwardRules) -> None:
+        self._words, self._say, self._players, self._awards = words, words.say, players, awards
+
+    def of(self, change: RulingChange) -> RulingText:
+        """Say what a ruling is, and what it changes of what it is about."""
+        what, before, after = self._what(change), change.before, change.after
+        if before is None:
+            return RulingText(what, self._say("told_unknown"), self._play(after.play, ("deal", "outcome")))
+        aspects = _aspects(before.play, after.play)
+        if before == after or (after.play and not aspects):
+            beside = change.root.play is None and isinstance(change.root.decision, Award | FineRuled)
+            same = "told_same_person" if isinstance(change.root.decision, PlayerCorrected) else "told_same"
+            return RulingText(what if beside else DOT.join(filter(None, (what, self._say(same)))), NO_TEXT, NO_TEXT)
+        return RulingText(what, *(self._held(change.root.decision, held, aspects) for held in (before, after)))
+
+    def name(self, player: str) -> str:
+        """Give a player's name; of who is not in the event, the id."""
+        return self._players[player].name if player in self._players else player
+
+    # ---- what was decided -------------------------------------------------------------------
+
+    def _what(self, change: RulingChange) -> Markup:
+        if change.undoes is not None:
+            undone = change.undoes
+            kind, what = self._say(f"kind_{undone.kind}"), self._decided(undone)
+            return DOT.join(part for part in (kind, what, Markup.escape(undone.reason)) if part)
+        return self._decided(change.entry)
+
+    def _decided(self, entry: RulingEntry) -> Markup:
+        match said := entry.decision:
+            case Adjusted() | Award():
+                return self._list((one, self._gift(gift)) for one, gift in said.gives.items())
+            case FineRuled():
+                return self._list((one, self._imp(-fine)) for one, fine in said.takes.items())
+            case Substitute():
+                player = self.name(said.player)
+                key = "back_line" if entry.back else "substitute_line"
+                return self._say(key, player=player, name=said.name, round=said.first_round)
+            case Withdrawn():
+                values = {"player": self.name(said.player), "round": said.first_round}
+                others = self._imp(imp_of("others", self._awards))
+                return self._say("withdrawn_line", gift=self._gift(said.fault), others=others, **values)
+            case PlayerCorrected():
+                return Markup.escape(said.player)
+            case _:
+                return NO_TEXT
+
+    def _gift(self, gift: AwardGiven) -> Markup:
+        imp = self._imp(imp_of(gift, self._awards))
+        return self._say("told_gift", fault=self._say(f"fault_{gift}"), imp=imp) if isinstance(gift, str) else imp
+
+    def _imp(self, imp: int) -> Markup:
+        return self._say("told_imp", imp=signed_number(imp))
+
+    def _list(self, lines: Iterable[tuple[str, Markup]]) -> Markup:
+        return DOT.join(self._say("told_player", name=self.name(one), what=what) for one, what in lines)
+
+    # ---- how it was, and is -----------------------------------------------------------------
+
+    def _held(self, about: AnyDecision, held: SubjectState, aspects: Iterable[str]) -> Markup:
+        match about:
+            case Substitute() | Withdrawn():
+                return self._say("told_sits", name=held.sits) if held.sits else self._say("told_nobody_sits")
+            case PlayerCorrected() | TitleCorrected() | SessionsCorrected():
+                return BETWEEN.join(PART.format(text) for text in held.said if text) or PART.format("–")
+            case Fouled():
+                return self._groups(held.groups) if held.groups else self._say("told_as_restored")
+            case Deadline():
+                return self._say("deadline_line", time=time_tag(held.until)) if held.until else self._say("told_no_end")
+            case _:
+                return self._play(held.play, aspects)
+
+    def _play(self, laid: CountedPlay | None, aspects: Iterable[str]) -> Markup:
+        parts = (part for aspect in aspects for part in self._aspect(laid, aspect)) if laid else ()
+        return BETWEEN.join(PART.format(part) for part in parts)  # on a phone a line each
+
+    def _groups(self, groups: Groups) -> Markup:
+        lines = Markup(" | ").join(" ".join(map(str, group)) for group in groups)
+        return self._say("told_groups", groups=lines)
+
+    def _aspect(self, laid: CountedPlay, aspect: str) -> list[Markup]:
+        if aspect == "deal":
+            return [self._say("deal", deal=laid.deal)]
+        if aspect == "outcome":
+            return [self._ending(laid), *(self._seat(laid, seat) for seat in SEATS)]
+        given = laid.fines if aspect == "fines" else _together(laid)
+        listed = self._list((one, self._imp(-imp if aspect == "fines" else imp)) for one, imp in given.items() if imp)
+        return [self._say(f"told_{aspect}", list=listed) if listed else self._say(f"told_no_{aspect}")]
+
+    def _ending(self, laid: CountedPlay) -> Markup:
+        if laid.points is None:
+            return self._say("told_no_points" if laid.settled else "told_to_come")
+        if laid.hand is None:
+            return self._say(f"win_{laid.win}")
+        if laid.hand.kind == "abort" and laid.hand.reason:
+            return self._say("told_abort", reason=self._say(f"riichi_{laid.hand.reason}"))
+        return self._say(f"riichi_win_{ENDINGS[laid.hand.kind]}")
+
+    def _seat(self, laid: CountedPlay, seat: Seat) -> Markup:
+        name = self._say("told_seat", seat=self._say(f"seat_{seat}"), name=self.name(laid.players[seat]))
+        if laid.points is None:
+            return name
+        key = "told_winner" if seat in laid.winners else "told_discarder" if seat == laid.discarder else "told_points"
+        worth = self._worth(laid, seat) if seat in laid.winners else ""
+        return self._say(key, who=name, worth=worth, points=signed_number(laid.points[seat]))
+
+    def _worth(self, laid: CountedPlay, seat: Seat) -> Markup:
+        if laid.hand is None or seat not in laid.hand.wins:
+            return self._say("hand_value", value=laid.winners[seat])
+        win = laid.hand.wins[seat]
+        if win.yakuman:
+            return self._say("riichi_yakuman", count=win.yakuman)
+        return self._say("riichi_han_fu", han=win.han, fu=win.fu) if win.fu else self._say("riichi_han", han=win.han)
+
+
+def _together(laid: CountedPlay) -> dict[str, int]:
+    """Give what each player got beside the points, or in their place."""
+    return {one: laid.instead.get(one, 0) + laid.awards.get(one, 0) for one in {**laid.instead, **laid.awards}}
+
+
+def _outcome(laid: CountedPlay) -> object:
+    return laid.win, laid.winners, laid.discarder, laid.hand, laid.points, laid.settled, laid.players
+
+
+def _aspects(had: CountedPlay | None, now: CountedPlay | None) -> list[str]:
+    """Name what of a play is other than before: the deal, the outcome, the awards, the fines."""
+    if had is None or now is None:
+        return []
+    changed = {
+        "deal": had.deal != now.deal,
+        "outcome": _outcome(had) != _outcome(now),
+        "awards": _together(had) != _together(now),
+        "fines": had.fines != now.fines,
+    }
+    return [aspect for aspect, is_other in changed.items() if is_other]
+
+
+HEADER = (
+    "id",
+    "time",
+    "kind",
+    "table",
+    "round",
+    "deal",
+    "players",
+    "author",
+    "role",
+    "counts",
+    "taken_back_by",
+    "reason",
+    "decision",
+)
+
+NOBODY: Final = "?"
+"""No player's id."""
+
+
+class RulingLine(Struct, frozen=True):
+    """One ruling, and whether it counts."""
+
+    entry: RulingEntry
+    counts: bool
+    players: tuple[str, ...]
+    undoes: RulingEntry | None
+    undone_by: str | None
+
+
+def history_lines(book: RulingBook) -> list[RulingLine]:
+    """Give all rulings, newest first."""
+    undone_by = {
+        entry.decision.ruling: entry.id
+        for entry in book.entries.values()
+        if isinstance(entry.decision, Undo) and book.counts(entry.id)
+    }
+    return [_line(book, entry, undone_by) for entry in reversed(book.entries.values())]
+
+
+def _line(book: RulingBook, entry: RulingEntry, undone_by: Mapping[str, str]) -> RulingLine:
+    undoes = book.entries.get(entry.decision.ruling) if isinstance(entry.decision, Undo) else None
+    players = tuple(players_named(book.root(entry).decision))
+    return RulingLine(entry, book.counts(entry.id), players, undoes, undone_by.get(entry.id))
+
+
+def filter_rulings(listed: Iterable[RulingLine], wishes: Mapping[str, str]) -> list[RulingLine]:
+    """Keep the lines that fit all wishes: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`.
+
+    `player`: the ids of all who may be meant, blanks between.
+    """
+    return [line for line in listed if all(RULING_FILTERS[name](line, wish) for name, wish in _asked(wishes))]
+
+
+def filter_visits(visits: Iterable[Visit], wishes: Mapping[str, str]) -> list[Visit]:
+    """Keep what fits all wishes; a wish that only a ruling can fit leaves nothing."""
+    return [one for one in visits if all(VISIT_FILTERS[name](one, wish) for name, wish in _asked(wishes))]
+
+
+def _asked(wishes: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(name, wishes[name].strip()) for name in RULING_FILTERS if wishes.get(name, "").strip()]
+
+
+def _play(line: RulingLine) -> str:
+    entry = line.undoes or line.entry
+    return f"{entry.table}-{entry.round}"
+
+
+RULING_FILTERS: Final[Mapping[str, Callable[[RulingLine, str], bool]]] = {
+    "play": lambda line, wish: _play(line) == wish,
+    "deal": lambda line, wish: str(line.entry.deal) == wish,
+    "kind": lambda line, wish: line.entry.kind == wish,
+    "player": lambda line, wish: not set(wish.split()).isdisjoint(line.players),
+    "author": lambda line, wish: wish.lower() in line.entry.author.lower(),
+    "counts": lambda line, wish: line.counts == (wish == "yes"),
+}
+
+VISIT_FILTERS: Final[Mapping[str, Callable[[Visit, str], bool]]] = {
+    "play": lambda one, wish: f"{one.table}-{one.fact.round}" == wish,
+    "deal": lambda one, wish: str(one.fact.deal) == wish,
+    "kind": lambda one, wish: one.kind == wish,
+    "player": lambda _one, _wish: False,
+    "author": lambda one, wish: wish.lower() in one.author.lower(),
+    "counts": lambda _one, _wish: False,
+}
+
+Row = tuple[str | int, ...]
+
+PRIVATE: Final = ("national", "ema")
+"""What a correction of a player says that is for federations, and for those who set the event up."""
+
+
+def _decided(decision: AnyDecision, *, numbers: bool) -> dict[str, Any]:
+    """Give a decision as it was stored; without `numbers` those of players are not in it."""
+    told: dict[str, Any] = msgspec.to_builtins(decision)
+    if isinstance(decision, PlayerCorrected) and not numbers:
+        return {name: value for name, value in told.items() if name not in PRIVATE}
+    return told
+
+
+def history_csv(listed: Iterable[RulingLine], visits: Iterable[Visit], *, numbers: bool) -> str:
+    """Write both for spreadsheets, oldest first; rulings stay in the order in which they were given.
+
+    `numbers`: those of players too.
+    """
+    rulings = ((line.entry.at, _cells(line, numbers=numbers)) for line in reversed(list(listed)))
+    others = ((one.at, _visit_cells(one)) for one in visits)
+    return csv_text(HEADER, (row for _, row in merge(rulings, others, key=itemgetter(0))))
+
+
+def _cells(line: RulingLine, *, numbers: bool) -> Row:
+    entry = line.entry
+    place = tuple("" if part is None else part for part in (entry.table, entry.round, entry.deal))
+    said = msgspec.json.encode(_decided(entry.decision, numbers=numbers)).decode()
+    return (
+        entry.id,
+        _time_text(entry.at),
+        entry.kind,
+        *place,
+        " ".join(line.players),
+        entry.author,
+        entry.role,
+        "yes" if line.counts else "no",
+        line.undone_by or "",
+        entry.reason,
+        said,
+    )
+
+
+def _visit_cells(one: Visit) -> Row:
+    said, about = msgspec.json.encode(one.fact).decode(), (one.table, one.fact.round, one.fact.deal)
+    return (one.id, _time_text(one.at), one.kind, *about, "", one.author, "", "", "", one.reason, said)
+
+
+def _time_text(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
+
+
+def history_json(listed: Iterable[RulingLine], visits: Iterable[Visit], *, numbers: bool) -> bytes:
+    """Write both for programs, oldest first. `numbers`: those of players too."""
+    rows: list[dict[str, Any]] = [
+        msgspec.to_builtins(line.entry)
+        | {"decision": _decided(line.entry.decision, numbers=numbers)}
+        | {"counts": line.counts, "taken_back_by": line.undone_by}
+        for line in reversed(list(listed))
+    ]
+    told = {"rulings": rows, "at_tables": [msgspec.to_builtins(one) | {"kind": one.kind} for one in visits]}
+    return msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n"

@@ -1,0 +1,389 @@
+"""The pages on which arbiters rule: the history, a new ruling, its preview, and what would be under other rules."""
+
+import re
+import threading
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.errors import ScorerError
+from broker.people import Account, PeopleError
+from broker.protocol import SEATS, Refused
+from broker.rules import ComparisonRules, RuleError, Rules, load_of_same_book, same_rule_book
+from broker.rules.riichi import RiichiProfile
+from broker.rulings import DEADLINE, WHO_PLAYS, RulingAuthor, RulingDraft, Subject, plan
+from broker.rulings.follow_ups import follow_ups, missed_deals
+from broker.rulings.preview import CHOICES, RulingChanges, StandingChange, WhatIf, changed_rules, what_if
+from broker.rulings.service import RulingService
+from broker.scorer.snapshot import Snapshot
+from broker.scorer.tables import VISIT_KINDS, Visit
+from broker.web import (
+    RULINGS_PATH,
+    Access,
+    DeskError,
+    FeaturePages,
+    Form,
+    MenuEntry,
+    Pagination,
+    as_ranges,
+    catalogue_for,
+    client_address,
+    read_form,
+    redirect,
+    render_page,
+    typed_fields,
+    visitor_of,
+)
+from broker.web.rulings import history
+from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.forms import (
+    OF_EVENT,
+    OF_PLAY,
+    PaymentRules,
+    draft_of,
+    matching_players,
+    whole_number,
+    with_player_ids,
+)
+from broker.web.rulings.history import RulingWriter
+
+SHOWN: Final = 200
+PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected")
+LONGEST: Final = 2000
+PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
+LISTED: Final = 100
+"""Of so many players each is offered where one is to be named; in a larger event they are written."""
+
+SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": WHO_PLAYS}
+"""What rulings of the event are about, where two arbiters may not rule on it at once."""
+REFUSALS: Final = (Refused, ScorerError, PeopleError, DeskError)
+BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+def rulings_pages(rulings: AuditedRulings) -> FeaturePages:
+    """Give the desk its pages of rulings, and the audit log the notes that it lacks."""
+    rulings.note_missing()
+
+    def routes(access: Access, _feed: object) -> Sequence[Route]:
+        return [*RulingsPage(access, rulings).routes(), *WhatIfPage(access, rulings).routes()]
+
+    return FeaturePages(
+        routes, (MenuEntry(RULINGS_PATH, "rulings", "see_room"), MenuEntry("/what-if", "what_if", "see_room"))
+    )
+
+
+class RulingsPage:
+    """Answers arbiters."""
+
+    def __init__(self, access: Access, rulings: AuditedRulings) -> None:
+        self._access, self._rulings = access, rulings
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/rulings", self.show, "see_room"),
+            self._access.route("/rulings.csv", self.as_csv, "see_room"),
+            self._access.route("/rulings.json", self.as_json, "see_room"),
+            self._access.route("/rulings/new", self.new, "rule"),
+            self._access.route("/rulings/new", self.rule, "rule", ("POST",)),
+        ]
+
+    # ---- the history ------------------------------------------------------------------------
+
+    async def show(self, request: Request) -> Response:
+        """Show what was ruled, newest first, and what follows from it."""
+        return await run_in_threadpool(self._history, request)
+
+    def _history(self, request: Request) -> Response:
+        event, wishes = self._rulings.event, dict.fromkeys(history.RULING_FILTERS, "") | dict(request.query_params)
+        meant = self._meant(wishes)
+
+        def look(rulings: RulingService) -> dict[str, Any]:
+            room, changes = rulings.room, RulingChanges(event, rulings.room)
+            lines = history.filter_rulings(history.history_lines(room.book), meant)
+            return {
+                "lines": lines,
+                "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
+                "visits": history.filter_visits(room.visits.oldest_first(), meant)[::-1],
+                "deadline": room.book.deadline,
+                "missed": missed_deals(room)[:SHOWN],
+                "follow": follow_ups(event, room)[:SHOWN],
+                "left_out": sorted(room.teams.left_out),
+            }
+
+        values = self._rulings.look(look) | {"wishes": wishes, "players": event.players, "most": SHOWN}
+        values["told"] = {one.entry.id: self._telling(request).of(one) for one in values.pop("changes")}
+        values["kinds"] = (*OF_PLAY, "fouled", "substitute", "withdrawn", "deadline", *PLAN_KINDS, "undo")
+        values["at_tables"] = VISIT_KINDS
+        done = "ruling_published" if "done" in wishes else ""
+        return render_page(request, "rulings.html", "rulings", visitor_of(request), done=done, values=values)
+
+    async def as_csv(self, request: Request) -> Response:
+        """Give the history for spreadsheets."""
+        found = await run_in_threadpool(self._filtered, request)
+        told = history.history_csv(*found, numbers=visitor_of(request).may("set_up"))
+        return _file(BYTE_ORDER_MARK + told, "text/csv", "rulings.csv")
+
+    async def as_json(self, request: Request) -> Response:
+        """Give the history for programs."""
+        found = await run_in_threadpool(self._filtered, request)
+        told = history.history_json(*found, numbers=visitor_of(request).may("set_up"))
+        return _file(told.decode(), "application/json", "rulings.json")
+
+    def _filtered(self, request: Request) -> tuple[list[history.RulingLine], list[Visit]]:
+        wishes = self._meant(dict(request.query_params))
+
+        def look(rulings: RulingService) -> tuple[list[history.RulingLine], list[Visit]]:
+            room = rulings.room
+            there = history.filter_visits(room.visits.oldest_first(), wishes)
+            return history.filter_rulings(history.history_lines(room.book), wishes), there
+
+        return self._rulings.look(look)
+
+    def _meant(self, wishes: dict[str, str]) -> dict[str, str]:
+        """Give what is looked for, with the ids of all players who may be meant; who is nobody's is found nowhere."""
+        if not wishes.get("player", "").strip():
+            return wishes
+        found = matching_players(wishes["player"], self._rulings.event.players)
+        return wishes | {"player": " ".join(one.id for one in found) or history.NOBODY}
+
+    # ---- a new ruling -----------------------------------------------------------------------
+
+    async def new(self, request: Request) -> Response:
+        """Show the form: of a play, of a deal, of an undo, or where one says of which."""
+        asked = dict(request.query_params)
+        return await run_in_threadpool(self._form, request, asked, self._missing(asked))
+
+    def _missing(self, asked: Mapping[str, str]) -> Refused | None:
+        """Say of a play or a deal that was asked for that there is none."""
+        key, deal = play_asked_for(asked), asked.get("deal", "").strip()
+        if asked.get("table", asked.get("round", asked.get("play", ""))) and key not in self._rulings.event.bookings:
+            table, round_ = key or (asked.get("table", "")[:4], asked.get("round", "")[:4])
+            return Refused("unknown_play", f"table {table} has no such play in round {round_}")
+        if deal and _number_or_none(asked, "deal") not in self._rulings.event.expected:
+            return Refused("unknown_deal", f"there is no deal {deal[:4]} in this event")
+        return None
+
+    async def rule(self, request: Request) -> Response:
+        """Show whom a ruling would move, or publish it."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request))
+            return await run_in_threadpool(self._ruled, request, form)
+        except REFUSALS as error:
+            return await run_in_threadpool(self._form, request, typed_fields(form, error), error)
+
+    def _ruled(self, request: Request, form: Form) -> Response:
+        form = with_player_ids(form, self._rulings.event.players)
+        draft, account = self._draft(form), _account(request)
+        if form.get("action") != "publish":
+            return self._preview(request, form, draft)
+        try:
+            self._rulings.give(draft, account, client_address(request), form.get("looked_at", ""))
+        except Refused as error:
+            if error.code != "effects_changed":
+                raise
+            return self._preview(request, form, draft, error)
+        return redirect(request, "/rulings", done=draft.id)
+
+    def _draft(self, form: Form) -> RulingDraft:
+        event = self._rulings.event
+        key = play_asked_for(form)
+        laid = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
+        if key and laid is None:
+            raise Refused("unknown_play", f"table {key[0]} has no such play in round {key[1]}")
+        now = self._rulings.look(lambda rulings: rulings.now())
+        dealer = event.winds(laid.deal)[1] if laid else SEATS[0]
+        return draft_of(form, laid, PaymentRules(event.profile, dealer), now)
+
+    def _preview(self, request: Request, form: Form, draft: RulingDraft, error: Refused | None = None) -> Response:
+        account = _account(request)
+        author = RulingAuthor(account.full, account.name, account.role)  # type: ignore[arg-type] # an arbiter: may rule
+        effects = self._rulings.look(lambda rulings: rulings.effects(draft, author))
+        kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at", "page"}}
+        event = self._rulings.event
+        told = self._telling(request).of(effects.change)
+        # Whose IMPs change comes first: a fine of one may move a thousand by a place.
+        leaf, moved = (
+            Pagination.at(form.get("page", ""), len(effects.players)),
+            sorted(effects.players, key=_place_alone),
+        )
+        values = {"kept": kept, "draft": draft, "effects": effects, "told": told, "players": event.players}
+        values |= {"moved": moved[leaf.lines()], "leaf": leaf}
+        values["coming"] = self._rulings.look(
+            lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)
+        )
+        return render_page(
+            request, "ruling_effects.html", "ruling_effects", visitor_of(request), error=error, values=values
+        )
+
+    def _form(self, request: Request, form: Mapping[str, str], error: Exception | None = None) -> Response:
+        event, key = self._rulings.event, play_asked_for(form)
+        filled = {name: value[:LONGEST] for name, value in form.items()}
+
+        def look(rulings: RulingService) -> dict[str, Any]:
+            room, book = rulings.room, rulings.room.book
+            laid = room.play(key) if key in event.bookings else None
+            undo = book.entries.get(form.get("undo", ""))
+            deal = _number_or_none(form, "deal") if laid is None and undo is None else None
+            deal = deal if deal in event.expected else None
+            kind = form.get("kind", "")
+            subject: Subject | None = key if laid else deal or SUBJECTS.get(kind)
+            if undo is not None:
+                subject = book.subject(undo)
+            entries, changes = book.all_of(subject) if subject is not None else [], RulingChanges(event, room)
+            return {
+                "changes": [changes.of(entry) for entry in (*entries, *((undo,) if undo else ()))],
+                "laid": laid,
+                "undo": undo,
+                "deal": deal,
+                "after": room.last_word(subject) if subject is not None else None,
+                "entered": room.results.get(key) if key else None,
+                "entries": [(entry, book.counts(entry.id)) for entry in entries],
+                "deadline": book.deadline,
+                "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
+            }
+
+        values = self._rulings.look(look)
+        values["told"] = {one.entry.id: self._telling(request).of(one) for one in values.pop("changes")}
+        kinds = OF_PLAY if values["laid"] else ("fouled",) if values["deal"] else OF_EVENT
+        kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
+        values |= {
+            "filled": filled,
+            "kinds": kinds,
+            "kind": kind or (kinds[0] if values["deal"] else None),
+            "id": f"ruling-{uuid.uuid4().hex}",
+            "players": event.players,
+            "offered": event.players if len(event.players) <= LISTED else {},
+            "last_table": max((table for table, _ in event.bookings), default=1),
+            "last_deal": max(event.expected, default=1),
+            "as_ranges": as_ranges,
+            "rounds": sorted({round_ for _, round_ in event.bookings}),
+            "awards": event.profile.awards,
+            "fines": event.profile.false_hu.fines.value,
+        } | _riichi(event.profile)
+        return render_page(request, "ruling_new.html", "ruling_new", visitor_of(request), error=error, values=values)
+
+    def _telling(self, request: Request) -> RulingWriter:
+        event = self._rulings.event
+        return RulingWriter(catalogue_for(request), event.players, event.profile.awards)
+
+
+def _riichi(rules: Rules) -> dict[str, object]:
+    """Give what the form of a hand of riichi depends on; `of_riichi` says whether the event plays it."""
+    if not isinstance(rules, RiichiProfile):
+        return {"of_riichi": False}
+    session = rules.session
+    return {"of_riichi": True, "aborts": session.draw.aborts.value, "live_kan": session.pao.live_kan.value}
+
+
+def play_asked_for(form: Mapping[str, str]) -> tuple[int, int] | None:
+    """Give the play that an address or a form is about: `play=3-2`, or `table=3&round=2`."""
+    written = form.get("play") or f"{form.get('table', '').strip()}-{form.get('round', '').strip()}"
+    found = PLAY.fullmatch(written.strip())
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _place_alone(one: StandingChange) -> bool:
+    return one.imp_before == one.imp_after
+
+
+def _number_or_none(form: Mapping[str, str], field: str) -> int | None:
+    try:
+        return whole_number(form, field)
+    except Refused:
+        return None
+
+
+def _account(request: Request) -> Account:
+    session = visitor_of(request).session
+    if session is None:
+        raise TypeError("a route that asks for `rule` lets nobody in without a session")
+    return session.account
+
+
+def _file(text: str, kind: str, name: str) -> Response:
+    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+OWN_PROFILE: Final = ""
+"""The event's own profile."""
+
+WishedRules = tuple[str, tuple[tuple[str, str], ...]]
+"""A profile's id, and what is changed of it."""
+
+
+class WhatIfPage:
+    """Answers arbiters."""
+
+    def __init__(self, access: Access, rulings: AuditedRulings) -> None:
+        self._access, self._rulings = access, rulings
+        self._turn = threading.Lock()
+        """One at a time: the whole event is counted again."""
+        self._last: tuple[Snapshot, WishedRules, WhatIf] | None = None
+        """What was counted last: a hall's has many pages."""
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [self._access.route("/what-if", self.show, "see_room")]
+
+    async def show(self, request: Request) -> Response:
+        """Show who would change place."""
+        return await run_in_threadpool(self._show, request)
+
+    def _show(self, request: Request) -> Response:
+        event, wishes, error = self._rulings.event, dict(request.query_params), None
+        found: WhatIf | None = None
+        try:
+            found = self._counted(wishes) if "profile" in wishes else None
+        except (RuleError, Refused) as refusal:
+            error = refusal
+        leaf = Pagination.at(wishes.get("page", ""), len(found.players) if found else 0)
+        kept = {name: wishes[name] for name in ("profile", *CHOICES) if name in wishes}
+        values = {
+            "found": found,
+            "shown": found.players[leaf.lines()] if found else (),
+            "leaf": leaf,
+            "kept": urlencode(kept) + "&",
+            "wishes": {"profile": ""} | wishes,
+            "choices": CHOICES,
+            "now": _settings_now(event.profile),
+            "profiles": same_rule_book(event.profile),
+            "own": event.profile.id,
+            "players": event.players,
+        }
+        return render_page(request, "what_if.html", "what_if", visitor_of(request), error=error, values=values)
+
+    def _counted(self, wishes: Mapping[str, str]) -> WhatIf:
+        event = self._rulings.event
+        base = (
+            event.profile
+            if wishes["profile"] in {OWN_PROFILE, event.profile.id}
+            else load_of_same_book(event.profile, wishes["profile"])
+        )
+        asked = {name: wishes[name] for name in CHOICES if wishes.get(name)}
+        if any(value not in CHOICES[name] for name, value in asked.items()):
+            wrong = ", ".join(name for name, value in asked.items() if value not in CHOICES[name])
+            raise Refused("setting_unknown", f"there is no such setting: {wrong}")
+        wished = (base.id, tuple(asked.items()))
+        with self._turn:
+            moment, room = self._rulings.look(lambda rulings: (rulings.room.moment(), rulings.room.fork()))
+            if self._last is None or self._last[0] is not moment or self._last[1] != wished:
+                found = what_if(room, changed_rules(base, asked), event.players, event.plan.teams)
+                self._last = moment, wished, found
+            return self._last[2]
+
+
+def _settings_now(profile: ComparisonRules) -> dict[str, str]:
+    return {
+        "method": profile.imp.method.value,
+        "own_score": profile.datum.own_score.value,
+        "gap": profile.imp.gap.value,
+        "rounding": profile.datum.rounding.value,
+    }

@@ -1,0 +1,282 @@
+"""The plan of an event that has begun: who plays what stays, names, numbers, title and clocks may be corrected.
+
+A correction is a decision in the scorer's journal, as a ruling is: with author, time and reason, seen before it is
+published, taken back by another. `event.toml` in the folder stays as it was.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.errors import ScorerError, StoreError
+from broker.event import PLAYERS, Event
+from broker.event.players import EXTRA_COLUMNS, PARTS, ListedPlayer, current_players, players_csv, read_players
+from broker.event.setup import SESSION_FIELDS, rows_to_fill, session_rows, sessions_of
+from broker.people import Account, PeopleError
+from broker.protocol import (
+    LONGEST_REASON,
+    PLAN_DECISIONS,
+    AnyDecision,
+    PlayerCorrected,
+    Refused,
+    SessionsCorrected,
+    TitleCorrected,
+    Undo,
+)
+from broker.rules import RuleError
+from broker.rulings import (
+    SESSIONS,
+    TITLE,
+    RulingAuthor,
+    RulingBook,
+    RulingDraft,
+    RulingEntry,
+    Subject,
+    corrected_event,
+    corrects_plan,
+    player_subject,
+    tables_concerned,
+)
+from broker.rulings.service import RulingService
+from broker.web import (
+    Access,
+    DeskError,
+    Form,
+    FormMalformed,
+    client_address,
+    read_form,
+    redirect,
+    render_page,
+    typed_fields,
+    visitor_of,
+)
+from broker.web.rulings.audited import AuditedRulings
+
+SHOWN: Final = 100
+"""Players, and corrections, on the page."""
+
+WHO: Final = "set_up"
+WRONG: Final = (DeskError, PeopleError, RuleError, ScorerError, StoreError, Refused)
+NO_SESSION: Final = dict.fromkeys(SESSION_FIELDS, "")
+WORDS: Final = {"name": "setup_session"}
+"""What a field of a session is called, where a player's of that name is called otherwise."""
+
+PLAYER_FIELDS: Final = ("name", *EXTRA_COLUMNS, *PARTS)
+
+
+class PlanChange(NamedTuple):
+    """One thing that is told otherwise. `field`: its word in the catalogue."""
+
+    field: str
+    before: str
+    after: str
+    of: str = ""
+    """Of which session, where it is of one."""
+
+
+class CorrectionsPage:
+    """Answers organisers and the head arbiter."""
+
+    def __init__(self, access: Access, folder: Path, rulings: AuditedRulings, media: Sequence[Route]) -> None:
+        """`media`: routes of the files that stay as they are."""
+        self._access, self._folder, self._rulings, self._media = access, folder, rulings, media
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/setup", self.show, WHO),
+            self._access.route("/setup", self.correct, WHO, ("POST",)),
+            self._access.route("/setup/players.csv", self.players, WHO),
+            *self._media,
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show the plan as it counts, what may be corrected in fields."""
+        return await run_in_threadpool(self._page, request, {})
+
+    async def correct(self, request: Request) -> Response:
+        """Show what a correction would change, or publish it."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request))
+            return await run_in_threadpool(self._corrected, request, form)
+        except WRONG as error:
+            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
+
+    async def players(self, _request: Request) -> Response:
+        """Give the list of players as it counts."""
+        text = await run_in_threadpool(lambda: players_csv(self._listed(self._rulings.event)))
+        return Response(
+            text, media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{PLAYERS}"'}
+        )
+
+    def _corrected(self, request: Request, form: Form) -> Response:
+        if form.get("action") == "change":
+            return self._page(request, form)
+        draft = self._draft(form)
+        if form.get("action") == "publish":
+            self._rulings.give(draft, _account(request), client_address(request), form.get("looked_at", ""))
+            return redirect(request, "/setup", done=draft.id)
+        account = _account(request)
+        author = RulingAuthor(account.full, account.name, account.role)  # type: ignore[arg-type] # who may set up
+
+        def look(rulings: RulingService) -> tuple[str, Event, Event, AnyDecision]:
+            mark, room = rulings.effects(draft, author).mark, rulings.room
+            return mark, room.event, _after(rulings, draft), _about(room.book, draft.decision)
+
+        mark, before, after, about = self._rulings.look(look)
+        changes = self._changes(before, after)
+        if not changes:
+            raise RuleError("nothing_corrected", "this is what the plan says already")
+        looked = {"changes": changes, "tables": sorted(tables_concerned(before, about)), "mark": mark, "draft": draft}
+        kept = {name: value for name, value in form.items() if name not in {"form", "action", "looked_at"}}
+        values = {"looked": looked, "kept": kept}
+        return render_page(request, "plan_look.html", "plan_look", visitor_of(request), values=values)
+
+    # ---- a form, read -----------------------------------------------------------------------
+
+    def _draft(self, form: Form) -> RulingDraft:
+        decisions: dict[str, Callable[[Form], object]] = {
+            "title": lambda form: TitleCorrected(title=_line(form, "title")),
+            "player": self._player,
+            "sessions": lambda form: SessionsCorrected(sessions=sessions_of(form)),
+            "undo": lambda form: Undo(ruling=form.get("undo", "")),
+        }
+        make = decisions.get(form.get("kind", ""))
+        if make is None:
+            raise FormMalformed("the form does not say what it corrects")
+        reason = _line(form, "reason")
+        if not 1 <= len(reason) <= LONGEST_REASON:
+            raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
+        said: dict[str, Any] = {"id": form.get("id", ""), "after": form.get("after") or None, "reason": reason}
+        try:
+            return msgspec.convert(said | {"decision": msgspec.to_builtins(make(form))}, RulingDraft)
+        except msgspec.ValidationError as error:
+            raise RuleError("plan_wrong", str(error)[:300]) from None
+
+    def _player(self, form: Form) -> PlayerCorrected:
+        """Read a correction of a player. Raises RuleError `player_listed_twice`, `country_wrong`."""
+        said = {field: _line(form, field) for field in PLAYER_FIELDS}
+        said["country"] = said["country"].upper()
+        one = PlayerCorrected(player=form.get("player", ""), **said)
+        if one.country and not (one.country.isascii() and one.country.isalpha() and len(one.country) in {2, 3}):
+            raise RuleError("country_wrong", f"{one.country!r} is no country: two or three letters")
+        for other in self._listed(self._rulings.event):
+            of = dict(zip(EXTRA_COLUMNS, other.further, strict=True))
+            for what in ("national", "ema"):
+                if other.player.id != one.player and said[what] and said[what] == of[what]:
+                    raise RuleError("player_listed_twice", f"{what} {said[what]} is {other.player.name}'s already")
+        return one
+
+    # ---- what is shown ----------------------------------------------------------------------
+
+    def _listed(self, event: Event) -> tuple[ListedPlayer, ...]:
+        return current_players(event, self._kept() or ())
+
+    def _kept(self) -> Sequence[ListedPlayer] | None:
+        """Give the list that is kept beside the plan; None where there is one that cannot be read."""
+        try:
+            return read_players(self._folder / PLAYERS)
+        except FileNotFoundError:
+            return ()
+        except (RuleError, ExceptionGroup, OSError):
+            return None
+
+    def _changes(self, before: Event, after: Event) -> list[PlanChange]:
+        changes = [PlanChange("setup_title", before.plan.title, after.plan.title)]
+        had = {one.player.id: one for one in self._listed(before)}
+        for one in self._listed(after):
+            was = had[one.player.id]
+            if was != one:
+                pairs = zip(PLAYER_FIELDS, _cells(was), _cells(one), strict=True)
+                changes += [PlanChange(f"plan_{field}", *cells) for field, *cells in pairs]
+        rows = zip_longest(session_rows(before.plan.sessions), session_rows(after.plan.sessions), fillvalue=NO_SESSION)
+        for row, now in rows:
+            whose = row["name"] or now["name"]
+            changes += [
+                PlanChange(WORDS.get(field, f"plan_{field}"), row[field], now[field], whose) for field in SESSION_FIELDS
+            ]
+        return [change for change in changes if change.before != change.after]
+
+    def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
+        wishes = dict(request.query_params)
+        chosen = form.get("player") or wishes.get("player", "")
+
+        def look(
+            rulings: RulingService,
+        ) -> tuple[Event, dict[str, str | None], list[tuple[RulingEntry, bool, str | None]]]:
+            room, book = rulings.room, rulings.room.book
+            about: dict[str, Subject] = {"title": TITLE, "sessions": SESSIONS, "player": player_subject(chosen)}
+            ruled = [one for one in reversed(book.entries.values()) if corrects_plan(book, one.decision)]
+            lines = [(one, book.counts(one.id), room.last_word(book.subject(one))) for one in ruled]
+            return room.event, {kind: room.last_word(one) for kind, one in about.items()}, lines
+
+        event, last, lines = self._rulings.look(look)
+        kept = self._kept()
+        listed, asked = current_players(event, kept or ()), " ".join(wishes.get("q", "").split())[:100]
+        found = [one for one in listed if asked.casefold() in f"{one.player.id} {' '.join(_cells(one))}".casefold()]
+        filled = {name: value[:2000] for name, value in form.items()}
+        rows = rows_to_fill(event.plan.sessions, filled if filled.get("kind") == "sessions" else None)
+        values = {
+            "event": event,
+            "folder": str(self._folder / "event.toml"),
+            "filled": filled,
+            "unread": PLAYERS if kept is None else "",
+            "last": last,
+            "new_id": lambda: f"plan-{uuid.uuid4().hex}",
+            "found": found[:SHOWN],
+            "more": max(0, len(found) - SHOWN),
+            "asked": asked,
+            "chosen": {one.player.id: dict(zip(PLAYER_FIELDS, _cells(one), strict=True)) for one in listed}.get(chosen),
+            "whose": chosen,
+            "further": EXTRA_COLUMNS,
+            "parts": PARTS,
+            "rows": rows,
+            "rounds": max((play.round for play in event.plan.plays), default=0),
+            "lines": lines[:SHOWN],
+        }
+        done = "plan_published" if "done" in wishes and not error else ""
+        return render_page(request, "plan.html", "setup", visitor_of(request), error=error, done=done, values=values)
+
+
+def _after(rulings: RulingService, draft: RulingDraft) -> Event:
+    """Give the event as it would count."""
+    room = rulings.room
+    book = room.book.copy()
+    entry = RulingEntry(
+        id=draft.id, at=0, author="-", account="", role="organiser", reason="-", decision=draft.decision, number=1
+    )
+    book.add(entry)
+    return corrected_event(room.planned, room.event, book, entry)
+
+
+def _about(book: RulingBook, decision: AnyDecision) -> AnyDecision:
+    """Give what a decision is about: of one that takes back, what was taken back. Raises FormMalformed."""
+    if isinstance(decision, Undo) and decision.ruling in book.entries:
+        decision = book.root(book.entries[decision.ruling]).decision
+    if not isinstance(decision, PLAN_DECISIONS):
+        raise FormMalformed("rulings are taken back where they are given")
+    return decision
+
+
+def _cells(one: ListedPlayer) -> tuple[str, ...]:
+    return (one.player.name, *one.further, one.first_name, one.last_name)
+
+
+def _line(form: Form, field: str) -> str:
+    return " ".join(form.get(field, "").split())
+
+
+def _account(request: Request) -> Account:
+    session = visitor_of(request).session
+    if session is None:
+        raise TypeError("a route that asks for `set_up` lets nobody in without a session")
+    return session.account

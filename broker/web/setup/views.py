@@ -1,0 +1,325 @@
+"""The pages on which an organiser sets an event up: one page, a form a step, each checked before it is kept."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.errors import ScorerError, StoreError
+from broker.event import PLAYERS, PROFILE, SETS, Plan, setup
+from broker.event.deals import COMMITMENT, read_commitment
+from broker.event.file_io import flatten_errors
+from broker.event.movement import NamedPlay, files, is_measurable, measure_movement, summary
+from broker.event.movement.summary import forecast_plan, minutes_a_play
+from broker.event.players import read_saved_players
+from broker.event.readiness import player_list_notes, start_notes, start_problems
+from broker.event.setup import rows_to_fill, typed_session_rows
+from broker.export.carrier_sheets import carrier_layouts, carrier_sheets_pdf
+from broker.people import PeopleError
+from broker.rules import DEFAULT_MCR, RuleError, shipped_profiles
+from broker.store import has_started
+from broker.web import (
+    Access,
+    DeskError,
+    FeaturePages,
+    Form,
+    FormMalformed,
+    MenuEntry,
+    catalogue_for,
+    client_address,
+    read_form,
+    redirect,
+    render_page,
+    typed_fields,
+    visitor_of,
+)
+from broker.web.rulings.audited import AuditedRulings
+from broker.web.setup.corrections import CorrectionsPage
+
+LARGEST: Final = 2 * 2**20
+"""Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
+
+TYPED: Final = frozenset({"name", "title", "profile", "public_address", "keying"})
+"""What of the head is shown again as it was typed, where it was refused."""
+
+SHOWN: Final = 200
+"""Problems and lines on the page."""
+
+WHO: Final = "set_up"
+
+Values = dict[str, object]
+
+
+def setup_pages(folder: Path, *, first: bool = False, rulings: AuditedRulings | None = None) -> FeaturePages:
+    """Give the desk the set-up of the event in `folder`. `first`: in the place of the room, which there is not yet.
+
+    `rulings`: where a scorer is at work, and the plan is only corrected.
+    """
+
+    def routes(access: Access, _feed: object) -> Sequence[Route]:
+        page = SetupPage(access, folder)
+        return CorrectionsPage(access, folder, rulings, page.files()).routes() if rulings else page.routes(first=first)
+
+    return FeaturePages(routes, (MenuEntry("/setup", "setup", WHO),))
+
+
+class SetupPage:
+    """Answers organisers. One change at a time: two browsers may be open."""
+
+    def __init__(self, access: Access, folder: Path) -> None:
+        self._access, self._folder = access, folder
+        self._turn = threading.Lock()
+
+    def routes(self, *, first: bool = False) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            *([self._access.route("/", self.lead, WHO)] if first else ()),
+            self._access.route("/setup", self.show, WHO),
+            self._access.route("/setup", self.change, WHO, ("POST",)),
+            self._access.route("/setup/players.csv", self.players, WHO),
+            *self.files(),
+        ]
+
+    def files(self) -> Sequence[Route]:
+        """Give the routes of files that stay as they are once the event has begun."""
+        return [
+            self._access.route("/setup/movement.csv", self.movement, WHO),
+            self._access.route("/setup/commitment.json", self.commitment, WHO),
+            self._access.route("/setup/carriers.pdf", self.carriers, WHO),
+        ]
+
+    async def lead(self, request: Request) -> Response:
+        """Lead to the set-up."""
+        return redirect(request, "/setup")
+
+    async def show(self, request: Request) -> Response:
+        """Show how far the event is."""
+        return await run_in_threadpool(self._page, request, {})
+
+    async def change(self, request: Request) -> Response:
+        """Check or keep what one form sends."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request), largest=LARGEST)
+            done, values = await run_in_threadpool(self._act, request, form)
+        except (DeskError, PeopleError, RuleError, ScorerError, StoreError) as error:
+            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
+        except ExceptionGroup as several:
+            return await run_in_threadpool(
+                self._page, request, form, flatten_errors(several)[0], "", {"found": flatten_errors(several)}
+            )
+        return await run_in_threadpool(self._page, request, {} if done else form, None, done, values)
+
+    async def movement(self, _request: Request) -> Response:
+        """Give the movement as a file."""
+        plan = await run_in_threadpool(setup.plan_of, self._folder)
+        return _file(files.movement_csv(plan.plays if plan else ()), "movement.csv", "text/csv")
+
+    async def players(self, _request: Request) -> Response:
+        """Give the list of players as a file."""
+        path = self._folder / PLAYERS
+        return _file(await run_in_threadpool(_text_of, path), PLAYERS, "text/csv")
+
+    async def commitment(self, _request: Request) -> Response:
+        """Give what is published before the event."""
+        return _file(await run_in_threadpool(_text_of, self._folder / COMMITMENT), COMMITMENT, "application/json")
+
+    async def carriers(self, request: Request) -> Response:
+        """Give what lies in the carriers, to print: a page a deal, serials and no face."""
+        return await run_in_threadpool(self._carriers, request)
+
+    def _carriers(self, request: Request) -> Response:
+        try:
+            with self._turn:
+                if not (layouts := carrier_layouts(self._folder)):
+                    raise RuleError("no_deal", "there are no deals to print")
+                content = carrier_sheets_pdf(layouts, catalogue_for(request).language)
+        except (RuleError, ScorerError) as error:
+            return self._page(request, {}, error)
+        except ExceptionGroup as several:
+            return self._page(request, {}, flatten_errors(several)[0], "", {"found": flatten_errors(several)})
+        attachment = {"Content-Disposition": 'inline; filename="carriers.pdf"'}
+        return Response(content, media_type="application/pdf", headers=attachment)
+
+    def _act(self, request: Request, form: Form) -> tuple[str, Values]:
+        """Do what a form asks for; give what was done, and what is to be shown of what was only checked."""
+        actions: dict[str, Callable[[Form], tuple[str, Values]]] = {
+            "head": self._head,
+            "check_players": self._check_players,
+            "players": self._keep_players,
+            "look_movement": self._look_movement,
+            "make_movement": self._make_movement,
+            "uncompared": self._keep_uncompared,
+            "check_movement": self._check_movement,
+            "movement": self._keep_movement,
+            "deals": self._make_deals,
+            "own_deals": self._take_deals,
+            "sets": self._take_sets,
+            "take_out": self._take_out,
+            "sessions": self._keep_sessions,
+        }
+        act = actions.get(form.get("action", ""))
+        if act is None:
+            raise FormMalformed("the form does not say what it asks for")
+        with self._turn:
+            done, values = act(form)
+            if done:
+                self._note(request, form["action"])
+        return done, values
+
+    def _note(self, request: Request, action: str) -> None:
+        auth, session = self._access.auth, visitor_of(request).session
+        if auth is not None and session is not None:
+            with auth.store.commit():
+                auth.audit.note(auth.clock(), session.account.name, "set_up", action, address=client_address(request))
+
+    def _head(self, form: Form) -> tuple[str, Values]:
+        name, title, profile = (form.get(field, "").strip() for field in ("name", "title", "profile"))
+        setup.take_head(
+            self._folder,
+            name,
+            title,
+            profile,
+            rules=form.get("rules", ""),
+            keying=form.get("keying", "single"),
+            public_address=form.get("public_address", ""),
+        )
+        return "saved", {}
+
+    def _check_players(self, form: Form) -> tuple[str, Values]:
+        setup.may_change(self._folder)
+        listed = setup.player_list_of(form.get("csv", ""))
+        return "", {"checked_players": listed, "checked_notes": player_list_notes(listed)}
+
+    def _keep_players(self, form: Form) -> tuple[str, Values]:
+        setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
+        return "saved", {}
+
+    def _look_movement(self, form: Form) -> tuple[str, Values]:
+        rounds = _rounds(form)
+        return "", {"ahead": setup.rounds_ahead(self._folder, rounds), "asked": rounds}
+
+    def _keep_uncompared(self, _form: Form) -> tuple[str, Values]:
+        setup.take_uncompared(self._folder)
+        return "saved", {}
+
+    def _make_movement(self, form: Form) -> tuple[str, Values]:
+        made = setup.made_movement(self._folder, _rounds(form))
+        setup.take_movement(self._folder, made)
+        return "saved", {}
+
+    def _check_movement(self, form: Form) -> tuple[str, Values]:
+        setup.may_change(self._folder)
+        found = setup.movement_of(form.get("csv", ""))
+        return "", {"checked_movement": found, "measures": _measures(found.plays)}
+
+    def _keep_movement(self, form: Form) -> tuple[str, Values]:
+        found = setup.movement_of(form.get("csv", ""))
+        if found.problems:
+            return "", {"checked_movement": found, "measures": ""}
+        setup.take_movement(self._folder, found)
+        return "saved", {}
+
+    def _make_deals(self, _form: Form) -> tuple[str, Values]:
+        setup.make_deals(self._folder)
+        return "saved", {}
+
+    def _take_deals(self, form: Form) -> tuple[str, Values]:
+        setup.take_deals(self._folder, form.get("csv", ""))
+        return "saved", {}
+
+    def _take_sets(self, form: Form) -> tuple[str, Values]:
+        setup.take_sets(self._folder, form.get("csv", ""))
+        return "saved", {}
+
+    def _take_out(self, form: Form) -> tuple[str, Values]:
+        if not form.get("sure"):
+            raise FormMalformed("it was not ticked that what is laid and printed counts no longer")
+        setup.take_out(self._folder)
+        return "saved", {}
+
+    def _keep_sessions(self, form: Form) -> tuple[str, Values]:
+        setup.take_sessions(self._folder, typed_session_rows(form))
+        return "saved", {}
+
+    def _page(
+        self, request: Request, form: Form, error: Exception | None = None, done: str = "", more: Values | None = None
+    ) -> Response:
+        values = {**self._values(form), "found": [], "checked_players": (), "checked_movement": None, "measures": ""}
+        values |= {"ahead": {}, "asked": 0, "checked_notes": ()}
+        values |= more or {}
+        return render_page(request, "setup.html", "setup", visitor_of(request), error=error, done=done, values=values)
+
+    def _values(self, form: Form) -> Values:
+        try:
+            plan = setup.plan_of(self._folder)
+        except ScorerError:
+            plan = None  # the list of problems names what is wrong with the file
+        plays, minutes = plan.plays if plan else (), minutes_a_play(plan) if plan else 0
+        kept = read_saved_players(self._folder, plan)
+        return {
+            "plan": plan,
+            "started": has_started(self._folder),
+            "folder": str(self._folder),
+            "profiles": shipped_profiles(),
+            "own_rules": form.get("rules", _text_of(self._folder / PROFILE)),
+            "filled": {**_head_of(plan), **{key: value for key, value in form.items() if key in TYPED}},
+            "csv": {"players": "", "movement": "", form.get("action", "").removeprefix("check_"): form.get("csv", "")},
+            "players": kept if (self._folder / PLAYERS).exists() else (),
+            "plays": plays,
+            "shown": SHOWN,
+            "rounds": max((play.round for play in plays), default=0),
+            "coming": forecast_plan(plan) if plan else None,
+            "minutes": minutes,
+            "deals": setup.deals_made(self._folder),
+            "root": _root(self._folder),
+            "sessions": rows_to_fill(plan.sessions if plan else (), form if form.get("action") == "sessions" else None),
+            "problems": start_problems(self._folder) if plan else [],
+            "notes": start_notes(plan, kept) if plan else [],
+            "sets": setup.sets_kept(self._folder),
+            "registry": str(self._folder / SETS),
+        }
+
+
+def _rounds(form: Form) -> int:
+    rounds, most = form.get("rounds", ""), setup.MOST_ROUNDS
+    if not (rounds.isascii() and rounds.isdigit() and len(rounds) <= 3 and 1 <= int(rounds) <= most):  # noqa: PLR2004 - digits
+        raise RuleError("malformed", f"rounds are 1 to {most}")
+    return int(rounds)
+
+
+def _head_of(plan: Plan | None) -> dict[str, str]:
+    return {
+        "name": plan.name if plan else "",
+        "title": plan.title if plan else "",
+        "profile": plan.profile if plan else DEFAULT_MCR,
+        "keying": plan.keying if plan else "single",
+        "public_address": plan.public_address if plan else "",
+    }
+
+
+def _measures(plays: Sequence[NamedPlay]) -> str:
+    return summary.measures_in_words(measure_movement(plays)) if plays and is_measurable(plays) else ""
+
+
+def _root(folder: Path) -> str:
+    try:
+        return read_commitment(folder / COMMITMENT).root
+    except (RuleError, OSError):
+        return ""
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _file(content: str, name: str, media: str) -> Response:
+    return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -1,0 +1,140 @@
+"""Charts and QR codes as SVG that the page's own style colours (light, dark and print).
+
+pygal's own style and script are taken out: no page of ours has anything inline that could style or run. A chart says
+nothing that does not stand in a table beside it. zxing-cpp makes the QR codes.
+"""
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+from xml.etree.ElementTree import Element, tostring
+
+import numpy as np
+import pygal
+import zxingcpp
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from broker.protocol import SEATS
+from broker.scorer.sheets import DealSheet, PlayerSheet
+from broker.scorer.standings import StandingsHistory
+
+# pygal puts a finder of an outdated kind among those of the interpreter, for maps that nobody here draws: each import
+# that fails afterwards would warn of it.
+sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
+
+SIZE: Final = {"width": 720, "height": 320}
+SETTINGS: Final = {
+    "js": [],
+    "css": [],
+    "explicit_size": False,
+    "disable_xml_declaration": True,
+    "no_prefix": True,
+    "truncate_legend": 24,
+    "legend_at_bottom": True,
+    "legend_at_bottom_columns": 2,
+    "show_x_guides": False,
+    "margin": 8,
+}
+MOST_RULES: Final = 8
+"""Rules across a chart."""
+
+MOST_PLAYS: Final = 40
+"""Bars side by side that can still be told apart; of more tables the traveller says more than a chart."""
+
+REMOVED_TAGS: Final = {"style", "script", "desc"}
+NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
+
+
+def course_chart(course: StandingsHistory, about: str) -> Markup:
+    """Draw the IMPs of some players, added up deal by deal."""
+    chart = pygal.Line(**SIZE, **SETTINGS, show_dots=len(course.deals) < MOST_PLAYS)
+    chart.x_labels = [str(deal) for deal in course.deals]
+    for line in course.lines:
+        chart.add(line.name, [float(Fraction(imp)) for imp in line.imps])
+    return _drawn(chart, about, [float(Fraction(imp)) for line in course.lines for imp in line.imps])
+
+
+def deal_chart(sheet: DealSheet, about: str, seats: Mapping[str, str]) -> Markup | None:
+    """Draw how a deal went around the room: the points of each seat, in the order in which tables played it."""
+    plays = sorted((play for group in sheet.groups for play in group.plays), key=lambda play: (play.round, play.table))
+    if not 1 < len(plays) <= MOST_PLAYS:
+        return None
+    chart = pygal.Bar(**SIZE, **SETTINGS)
+    chart.x_labels = [str(play.table) for play in plays]
+    for seat in SEATS:
+        chart.add(seats[seat], [play.seats[seat].points for play in plays])
+    points = [line.points for play in plays for line in play.seats.values() if line.points is not None]
+    return _drawn(chart, about, points)
+
+
+def player_chart(sheet: PlayerSheet, about: str, seats: Mapping[str, str]) -> Markup | None:
+    """Draw a player's points against the IMPs that they gave, by seat."""
+    told = [(play.seat, play.line.points, play.line.imp) for play in sheet.plays]
+    if sum(points is not None and imp is not None for _, points, imp in told) < 2:  # noqa: PLR2004 - one dot shows nothing
+        return None
+    chart = pygal.XY(**SIZE, **SETTINGS, stroke=False, dots_size=5)
+    for seat in SEATS:
+        chart.add(seats[seat], _dots((points, imp) for at, points, imp in told if at == seat))
+    heights = [imp for _, imp in _dots((points, imp) for _, points, imp in told)]
+    return _drawn(chart, about, heights, "chart dotted")
+
+
+def _dots(pairs: Iterable[tuple[int | None, int | str | None]]) -> Sequence[tuple[float, float]]:
+    return [(float(x), float(Fraction(y))) for x, y in pairs if x is not None and y is not None]
+
+
+def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str = "chart") -> Markup:
+    """Give the drawing without what the page's policy forbids, told to those who cannot see it by its name.
+
+    Points and IMPs are whole: so are the numbers at the side, which hold all `heights` and 0.
+    """
+    low, high = math.floor(min(*heights, 0, 0)), math.ceil(max(*heights, 0, 0))
+    step = max(1, -(-(high - low) // MOST_RULES))
+    chart.y_labels = list(range(step * (low // step), high + step, step))
+    root: Element = chart.render_tree()
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if (
+                not isinstance(child.tag, str)
+                or child.tag.removeprefix(NAMESPACE) in REMOVED_TAGS
+                or _is_overlay(child)
+            ):
+                parent.remove(child)
+        parent.attrib.pop("style", None)
+    root.attrib.pop("id", None)
+    root.set("class", kind)
+    root.set("role", "img")
+    root.set("aria-label", about)
+    return Markup(tostring(root, encoding="unicode"))  # noqa: S704 - ElementTree has escaped all text
+
+
+def _is_overlay(element: Element) -> bool:
+    """Say whether a group is there for pygal's script alone; the dots lie in another."""
+    return element.get("class", "").endswith(("tooltip-overlay", "text-overlay"))
+
+
+QUIET = 4
+"""Modules of white around it, as ISO/IEC 18004 wants."""
+
+
+def _runs(black: NDArray[np.bool_]) -> Iterator[str]:
+    """Give each run of black modules of a row as one piece of a path: a sheet may have many codes."""
+    for y, row in enumerate(black, QUIET):
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], row, [False])).astype(np.int8))) + QUIET
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
+            yield f"M{start} {y}h{end - start}v1h{start - end}z"
+
+
+def qr(text: str) -> Markup:
+    """Give the QR code of a text, error correction M (15 %)."""
+    barcode = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode, ec_level="M")
+    black = np.asarray(zxingcpp.write_barcode_to_image(barcode, add_quiet_zones=False)) == 0
+    size = len(black) + 2 * QUIET
+    runs = "".join(_runs(black))
+    return Markup(
+        '<svg class="qr" viewBox="0 0 {size} {size}" role="img" aria-label="QR: {text}">'
+        '<rect width="{size}" height="{size}"/><path d="{runs}"/></svg>'
+    ).format(size=size, text=text, runs=runs)

@@ -1,0 +1,391 @@
+"""The arbiters' dashboard: the room as one live page, and the buttons *I go* and *Seen* for calls and alerts.
+
+A phone draws sixty cards, and a hall may have a thousand tables: the cards come in pages.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl
+
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from broker.errors import ScorerError
+from broker.event import Origin
+from broker.people import Account, Authentication, PeopleError
+from broker.scorer.standings import no_origin, standings_csv
+from broker.scorer.view import AlertView, DashboardView, TableView, ViewFeed
+from broker.scorer.view import view_json as written
+from broker.web import (
+    CARDS_A_PAGE,
+    EVENT_STREAM,
+    LANGUAGES,
+    Access,
+    AlertGone,
+    AttendedThread,
+    Catalogue,
+    DeskError,
+    EncodeView,
+    EventStreams,
+    Form,
+    FormMalformed,
+    Language,
+    NoCall,
+    Pagination,
+    PublicViews,
+    Renderer,
+    Rendering,
+    StreamPace,
+    Visitor,
+    alert_value,
+    calling_tables,
+    catalogue_for,
+    catalogues,
+    client_address,
+    environment,
+    read_form,
+    redirect,
+    render_page,
+    split_alerts,
+    sse_event,
+    visitor_of,
+)
+
+BYTE_ORDER_MARK: Final = "\ufeff"
+"""Without it Excel garbles Chinese names."""
+
+ANYBODY: Final = Visitor(open_room=True)
+"""Who asks a desk that nobody has an account of."""
+
+
+class CardsWanted(NamedTuple):
+    """What the address asks for: a page of cards, or whichever page has a table's."""
+
+    page: str = ""
+    table: str = ""
+
+
+FIRST_CARDS: Final = CardsWanted()
+
+
+class DashboardRenderer:
+    """Renders views. A room is kept until the view changes: any number of readers cost one rendering a language."""
+
+    def __init__(
+        self,
+        *,
+        sheets: bool = False,
+        grids: bool = False,
+        teams: Iterable[str] = (),
+        origin_of: Callable[[str], Origin] = no_origin,
+        attends: bool = False,
+    ) -> None:
+        """`sheets`: there are travellers and players' sheets to point to; `grids`: the arbiters' grid and feed.
+
+        `teams`: as the event lists them, for the addresses of their sheets. `origin_of`: a player's country and club.
+        `attends`: calls and alerts have buttons.
+        """
+        self.origin_of = origin_of
+        self._sheets, self._grids, self._attends = sheets, grids, attends
+        self._numbers = {team: at for at, team in enumerate(teams, 1)}
+        self._open = PublicViews()
+        self._public: tuple[DashboardView, DashboardView] | None = None
+        self._rooms: tuple[DashboardView | None, dict[Audience, Rendering]] = (None, {})
+        """What was rendered of the newest view."""
+        self._renderings = Renderer()
+
+    def seen_by(self, view: DashboardView, visitor: Visitor) -> DashboardView:
+        """Give what a visitor may know of a view."""
+        if visitor.may("see_room"):
+            return view
+        kept = self._public
+        if kept is None or kept[0] is not view:
+            kept = self._public = (view, self._open.of(view))
+        return kept[1]
+
+    def whole(
+        self,
+        view: DashboardView,
+        words: Catalogue,
+        now: int,
+        visitor: Visitor = ANYBODY,
+        wanted: CardsWanted = FIRST_CARDS,
+    ) -> str:
+        """Render the page. `now` (ms since 1970) is told as the time of what is shown."""
+        leaf = CardsPage.of(view, wanted).leaf
+        here = f"page={leaf.number}&" if leaf.number > 1 else ""
+        return (
+            environment()
+            .get_template("page.html")
+            .render(
+                room=self.room(view, words, visitor, wanted),
+                view=view,
+                words=words,
+                say=words.say,
+                names=[(language, catalogues()[language]) for language in LANGUAGES],
+                now=now,
+                stream=f"/events?show=page&{here}lang={words.language}",
+                here=f"?{here}",
+                visitor=visitor,
+                sheets=self._sheets,
+                grids=self._grids,
+                log_in=visitor.open_public,
+                attends=self._attends and visitor.may("give_orders"),
+                to="/",
+                back=f"/?{here}",
+            )
+        )
+
+    def room(
+        self, view: DashboardView, words: Catalogue, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
+    ) -> Markup:
+        """Give the part that changes: everything but the head and the banners of the connection."""
+        return self.rendering(view, words, visitor, wanted).whole
+
+    def rendering(
+        self, view: DashboardView, words: Catalogue, visitor: Visitor = ANYBODY, wanted: CardsWanted = FIRST_CARDS
+    ) -> Rendering:
+        """Render the part that changes, in parts."""
+        if self._rooms[0] is not view:
+            self._rooms = (view, {})
+        rendered, view = self._rooms[1], self.seen_by(view, visitor)
+        cards = CardsPage.of(view, wanted)
+        # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
+        rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules
+        audience = (words.language, rights, cards.leaf.number)
+        if audience not in rendered:
+            values = {
+                "view": view,
+                "cards": cards,
+                "say": words.say,
+                "calling": calling_tables(view.tables),
+                "alerts": split_alerts(view.alerts),
+                "arbiter": rights[0],
+                "commands": rights[1],
+                "rules": rights[2],
+                "attends": self._attends and rights[1],
+                "numbers": self._numbers,
+                "words": words,
+                "sheets": self._sheets,
+                "origin_of": self.origin_of,
+            }
+            rendered[audience] = self._renderings.render(audience, environment().get_template("room.html"), values)
+        return rendered[audience]
+
+
+class DashboardPage:
+    """Answers from the feed's newest view."""
+
+    def __init__(
+        self, feed: ViewFeed, streams: EventStreams, pace: StreamPace, access: Access, pages: DashboardRenderer
+    ) -> None:
+        self._feed = feed
+        self._streams = streams
+        self._pace = pace
+        self._access = access
+        self._pages = pages
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes. Whether the desk is alive is told to everybody, and nothing else."""
+        return [
+            self._access.route("/", self.page, "see_public"),
+            self._access.route("/events", self.events, "see_public"),
+            self._access.route("/view.json", self.view, "see_public"),
+            self._access.route("/standings.csv", self.standings, "see_public"),
+            Route("/health", self.health),
+        ]
+
+    async def page(self, request: Request) -> Response:
+        """The page, with the newest view already in it."""
+        html = self._pages.whole(
+            self._feed.current,
+            catalogue_for(request),
+            time.time_ns() // 1_000_000,
+            visitor_of(request),
+            _cards_wanted(request),
+        )
+        return Response(html, media_type="text/html", headers={"Vary": "Accept-Language, Cookie"})
+
+    async def events(self, request: Request) -> Response:
+        """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
+        if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
+            return Response(media_type=EVENT_STREAM)
+        if request.query_params.get("show") == "page":
+            return self._stream(self._page_by_page(request), self._pace.room, visitor_of(request))
+        visitor = visitor_of(request)
+
+        def as_json(view: DashboardView) -> bytes:
+            return sse_event("view", view.version, written(self._pages.seen_by(view, visitor)).decode())
+
+        return self._stream(as_json, self._pace, visitor)
+
+    def _page_by_page(self, request: Request) -> EncodeView:
+        """Tell one reader of the page what has changed in it since it was told last."""
+        words, visitor, wanted = catalogue_for(request), visitor_of(request), _cards_wanted(request)
+        last: Rendering | None = None
+
+        def as_page(view: DashboardView) -> bytes | None:
+            nonlocal last
+            now, before = self._pages.rendering(view, words, visitor, wanted), last
+            last = now
+            text = now.after(before)
+            return None if text is None else sse_event("page", view.version, text)
+
+        return as_page
+
+    def _stream(self, tell: EncodeView, pace: StreamPace, visitor: Visitor) -> Response:
+        stream = self._streams.follow(self._feed, tell, pace, lambda: self._access.goes_on(visitor))
+        return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
+
+    async def view(self, request: Request) -> Response:
+        """The newest view, for other programs."""
+        return Response(written(self._seen(visitor_of(request))), media_type="application/json")
+
+    async def standings(self, request: Request) -> Response:
+        """The standings as a file."""
+        view = self._seen(visitor_of(request))
+        attachment = f'attachment; filename="standings-{view.event}-{view.version}.csv"'
+        text = BYTE_ORDER_MARK + standings_csv(view.standings, self._pages.origin_of)
+        return Response(text, media_type="text/csv", headers={"Content-Disposition": attachment})
+
+    async def health(self, _request: Request) -> Response:
+        """Whether the desk answers, and what it knows of the line behind it."""
+        view = self._feed.current
+        return JSONResponse({"ok": True, "version": view.version, "connected": view.connected})
+
+    def _seen(self, visitor: Visitor) -> DashboardView:
+        return self._pages.seen_by(self._feed.current, visitor)
+
+
+def _cards_wanted(request: Request) -> CardsWanted:
+    return CardsWanted(request.query_params.get("page", ""), request.query_params.get("table", ""))
+
+
+Audience = tuple[Language, tuple[bool, bool, bool], int]
+"""Language, rights and page of cards of those who see the same."""
+
+
+class CardsPage(NamedTuple):
+    """The cards of one page."""
+
+    leaf: Pagination
+    shown: tuple[TableView, ...]
+
+    @classmethod
+    def of(cls, view: DashboardView, wanted: CardsWanted) -> "CardsPage":
+        """Give the page that is wanted, or the nearest that there is."""
+        numbers = [str(table.table) for table in view.tables] if wanted.table else []
+        page = str(numbers.index(wanted.table) // CARDS_A_PAGE + 1) if wanted.table in numbers else wanted.page
+        leaf = Pagination.at(page, len(view.tables), CARDS_A_PAGE)
+        return cls(leaf, view.tables[leaf.lines(CARDS_A_PAGE)])
+
+    def way(self, table: int, language: str) -> str:
+        """Give the address of a table's card, as seen from this page."""
+        here = self.leaf.of == 1 or any(one.table == table for one in self.shown)
+        return f"#table-{table}" if here else f"/?table={table}&lang={language}#table-{table}"
+
+
+CALLS_RIGHT: Final = "give_orders"
+ATTENDED_PATH: Final = "/attended"
+
+BACK: Final = ("/", "/grid")
+"""Pages that have such buttons."""
+
+KEPT_FIELDS: Final = ("page", "kind")
+"""What of their addresses leads back to where the button was: one that is pressed on the last page stays there."""
+
+ACTIONS: Final = {"go": "call_taken", "stay": "call_left", "see": "alert_seen", "unsee": "alert_unseen"}
+"""Names of buttons, and how the audit log calls what they do."""
+
+LONGEST_NUMBER: Final = 15
+LONGEST_KEPT: Final = 64
+
+
+class CallsPage:
+    """Answers arbiters."""
+
+    def __init__(self, access: Access, scorer: AttendedThread, auth: Authentication, feed: ViewFeed) -> None:
+        self._access, self._scorer, self._auth, self._feed = access, scorer, auth, feed
+
+    def routes(self) -> Sequence[Route]:
+        """Give the route."""
+        return [self._access.route(ATTENDED_PATH, self.press, CALLS_RIGHT, ("POST",))]
+
+    async def press(self, request: Request) -> Response:
+        """Do what a button says, and lead back to its page."""
+        try:
+            form = await read_form(request, visitor_of(request))
+            await run_in_threadpool(self._do, request, form)
+        except (PeopleError, DeskError, ScorerError) as error:
+            return render_page(request, "refused.html", "refused", visitor_of(request), error=error)
+        path, asked = _back(form.get("to", ""))
+        return redirect(request, path, **asked)
+
+    def _do(self, request: Request, form: Form) -> None:
+        """Note it first and commit the note last: where it is refused, or no news, there is no note of it."""
+        session = visitor_of(request).session
+        if session is None:
+            raise TypeError(f"a route that asks for `{CALLS_RIGHT}` lets nobody in without a session")
+        action = next((one for one in ACTIONS if one in form), "")
+        about, work = self._work(action, form.get(action, ""), session.account)
+        with suppress(_NoNews), self._auth.store.commit():
+            self._auth.audit.note(
+                self._auth.clock(), session.account.name, ACTIONS[action], about, address=client_address(request)
+            )
+            if not self._scorer.ask(work):
+                raise _NoNews
+
+    def _work(self, action: str, value: str, who: Account) -> tuple[str, Callable[[], bool]]:
+        """Give what it is about, and what is to be done. Raises NoCall, AlertGone, FormMalformed."""
+        attended = self._scorer.attended
+        if action in ("go", "stay"):
+            table, seen = self._call(value)
+            number, since = table.table, table.calling_since
+            if action == "go":
+                return str(number), lambda: attended.go(number, since, seen, who.name, who.full)
+            return str(number), lambda: attended.stay(number, since, seen, who.name)
+        if action in ("see", "unsee"):
+            alert = self._alert(value)
+            about = f"{alert.code} {alert.table or ''}".strip()
+            if action == "see":
+                return about, lambda: attended.see(alert, who.name, who.full)
+            return about, lambda: attended.unsee(alert)
+        raise FormMalformed("no button was pressed")
+
+    def _call(self, value: str) -> tuple[TableView, int]:
+        """Read `TABLE-SEEN`: a table that calls, and since when somebody went there as it was shown; 0: nobody."""
+        table, _, seen = value.partition("-")
+        if not (_is_number(table) and _is_number(seen)):
+            raise FormMalformed("a call is named by its table and by who goes there")
+        for one in self._feed.current.tables:
+            if one.table == int(table) and one.calling:
+                return one, int(seen)
+        raise NoCall(f"table {table} does not call the arbiter")
+
+    def _alert(self, value: str) -> AlertView:
+        for one in self._feed.current.alerts:
+            if alert_value(one) == value:
+                return one
+        raise AlertGone("this alert is not kept any more")
+
+
+class _NoNews(Exception):
+    """What a button says was so already."""
+
+
+def _back(to: str) -> tuple[str, dict[str, str]]:
+    """Read where a form came from: a page of ours, and what it was asked for. Whatever else is said leads nowhere."""
+    path, _, query = to.partition("?")
+    if path not in BACK:
+        return BACK[0], {}
+    said = dict(parse_qsl(query))
+    return path, {name: said[name][:LONGEST_KEPT] for name in KEPT_FIELDS if name in said}
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER

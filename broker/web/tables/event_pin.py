@@ -1,0 +1,138 @@
+"""The event's PIN for arbiters: set at the desk, kept as a hash in the event's folder, told to all tables."""
+
+import threading
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+from msgspec import ValidationError, convert
+
+from broker.files import write_private
+from broker.protocol import ArbiterPin, Milliseconds, PinHash, encode, topics
+from broker.protocol.arbiter_pin import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark
+from broker.scorer.view import TableView
+from broker.web import NothingToPairWith, PinUnusable
+
+PIN_FILE: Final = "arbiter-pin"
+
+TURN: Final = threading.Lock()
+"""One sets or tells a PIN at a time: what the broker keeps is what was published last, and that must be the newest."""
+
+
+class StoredPin(NamedTuple):
+    """What is kept of a PIN."""
+
+    hash: str
+    set_at: int
+    """Ms since 1970; 0 where the file is from before desks told it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinsAtTables:
+    """Tables that have been heard, by which PIN lets arbiters in there; each by number."""
+
+    none: tuple[int, ...] = ()
+    another: tuple[int, ...] = ()
+    same: tuple[int, ...] = ()
+    """Those that have the event's."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventPin:
+    """The file that holds the hash, and when it was set; there may be none."""
+
+    path: Path
+
+    @classmethod
+    def beside(cls, passwords: Path) -> "EventPin":
+        """Give the one of an event whose tables have these passwords."""
+        return cls(passwords.with_name(PIN_FILE))
+
+    def kept(self) -> StoredPin | None:
+        """Give what is kept; None where no PIN was set. Raises NothingToPairWith where the file cannot be used."""
+        try:
+            hashed, *times = self.path.read_text(encoding="ascii").split()
+            (set_at,) = times or ("0",)
+            return StoredPin(convert(hashed, PinHash), convert(int(set_at), Milliseconds))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, ValidationError):
+            raise NothingToPairWith(f"{self.path.name} holds no PIN's hash: set the PIN again") from None
+
+    def hashed(self) -> str | None:
+        """Give the hash; None where no PIN was set. Raises NothingToPairWith where the file cannot be used."""
+        kept = self.kept()
+        return kept and kept.hash
+
+    def set(self, pin: str, again: str, now: int = 0) -> None:
+        """Keep another PIN's hash. `now`: ms since 1970.
+
+        Raises PinUnusable, NothingToPairWith where it cannot be written.
+        """
+        if not is_pin(pin):
+            raise PinUnusable(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits")
+        if pin != again:
+            raise PinUnusable("the PIN was typed differently the second time")
+        hashed = hash_pin(pin)
+        with TURN:
+            self.keep(StoredPin(hashed, max(now, self._last() + 1)))
+
+    def keep(self, kept: StoredPin) -> None:
+        """Write the file. Raises NothingToPairWith where it cannot be written."""
+        try:
+            write_private(self.path, f"{kept.hash}\n{kept.set_at}\n".encode())
+        except OSError as error:
+            raise NothingToPairWith(f"the PIN cannot be kept: {error.strerror}") from None
+
+    def _last(self) -> int:
+        """Give when the last one was set: a clock that was put back must not make the next one older."""
+        try:
+            kept = self.kept()
+        except NothingToPairWith:
+            return 0
+        return kept.set_at if kept else 0
+
+    def at_tables(self, tables: tuple[TableView, ...]) -> PinsAtTables:
+        """Sort the tables that have said anything by the PIN that they have."""
+        hashed = self.hashed()
+        event = hashed and pin_mark(hashed)
+        heard = [table for table in tables if table.lifecycle is not None]
+        none = tuple(table.table for table in heard if table.pin is None)
+        same = tuple(table.table for table in heard if event and table.pin == event)
+        return PinsAtTables(
+            none, tuple(table.table for table in heard if event and table.pin not in (None, event)), same
+        )
+
+
+class _Sender(Protocol):
+    """What is needed of a link."""
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Send one message if connected."""
+
+
+class PinPublisher:
+    """Tells the tables the event's PIN, by its hash; the broker keeps it for those that are off."""
+
+    def __init__(self, event: str, tables: Sequence[int], pin: EventPin, sender: _Sender) -> None:
+        self._event, self._tables, self._pin, self._sender = event, tables, pin, sender
+
+    def tell(self) -> None:
+        """Say it to all tables, if there is one that can be used. By any thread: each tells what is set by then."""
+        with TURN:
+            self._tell()
+
+    def _tell(self) -> None:
+        try:
+            kept = self._pin.kept()
+        except NothingToPairWith:
+            return
+        if kept is None:
+            return
+        for table in self._tables:
+            message = ArbiterPin(
+                id=uuid.uuid4().hex, event=self._event, table=table, set_at=kept.set_at, hash=kept.hash
+            )
+            self._sender.publish(topics.PIN.at(self._event, table=table), encode(message), retain=True)

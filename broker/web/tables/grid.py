@@ -1,0 +1,121 @@
+"""The arbiters' grid of tables and rounds, and the feed of the wire."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+from broker.protocol import TOPICS
+from broker.scorer.carriers import Carrier
+from broker.scorer.grid import NEEDS, GridRow, grid, urgent
+from broker.scorer.publisher import WireLog
+from broker.scorer.snapshot import Snapshot
+from broker.scorer.view import DashboardView, TableView, ViewFeed
+from broker.web import (
+    Catalogue,
+    DealLine,
+    LivePage,
+    LivePages,
+    Pagination,
+    Sheets,
+    Visitor,
+    calling_tables,
+    split_alerts,
+)
+from broker.web.tables.carriers import CarriersNow
+
+TABLES_A_PAGE: Final = 50
+MESSAGES_A_PAGE: Final = 60
+DEALS: Final = 16
+"""Deals outstanding, beside the grid; the page of carriers has all."""
+
+
+ALL_WANTS: Final = "wants"
+"""Asks for the tables that want looking after, whatever the reason."""
+
+
+class Outstanding(NamedTuple):
+    """A deal that some table has yet to play, and its carriers."""
+
+    line: DealLine
+    carriers: list[Carrier]
+
+
+class GridPage:
+    """Answers arbiters. `clock` gives ms since 1970."""
+
+    def __init__(self, feed: ViewFeed, sheets: Sheets, carriers: CarriersNow, clock: Callable[[], int]) -> None:
+        self._feed, self._sheets, self._carriers, self._clock = feed, sheets, carriers, clock
+        self._rows: tuple[Snapshot, Sequence[TableView], tuple[GridRow, ...]] | None = None
+
+    def routes(self, live: LivePages) -> Sequence[Route]:
+        """Give the routes."""
+        return live.routes("/grid", self.show, "see_room")
+
+    def show(self, request: Request, visitor: Visitor, words: Catalogue) -> LivePage:
+        """Show where each play stands, how much of its time is left, who calls since when, and what is the matter.
+
+        Nothing in it goes on with every second: the browser counts, and a table that is over its time is one more that
+        wants looking after.
+        """
+        view, moment = self._feed.current, self._sheets.moment(visitor)
+        wanting = urgent(self._all(moment, view.tables), self._clock())
+        only = request.query_params.get("kind", "")
+        only = only if only in (ALL_WANTS, *NEEDS) else ""
+        chosen = [row.view for row, wants in wanting if only in (ALL_WANTS, *wants)] if only else list(view.tables)
+        leaf = Pagination.at(request.query_params.get("page", ""), len(chosen), TABLES_A_PAGE)
+        values = {
+            "view": view,
+            "grid": grid(moment, chosen[leaf.lines(TABLES_A_PAGE)]),
+            "leaf": leaf,
+            "only": only,
+            "wanting": {row.view.table: wants for row, wants in wanting},
+            "wants": Counter(want for _, wants in wanting for want in wants),
+            "calls": calling_tables(view.tables),
+            "alerts": split_alerts(view.alerts),
+            "outstanding": (outstanding := self._outstanding(visitor, view))[:DEALS],
+            "outstanding_more": len(outstanding) - DEALS,
+        }
+        return LivePage("grid.html", words.say("grid"), values)
+
+    def _all(self, moment: Snapshot, tables: Sequence[TableView]) -> tuple[GridRow, ...]:
+        """Give the rows of all tables, made once for all readers of a moment."""
+        if self._rows is None or self._rows[0] is not moment or self._rows[1] is not tables:
+            self._rows = moment, tables, grid(moment, tables).rows
+        return self._rows[2]
+
+    def _outstanding(self, visitor: Visitor, view: DashboardView) -> list[Outstanding]:
+        """Give the deals that some table has yet to play, and where their carriers are.
+
+        Of many those come first of which the fewest plays are missing.
+        """
+        carriers: dict[int, list[Carrier]] = {}
+        for one in self._carriers.at(view).carriers:
+            carriers.setdefault(one.deal, []).append(one)
+        lines = self._sheets.deals(visitor)
+        left = [line for line in lines if not line.complete]
+        if len(left) > DEALS:
+            left.sort(key=lambda line: line.expected - (line.plays_in or 0))
+        return [Outstanding(line, carriers.get(line.deal, [])) for line in left]
+
+
+class WirePage:
+    """Shows arbiters the messages on the wire as they are."""
+
+    def __init__(self, wire: WireLog) -> None:
+        self._wire = wire
+
+    def routes(self, live: LivePages) -> Sequence[Route]:
+        """Give the routes."""
+        return live.routes("/wire", self.show, "see_room")
+
+    def show(self, request: Request, _visitor: Visitor, words: Catalogue) -> LivePage:
+        """Show the newest messages that the filter lets through."""
+        asked = {name: request.query_params.get(name, "")[:64] for name in ("kind", "table", "text")}
+        table = int(asked["table"]) if asked["table"].isascii() and asked["table"].isdigit() else None
+        found = self._wire.newest(kind=asked["kind"], table=table, text=asked["text"])
+        shown = [one for one, _ in zip(found, range(MESSAGES_A_PAGE), strict=False)]
+        values = {"messages": shown, "asked": asked, "kinds": [topic.name for topic in TOPICS], "most": MESSAGES_A_PAGE}
+        return LivePage("wire.html", words.say("wire"), values)

@@ -1,0 +1,396 @@
+"""Orders to tables: read from a form, stored, sent over the desk's own connection, and followed until they are done.
+
+An order is stored before it is sent and never changed. The page shows which tables have carried it out.
+"""
+
+import re
+import threading
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, Protocol, get_args
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from broker.people import (
+    Account,
+    Authentication,
+    BadOrder,
+    OrderGivenBefore,
+    OrderUnsent,
+    PeopleDatabase,
+    PeopleError,
+    PeopleStoreBroken,
+    TablesUnheard,
+)
+from broker.protocol import LAST_TABLE, MOST_ORDERS_KEPT, Command, Count, Name, Order, TableNo, encode, topics
+from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.scorer.view import TableView, ViewFeed
+from broker.web import (
+    TICKED,
+    TICKED_ALONE,
+    Access,
+    DeskError,
+    Form,
+    FormMalformed,
+    TablesUnreadable,
+    as_ranges,
+    client_address,
+    read_form,
+    redirect,
+    render_page,
+    tables_among,
+    tables_of,
+    typed_fields,
+    visitor_of,
+)
+from broker.web.tables.event_pin import EventPin, PinPublisher
+
+COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
+LONGEST_REASON: Final = 200
+MOST_MINUTES: Final = 60
+
+SELECT_BY_ID: Final = "SELECT body FROM orders WHERE id = ?"
+
+
+class OrderGiven(Struct, frozen=True, forbid_unknown_fields=True):
+    """One order, to one or more tables."""
+
+    tables: Annotated[tuple[TableNo, ...], Meta(min_length=1, max_length=LAST_TABLE)]
+    command: Command
+    minutes: Count
+    reason: Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
+    author: Name
+    """The full name of who gave it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOrder:
+    """An order in the store. `seq` grows with every order; the messages of all its tables carry it."""
+
+    seq: int
+    id: str
+    at: int
+    who: str
+    given: OrderGiven
+
+    def id_at(self, table: int) -> str:
+        """Give the id of the message to one of its tables, by which the table says that it carried the order out."""
+        return f"{self.id}-{table}"
+
+
+def read_order(
+    tables: Collection[int], known: Collection[int], command: str, minutes: str, reason: str, author: str
+) -> OrderGiven:
+    """Make an order from what somebody has typed. Raises BadOrder."""
+    kind = next((one for one in COMMANDS if one == command), None)
+    if kind is None:
+        raise BadOrder(f"an order is one of {', '.join(COMMANDS)}")
+    if not tables or not set(tables) <= set(known):
+        raise BadOrder("an order goes to tables of this event")
+    return OrderGiven(tuple(sorted(set(tables))), kind, _minutes(kind, minutes), read_reason(reason), author)
+
+
+def read_reason(typed: str) -> str:
+    """Give a reason as it is kept. Raises BadOrder."""
+    reason = " ".join(typed.split())
+    if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
+        raise BadOrder(f"a reason has 1 to {LONGEST_REASON} printable characters")
+    return reason
+
+
+def _minutes(command: Command, text: str) -> int:
+    if command != "extra_time":
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) <= 2 and 1 <= int(text) <= MOST_MINUTES):  # noqa: PLR2004 - digits
+        raise BadOrder(f"extra time is 1 to {MOST_MINUTES} minutes")
+    return int(text)
+
+
+class Orders:
+    """All orders of an event's folder."""
+
+    def __init__(self, store: PeopleDatabase) -> None:
+        self._store = store
+
+    def keep(self, id_: str, given: OrderGiven, who: str, now: int, *, above: int = 0) -> KeptOrder:
+        """Keep an order; when this returns it is durable. `above`: the highest number that a table has obeyed.
+
+        Tables obey nothing that is not newer than what they obeyed. This store may be another than the one that
+        counted up to there (a copy, another machine whose clock is behind), so its own last number is not enough.
+        Seconds of the wall clock are, for what a table that was never heard has obeyed, the best guess.
+
+        Raises OrderGivenBefore where there is one of this id: a form that is sent twice gives one order.
+        """
+        with self._store.commit() as sql:
+            _refuse_again(sql.execute(SELECT_BY_ID, (id_,)).fetchall(), given)
+            (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM orders").fetchone()
+            seq = max(last + 1, above + 1, now // 1000)
+            row = (seq, id_, now, ",".join(map(str, given.tables)), who, msgspec.json.encode(given))
+            sql.execute("INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?)", row)
+        return KeptOrder(seq, id_, now, who, given)
+
+    def refuse_again(self, id_: str, given: OrderGiven) -> None:
+        """Raise OrderGivenBefore where there is an order of this id, PeopleStoreBroken."""
+        _refuse_again(self._store.rows(SELECT_BY_ID, id_), given)
+
+    def newest(self, count: int) -> list[KeptOrder]:
+        """Give the last orders, newest first. Raises PeopleStoreBroken."""
+        query = "SELECT number, id, at, who, body FROM orders ORDER BY number DESC LIMIT ?"
+        return [_stored_order(row) for row in self._store.rows(query, count)]
+
+
+def _refuse_again(before: Iterable[tuple[object, ...]], given: OrderGiven) -> None:
+    for (body,) in before:
+        raise OrderGivenBefore(same=bytes(body) == msgspec.json.encode(given))  # type: ignore[call-overload] # a BLOB
+
+
+def _stored_order(row: tuple[object, ...]) -> KeptOrder:
+    seq, id_, at, who, body = row
+    try:
+        given = msgspec.json.decode(body, type=OrderGiven)  # type: ignore[call-overload] # a BLOB: the table is STRICT
+    except msgspec.DecodeError as error:
+        raise PeopleStoreBroken(f"an order cannot be read: {error}") from None
+    return KeptOrder(seq, id_, at, who, given)  # type: ignore[arg-type] # as above
+
+
+OrderOutcome = Literal["done", "waiting", "passed", "forgotten"]
+"""Of an order at one table. `passed`: the table has obeyed a later one and not this, and never will."""
+
+ORDER_OUTCOMES: Final[tuple[OrderOutcome, ...]] = get_args(OrderOutcome)
+
+
+def order_outcomes(kept: KeptOrder, said: Mapping[int, TableView]) -> dict[OrderOutcome, list[int]]:
+    """Give the tables of an order by what became of it there; a table of which nothing is known has yet to hear it."""
+    found: dict[OrderOutcome, list[int]] = {fate: [] for fate in ORDER_OUTCOMES}
+    for number in kept.given.tables:
+        table = said.get(number)
+        found[_order_outcome(kept, table) if table else "waiting"].append(number)
+    return found
+
+
+def _order_outcome(kept: KeptOrder, table: TableView) -> OrderOutcome:
+    if table.obeyed.get(kept.seq) == kept.id_at(table.table):
+        return "done"
+    if kept.seq > table.ordered:
+        return "waiting"
+    # A table remembers its last orders only: of one before them it cannot be said.
+    remembers_all = 0 < len(table.obeyed) < MOST_ORDERS_KEPT
+    return "passed" if remembers_all or kept.seq > min(table.obeyed, default=table.ordered) else "forgotten"
+
+
+RESEND_MS: Final = 60_000
+"""An order so young is sent again on a new connection: a broker may have lost it. A table obeys it once."""
+
+
+class _Sender(Protocol):
+    """What is needed of a link."""
+
+    @property
+    def up(self) -> bool:
+        """Whether the broker has accepted us."""
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Send one message if connected."""
+
+
+class OrderDesk:
+    """Gives orders to the tables of one event."""
+
+    def __init__(self, event: str, auth: Authentication, sender: _Sender) -> None:
+        self._event, self._auth, self._sender = event, auth, sender
+        self.book = Orders(auth.store)
+
+    @property
+    def up(self) -> bool:
+        """Whether an order can be given now."""
+        return self._sender.up
+
+    def give(
+        self, given: OrderGiven, account: Account, address: str, room: Iterable[TableView], id_: str | None = None
+    ) -> KeptOrder:
+        """Keep an order and send it. `room`: all tables, as they last said of themselves; `id_`: its form's.
+
+        Raises OrderUnsent and TablesUnheard, and then it is neither: no table carries out an old order. Raises
+        OrderGivenBefore where the form was sent before; that comes first: who hears of an order that was given that
+        it was not gives it again.
+        """
+        if id_:
+            self.book.refuse_again(id_, given)
+        if not self._sender.up:
+            raise OrderUnsent("the desk is not connected with the broker")
+        heard = {table.table: table.ordered for table in room if table.lifecycle is not None}
+        if heard.keys().isdisjoint(given.tables):
+            raise TablesUnheard("none of these tables has said anything yet")
+        now = self._auth.clock()
+        with self._auth.store.commit():
+            kept = self.book.keep(id_ or uuid.uuid4().hex, given, account.name, now, above=max(heard.values()))
+            about = f"{given.command} {as_ranges(given.tables, ',')}"
+            detail = f"{given.minutes} min; {given.reason}" if given.minutes else given.reason
+            self._auth.audit.note(now, account.name, "order_given", about, detail, address=address)
+        self._send(kept)
+        return kept
+
+    def connected(self) -> None:
+        """Send again what is young, oldest first."""
+        now = self._auth.clock()
+        for kept in reversed(self.book.newest(20)):
+            if 0 <= now - kept.at <= RESEND_MS:
+                self._send(kept)
+
+    def _send(self, kept: KeptOrder) -> None:
+        for message in self._messages(kept):
+            self._sender.publish(topics.ORDER.at(self._event, table=message.table), encode(message), retain=False)
+
+    def _messages(self, kept: KeptOrder) -> Iterator[Order]:
+        given = kept.given
+        for table in given.tables:
+            yield Order(
+                id=kept.id_at(table),
+                event=self._event,
+                table=table,
+                seq=kept.seq,
+                command=given.command,
+                minutes=given.minutes,
+                author=given.author,
+            )
+
+
+class DeskLink:
+    """The desk's connection with the broker, and the orders and the arbiters' PIN that go over it."""
+
+    def __init__(
+        self, event: str, tables: Sequence[int], auth: Authentication, address: Address, pin: EventPin
+    ) -> None:
+        # It has to hear something to know that it is heard: the alerts are few, and it may read them.
+        self._connected = threading.Event()
+        self._link = Link(address, f"homologue-{event}-desk", [topics.ALERT.at(event)], self._told)
+        self.orders, self.pin = OrderDesk(event, auth, self._link), PinPublisher(event, tables, pin, self._link)
+
+    def start(self) -> None:
+        """Begin to connect, and go on trying."""
+        self._link.start()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the broker has accepted us for the first time; say whether it has."""
+        return self._connected.wait(seconds)
+
+    def stop(self) -> None:
+        """Send what is under way, and go. May be called twice."""
+        self._link.flush(2.0)
+        self._link.stop()
+
+    def _told(self, item: Incoming | LinkChanged) -> None:
+        if isinstance(item, Incoming):
+            item.acknowledge()
+        elif item.up:
+            self.orders.connected()
+            self.pin.tell()
+            self._connected.set()
+
+
+SHOWN_ORDERS: Final = 100
+ALL_TABLES: Final = "all"
+FORM_ID: Final = re.compile(r"[0-9a-f]{32}")
+LONGEST_TABLES: Final = 2000
+"""Characters: more than anybody writes of a thousand tables."""
+
+DONE_MESSAGES: Final = {"given": "order_given", "again": "order_not_again"}
+"""What the address says of the order that was sent last, and how the page says it."""
+
+
+class OrdersPage:
+    """Answers arbiters."""
+
+    def __init__(self, access: Access, orders: OrderDesk, feed: ViewFeed) -> None:
+        self._access, self._orders, self._feed = access, orders, feed
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes."""
+        return [
+            self._access.route("/orders", self.show, "give_orders"),
+            self._access.route("/orders", self.give, "give_orders", ("POST",)),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show the form, for the tables that the address names, and the orders so far."""
+        asked = request.query_params
+        tables = asked.get("tables", asked.get("table", ""))
+        return await run_in_threadpool(
+            self._page, request, {"tables": tables}, None, DONE_MESSAGES.get(asked.get("done", ""))
+        )
+
+    async def give(self, request: Request) -> Response:
+        """Give an order. The page is then asked for anew: who loads it again gives nothing."""
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request))
+            done = await run_in_threadpool(self._give, request, form)
+        except (PeopleError, DeskError) as error:
+            return await run_in_threadpool(self._page, request, typed_fields(form, error), error)
+        return redirect(request, "/orders", done=done)
+
+    def _give(self, request: Request, form: Form) -> str:
+        session = visitor_of(request).session
+        if session is None:
+            raise TypeError("a route that asks for `give_orders` lets nobody in without a session")
+        if not FORM_ID.fullmatch(form.get("id", "")):
+            raise FormMalformed("the form does not say which it is")
+        room = self._feed.current.tables
+        known = [table.table for table in room]
+        tables = known if ALL_TABLES in form else {*_ticked_tables(form), *tables_among(known, form.get("tables", ""))}
+        said = [form.get(field, "") for field in ("command", "minutes", "reason")]
+        given = read_order(tables, known, said[0], said[1].strip(), said[2], session.account.full)
+        try:
+            self._orders.give(given, session.account, client_address(request), room, form["id"])
+        except OrderGivenBefore as before:
+            if not before.same:
+                raise
+            return "again"
+        return "given"
+
+    def _page(self, request: Request, form: Form, error: Exception | None = None, done: str | None = None) -> Response:
+        tables = self._feed.current.tables
+        said = {table.table: table for table in tables}
+        written = form.get("tables", "")[:LONGEST_TABLES]
+        writes = len(tables) > TICKED_ALONE
+        values: dict[str, object] = {
+            "id": uuid.uuid4().hex,
+            "tables": tables if len(tables) <= TICKED else (),
+            "chosen": {*_ticked_tables(form), *(() if writes else _written_tables(written))},
+            "all": ALL_TABLES in form,
+            "writes": writes,
+            "written": written,
+            "calling": as_ranges(table.table for table in tables if table.calling),
+            "paused": as_ranges(table.table for table in tables if table.paused),
+            "filled": {field: form.get(field, "")[:LONGEST_REASON] for field in ("command", "minutes", "reason")},
+            "commands": COMMANDS,
+            "most_minutes": MOST_MINUTES,
+            "longest": LONGEST_REASON,
+            "longest_tables": LONGEST_TABLES,
+            "up": self._orders.up,
+            "orders": [(kept, order_outcomes(kept, said)) for kept in self._orders.book.newest(SHOWN_ORDERS)],
+            "as_ranges": as_ranges,
+        }
+        visitor = visitor_of(request)
+        return render_page(request, "orders.html", "orders", visitor, error=error, done=done or "", values=values)
+
+
+def _ticked_tables(form: Form) -> list[int]:
+    """Give the tables that are ticked: a field a table, as no field may come twice."""
+    return [
+        table for name in form if name.startswith("table-") for table in _written_tables(name.removeprefix("table-"))
+    ]
+
+
+def _written_tables(written: str) -> list[int]:
+    """Give tables that are written; none where they cannot be read."""
+    try:
+        return tables_of(written)
+    except TablesUnreadable:
+        return []

@@ -1,0 +1,314 @@
+"""The page on which devices are paired with tables, and the one address at which they ask.
+
+Who may set the event up opens a code for each of some tables; a device brings its proof (broker/protocol/pairing.py)
+and is told its table, the broker, and its password there. No page, log or audit entry has a password, a proof or a
+spent code.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from broker.errors import BrokerError
+from broker.mqtt.access import Credentials
+from broker.people import Authentication, PeopleError
+from broker.protocol.pairing import (
+    PATH,
+    Pairing,
+    PairingAnswer,
+    PairingOffer,
+    PairingRequest,
+    TableBroker,
+    pairing_text,
+)
+from broker.scorer.view import TableView, ViewFeed
+from broker.web import (
+    LOGGED_EACH,
+    TICKED,
+    TICKED_ALONE,
+    Access,
+    DeskError,
+    FeaturePages,
+    Form,
+    FormMalformed,
+    FormTooLarge,
+    MenuEntry,
+    NoTableChosen,
+    NothingToPairWith,
+    PairingDelayed,
+    RepeatFilter,
+    TableHasDevice,
+    as_ranges,
+    client_address,
+    read_form,
+    redirect,
+    render_page,
+    tables_among,
+    typed_fields,
+    visitor_of,
+)
+from broker.web.people.views import LOOPBACK_NAMES
+from broker.web.svg import qr
+from broker.web.tables.event_pin import EventPin, PinsAtTables
+from broker.web.tables.pairing_codes import LASTS_MS, PairingCodes, PendingCode
+
+WHO: Final = "set_up"
+MOST_AT_ONCE: Final = 24
+LONGEST_TABLES: Final = 200
+"""Characters: so many tables and no more are written in it."""
+
+LARGEST: Final = 1024
+GONE: Final = (None, "lost", "disconnected")
+MINUTE: Final = 60_000
+
+
+def monotonic_ms() -> int:
+    """Give a clock that nobody puts back."""
+    return time.monotonic_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerForTables:
+    """What tables are told of the broker. `host` None: the name by which a device has asked the desk."""
+
+    event: str
+    passwords: Path
+    port: int
+    host: str | None = None
+    ca: Path | None = None
+    here_alone: bool = False
+    """It listens on this machine alone: no table reaches it."""
+    tell_pin: Callable[[], None] = lambda: None
+    """Tells the tables that are paired the PIN that was just set."""
+
+    @property
+    def pin(self) -> EventPin:
+        """The arbiters', beside the passwords."""
+        return EventPin.beside(self.passwords)
+
+    def pairing(self, table: int, asked: str) -> Pairing:
+        """Give what a table's device needs. Raises NothingToPairWith."""
+        try:
+            _, password = Credentials.load(self.passwords).table(table)
+            ca = self.ca.read_text(encoding="ascii") if self.ca else None
+            broker = TableBroker(host=self.host or asked, port=self.port, password=password, ca=ca)
+            pairing = Pairing(event=self.event, table=table, broker=broker, pin=self.pin.hashed())
+            return msgspec.json.decode(msgspec.json.encode(pairing), type=Pairing)  # a name that no device would take
+        except (BrokerError, OSError, UnicodeDecodeError, msgspec.ValidationError) as error:
+            raise NothingToPairWith(f"table {table} cannot be paired: {error}") from None
+
+
+def pairing_pages(
+    auth: Authentication,
+    broker: BrokerForTables,
+    pairings: PairingCodes,
+    names: Sequence[str] = (),
+    clock: Callable[[], int] = monotonic_ms,
+) -> FeaturePages:
+    """Give the desk its page for pairing. `names`: those by which tables can ask for it; `clock` is monotonic, ms."""
+
+    def routes(access: Access, feed: ViewFeed) -> Sequence[Route]:
+        return PairingPage(access, feed, auth, broker, pairings, names, clock).routes()
+
+    return FeaturePages(routes, (MenuEntry("/pairing", "pairing", WHO),))
+
+
+class PairingPage:
+    """Answers organisers and head arbiters; and, at one address, devices."""
+
+    def __init__(
+        self,
+        access: Access,
+        feed: ViewFeed,
+        auth: Authentication,
+        broker: BrokerForTables,
+        pairings: PairingCodes,
+        names: Sequence[str],
+        clock: Callable[[], int],
+    ) -> None:
+        self._access, self._feed, self._auth, self._broker = access, feed, auth, broker
+        self._pairings, self._names, self._clock = pairings, names, clock
+        self._refused, self._counting = RepeatFilter(), threading.Lock()
+
+    def routes(self) -> Sequence[Route]:
+        """Give the routes. A device has no session: its proof is what lets it in."""
+        return [
+            self._access.route("/pairing", self.show, WHO),
+            self._access.route("/pairing", self.open, WHO, ("POST",)),
+            self._access.route("/pairing/pin", self.set_pin, WHO, ("POST",)),
+            Route(PATH, self.take, methods=["POST"]),
+        ]
+
+    # ---- people -----------------------------------------------------------------------------
+
+    async def show(self, request: Request) -> Response:
+        """Show the form, and the codes that are open."""
+        return self._page(request, {})
+
+    async def open(self, request: Request) -> Response:
+        """Open codes, or withdraw one."""
+        return await self._done(request, self._do)
+
+    async def set_pin(self, request: Request) -> Response:
+        """Set the event's PIN for arbiters."""
+        return await self._done(request, self._set_pin)
+
+    async def _done(self, request: Request, do: Callable[[Request, Form], None]) -> Response:
+        form: Form = {}
+        try:
+            form = await read_form(request, visitor_of(request))
+            await run_in_threadpool(do, request, form)
+        except (PeopleError, DeskError) as error:
+            return self._page(request, typed_fields(form, error), error)
+        return redirect(request, "/pairing")
+
+    def _set_pin(self, request: Request, form: Form) -> None:
+        self._broker.pin.set(form.get("pin", ""), form.get("pin_again", ""), self._auth.clock())
+        self._broker.tell_pin()
+        self._note(request, "arbiters_pin_set", "")
+
+    def _note(self, request: Request, action: str, about: str) -> None:
+        session = visitor_of(request).session
+        if session is None:
+            raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
+        name = session.account.name
+        self._auth.audit.note(self._auth.clock(), name, action, about, address=client_address(request))
+
+    def _do(self, request: Request, form: Form) -> None:
+        session = visitor_of(request).session
+        if session is None:
+            raise TypeError(f"a route that asks for `{WHO}` lets nobody in without a session")
+        withdrawn, tables = _number(form.get("withdraw", "")), []
+        if withdrawn:
+            self._pairings.withdraw(withdrawn)
+        else:
+            tables = self._chosen(form)
+            for table in tables:
+                self._pairings.open(table, session.account.name, self._clock())
+        action, about = ("pairing_withdrawn", [withdrawn]) if withdrawn else ("pairing_opened", tables)
+        self._note(request, action, ",".join(map(str, about)))
+
+    def _chosen(self, form: Form) -> list[int]:
+        """Give the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
+        known = {table.table: table for table in self._feed.current.tables}
+        asked = {*_ticked(form), *tables_among(known, form.get("tables", ""))}
+        free = [table.table for table in known.values() if not _has_device(table) and table.table not in asked]
+        chosen = sorted(asked | set(self._without_code(free)[: _number(form.get("next", ""))]))
+        if not chosen or len(chosen) > MOST_AT_ONCE or not set(chosen) <= known.keys():
+            raise NoTableChosen(f"choose 1 to {MOST_AT_ONCE} tables of this event")
+        if "anyway" not in form and (served := [str(one) for one in chosen if _has_device(known[one])]):
+            raise TableHasDevice(f"tables that have a device: {', '.join(served)}")
+        return chosen
+
+    def _without_code(self, tables: list[int]) -> list[int]:
+        now = self._clock()
+        waiting = {one.table for one in self._pairings.newest(now) if one.state(now) == "open"}
+        return [table for table in tables if table not in waiting]
+
+    def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
+        now, host = self._clock(), self._host(request)
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        pending = self._pairings.newest(now)
+        tables = self._feed.current.tables
+        values: dict[str, object] = {
+            "all": len(tables),
+            "tables": [(table, _has_device(table)) for table in tables] if len(tables) <= TICKED else (),
+            "served": as_ranges(table.table for table in tables if _has_device(table)),
+            "chosen": _ticked(form),
+            "next_ones": form.get("next", "")[:4],
+            "writes": len(tables) > TICKED_ALONE,
+            "written": form.get("tables", "")[:LONGEST_TABLES],
+            "longest_tables": LONGEST_TABLES,
+            "as_ranges": as_ranges,
+            "asking": error is not None or not pending or "new" in request.query_params,
+            "asks_again": isinstance(error, TableHasDevice),
+            "most": MOST_AT_ONCE,
+            "minutes": LASTS_MS // MINUTE,
+            "desk": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE)) for one in pending],
+            "qr": lambda one: self._qr(one, host, port),
+            "unreachable": host in LOOPBACK_NAMES or self._broker.here_alone,
+            "plain": not self._pairings.fingerprint,
+            **self._of_pin(),
+        }
+        return render_page(request, "pairing.html", "pairing", visitor_of(request), error=error, values=values)
+
+    def _of_pin(self) -> dict[str, object]:
+        """Give what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""
+        try:
+            return {"pin": self._broker.pin.hashed(), "pins": self._broker.pin.at_tables(self._feed.current.tables)}
+        except NothingToPairWith:
+            return {"pin": None, "pins": PinsAtTables()}
+
+    def _qr(self, one: PendingCode, host: str, port: int) -> object:
+        return qr(pairing_text(PairingOffer(host, port, one.code, self._pairings.fingerprint)))
+
+    def _host(self, request: Request) -> str:
+        """Give the name by which tables ask for the desk: this page's, where it is not this machine's own."""
+        here = request.url.hostname or ""
+        return next(iter(self._names), here) if here in LOOPBACK_NAMES else here
+
+    # ---- devices ----------------------------------------------------------------------------
+
+    async def take(self, request: Request) -> Response:
+        """Tell a device that has the code what it needs; whatever else is said here is refused with a code."""
+        asked = await _asked(request)
+        return await run_in_threadpool(self._take, asked, request.url.hostname or "", client_address(request))
+
+    def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
+        now = self._auth.clock()
+        try:
+            taken, keys, pairing = self._pairings.take(
+                asked, where, self._clock(), lambda table: self._broker.pairing(table, host)
+            )
+        except PairingDelayed:
+            raise  # unheard, so not noted: else anybody could fill the disk with entries
+        except DeskError as error:
+            self._note_refusal(now, error.code, asked.machine, where)
+            raise
+        self._auth.audit.note(now, "", "pairing_taken", str(taken.table), asked.machine, address=where)
+        text = msgspec.json.encode(pairing).decode()
+        answer = PairingAnswer(pairing=text, seal=keys.seal(text))
+        return JSONResponse(msgspec.to_builtins(answer))
+
+    def _note_refusal(self, now: int, code: str, machine: str, where: str) -> None:
+        with self._counting:
+            count = self._refused.count(code, self._clock())
+        if count:
+            told = machine if count <= LOGGED_EACH else f"{machine}: {count} times within an hour"
+            self._auth.audit.note(now, "", "pairing_refused", code, told, address=where)
+
+
+async def _asked(request: Request) -> PairingRequest:
+    """Read what a device says. Raises FormTooLarge, FormMalformed."""
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > LARGEST:
+                raise FormTooLarge(f"a device says at most {LARGEST} bytes")
+        return msgspec.json.decode(bytes(body), type=PairingRequest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ClientDisconnect):
+        raise FormMalformed("this is no device that wants to be paired") from None
+
+
+def _ticked(form: Form) -> set[int]:
+    return {_number(name.removeprefix("table-")) for name in form if name.startswith("table-")}
+
+
+def _has_device(table: TableView) -> bool:
+    return table.lifecycle not in GONE
+
+
+def _number(text: str) -> int:
+    """Read a number of a form; 0 for what is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else 0  # noqa: PLR2004 - tables have four digits

@@ -1,0 +1,341 @@
+"""Devices that stay open: unplugged, they report it; plugged in again, they go on.
+
+`SerialLine` is a serial line through pyserial, `KeyboardLine` a scanner that types like a keyboard, through evdev.
+"""
+
+import contextlib
+import errno
+import os
+import select
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Final, Literal, Protocol, Self, cast
+
+import serial
+
+from firmware.errors import DeviceForbidden, DeviceInUse, DeviceMissing, DeviceUnplugged, EvdevMissing, FirmwareError
+from firmware.keyboard_layouts import LAYOUTS, UNREADABLE, KeyTranslator
+
+OnBytes = Callable[[bytes, int], None]
+"""Some bytes and when they were read, in ns; no bytes where nothing came for IDLE_S."""
+
+OnLine = Callable[[FirmwareError | None], None]
+"""What is wrong with the device, None where it is open; called when that changes, and once at the start."""
+
+IDLE_S: Final = 0.125
+"""How long to wait for bytes before looking whether the device is still the one behind its path."""
+
+RETRY_S: Final = 0.5
+"""Between two tries to open: a device that is back works well within the 2 s that are promised."""
+
+_ERRORS: Final[dict[int | None, type[DeviceMissing]]] = {
+    errno.EACCES: DeviceForbidden,
+    errno.EPERM: DeviceForbidden,
+    errno.EBUSY: DeviceInUse,
+    errno.EAGAIN: DeviceInUse,  # what a lock says
+}
+
+
+class OpenPort(Protocol):
+    """An open device. All but `cancel` raise OSError or termios.error where it is gone."""
+
+    def read(self) -> bytes:
+        """Give what has come; nothing after IDLE_S, or soon after `cancel`."""
+
+    def write(self, content: bytes) -> None:
+        """Send all."""
+
+    def cancel(self) -> None:
+        """End a read that waits, or the next one; from another thread."""
+
+    def close(self) -> None:
+        """Let the device go."""
+
+
+class HotPlugged:
+    """Opens a device and keeps it open until `close`. Callbacks come from its own thread and must not raise."""
+
+    def __init__(
+        self,
+        path: str,
+        open_port: Callable[[], OpenPort],
+        on_bytes: OnBytes,
+        on_line: OnLine,
+        *,
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self._path, self._open_port = path, open_port
+        self._on_bytes, self._on_line, self._clock_ns = on_bytes, on_line, clock_ns
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+        """Held to write and to exchange the port: its file descriptor may be another's once it is closed."""
+        self._port: OpenPort | None = None
+        self._told: str | None = ""
+        """The code that was told last; none yet."""
+        self._thread = threading.Thread(target=self._run, name=f"line {path}", daemon=True)
+        self._thread.start()
+
+    def write(self, content: bytes) -> None:
+        """Send all. Raises DeviceMissing where the device is not open, or does not take all of it soon."""
+        with self._lock:
+            if self._port is None:
+                raise DeviceMissing(f"{self._path} is not open")
+            try:
+                self._port.write(content)
+            except (OSError, termios.error) as error:
+                raise DeviceMissing(f"{self._path}: {error}") from None
+
+    def close(self) -> None:
+        """Stop reading and let the device go; may be called twice, and from the callbacks."""
+        self._stopped.set()
+        with self._lock:
+            if self._port is not None:
+                self._port.cancel()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            port: OpenPort | None = None
+            try:
+                port = self._open_port()
+                self._exchange(port)
+                self._tell(None)
+                self._read(port)
+            except (OSError, termios.error) as error:
+                self._tell(self._coded(error, was_open=port is not None))
+            finally:
+                self._exchange(None)
+                if port is not None:
+                    port.close()
+            self._stopped.wait(RETRY_S)
+
+    def _exchange(self, port: OpenPort | None) -> None:
+        with self._lock:
+            self._port = port
+
+    def _read(self, port: OpenPort) -> None:
+        """Read until stopped. Raises OSError where the device is gone."""
+        while not self._stopped.is_set():
+            content = port.read()
+            if not self._stopped.is_set():
+                self._on_bytes(content, self._clock_ns())
+
+    def _tell(self, error: FirmwareError | None) -> None:
+        """Tell what is new; a device that stays away is told once."""
+        code = error.code if error else None
+        away = self._told == DeviceUnplugged.code and code == DeviceMissing.code
+        if code != self._told and not away and not self._stopped.is_set():
+            self._told = code
+            self._on_line(error)
+
+    def _coded(self, error: Exception, *, was_open: bool) -> FirmwareError:
+        """Give the error with its code."""
+        kind = DeviceUnplugged if was_open else _ERRORS.get(getattr(error, "errno", None), DeviceMissing)
+        return kind(f"{self._path}: {error}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def check_there(path: str, descriptor: int) -> None:
+    """Raise OSError where a path leads to another device by now, or nowhere: not every driver ends a read."""
+    if not os.path.samestat(Path(path).stat(), os.fstat(descriptor)):
+        raise OSError(errno.ENODEV, "the path leads to another device")
+
+
+WRITE_S: Final = 0.2
+"""A device that takes nothing for so long takes nothing at all; the kernel buffers 4 KB."""
+
+CHUNK: Final = 4096
+"""Bytes that are given at once, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class SerialSettings:
+    """Where a line is (a device's path, or pyserial's `loop://`) and how it talks."""
+
+    path: str
+    baud: int = 9600
+    bits: Literal[7, 8] = 8
+    parity: Literal["N", "E", "O"] = "N"
+    stop_bits: Literal[1, 2] = 1
+
+
+class SerialLine(HotPlugged):
+    """Opens a line and keeps it open until `close`. Callbacks come from its own thread and must not raise."""
+
+    def __init__(
+        self,
+        line: SerialSettings,
+        on_bytes: OnBytes,
+        on_line: OnLine,
+        *,
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        super().__init__(line.path, lambda: SerialPort(line), on_bytes, on_line, clock_ns=clock_ns)
+
+
+class SerialPort:
+    """A line that is open, by us alone."""
+
+    def __init__(self, line: SerialSettings) -> None:
+        """Raise OSError, termios.error."""
+        self._path = line.path
+        self._serial = serial.serial_for_url(
+            line.path,
+            baudrate=line.baud,
+            bytesize=line.bits,
+            parity=line.parity,
+            stopbits=line.stop_bits,
+            timeout=IDLE_S,
+            write_timeout=WRITE_S,
+            exclusive=None if "://" in line.path else True,
+        )
+
+    def read(self) -> bytes:
+        """Give at most CHUNK bytes; nothing after IDLE_S, or soon after `cancel`."""
+        first: bytes = self._serial.read(1)
+        if first:
+            return first + bytes(self._serial.read(min(self._serial.in_waiting, CHUNK - 1)))
+        if self._is_device:
+            check_there(self._path, self._serial.fd)
+        return b""
+
+    def write(self, content: bytes) -> None:
+        """Send all. Where there is no room pyserial would try again and again without a pause, so wait for room."""
+        if self._is_device and not select.select([], [self._serial.fd], [], WRITE_S)[1]:
+            raise serial.SerialTimeoutException("takes no bytes")
+        self._serial.write(content)
+
+    @property
+    def _is_device(self) -> bool:
+        """A loop has no file."""
+        return isinstance(self._serial, serial.Serial)
+
+    def cancel(self) -> None:
+        """End a read that waits, or the next one."""
+        self._serial.cancel_read()
+
+    def close(self) -> None:
+        """Let the device go."""
+        with contextlib.suppress(OSError, termios.error):
+            self._serial.reset_output_buffer()  # or the kernel may wait 30 s for a device that takes nothing
+        self._serial.close()
+
+
+EV_SYN: Final = 0
+EV_KEY: Final = 1
+SYN_DROPPED: Final = 3
+"""The kernel had more events than room for them."""
+
+
+class KeyEvent(Protocol):
+    """What evdev's InputEvent has."""
+
+    type: int
+    code: int
+    value: int
+
+
+class InputDevice(Protocol):
+    """What we use of evdev's InputDevice. All raise OSError."""
+
+    fd: int
+
+    def grab(self) -> None:
+        """Let nobody else have its events."""
+
+    def read(self) -> Iterable[KeyEvent]:
+        """Give what has happened."""
+
+    def close(self) -> None:
+        """Let it go."""
+
+
+OpenInput = Callable[[str], InputDevice]
+
+
+def evdev_opener() -> OpenInput:
+    """Give what opens input devices. Raises EvdevMissing where the library is not installed."""
+    try:
+        evdev = import_module("evdev")
+    except ImportError as error:
+        raise EvdevMissing(f"a scanner that types needs the Python package evdev: {error}") from None
+    return cast("OpenInput", evdev.InputDevice)
+
+
+class KeyboardLine(HotPlugged):
+    """Opens a keyboard and keeps it open until `close`; what is typed is given as Latin-1."""
+
+    def __init__(
+        self,
+        path: str,
+        layout: str,
+        on_bytes: OnBytes,
+        on_line: OnLine,
+        *,
+        open_input: OpenInput | None = None,
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        """Raise EvdevMissing where that library is not installed, and nothing else is given that opens."""
+        opener = open_input or evdev_opener()
+        super().__init__(path, lambda: KeyboardPort(path, layout, opener), on_bytes, on_line, clock_ns=clock_ns)
+
+
+class KeyboardPort:
+    """A keyboard that is open, by us alone."""
+
+    def __init__(self, path: str, layout: str, open_input: OpenInput) -> None:
+        """Raise OSError."""
+        self._path, self._typed = path, KeyTranslator(LAYOUTS[layout])
+        self._device = open_input(path)
+        try:
+            self._device.grab()
+        except OSError:
+            self._device.close()
+            raise
+        self._cancelled, self._cancel = os.pipe()
+
+    def read(self) -> bytes:
+        """Give what has been typed; nothing after IDLE_S, or soon after `cancel`."""
+        ready, _, _ = select.select([self._device.fd, self._cancelled], [], [], IDLE_S)
+        if self._device.fd in ready:
+            return self._text().encode("latin-1")
+        if not ready:
+            check_there(self._path, self._device.fd)
+        return b""
+
+    def _text(self) -> str:
+        events = list(self._device.read())
+        if not events:
+            raise OSError(errno.ENODEV, "ready to read, but nothing there")
+        return "".join(map(self._character, events))
+
+    def _character(self, event: KeyEvent) -> str:
+        if event.type == EV_KEY:
+            return self._typed.take(event.code, event.value)
+        return UNREADABLE if (event.type, event.code) == (EV_SYN, SYN_DROPPED) else ""
+
+    def write(self, content: bytes) -> None:
+        """Raise OSError: a keyboard takes nothing."""
+        raise OSError(errno.EOPNOTSUPP, f"a keyboard takes no {len(content)} bytes")
+
+    def cancel(self) -> None:
+        """End a read that waits, and all that come."""
+        os.write(self._cancel, b"x")
+
+    def close(self) -> None:
+        """Let the device go, and with it the grab."""
+        with contextlib.suppress(OSError):
+            self._device.close()
+        os.close(self._cancelled)
+        os.close(self._cancel)

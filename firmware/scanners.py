@@ -1,0 +1,210 @@
+"""Scanners: a line that stays open, what is read on it as reports, and the addresses that open one."""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Final, Literal, Self, cast
+from urllib.parse import parse_qsl
+
+from firmware.errors import BadAddress, FirmwareError
+from firmware.keyboard_layouts import LAYOUTS
+from firmware.ports import HotPlugged, KeyboardLine, OnBytes, OnLine, SerialLine, SerialSettings
+from firmware.reports import Health, OnReport, Scanned
+from firmware.scan_reader import SET_NAME, CodeSettings, PlainNumbers, ReaderSettings, ScanReader
+from firmware.sim.scanner import ENCODINGS, TERMINATORS, ScannerHabits, SimulatedScanner
+
+PART: Final = "scanner"
+
+OpenLine = Callable[[OnBytes, OnLine], HotPlugged]
+
+
+class Scanner:
+    """Tells what is scanned and how the scanner is, from the line's thread, until closed."""
+
+    def __init__(
+        self,
+        open_line: OpenLine,
+        tell: OnReport,
+        settings: ReaderSettings,
+        *,
+        set_text: str | None = None,
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        """`set_text` as in `expect`. Raises ValueError, and what `open_line` raises."""
+        self._tell, self._clock_ns = tell, clock_ns
+        self._reader = ScanReader(settings)
+        self._ready = False
+        """The line is open and has been quiet since: what comes now is a scan from its beginning."""
+        self.expect(set_text)
+        self._line = open_line(self._on_bytes, self._on_line)
+
+    def expect(self, set_text: str | None) -> None:
+        """Say which set lies on the table, by its letter or two digits; None: any. Raises ValueError."""
+        if set_text is not None and not SET_NAME.fullmatch(set_text):
+            raise ValueError(f"{set_text!r} is no set: a capital letter or two digits")
+        self._reader.expected_set = set_text
+
+    def _on_bytes(self, content: bytes, at: int) -> None:
+        reports = self._reader.take(content, at)
+        if not self._ready and (not self._reader.noisy or any(isinstance(report, Scanned) for report in reports)):
+            self._ready = True
+            self._tell(Health(PART, None))
+        for report in reports:
+            self._tell(report)
+
+    def _on_line(self, error: FirmwareError | None) -> None:
+        now = self._clock_ns()
+        for report in self._reader.lost(now):
+            self._tell(report)
+        self._reader.opened(now)
+        self._ready = False
+        if error:
+            self._tell(Health(PART, error.code, str(error)))
+
+    def close(self) -> None:
+        """Let the device go; may be called twice."""
+        self._line.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_AROUND: Final = "[ -~]{0,16}"
+_NUMBER: Final = "[0-9]{1,5}"
+
+_BAUDS: Final = "1200|2400|4800|9600|19200|38400|57600|115200|230400"
+
+_CODE_SETTINGS: Final[Mapping[str, tuple[str, str]]] = {
+    "prefix": ("", _AROUND),
+    "suffix": ("", _AROUND),
+    "plain": ("any", "any|three|no"),
+    "double_ms": ("1000", _NUMBER),
+}
+_SIMULATION_SETTINGS: Final[Mapping[str, str]] = {
+    "before": _AROUND,
+    "terminator": "|".join(TERMINATORS),
+    "encoding": "|".join(ENCODINGS),
+}
+"""What may be said of those habits of a simulated scanner that are no numbers."""
+
+SCANNER_SETTINGS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
+    "serial": {
+        **_CODE_SETTINGS,
+        "baud": ("9600", _BAUDS),
+        "bits": ("8", "7|8"),
+        "parity": ("none", "none|even|odd"),
+        "stop": ("1", "1|2"),
+    },
+    "evdev": {**_CODE_SETTINGS, "layout": ("us", "|".join(LAYOUTS))},
+    "sim": {
+        **_CODE_SETTINGS,
+        **{
+            name: (str(usual), _SIMULATION_SETTINGS.get(name, _NUMBER))
+            for name, usual in asdict(ScannerHabits()).items()
+        },
+    },
+}
+"""For each kind its settings: what is taken where nothing is said, and what may be said."""
+
+_PLACES: Final[Mapping[str, str]] = {"serial": r"/[!-~]+", "evdev": r"/[!-~]+", "sim": "//scanner"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScannerAddress:
+    """An address, taken apart and found good."""
+
+    kind: str
+    place: str
+    settings: Mapping[str, str]
+
+    @property
+    def reader(self) -> ReaderSettings:
+        """How codes are written."""
+        of = self.settings
+        codes = CodeSettings(of["prefix"], of["suffix"], cast("PlainNumbers", of["plain"]))
+        return ReaderSettings(codes, int(of["double_ms"]))
+
+    @property
+    def line(self) -> SerialSettings:
+        """A serial line."""
+        of = self.settings
+        bits, stop = cast("Literal[7, 8]", int(of["bits"])), cast("Literal[1, 2]", int(of["stop"]))
+        parity = cast('Literal["N", "E", "O"]', of["parity"][0].upper())
+        return SerialSettings(self.place, int(of["baud"]), bits, parity, stop)
+
+    @property
+    def habits(self) -> ScannerHabits:
+        """How a simulated scanner is."""
+        return ScannerHabits(
+            **{name: type(default)(self.settings[name]) for name, default in asdict(ScannerHabits()).items()}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedScanner:
+    """The scanner, and the hand that scans with its twin where it is simulated."""
+
+    scanner: Scanner
+    hand: SimulatedScanner | None
+
+    def close(self) -> None:
+        """Let the device go; may be called twice."""
+        self.scanner.close()
+        if self.hand:
+            self.hand.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_scanner(address: str, tell: OnReport, *, set_text: str | None = None) -> OpenedScanner:
+    """Open what an address names; `tell` is called from the scanner's own thread.
+
+    A scanner that is not there is told as its health, and opened when it comes. `set_text` is the set on the table, by
+    its letter or two digits: tiles of others are foreign. Raises BadAddress, EvdevMissing; ValueError for no set.
+    """
+    parsed = parse_scanner(address)
+    hand = SimulatedScanner(parsed.habits) if parsed.kind == "sim" else None
+    try:
+        return OpenedScanner(Scanner(_opener(parsed, hand), tell, parsed.reader, set_text=set_text), hand)
+    except Exception:
+        if hand:
+            hand.close()
+        raise
+
+
+def _opener(parsed: ScannerAddress, hand: SimulatedScanner | None) -> OpenLine:
+    def open_line(on_bytes: OnBytes, on_line: OnLine) -> SerialLine | KeyboardLine:
+        if parsed.kind == "evdev":
+            return KeyboardLine(parsed.place, parsed.settings["layout"], on_bytes, on_line)
+        return SerialLine(SerialSettings(str(hand.plug.path)) if hand else parsed.line, on_bytes, on_line)
+
+    return open_line
+
+
+def parse_scanner(address: str) -> ScannerAddress:
+    """Take an address apart. Raises BadAddress."""
+    start, _, query = address.partition("?")
+    kind, _, place = start.partition(":")
+    if kind not in SCANNER_SETTINGS or not re.fullmatch(_PLACES[kind], place):
+        raise BadAddress(
+            f"{address!r} is no address of a scanner: serial:/dev/..., evdev:/dev/input/... or sim://scanner"
+        )
+    known = SCANNER_SETTINGS[kind]
+    said: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name not in known:
+            raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(known)}")
+        if name in said:
+            raise BadAddress(f"{address!r}: {name} is said twice")
+        if not re.fullmatch(known[name][1], value):
+            raise BadAddress(f"{address!r}: {name} cannot be {value!r}")
+        said[name] = value
+    return ScannerAddress(kind, place, {name: default for name, (default, _) in known.items()} | said)

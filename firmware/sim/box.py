@@ -1,0 +1,239 @@
+"""A simulated button box on a pseudo-terminal: the program that is flashed runs behind it, and pyserial opens it."""
+
+import contextlib
+import os
+import random
+import select
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable
+from itertools import count
+from pathlib import Path
+from typing import Final, Self
+
+from firmware.box.ticks import PERIOD
+from firmware.reports import SEATS, Seat
+from firmware.sim.cable import LineFaults, LineNoise, WaitableCable
+from firmware.sim.pico import SimulatedPico
+
+_TURN_S: Final = 0.001
+"""A turn of the box's main loop while a contact moves; between presses the twin spares the machine."""
+
+_IDLE_S: Final = 0.01
+
+LIVELY_NS: Final = 150_000_000
+"""For so long after a contact has moved."""
+
+NS_PER_US: Final = 1000
+
+MS: Final = 1_000_000
+"""Nanoseconds."""
+
+
+class BoxSimulator:
+    """A box with its power and its cable. Other threads may press, pull and reset."""
+
+    def __init__(
+        self,
+        faults: LineFaults | None = None,
+        *,
+        ppm: int = 0,
+        seed: int = 0,
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="homologue-box-")
+        self.path = Path(self._folder.name) / "usb-button-box"
+        self._ppm, self._clock_ns = ppm, clock_ns
+        self._noise = {way: LineNoise(faults or LineFaults(), seed + way) for way in (True, False)}
+        """To the table, to the box."""
+        self._flying: list[tuple[int, int, bool, bytes]] = []
+        self._order, self._boots = count(), count(int.from_bytes(os.urandom(3), "big"))
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
+        self._lock = threading.RLock()
+        self._stopped = False
+        self._moved_at = 0
+        self._closed: set[int] = set()
+        """The contacts that are closed, with power or without."""
+        self._touches: list[tuple[int, int, Seat, bool]] = []
+        """Contacts that will move: when, in which order it was said, whose, closed."""
+        self._back_at: int | None = None
+        self.cable = WaitableCable(self.path)
+        self.cable.put_in()
+        self._plugged_at = self._clock_ns()
+        self._pulled_ns = self._away_ns = self._reset_ns = 0
+        self._power_on()
+        self._thread = threading.Thread(target=self._run, name="button box twin", daemon=True)
+        self._thread.start()
+
+    def _power_on(self) -> None:
+        self._started = self._now = self._clock_ns()
+        self._pico = SimulatedPico(self._ticks_us, next(self._boots), tuple(self._closed))
+
+    def _ticks_us(self) -> int:
+        passed = self._now - self._started
+        return (passed + passed * self._ppm // 1_000_000) // NS_PER_US % PERIOD
+
+    def touch(self, seat: Seat, *, closed: bool, at: int | None = None) -> None:
+        """Close or open a contact; now, or at a time that is still to come, which a busy machine does not shift."""
+        with self._lock:
+            self._touches.append((self._clock_ns() if at is None else at, next(self._order), seat, closed))
+        self._stir()
+
+    def lamps(self) -> dict[Seat, bool]:
+        """Say which lamps are lit."""
+        with self._lock:
+            return dict(zip(SEATS, map(bool, self._pico.lamps()), strict=True))
+
+    def unplug(self) -> None:
+        """Pull the cable out. This box has its power from elsewhere, and keeps what it has stored."""
+        with self._lock:
+            self._flying.clear()
+            self.cable.pull()
+        self._stir()
+
+    def plug(self) -> None:
+        """Put the cable back."""
+        with self._lock:
+            self.cable.put_in()
+            self._plugged_at, self._back_at = self._clock_ns(), None
+        self._stir()
+
+    def reset(self) -> None:
+        """Take the power away and give it back."""
+        with self._lock:
+            self._power_on()
+
+    def have_accidents(self, *, unplugged_ms: int, away_ms: int, reset_ms: int) -> None:
+        """Pull the cable after it was in for so long, for so long; cut the power so often; 0 is never."""
+        self._pulled_ns, self._away_ns, self._reset_ns = unplugged_ms * MS, away_ms * MS, reset_ms * MS
+
+    def _cause_accidents(self, now: int) -> None:
+        if self._reset_ns and now - self._started >= self._reset_ns:
+            self.reset()
+        if self._pulled_ns and self.cable.is_in and now - self._plugged_at >= self._pulled_ns:
+            self.unplug()
+            self._back_at = now + self._away_ns
+        if self._back_at is not None and now >= self._back_at:
+            self.plug()
+
+    def _stir(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wake, b"!")
+
+    def _run(self) -> None:
+        while not self._stopped:
+            self._wait()
+            with self._lock:
+                self._turn()
+
+    def _wait(self) -> None:
+        """Wait for bytes, fingers, or the next turn."""
+        with self._lock:
+            lively = self._clock_ns() - self._moved_at < LIVELY_NS or bool(self._flying or self._touches)
+            watched = [self._woken, *([self.cable.fileno()] if self.cable.is_in else [])]
+        try:
+            ready, _, _ = select.select(watched, [], [], _TURN_S if lively else _IDLE_S)
+        except OSError:  # pulled out in this moment
+            return
+        if self._woken in ready:
+            os.read(self._woken, 4096)
+
+    def _turn(self) -> None:
+        """Run the main loop once. The box's time is that of the turn, and an edge's that of the edge."""
+        came = self.cable.receive()
+        now = self._clock_ns()
+        self._cause_accidents(now)
+        self._send(came, now, to_table=False)
+        self._move_contacts(now)
+        incoming = self._arrived(now, to_table=False)
+        self._send(self._pico.turn(incoming), now, to_table=True)
+        if outgoing := self._arrived(now, to_table=True):
+            self.cable.send(outgoing)
+
+    def _move_contacts(self, now: int) -> None:
+        due = sorted(touch for touch in self._touches if touch[0] <= now)
+        self._touches = [touch for touch in self._touches if touch not in due]
+        for at, _, seat, closed in due:
+            self._now = self._moved_at = max(self._now, at)
+            (self._closed.add if closed else self._closed.discard)(SEATS.index(seat))
+            self._pico.touch(SEATS.index(seat), int(closed))
+        self._now = now
+
+    def _send(self, piece: bytes, now: int, *, to_table: bool) -> None:
+        if piece and self.cable.is_in:
+            for at, arrived in self._noise[to_table].carry(piece, now):
+                self._flying.append((at, next(self._order), to_table, arrived))
+
+    def _arrived(self, now: int, *, to_table: bool) -> bytes:
+        here = sorted(one for one in self._flying if one[0] <= now and one[2] is to_table)
+        self._flying = [one for one in self._flying if one not in here]
+        return b"".join(piece for *_, piece in here)
+
+    def close(self) -> None:
+        """Take it away; may be called twice."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self._stir()
+        self._thread.join()
+        self.cable.close()
+        os.close(self._woken)
+        os.close(self._wake)
+        self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+NS: Final = 1_000_000_000
+
+BOUNCE_NS: Final = 1_000_000
+"""Between two edges of a bouncing contact."""
+
+LONG_S: Final = 2.2
+"""The long press that calls the arbiter."""
+
+
+class BoxFingers:
+    """What four players can do to the buttons of a box. Closing it takes the box away."""
+
+    def __init__(
+        self,
+        box: BoxSimulator,
+        *,
+        bounces: int = 2,
+        hold_s: float = 0.12,
+        stuck: Iterable[Seat] = (),
+        seed: int = 0,
+        sleep: Callable[[float], None] = time.sleep,
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self.box, self.stuck = box, set(stuck)
+        """Buttons in `stuck` stay down once pressed."""
+        self._bounces, self._hold_s, self._sleep, self._clock_ns = bounces, hold_s, sleep, clock_ns
+        self._random = random.Random(seed)  # noqa: S311 - a twin's shaking hand, no secret
+
+    def press(self, seat: Seat, hold_s: float | None = None) -> None:
+        """Press one button and let it go."""
+        at = self._move(seat, self._clock_ns(), closed=True)
+        if seat not in self.stuck:
+            at = self._move(seat, at + round((self._hold_s if hold_s is None else hold_s) * NS), closed=False)
+        self._sleep((at - self._clock_ns()) / NS)
+
+    def call(self, seat: Seat) -> None:
+        """Call the arbiter: the long press."""
+        self.press(seat, LONG_S)
+
+    def _move(self, seat: Seat, at: int, *, closed: bool) -> int:
+        """Change a contact, not cleanly, from a time on; give the time of its last edge."""
+        for _ in range(self._random.randint(0, self._bounces)):
+            self.box.touch(seat, closed=closed, at=at)
+            self.box.touch(seat, closed=not closed, at=at + BOUNCE_NS)
+            at += 2 * BOUNCE_NS
+        self.box.touch(seat, closed=closed, at=at)
+        return at

@@ -1,0 +1,182 @@
+"""Fingers on gpiozero's mock pins, with everything that real fingers, contacts and cables do.
+
+The pins behave as lgpio's: an edge has the time at which it happened, is told later, with others; who reads a pin sees
+where it is now.
+"""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Final
+
+from gpiozero.pins.mock import MockFactory, MockPin
+from gpiozero.pins.pi import PiPin
+
+from firmware.reports import SEATS, Seat
+from firmware.wiring import FULL_WIRING, Wiring
+
+BOUNCE_S: Final = 0.001
+"""Between two edges of a bouncing contact, at the most."""
+
+SPARK_S: Final = 0.0004
+"""How long a spark closes a contact."""
+
+TAP_S: Final = 0.01
+"""Who presses for less than this only taps."""
+
+LONG_S: Final = 2.2
+"""The long press that calls the arbiter."""
+
+Edges = Sequence[tuple[float, bool]]
+"""Times in seconds of the clock, and the level of the pin from then on: low is closed."""
+
+
+class KernelPin(MockPin):  # type: ignore[misc] # gpiozero ships no types
+    """A mock pin whose edges are told in a batch, after they have happened."""
+
+    grounded = False
+
+    def happen(self, edges: Edges) -> None:
+        """Tell these edges; the pin is by now where the last one has left it."""
+        self.grounded = not edges[-1][1]
+        self._change_state(edges[-1][1])
+        for ticks, level in edges:
+            if self._when_changed is not None:
+                PiPin._call_when_changed(self, ticks, level)  # noqa: SLF001 - a pin's own
+
+    def _set_pull(self, value: str) -> None:
+        """Pull, which moves no pin that a contact has to ground."""
+        super()._set_pull(value)
+        if self.grounded:
+            self._change_state(False)  # noqa: FBT003 - gpiozero's
+
+
+class ButtonFingers:
+    """What four players can do to four buttons, and what can happen to the cables."""
+
+    def __init__(  # noqa: PLR0913 - each is something that can be wrong
+        self,
+        *,
+        bounces: int = 2,
+        hold_s: float = 0.12,
+        late_s: float = 0.0,
+        sparks: int = 0,
+        stuck: Iterable[Seat] = (),
+        cut: Iterable[Seat] = (),
+        cut_s: float = 0.0,
+        swap: Iterable[Seat] = (),
+        seed: int = 0,
+        wiring: Wiring = FULL_WIRING,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.factory = MockFactory(pin_class=KernelPin)
+        self.wiring = wiring
+        """What the configuration says; `_reached` is what a seat's button is really plugged in at."""
+        turned = [seat for seat in SEATS if seat in swap]
+        self._reached = {**wiring, **{seat: wiring[other] for seat, other in zip(turned, turned[::-1], strict=True)}}
+        self.stuck, self._cut = set(stuck), set[Seat]()
+        """Buttons that stay down once pressed, and those whose cable is off."""
+        self._bounces, self._hold_s, self._late_s, self._sparks = bounces, hold_s, late_s, sparks
+        self._sleep, self._clock = sleep, clock
+        self._down: set[Seat] = set()
+        self._random = random.Random(seed)  # noqa: S311 - a twin's shaking hand, no secret
+        for seat, pins in wiring.items():
+            if pins.opens is not None:
+                self._happen(pins.opens, [(clock(), False)])
+            if seat in cut:
+                self.unplug(seat)
+                if cut_s:
+                    _after(cut_s, partial(self.plug, seat))
+
+    def press(self, seat: Seat, hold_s: float | None = None) -> None:
+        """Press one button and let it go."""
+        for _ in range(self._random.randint(0, self._sparks)):
+            self.spark(self._random.choice(SEATS))
+        hold_s = self._hold_s if hold_s is None else hold_s
+        if hold_s < TAP_S:
+            self.spark(seat, hold_s)
+            return
+        pressed = self.push(seat)
+        self._sleep(max(0.0, pressed + hold_s - self._clock()))
+        if seat not in self.stuck:
+            self.let_go(seat, pressed + hold_s)
+
+    def call(self, seat: Seat) -> None:
+        """Press for so long that it calls the arbiter."""
+        self.press(seat, LONG_S)
+
+    def push(self, seat: Seat) -> float:
+        """Press one button and stay on it; give when that was."""
+        return self._move(seat, self._clock(), closed=True)
+
+    def let_go(self, seat: Seat, at: float | None = None) -> None:
+        """Take the finger away."""
+        self._move(seat, self._clock() if at is None else at, closed=False)
+
+    def spark(self, seat: Seat, lasts_s: float = SPARK_S) -> None:
+        """Close a contact for a moment. Both edges are told together, so that it is as short as it should be."""
+        at = self._clock()
+        self._sleep(lasts_s + self._late_s)
+        if seat not in self._down:
+            self._tell(seat, self._reached[seat].closes, [(at, False), (at + lasts_s, True)])
+
+    def unplug(self, seat: Seat) -> None:
+        """Pull a button's cable out: all its pins are high."""
+        self._cut.add(seat)
+        for pin in (self._reached[seat].closes, self._reached[seat].opens):
+            if pin is not None and not self.factory.pin(pin).state:
+                self._happen(pin, [(self._clock(), True)])
+
+    def plug(self, seat: Seat) -> None:
+        """Put a button's cable back."""
+        self._cut.discard(seat)
+        opens = self._reached[seat].opens
+        pin = self._reached[seat].closes if seat in self._down else opens
+        if pin is not None:
+            self._happen(pin, [(self._clock(), False)])
+
+    def _move(self, seat: Seat, at: float, *, closed: bool) -> float:
+        """Move both contacts of a button, the one that opens first."""
+        pins = self._reached[seat]
+        (self._down.add if closed else self._down.discard)(seat)
+        first, then = (pins.opens, pins.closes) if closed else (pins.closes, pins.opens)
+        edges = self._bounce(at, level=not closed)
+        self._sleep(max(0.0, edges[-1][0] - self._clock()) + self._late_s)
+        if first is not None:
+            self._tell(seat, first, edges if first == pins.closes else [(at, closed)])
+        if then is not None:
+            self._tell(seat, then, edges if then == pins.closes else [(at, closed)])
+        return at
+
+    def _bounce(self, at: float, *, level: bool) -> Edges:
+        """Change a contact, not cleanly."""
+        edges = [(at, level)]
+        for _ in range(self._random.randint(0, self._bounces)):
+            for back in (not level, level):
+                at += self._random.uniform(0.1, 1) * BOUNCE_S
+                edges.append((at, back))
+        return edges
+
+    def _tell(self, seat: Seat, pin: int, edges: Edges) -> None:
+        if seat not in self._cut:
+            self._happen(pin, edges)
+
+    def _happen(self, pin: int, edges: Edges) -> None:
+        self.factory.pin(pin).happen(edges)
+
+
+def _after(seconds: float, do: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, do)
+    timer.daemon = True  # whoever ends before that waits for no cable
+    timer.start()
+
+
+def read_seats(text: str) -> frozenset[Seat]:
+    """Read names of seats with commas between them. Raises ValueError."""
+    named = [name for name in text.split(",") if name]
+    if unknown := [name for name in named if name not in SEATS]:
+        raise ValueError(f"{unknown[0]!r} is no seat")
+    return frozenset(seat for seat in SEATS if seat in named)

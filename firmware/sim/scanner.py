@@ -1,0 +1,108 @@
+"""Simulated scanners: one on a pseudo-terminal, with the real serial path behind it, and what a typing one presses."""
+
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from firmware.keyboard_layouts import DOWN, KEYS_OF, UP
+from firmware.sim.cable import Plug
+
+TERMINATORS: Final = {"crlf": b"\r\n", "cr": b"\r", "lf": b"\n", "tab": b"\t", "etx": b"\x03", "none": b""}
+
+ENCODINGS: Final = ("ascii", "utf-16-le", "utf-16-be", "cp037")
+"""cp037 is EBCDIC."""
+
+_NOISE_BYTES: Final = 12
+"""Bytes of noise, which have neither a terminator nor a code in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScannerHabits:
+    """How a simulated scanner is set up, and how it misbehaves."""
+
+    terminator: str = "crlf"
+    before: str = ""
+    """Text before each code, an AIM identifier for example."""
+    stx: int = 0
+    """1: each code begins with STX."""
+    encoding: str = "ascii"
+    repeats: int = 0
+    """How many times more each code is sent."""
+    garbage: int = 0
+    """Out of 100 scans, how many have noise before them."""
+    piece: int = 0
+    """A line comes in pieces of so many bytes; 0: at once."""
+    delay_ms: int = 0
+    """Before each piece."""
+    away_every: int = 0
+    """Pulled out after so many scans; 0: never."""
+    away_ms: int = 3000
+    """Until it is put back."""
+    seed: int = 0
+
+
+class SimulatedScanner:
+    """What a person can do with a scanner, and with its plug. For one thread."""
+
+    def __init__(self, habits: ScannerHabits, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._habits, self._sleep = habits, sleep
+        self._random = random.Random(habits.seed)  # noqa: S311 - a twin's noise, no secret
+        self._scans = 0
+        self._folder = tempfile.TemporaryDirectory(prefix="homologue-scanner-")
+        self.plug = Plug(Path(self._folder.name) / "scanner")
+        self.plug.put_in()
+
+    def scan(self, text: str) -> None:
+        """Scan one code."""
+        self._scans += 1
+        for _ in range(1 + self._habits.repeats):
+            self.send(self._noise() + self.frame(text))
+        if self._habits.away_every and self._scans % self._habits.away_every == 0:
+            self._unplug_for_a_while()
+
+    def frame(self, text: str) -> bytes:
+        """Give what is sent for a code."""
+        habits = self._habits
+        code = (b"\x02" * habits.stx).decode() + habits.before + text + TERMINATORS[habits.terminator].decode()
+        return code.encode(habits.encoding)
+
+    def send(self, content: bytes) -> None:
+        """Send bytes as they are, in pieces."""
+        size = self._habits.piece or len(content) or 1
+        for start in range(0, len(content), size):
+            self._sleep(self._habits.delay_ms / 1000)
+            self.plug.send(content[start : start + size])
+
+    def _noise(self) -> bytes:
+        noisy = self._random.randrange(100) < self._habits.garbage
+        return bytes(self._random.randrange(0x80, 0x100) for _ in range(_NOISE_BYTES)) if noisy else b""
+
+    def _unplug_for_a_while(self) -> None:
+        self.plug.pull()
+        self._sleep(self._habits.away_ms / 1000)
+        self.plug.put_in()
+
+    def close(self) -> None:
+        """Take it away; may be called twice."""
+        self.plug.close()
+        self._folder.cleanup()
+
+
+SHIFT = 42
+ENTER = 28
+
+
+def key_strokes(text: str, layout: str) -> Iterator[tuple[int, int]]:
+    """Give each key with what it does; raises KeyError for what the layout has no key for."""
+    for char in text:
+        key, shifted = (ENTER, False) if char == "\r" else KEYS_OF[layout][char]
+        if shifted:
+            yield SHIFT, DOWN
+        yield key, DOWN
+        yield key, UP
+        if shifted:
+            yield SHIFT, UP

@@ -1,1 +1,0 @@
-"""Twins of the devices: they behave, bounce and fail like the thing, and are chosen by configuration."""

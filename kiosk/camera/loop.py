@@ -1,0 +1,270 @@
+"""The camera's loop: from frames to what is reported of trays, of a winner's hand, or of the whole picture.
+
+Loads OpenCV and the networks, so it is imported on the camera's thread.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from broker.protocol import SEATS, CarrierCode, PlannedPlay, Seat, read_carrier_code
+from kiosk.camera.observations import (
+    CameraHealth,
+    CameraReport,
+    CameraTarget,
+    CameraView,
+    HandObservation,
+    PictureObservation,
+    SeenTile,
+    TableObservation,
+    WholePicture,
+    Winner,
+)
+from kiosk.camera.overlay import HandOverlay, HeapOverlay, OverlayCache, PictureCrop
+from kiosk.table import Misplaced, TilePlace, TrayChecked, place_by_serial, serial_by_place
+from vision.cameras.camera import Camera
+from vision.cameras.feed import CameraEvent, CameraFeed, CameraFrame, CameraLost
+from vision.geometry import Picture
+from vision.hand_groups import hand_rows
+from vision.live.stream import BackgroundStream
+from vision.live.watcher import Stillness, WatchedTable
+from vision.mounting.hints import mounting_hints
+from vision.mounting.measure import MountingSetup, measure_mounting
+from vision.reader import read_picture, tile_outlines
+from vision.reading import PictureReading, TileRead, TrayFault
+from vision.verdict import compare
+
+WAIT_S: Final = 0.5
+"""Without a frame for so long the camera is taken for lost."""
+
+AGAIN_S: Final = 0.1
+"""Between two looks at the last picture of a camera that has ended."""
+
+
+def run_camera(
+    camera: Callable[[], Camera],
+    wanted: CameraTarget | None,
+    size: tuple[int, int],
+    clock: Callable[[], int],
+    tell: Callable[[CameraReport], None],
+    over: Callable[[], bool],
+) -> None:
+    """Open a camera and tell what it sees of what is wanted, until that is over. Of nothing only how the camera is."""
+
+    def changed(event: CameraEvent) -> None:
+        tell(CameraHealth(event.code if isinstance(event, CameraLost) else None))
+
+    if isinstance(wanted, WholePicture):
+        with CameraFeed(camera, changed) as feed:
+            watch_picture(_frames(feed, over), size, tell)
+        return
+    looking = _watcher(wanted, size)
+    read = read_hand if isinstance(wanted, Winner) else read_picture
+    with CameraFeed(camera, changed) as feed, BackgroundStream(read) as stream:
+        for frame in _frames(feed, over):
+            if looking is None:
+                continue
+            watched = stream.lose() if frame is None else stream.see(frame.at, frame.picture)
+            for seen in looking.see(watched, frame, clock()):
+                tell(seen)
+
+
+def _watcher(wanted: PlannedPlay | Winner | None, size: tuple[int, int]) -> "TrayWatcher | HandWatcher | None":
+    if isinstance(wanted, Winner):
+        return HandWatcher(wanted, size)
+    return None if wanted is None else TrayWatcher(wanted, size)
+
+
+def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame | None]:
+    """Give frames as they come, None where none does. The last picture of a folder stays, as a tray does."""
+    last: CameraFrame | None = None
+    while not over():
+        frame = feed.wait(last.number if last else 0, WAIT_S)
+        if frame is None and feed.ended:
+            time.sleep(AGAIN_S)
+            frame = last and replace(last, at=last.at + AGAIN_S)
+        last = frame or last
+        yield frame
+
+
+class TrayWatcher:
+    """What is seen for one play: from what is known of the table to what is told of it."""
+
+    def __init__(self, play: PlannedPlay, size: tuple[int, int]) -> None:
+        self._play = play
+        at_home: dict[int, TilePlace] = place_by_serial(serial_by_place(play.order))
+        self._judged: PictureReading | None = None
+        self._looked_at: PictureReading | None = None
+        self._sheet: CarrierCode | None = None
+        self._drawing = OverlayCache(lambda picture, reading: HeapOverlay(picture, reading, at_home, size))
+        self._told = TableObservation()
+
+    def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[CameraReport, ...]:
+        """Give what is new: what the screen is to show, then looks at trays that are settled.
+
+        A carrier's sheet is looked for once in each picture that was read: often enough for what lies still.
+        """
+        shown = watched.shown
+        if shown is not self._looked_at and frame is not None:
+            self._looked_at, self._sheet = shown, find_carrier_sheet(frame.picture)
+        told: list[CameraReport] = []
+        sight = self._sight(watched, frame)
+        if sight != self._told:
+            self._told = sight
+            told.append(sight)
+        if watched.stir is Stillness.SETTLED and shown is not None and shown is not self._judged:
+            self._judged = shown
+            told.extend(tray_looks(shown, self._play, now))
+        return tuple(told)
+
+    def _sight(self, watched: WatchedTable, frame: CameraFrame | None) -> TableObservation:
+        shown = watched.shown
+        if shown is None:
+            return TableObservation()
+        sight = TableObservation(len(watched.covered), loose_tiles(shown, self._play), sheet=self._sheet)
+        if shown.places or frame is None:
+            return sight
+        return replace(sight, view=self._drawing.view(watched, shown, frame))
+
+
+def tray_looks(reading: PictureReading, play: PlannedPlay, now: int) -> Iterator[TrayChecked]:
+    """Hold each tray of a reading against the play. Trays of which nothing was read are left out.
+
+    Whose a tray is its tiles say, wherever it lies: that of which most are there. Of two trays of one seat the one
+    with more of them counts.
+    """
+    found: dict[Seat, tuple[int, PictureReading]] = {}
+    for alone in _trays(reading):
+        read = {serial for row in alone.rows for serial in row if serial is not None}
+        seat = max(SEATS, key=lambda one: len(read & _serials(play, one)))
+        own = len(read & _serials(play, seat))
+        if read and own >= found.get(seat, (0, alone))[0]:
+            found[seat] = own, alone
+    for seat, (_, alone) in found.items():
+        wrong = tuple(_misplaced(fault) for fault in compare(alone, play.order[seat], play.set))
+        yield TrayChecked(at=now, seat=seat, rows=alone.rows, wrong=wrong)
+
+
+def _trays(reading: PictureReading) -> Iterator[PictureReading]:
+    """Give each tray as if it stood alone."""
+    for seat in reading.seats:
+        places = tuple(
+            replace(place, seat=None, read=place.read and replace(place.read, seat=None))
+            for place in reading.places
+            if place.seat == seat
+        )
+        yield PictureReading(tuple(place.read for place in places if place.read is not None), places)
+
+
+def loose_tiles(reading: PictureReading, play: PlannedPlay) -> tuple[SeenTile, ...]:
+    """Give the tiles that lie in no tray. A mark that names another set by number makes a tile foreign."""
+    placed = {id(place.read) for place in reading.places}
+    return tuple(seen_tile(read, play.set) for read in reading.reads if id(read) not in placed)
+
+
+def seen_tile(read: TileRead, number: int) -> SeenTile:
+    """Give a tile as it is seen where tiles of one set are looked for."""
+    return SeenTile(read.serial, read.face_up, read.foreign or _of_another(read.set, number))
+
+
+def _of_another(named: str | None, number: int) -> bool:
+    return named is not None and named.isdecimal() and int(named) != number
+
+
+def _serials(play: PlannedPlay, seat: Seat) -> set[int]:
+    return {serial for row in play.order[seat] for serial in row}
+
+
+def _misplaced(fault: TrayFault) -> Misplaced:
+    return Misplaced(
+        kind=fault.type, row=fault.row, col=fault.col, expected=fault.expected, found=fault.found, other=fault.with_
+    )
+
+
+def find_carrier_sheet(picture: "Picture") -> CarrierCode | None:
+    """Give the carrier whose sheet a picture shows: BGR, shape (height, width, 3), uint8. None where it shows none.
+
+    None too where it shows sheets of different carriers: which of them is meant nobody can tell.
+    """
+    import zxingcpp  # noqa: PLC0415 - numpy: on the eyes' thread, after the first picture of the screen
+
+    found = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
+    sheets = {sheet for one in found if (sheet := read_carrier_code(one.text)) is not None}
+    return sheets.pop() if len(sheets) == 1 else None
+
+
+read_hand = partial(read_picture, close=False)
+"""A hand is some tiles on a wide mat: none of them fills the picture."""
+
+
+class HandWatcher:
+    """What is seen for one winner."""
+
+    def __init__(self, winner: Winner, size: tuple[int, int]) -> None:
+        self._set = winner.play.set
+        self._drawing = OverlayCache(lambda picture, reading: HandOverlay(picture, reading, size))
+        self._told = HandObservation()
+
+    def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[HandObservation, ...]:  # noqa: ARG002 - as of trays
+        """Give what is new on the mat."""
+        sight = self._sight(watched, frame)
+        if sight == self._told:
+            return ()
+        self._told = sight
+        return (sight,)
+
+    def _sight(self, watched: WatchedTable, frame: CameraFrame | None) -> HandObservation:
+        shown = watched.shown
+        if shown is None:
+            return HandObservation()
+        rows = hand_rows(shown.reads)
+        groups = tuple(tuple(seen_tile(read, self._set) for read in group) for row in rows for group in row)
+        view = self._drawing.view(watched, shown, frame) if frame is not None else None
+        return HandObservation(groups, watched.stir is Stillness.SETTLED, view, tuple(map(len, rows)))
+
+
+SETUP: Final = MountingSetup()
+"""The size of the set's tiles is not known here, so that distances are not told: the installer's command does that."""
+
+REPORTED: Final = (
+    *("camera_no_tiles", "camera_dark", "camera_bright", "camera_glare", "camera_soft", "camera_tilted"),
+    "camera_noisy",
+)
+"""What can be told without knowing the tiles."""
+
+PICTURE_S: Final = 0.2
+"""Between two pictures: nothing in them moves that anybody has to follow."""
+
+MEASURED_S: Final = 1.0
+
+
+def watch_picture(
+    frames: Iterable[CameraFrame | None], size: tuple[int, int], tell: Callable[[PictureObservation], None]
+) -> None:
+    """Tell of frames what the screen is to show; nothing where there are none."""
+    shown_at = measured_at = float("-inf")
+    wrong: tuple[str, ...] = ()
+    for frame in frames:
+        if frame is None:
+            shown_at = measured_at = float("-inf")
+            tell(PictureObservation())
+            continue
+        if frame.at < shown_at + PICTURE_S:
+            continue
+        if frame.at >= measured_at + MEASURED_S:
+            wrong, measured_at = (*picture_problems(frame.picture),), frame.at
+        shown_at = frame.at
+        tell(PictureObservation(CameraView(frame.number, _whole(frame.picture, size)), wrong))
+
+
+def picture_problems(picture: Picture) -> Iterator[str]:
+    """Give the codes of what is wrong with a picture, shape (height, width, 3), BGR."""
+    told = mounting_hints(measure_mounting(picture, tile_outlines(picture), SETUP), SETUP)
+    yield from (hint.code for hint in told if hint.code in REPORTED)
+
+
+def _whole(picture: Picture, size: tuple[int, int]) -> Picture:
+    height, width = picture.shape[:2]
+    return PictureCrop((0, 0), (width, height), min(size[0] / width, size[1] / height)).of(picture)

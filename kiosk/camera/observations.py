@@ -1,0 +1,100 @@
+"""What the camera sees of a table now: for the screen, and kept nowhere."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from broker.protocol import CarrierCode, PlannedPlay, Seat
+from kiosk.table import TrayChecked
+
+if TYPE_CHECKING:
+    from vision.geometry import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTile:
+    """One tile in view; `serial` None where it was not read, or is of another set."""
+
+    serial: int | None
+    face_up: bool = False
+    foreign: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CameraView:
+    """A picture for the screen, BGR, shape (height, width, 3), uint8; two are equal when they have one number."""
+
+    number: int
+    picture: "Picture" = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TableObservation:
+    """How many places a hand covers, what lies in no tray."""
+
+    covered: int = 0
+    in_view: tuple[SeenTile, ...] = ()
+    """Tiles in view that lie in no tray."""
+    view: CameraView | None = None
+    """The picture with destinations drawn into it; None while a tray is in view."""
+    sheet: CarrierCode | None = None
+    """The carrier whose sheet lies in view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """Whose hand is looked at: who has declared in this play."""
+
+    play: PlannedPlay
+    seat: Seat
+
+
+@dataclass(frozen=True, slots=True)
+class WholePicture:
+    """Nothing is looked for: the picture itself is, and whether a tray could be read in it."""
+
+
+CameraTarget = PlannedPlay | Winner | WholePicture
+"""What is looked for: the trays of a play, a winner's hand, or the camera's picture itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureObservation:
+    """The whole picture, and codes of what is wrong with it (`homologue camera` has the same), the worst first."""
+
+    view: CameraView | None = None
+    wrong: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HandObservation:
+    """A winner's hand as it lies: its groups in reading order, and whether it has been looked at long enough."""
+
+    groups: tuple[tuple[SeenTile, ...], ...] = ()
+    still: bool = False
+    view: CameraView | None = None
+    """The picture with the groups drawn into it."""
+    rows: tuple[int, ...] = ()
+    """How many groups lie in each row, from above."""
+
+
+HIGH: Final = 0.61
+"""Share of the screen's height that a picture of a heap has: what is left under two lines, so that it is not made
+smaller once more where there is nothing else to say."""
+
+
+def picture_room(screen: tuple[int, int]) -> tuple[int, int]:
+    """Give how large a picture is shown at most on a screen of this size, pixels."""
+    return screen[0], round(HIGH * screen[1])
+
+
+DEFAULT_VIEW: Final = picture_room((800, 480))
+
+
+@dataclass(frozen=True, slots=True)
+class CameraHealth:
+    """What is wrong with the camera; None where all is well."""
+
+    code: str | None
+
+
+CameraReport = TrayChecked | CameraHealth | TableObservation | HandObservation | PictureObservation

@@ -1,0 +1,357 @@
+"""What the camera has read of a winner's hand, and what is asked of it: under MCR, under riichi rules. Pure.
+
+Keys for MCR: `l` (last tile), `k` (replacement tile, robbed kong), `o` (the three others lay open). For riichi: `i`
+(riichi), `p` (ippatsu), `m` (moment), `f` (red fives), `j` (indicators turned). Where nothing has read the walls also
+`t` (whose tile) and `g` (concealed kongs).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain
+from typing import Final, NamedTuple, TypeVar
+
+from broker.protocol import HandLayout, McrWinDetails, RiichiDeclared, RiichiWinDetails, Seat, Wind, WinTiming
+from broker.rules import RuleError
+from broker.rules.hand_from_serials import KONG, DescribedHand, Group, LaidHand, sort_as_described, sort_by_walls
+from kiosk.camera.observations import HandObservation, Winner
+
+Serials = tuple[tuple[int, ...], ...]
+
+MOST_INDICATORS: Final = 5
+
+
+def serials_by_group(sight: HandObservation) -> Serials:
+    """Give the serials by groups.
+
+    Raises RuleError `hand_not_seen`, `hand_face_up`, `hand_foreign` or `hand_unread`.
+    """
+    tiles = [*chain.from_iterable(sight.groups)]
+    if not tiles:
+        raise RuleError("hand_not_seen", "no tile is in view")
+    if any(tile.face_up for tile in tiles):
+        raise RuleError("hand_face_up", "a tile lies face up")
+    if any(tile.foreign for tile in tiles):
+        raise RuleError("hand_foreign", "a tile of another set lies there")
+    if any(tile.serial is None for tile in tiles):
+        raise RuleError("hand_unread", "a tile could not be read")
+    return tuple(tuple(tile.serial or 0 for tile in group) for group in sight.groups)
+
+
+class WithIndicators(NamedTuple):
+    """A hand, and what lies in a row of its own under it: dora indicators, and apart from them those of under them."""
+
+    groups: Serials
+    hand: DescribedHand
+    dora: tuple[int, ...] = ()
+    ura: tuple[int, ...] = ()
+
+
+class CountQuestion(NamedTuple):
+    """What is asked beside a hand: the key that answers it, its name, and the answer as it stands."""
+
+    key: str
+    name: str
+    answer: str
+    """The name of a sentence, or a text as it is."""
+    strong: bool = False
+    """It is not what goes without saying."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandAnswers:
+    """The answers."""
+
+    self_drawn: bool | None = None
+    """None: nobody has said, and nothing is asked of the scorer before."""
+    concealed: frozenset[int] = frozenset()
+    """Numbers of the groups that are concealed kongs, of those that can be."""
+
+    def sort(self, groups: Sequence[Group]) -> DescribedHand:
+        """Give the hand. Raises RuleError with the codes of `sort_as_said`."""
+        kongs = self.concealed & {*_kongs(groups)}
+        return sort_as_described(groups, self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
+
+    def laid(self, groups: Sequence[Group]) -> HandLayout:
+        """Give what is told of it."""
+        kongs = tuple(sorted(self.concealed & {*_kongs(groups)}))
+        return HandLayout(self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
+
+    def press(self, key: str, groups: Sequence[Group]) -> "HandAnswers":
+        """Take a key: whose tile it was, or the next choice of concealed kongs."""
+        if key == DRAWN:
+            return replace(self, self_drawn=not self.self_drawn)
+        if key == CONCEALED:
+            kongs = _kongs(groups)
+            chosen = sum(1 << at for at, kong in enumerate(kongs) if kong in self.concealed) + 1
+            return replace(self, concealed=frozenset(kong for at, kong in enumerate(kongs) if chosen >> at & 1))
+        return self
+
+    def questions(self, groups: Sequence[Group]) -> Iterator[CountQuestion]:
+        """Give what is asked of this hand."""
+        yield CountQuestion(DRAWN, "count_tile", ANSWERS[self.self_drawn], strong=self.self_drawn is None)
+        if kongs := _kongs(groups):
+            chosen = ", ".join(str(kong) for kong in kongs if kong in self.concealed)
+            yield CountQuestion(CONCEALED, "count_concealed_kong", chosen or "do_riichi_no", strong=bool(chosen))
+
+
+def split_indicators(sight: HandObservation, said: HandAnswers) -> WithIndicators:
+    """Part a hand from the indicators under it: the hand has as few rows as make a whole one.
+
+    Raises RuleError with the codes of `serials` and `sort_as_said`, or `indicators_unclear`.
+    """
+    groups = serials_by_group(sight)
+    for end in accumulate(sight.rows):
+        try:
+            hand = said.sort(groups[:end])
+        except RuleError:
+            continue
+        under = groups[end:]
+        if len(under) > 2 or any(len(group) > MOST_INDICATORS for group in under):  # noqa: PLR2004 - dora and ura
+            raise RuleError("indicators_unclear", f"{len(under)} groups lie under the hand, of at most 5 tiles each")
+        return WithIndicators(groups[:end], hand, *under)
+    return WithIndicators(groups, said.sort(groups))
+
+
+DRAWN, CONCEALED = "t", "g"
+"""Keys."""
+
+ANSWERS: Final[dict[bool | None, str]] = {None: "count_unsaid", True: "self_drawn", False: "count_discarded"}
+
+
+def yes_or_no(key: str, name: str, *, yes: bool) -> CountQuestion:
+    """Give a question that is answered so."""
+    return CountQuestion(key, name, "do_riichi_yes" if yes else "do_riichi_no", strong=yes)
+
+
+def _kongs(groups: Sequence[Group]) -> tuple[int, ...]:
+    """Give the numbers of the groups that are kongs."""
+    return tuple(number for number, group in enumerate(groups[1:-1], 2) if len(group) == KONG)
+
+
+AnyHand = LaidHand | DescribedHand
+
+
+@dataclass(frozen=True, slots=True)
+class McrQuestions:
+    """What was said of the win. `laid`: how the hand lies, where nothing has read the walls."""
+
+    laid: HandAnswers | None = None
+    last_tile: bool = False
+    kong: bool = False
+    last_of_kind: bool = False
+
+    def hand(self, sight: HandObservation, winner: Winner) -> AnyHand:
+        """Give the hand. Raises RuleError with the codes of `serials`, and of `sort_out` or `sort_as_said`."""
+        groups = serials_by_group(sight)
+        return sort_by_walls(groups, winner.play.order, winner.seat) if self.laid is None else self.laid.sort(groups)
+
+    def groups(self, sight: HandObservation) -> Serials:
+        """Give the serials of the hand by groups. Raises RuleError as `serials`."""
+        return serials_by_group(sight)
+
+    @property
+    def ready(self) -> bool:
+        """Whether all is said that has to be."""
+        return self.laid is None or self.laid.self_drawn is not None
+
+    def press(self, key: str, sight: HandObservation, winner: Winner) -> "McrQuestions":
+        """Take a key; one that means nothing of this hand leaves everything as it is. Raises RuleError as `hand`."""
+        hand = self.hand(sight, winner)
+        if key == "l" and hand.may_be_last_tile:
+            return replace(self, last_tile=not self.last_tile)
+        if key == "k" and self._may_be_kong(hand):
+            return replace(self, kong=not self.kong)
+        if key == "o":
+            return replace(self, last_of_kind=not self.last_of_kind)
+        if self.laid is not None:
+            return replace(self, laid=self.laid.press(key, serials_by_group(sight)))
+        return self
+
+    def questions(self, sight: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
+        """Ask what the tiles cannot tell, where the hand allows it. Raises RuleError as `hand`."""
+        hand, said = self.hand(sight, winner), self.said(sight, winner)
+        if self.laid is not None:
+            yield from self.laid.questions(serials_by_group(sight))
+        if hand.may_be_last_tile:
+            yield yes_or_no("l", "count_last_tile", yes=said.last_tile)
+        if self._may_be_kong(hand):
+            yield yes_or_no("k", "count_replacement" if hand.self_drawn else "count_robbed", yes=said.kong)
+        yield yes_or_no("o", "count_last_of_kind", yes=said.last_of_kind)
+
+    def said(self, sight: HandObservation, winner: Winner) -> McrWinDetails:
+        """Give what was said that this hand allows: what it asked of an earlier one is not said of another.
+
+        Raises RuleError as `hand`.
+        """
+        hand, laid = self.hand(sight, winner), None
+        if self.laid is not None:
+            laid = self.laid.laid(serials_by_group(sight))
+        return McrWinDetails(
+            last_tile=self._said_last_tile(hand),
+            kong=self.kong and self._may_be_kong(hand),
+            last_of_kind=self.last_of_kind,
+            laid=laid,
+        )
+
+    def _said_last_tile(self, hand: AnyHand) -> bool:
+        return self.last_tile and hand.may_be_last_tile
+
+    def _may_be_kong(self, hand: AnyHand) -> bool:
+        """Say whether it is asked for a replacement tile or, of a claimed tile, a robbed kong."""
+        return hand.has_kong if hand.self_drawn else not self._said_last_tile(hand)
+
+
+T = TypeVar("T")
+
+CLOSED: Final[tuple[RiichiDeclared, ...]] = ("riichi", "double_riichi")
+OPEN: Final[tuple[RiichiDeclared, ...]] = ("open_riichi", "double_open_riichi")
+
+PLAIN: Final = {None: "do_riichi_no", "riichi": "do_riichi_yes"}
+"""Answers to whether there was riichi; of other kinds it is their name."""
+
+RED_SUITS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RiichiContext:
+    """What the table knows of the win by itself."""
+
+    round_wind: Wind
+    dealer: Seat
+    deposit: bool | None = None
+    """Whether the winner has laid one; None where nothing is laid down, and riichi is only said."""
+    open_riichi: bool = False
+    """Whether there is open riichi."""
+    red_fives: bool = False
+    """Whether red fives count."""
+    any_hand: bool = False
+    """Whether this hand needs no yaku: it is the one after eight counters."""
+    dead_wall: tuple[int, ...] = ()
+    """The five indicators from the left, then those under them; none where no wall was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class RiichiQuestions:
+    """What was said of the win."""
+
+    known: RiichiContext
+    laid: HandAnswers = field(default_factory=HandAnswers)
+    riichi: RiichiDeclared | None = None
+    ippatsu: bool = False
+    moment: WinTiming | None = None
+    red_fives: int = 0
+    turned: int | None = None
+    """How many indicators; None: one, and one for each kan of the winner's."""
+
+    def hand(self, sight: HandObservation, winner: Winner) -> DescribedHand:  # noqa: ARG002 - another book's asks whose it is
+        """Give the hand. Raises RuleError with the codes of `with_indicators`."""
+        return split_indicators(sight, self.laid).hand
+
+    def groups(self, sight: HandObservation) -> Serials:
+        """Give the serials of the hand by groups. Raises RuleError as `hand`."""
+        return split_indicators(sight, self.laid).groups
+
+    @property
+    def ready(self) -> bool:
+        """Whether all is said that has to be."""
+        return self.laid.self_drawn is not None
+
+    def press(self, key: str, sight: HandObservation, winner: Winner) -> "RiichiQuestions":
+        """Take a key; one that means nothing of this hand leaves everything as it is. Raises RuleError as `hand`."""
+        if key not in {question.key for question in self.questions(sight, winner)}:
+            return self
+        lies, said = split_indicators(sight, self.laid), self.said(sight, winner)
+        match key:
+            case "i":
+                after = replace(self, riichi=_after(self._kinds, said.riichi))
+            case "p":
+                after = replace(self, ippatsu=not self.ippatsu)
+            case "m":
+                after = replace(self, moment=_after(self._moments(lies.hand), said.moment))
+            case "f":
+                after = replace(self, red_fives=(self.red_fives + 1) % (RED_SUITS + 1))
+            case "j":
+                after = replace(self, turned=self._turned(lies.hand) % MOST_INDICATORS + 1)
+            case _:
+                after = replace(self, laid=self.laid.press(key, lies.groups))
+        return after
+
+    def questions(self, sight: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
+        """Ask what neither tiles nor table can tell, where the hand allows it. Raises RuleError as `hand`."""
+        lies, said = split_indicators(sight, self.laid), self.said(sight, winner)
+        yield from self.laid.questions(lies.groups)
+        if len(self._kinds) > 1 and _is_closed(lies.hand):
+            yield CountQuestion(
+                "i", "count_riichi", PLAIN.get(said.riichi, str(said.riichi)), strong=said.riichi is not None
+            )
+        if said.riichi:
+            yield yes_or_no("p", "count_ippatsu", yes=said.ippatsu)
+        if self.ready:
+            yield CountQuestion("m", "count_moment", _moment_name(said), strong=said.moment is not None)
+        if self.known.red_fives:
+            yield CountQuestion("f", "count_red_fives", str(self.red_fives), strong=self.red_fives > 0)
+        if self.known.dead_wall:
+            turned = self._turned(lies.hand)
+            yield CountQuestion("j", "count_turned", str(turned), strong=turned > 1)
+
+    def said(self, sight: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as above
+        """Give what was said that this hand allows: what it asked of an earlier one is not said of another.
+
+        Raises RuleError as `hand`.
+        """
+        lies = split_indicators(sight, self.laid)
+        riichi, (dora, ura) = self._declared(lies.hand), self._indicators(lies)
+        return RiichiWinDetails(
+            laid=self.laid.laid(lies.groups),
+            round_wind=self.known.round_wind,
+            dealer=self.known.dealer,
+            riichi=riichi,
+            ippatsu=self.ippatsu and riichi is not None,
+            moment=self.moment if self.moment in self._moments(lies.hand) else None,
+            red_fives=self.red_fives if self.known.red_fives else 0,
+            dora=dora,
+            ura=ura if riichi else (),
+        )
+
+    def _indicators(self, lies: WithIndicators) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Give the serials of the indicators, and of those under them: of the dead wall, or as they lie."""
+        wall = self.known.dead_wall
+        if not wall:
+            return lies.dora, lies.ura
+        turned = self._turned(lies.hand)
+        return wall[:turned], wall[MOST_INDICATORS : MOST_INDICATORS + turned]
+
+    def _turned(self, hand: DescribedHand) -> int:
+        return self.turned or min(MOST_INDICATORS, 1 + hand.kongs)
+
+    @property
+    def _kinds(self) -> tuple[RiichiDeclared | None, ...]:
+        """How riichi may have been declared: a table at which deposits are laid knows whether it was."""
+        kinds = CLOSED + OPEN if self.known.open_riichi else CLOSED
+        return {None: (None, *kinds), True: kinds, False: (None,)}[self.known.deposit]
+
+    def _declared(self, hand: DescribedHand) -> RiichiDeclared | None:
+        if not _is_closed(hand):
+            return None
+        return self.riichi if self.riichi in self._kinds else self._kinds[0]
+
+    def _moments(self, hand: DescribedHand) -> tuple[WinTiming | None, ...]:
+        kan: tuple[WinTiming, ...] = ("kan",) if hand.has_kong or not hand.self_drawn else ()
+        first: tuple[WinTiming, ...] = () if hand.melds or self._declared(hand) else ("first_turn",)
+        return (None, "last_tile", *kan, *first)
+
+
+def _moment_name(said: RiichiWinDetails) -> str:
+    """Give the name of the moment: a drawn tile's and a claimed one's are not the same."""
+    if said.moment is None:
+        return "do_riichi_no"
+    return f"count_{said.moment}_{'drawn' if said.laid.self_drawn else 'claimed'}"
+
+
+def _is_closed(hand: DescribedHand) -> bool:
+    return all(meld.concealed for meld in hand.melds)
+
+
+def _after(choices: Sequence[T], now: T) -> T:
+    """Give the next choice, after the last one the first."""
+    return choices[(choices.index(now) + 1) % len(choices)]

@@ -1,0 +1,81 @@
+"""Buttons, keys and touches of a table: what they mean, and the forms and panels that they fill in."""
+
+from kiosk.input.buttons import (
+    AGREEING,
+    BACK_NS,
+    END_NS,
+    GRACE_NS,
+    MS,
+    PATIENCE_NS,
+    ButtonInput,
+    WindowClosing,
+)
+from kiosk.input.forms import (
+    FU_FROM,
+    Form,
+    WinEntered,
+    WinForm,
+    Won,
+    press_form_key,
+    press_win_key,
+)
+from kiosk.input.keyboard import (
+    Keyboard,
+    NoPin,
+    PinChecker,
+)
+from kiosk.input.panel import (
+    REASONS,
+    Act,
+    ArbiterPanel,
+    Decided,
+    PanelClosed,
+    PanelResult,
+    opened_panel,
+    panel_draft,
+    panel_from_draft,
+    possible_acts,
+    press_panel_key,
+)
+from kiosk.input.riichi import (
+    RiichiForm,
+    RiichiQuestion,
+    abort_reasons,
+    chombo_spoils,
+)
+
+__all__ = [
+    "AGREEING",
+    "BACK_NS",
+    "END_NS",
+    "FU_FROM",
+    "GRACE_NS",
+    "MS",
+    "PATIENCE_NS",
+    "REASONS",
+    "Act",
+    "ArbiterPanel",
+    "ButtonInput",
+    "Decided",
+    "Form",
+    "Keyboard",
+    "NoPin",
+    "PanelClosed",
+    "PanelResult",
+    "PinChecker",
+    "RiichiForm",
+    "RiichiQuestion",
+    "WinEntered",
+    "WinForm",
+    "WindowClosing",
+    "Won",
+    "abort_reasons",
+    "chombo_spoils",
+    "opened_panel",
+    "panel_draft",
+    "panel_from_draft",
+    "possible_acts",
+    "press_form_key",
+    "press_panel_key",
+    "press_win_key",
+]

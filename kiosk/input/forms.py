@@ -1,0 +1,200 @@
+"""Forms for a win: each declared hand's value, then who discarded; for riichi han and fu. Pure: a form and keys."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from broker.protocol import SEATS, RiichiEvent, RiichiWin, Seat
+
+DIGITS: Final = frozenset("0123456789")
+"""Not `isdigit`, which takes more for digits than `int` does."""
+
+SEAT_KEYS: Final[dict[str, Seat]] = {seat[0]: seat for seat in SEATS}
+
+MOST_DIGITS: Final = 3
+"""Digits of a hand value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What has been entered so far, for these declarations in their order."""
+
+    declared: tuple[Seat, ...]
+    values: tuple[int, ...] = ()
+    digits: str = ""
+
+    @property
+    def seat(self) -> Seat | None:
+        """Whose value is asked; None when all are there and the discarder is asked."""
+        return self.declared[len(self.values)] if len(self.values) < len(self.declared) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Won:
+    """The form is complete; no discarder means self-drawn."""
+
+    winners: dict[Seat, int]
+    discarder: Seat | None
+
+
+def press_form_key(form: Form, key: str) -> Form | Won:
+    """Take one key; one that means nothing here leaves the form as it is."""
+    if form.seat is None:
+        return _ask_discarder(form, key)
+    return _ask_value(form, key)
+
+
+def _ask_value(form: Form, key: str) -> Form:
+    if key in DIGITS and len(form.digits) < MOST_DIGITS:
+        return replace(form, digits=(form.digits + key).lstrip("0"))
+    if key == "enter" and form.digits:
+        return replace(form, values=(*form.values, int(form.digits)), digits="")
+    if key == "clear":
+        return replace(form, digits="")
+    return _form_back(form) if key == "back" else form
+
+
+def _form_back(form: Form) -> Form:
+    if form.digits:
+        return replace(form, digits=form.digits[:-1])
+    return replace(form, values=form.values[:-1])
+
+
+def _ask_discarder(form: Form, key: str) -> Form | Won:
+    winners = dict(zip(form.declared, form.values, strict=True))
+    if key == "d" and len(winners) == 1:
+        return Won(winners, None)
+    if key in SEAT_KEYS and SEAT_KEYS[key] not in winners:
+        return Won(winners, SEAT_KEYS[key])
+    return _form_back(form) if key == "back" else form
+
+
+LONGEST: Final = 3
+
+FU_FROM: Final = 5
+"""From so many han on fu do not matter."""
+
+MOST_YAKUMAN: Final = 6
+
+WinStep = Literal["han", "fu", "yakuman", "responsible", "discarder", "riichi_tile", "live_kan"]
+
+
+@dataclass(frozen=True, slots=True)
+class WinForm:
+    """What has been entered so far, for these declarations in their order."""
+
+    declared: tuple[Seat, ...]
+    riichi: tuple[Seat, ...] = ()
+    wins: tuple[RiichiWin, ...] = ()
+    asked: WinStep = "han"
+    han: int = 0
+    yakuman: int = 0
+    digits: str = ""
+    loser: Seat | None = None
+    live_kan: bool = False
+    """Whether a tsumo after a kan of a discard is paid by who discarded it."""
+
+    @property
+    def seat(self) -> Seat | None:
+        """Whose hand is asked about; None when all are there."""
+        return self.declared[len(self.wins)] if len(self.wins) < len(self.declared) else None
+
+    @property
+    def entered(self) -> Mapping[Seat, RiichiWin]:
+        """What is known of the winners."""
+        return dict(zip(self.declared, self.wins, strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class WinEntered:
+    """The form is complete."""
+
+    event: RiichiEvent
+    on_riichi_tile: bool = False
+
+
+def press_win_key(form: WinForm, key: str) -> WinForm | WinEntered:
+    """Take one key; one that means nothing here leaves the form as it is."""
+    if key == "back":
+        return _back(form)
+    if form.asked in ("han", "fu", "yakuman"):
+        return _number(form, key)
+    if form.asked == "responsible":
+        return _responsible(form, key)
+    return {"discarder": _discarder, "riichi_tile": _riichi_tile, "live_kan": _kan_from}[form.asked](form, key)
+
+
+def _number(form: WinForm, key: str) -> WinForm | WinEntered:
+    if key in DIGITS and len(form.digits) < LONGEST:
+        return replace(form, digits=(form.digits + key).lstrip("0"))
+    if key == "clear":
+        return replace(form, digits="")
+    if key == "enter" and form.digits:
+        return _take_number(form, int(form.digits))
+    if key == "y" and form.asked == "han":
+        return replace(form, asked="yakuman", digits="1")
+    if key == "x" and form.seat is not None:
+        return WinEntered(RiichiEvent(kind="chombo", offenders=(form.seat,)))
+    return form
+
+
+def _take_number(form: WinForm, number: int) -> WinForm:
+    if form.asked == "yakuman":
+        return replace(form, yakuman=number, asked="responsible", digits="") if number <= MOST_YAKUMAN else form
+    if form.asked == "fu":
+        return _with_win(form, RiichiWin(han=form.han, fu=number))
+    if number < FU_FROM:
+        return replace(form, han=number, asked="fu", digits="")
+    return _with_win(form, RiichiWin(han=number)) if number < 100 else form  # noqa: PLR2004 - two digits
+
+
+def _responsible(form: WinForm, key: str) -> WinForm:
+    if key == "enter":
+        return _with_win(form, RiichiWin(yakuman=form.yakuman))
+    seat = SEAT_KEYS.get(key)
+    return form if seat in (None, form.seat) else _with_win(form, RiichiWin(yakuman=form.yakuman, responsible=seat))
+
+
+def _with_win(form: WinForm, win: RiichiWin) -> WinForm:
+    """Ask for the next hand, or whose tile it was."""
+    wins = (*form.wins, win)
+    asked: WinStep = "han" if len(wins) < len(form.declared) else "discarder"
+    return replace(form, wins=wins, asked=asked, han=0, yakuman=0, digits="")
+
+
+def _discarder(form: WinForm, key: str) -> WinForm | WinEntered:
+    if key == "d" and len(form.wins) == 1:
+        return WinEntered(RiichiEvent(kind="tsumo", wins=dict(form.entered)))
+    if key == "k" and len(form.wins) == 1 and form.live_kan:
+        return replace(form, asked="live_kan")
+    seat = SEAT_KEYS.get(key)
+    if seat is None or seat in form.declared:
+        return form
+    asked = replace(form, loser=seat, asked="riichi_tile")
+    return asked if seat in form.riichi else _ron(asked, on_riichi_tile=False)
+
+
+def _kan_from(form: WinForm, key: str) -> WinForm | WinEntered:
+    seat = SEAT_KEYS.get(key)
+    if seat is None or seat in form.declared:
+        return form
+    return WinEntered(RiichiEvent(kind="tsumo", wins=dict(form.entered), kan_from=seat))
+
+
+def _riichi_tile(form: WinForm, key: str) -> WinForm | WinEntered:
+    return _ron(form, on_riichi_tile=key == "y") if key in ("y", "n") else form
+
+
+def _ron(form: WinForm, *, on_riichi_tile: bool) -> WinEntered:
+    return WinEntered(RiichiEvent(kind="ron", wins=dict(form.entered), loser=form.loser), on_riichi_tile)
+
+
+def _back(form: WinForm) -> WinForm:
+    """Go one step back: a digit, a question, or the hand before."""
+    if form.digits and form.asked != "yakuman":
+        return replace(form, digits=form.digits[:-1])
+    if form.asked in ("fu", "yakuman", "responsible"):
+        return replace(form, asked="han", han=0, yakuman=0, digits="")
+    if form.asked in ("riichi_tile", "live_kan"):
+        return replace(form, asked="discarder", loser=None)
+    return replace(form, wins=form.wins[:-1], asked="han")

@@ -1,0 +1,304 @@
+"""What keys do: each is an event of the table, or fills in a form or the arbiter's panel."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Final, Protocol
+
+from broker.protocol import ArbiterPin, Seat, WinKind
+from kiosk.input import riichi
+from kiosk.input.forms import Form, WinForm, Won, press_form_key
+from kiosk.input.panel import (
+    ArbiterPanel,
+    Decided,
+    PanelClosed,
+    PinGiven,
+    opened_panel,
+    panel_after_pin,
+    panel_draft,
+    panel_from_draft,
+    panel_on_claim,
+    possible_acts,
+    press_panel_key,
+    ruling_event,
+)
+from kiosk.input.riichi import RiichiForm, RiichiKeys
+from kiosk.table import (
+    AT_THE_TABLE,
+    ArbiterAdmitted,
+    ArbiterLeft,
+    CallToggled,
+    Event,
+    NextDealCalled,
+    NotNow,
+    Phase,
+    PinRefused,
+    PlayEndedDrawn,
+    ResultRefused,
+    Table,
+    ValueEntered,
+    refuse_locked_pin,
+)
+
+STAYS_NS: Final = 120_000_000_000
+"""An arbiter who has touched nothing for so long has gone."""
+
+
+class PinChecker(Protocol):
+    """What the keyboard needs of the arbiters' PIN."""
+
+    @property
+    def known(self) -> bool:
+        """Whether there is one."""
+
+    @property
+    def mark(self) -> str | None:
+        """What tells which it is, and nothing of it."""
+
+    def right(self, pin: str) -> bool:
+        """Say whether this is it."""
+
+    def take(self, said: ArbiterPin) -> None:
+        """Take another one from the desk."""
+
+
+class NoPin:
+    """A table whose arbiters are let in by the desk alone."""
+
+    known = False
+    mark = None
+
+    def right(self, _: str) -> bool:
+        """No PIN is right."""
+        return False
+
+    def take(self, _: ArbiterPin) -> None:
+        """There is nowhere to keep one."""
+
+
+class KeyboardDrafts(Protocol):
+    """Keeps what was typed so far, so that no key is pressed twice after a power cut."""
+
+    draft: str
+    panel: str
+
+    def beside(self, **drafts: str) -> AbstractContextManager[None]:
+        """Write these with the event that happens meanwhile, as one."""
+
+
+class NoDrafts:
+    """Nothing is kept."""
+
+    draft = panel = ""
+
+    def beside(self, **_: str) -> AbstractContextManager[None]:
+        """Write nothing."""
+        return nullcontext()
+
+
+class Keyboard:
+    """One table's keyboard. `apply` gives the code with which the table refuses an event, or None."""
+
+    def __init__(
+        self, apply: Callable[[Event], str | None], pins: PinChecker | None = None, drafts: KeyboardDrafts | None = None
+    ) -> None:
+        self._apply, self._pins = apply, pins or NoPin()
+        self._drafts: KeyboardDrafts = drafts or NoDrafts()
+        self._typed: tuple[str, ...] = ()
+        self._left = self._drafts.draft
+        """What was typed before the program started, until it is known whether it is asked for still."""
+        self._riichi_kept = self._left
+        self.form: Form | None = None
+        """What is being filled in; there is a form while a declaration waits for its value."""
+        self._panel: ArbiterPanel | None = None
+        self._panel_left = self._drafts.panel
+        """The panel that was open before the program started, until the table has been seen."""
+        self._seen_at: int | None = None
+        """When an arbiter who is let in last touched something."""
+        self.problem: str | None = None
+        """Code of what was refused last."""
+        self.riichi = RiichiKeys(apply)
+        """At a table that plays riichi."""
+
+    @property
+    def panel(self) -> ArbiterPanel | None:
+        """The arbiter's, while it is open."""
+        return self._panel
+
+    @panel.setter
+    def panel(self, panel: ArbiterPanel | None) -> None:
+        if panel_draft(panel) != panel_draft(self._panel):
+            self._drafts.panel = panel_draft(panel)
+        self._panel = panel
+
+    def _apply_with(self, panel: ArbiterPanel | None, event: Event) -> str | None:
+        """Take an event in, and with it another panel: of a ruling that stands nobody is asked again."""
+        with self._drafts.beside(panel=panel_draft(panel)):
+            problem = self._apply(event)
+        if self._drafts.panel == panel_draft(panel):
+            self._panel = panel
+        self.panel = panel
+        return problem
+
+    @property
+    def pin(self) -> str | None:
+        """What tells which PIN the arbiters have here."""
+        return self._pins.mark
+
+    def take_pin(self, said: ArbiterPin) -> None:
+        """Let arbiters in by another PIN from now on: the desk has set it."""
+        self._pins.take(said)
+
+    @property
+    def filled_in(self) -> Form | RiichiForm | None:
+        """The form that is open, at whichever table."""
+        return self.form or self.riichi.form
+
+    def follow(self, state: Table) -> None:
+        """Begin a form, or drop it, where the declarations have changed."""
+        if self._panel_left:
+            self._panel, self._panel_left = panel_from_draft(self._panel_left, state), ""
+        if self.panel is not None and self.panel.ask != "pin":
+            self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
+        if state.session is not None or state.alone:
+            self._follow_riichi(state)
+            return
+        declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
+        if not declared:
+            self.form = None
+            self._forget()
+        elif self.form is None or self.form.declared != declared:
+            self._begin(Form(declared))
+
+    def _follow_riichi(self, state: Table) -> None:
+        self.riichi.follow(state)
+        if self._left:
+            self.riichi.form = riichi.riichi_form_from_draft(self._left, self.riichi.form, state.phase)
+            self._left = ""
+        if (text := riichi.riichi_draft(self.riichi.form)) != self._riichi_kept:
+            self._drafts.draft = self._riichi_kept = text
+
+    def _renewed(self, panel: ArbiterPanel, state: Table) -> ArbiterPanel:
+        """Begin anew where something else can be ruled by now."""
+        return panel if panel.acts == possible_acts(state) else opened_panel(state)
+
+    def idle(self, state: Table, now: int) -> None:
+        """Let an arbiter go who has touched nothing for a while."""
+        if state.arbiter is None:
+            self._seen_at = None
+        elif self._seen_at is None:
+            self._seen_at = now
+        elif now >= self._seen_at + STAYS_NS:
+            self._seen_at = None
+            self._apply_with(None, ArbiterLeft(at=now))
+
+    def key(self, key: str, state: Table, now: int) -> None:
+        """Take one key in."""
+        if self.panel is not None and key != "c":
+            self._rule(self.panel, key, state, now)
+            return
+        plain: dict[tuple[Phase, str], Event] = {
+            (Phase.PLAYING, "d"): PlayEndedDrawn(at=now),
+            (Phase.CLAIMING, "d"): PlayEndedDrawn(at=now),
+            (Phase.ACCEPTING, "r"): ResultRefused(at=now),
+            (Phase.RECORDED, "enter"): NextDealCalled(at=now),
+        }
+        if key == "c":
+            seen = state.calling and not state.discreet
+            self.problem = self._apply(CallToggled(at=now, open=not seen))
+        elif key == "a":
+            self._open(state, ArbiterPanel("pin"))
+        elif key == "x" and (seat := self._asked_of(state)):
+            self._open(state, panel_on_claim(seat))
+        elif state.session is not None or state.alone:
+            with self._drafts.beside(draft=""):
+                self.riichi.key(key, state, now)
+            self._riichi_kept = self._drafts.draft
+            self.problem = self.riichi.problem
+        elif event := plain.get((state.phase, key)):
+            self.problem = self._apply(event)
+        elif self.form is not None:
+            self._fill(self.form, key, now)
+
+    # ---- the form ---------------------------------------------------------------------------
+
+    def _begin(self, form: Form) -> None:
+        """Begin a form, with what was typed into it before a power cut."""
+        of, _, keys = self._left.partition(":")
+        self._typed, self._left = (), ""
+        for key in keys.split() if of == ",".join(form.declared) else ():
+            filled = press_form_key(form, key)
+            if isinstance(filled, Form):
+                form, self._typed = filled, (*self._typed, key)
+        self.form = form
+
+    def _fill(self, form: Form, key: str, now: int) -> None:
+        filled = press_form_key(form, key)
+        if isinstance(filled, Form):
+            self._keep(filled, key)
+            self.problem = None
+        else:
+            self.form = None
+            self.problem = self._apply(_event(filled, now))
+            self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was typed: it has become an event, or is asked for no more."""
+        if self._typed or self._left:
+            self._drafts.draft = ""
+        self._typed, self._left = (), ""
+
+    def _keep(self, form: Form, key: str) -> None:
+        if form != self.form:
+            self._typed = (*self._typed, key)
+            self._drafts.draft = f"{','.join(form.declared)}:{' '.join(self._typed)}"
+        self.form = form
+
+    # ---- the arbiter's panel ----------------------------------------------------------------
+
+    def _open(self, state: Table, come_for: ArbiterPanel) -> None:
+        """Open it with what the arbiter has come for, behind the PIN where nobody is let in."""
+        self.problem = None
+        if state.arbiter is not None:
+            self.panel = panel_after_pin(come_for, state)
+        elif self._pins.known:
+            self.panel = come_for
+        else:
+            self.problem = "arbiter_needed"
+
+    def _asked_of(self, state: Table) -> Seat | None:
+        """Give whose hand is to be valued. In a riichi session a fault is paid in points, by keys of its own."""
+        form = self.riichi.form if state.alone else self.form
+        return form.seat if isinstance(form, Form | WinForm) else None
+
+    def _rule(self, panel: ArbiterPanel, key: str, state: Table, now: int) -> None:
+        self.problem, self._seen_at = None, None
+        match press_panel_key(panel, key):
+            case ArbiterPanel() as further:
+                self.panel = further
+            case PinGiven(pin):
+                self.problem = self._try(panel, pin, state, now)
+                if self.problem:
+                    self.panel = replace(panel, digits="")
+            case Decided() as decided:
+                self.problem = self._apply_with(None, ruling_event(decided, state, now))
+            case PanelClosed() if state.arbiter is not None:
+                self._apply_with(None, ArbiterLeft(at=now))
+            case PanelClosed():
+                self.panel = None
+
+    def _try(self, panel: ArbiterPanel, pin: str, state: Table, now: int) -> str | None:
+        """Let somebody in whose PIN is right; give the code where not."""
+        try:
+            refuse_locked_pin(state, now)
+        except NotNow as refusal:
+            return refusal.code
+        if self._pins.right(pin):
+            return self._apply_with(panel_after_pin(panel, state), ArbiterAdmitted(at=now, by=AT_THE_TABLE))
+        self._apply(PinRefused(at=now))
+        return NotNow("pin_wrong").code
+
+
+def _event(filled: Won, now: int) -> Event:
+    win: WinKind = "discard" if filled.discarder else "self_drawn"
+    return ValueEntered(at=now, win=win, winners=filled.winners, discarder=filled.discarder)

@@ -1,0 +1,293 @@
+"""The arbiter's panel: PIN, what is ruled, on which seats, why; and the event that follows. Pure: a panel and keys."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+import msgspec
+
+from broker.protocol import SEATS, Seat
+from kiosk.input.forms import DIGITS, SEAT_KEYS
+from kiosk.table import (
+    DealBroughtForward,
+    DeclarationsCorrected,
+    Event,
+    ExtraTimeGiven,
+    FalseHuRuled,
+    GuardOverridden,
+    PauseRuled,
+    Phase,
+    PlayAdjusted,
+    PlayVoided,
+    Reopened,
+    SeatsSwapped,
+    SelfTestBegun,
+    Table,
+    guards,
+    in_play,
+)
+
+Act = Literal[
+    "pause",
+    "resume",
+    "extra_time",
+    "override",
+    "forward",
+    "swap",
+    "declared",
+    "false_hu",
+    "reopen",
+    "adjust",
+    "void",
+    "self_test",
+]
+PanelStep = Literal["pin", "act", "minutes", "seats", "fine", "reason"]
+
+REASONS: Final = (
+    "the hand was not valid",
+    "entered wrongly",
+    "a button or the camera failed",
+    "tiles lay wrong",
+    "a tile was seen",
+    "a player was missing or late",
+    "the time is over",
+    "another reason, told to the desk",
+)
+"""As they stand in the record; the screen has them in its own language, by their number."""
+
+PIN_LONGEST: Final = 12
+SEATS_OF: Final[dict[Act, tuple[int, int]]] = {"swap": (2, 2), "declared": (0, 4), "false_hu": (1, 1), "adjust": (0, 4)}
+"""How many seats a ruling names, at least and at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArbiterPanel:
+    """What has been chosen so far."""
+
+    ask: PanelStep
+    acts: tuple[Act, ...] = ()
+    """What can be ruled now."""
+    fines: tuple[int, ...] = ()
+    act: Act | None = None
+    digits: str = field(default="", repr=False)
+    seats: tuple[Seat, ...] = ()
+    fine: int = 0
+    minutes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PinGiven:
+    """Somebody has typed a PIN."""
+
+    pin: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A ruling is complete."""
+
+    act: Act
+    seats: tuple[Seat, ...] = ()
+    amount: int = 0
+    """Minutes, or IMP of a fine."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelClosed:
+    """The arbiter has done."""
+
+
+PanelResult = ArbiterPanel | PinGiven | Decided | PanelClosed
+
+
+def possible_acts(state: Table) -> tuple[Act, ...]:
+    """Give what an arbiter can rule now. An open claim window gives the same as the play before it.
+
+    Faults, aborted hands and take-backs of a riichi session have keys of their own; a hand of it is never voided.
+    """
+    if state.play is None:
+        return ()
+    time: tuple[Act, ...] = ("resume" if state.paused else "pause", "extra_time")
+    test: tuple[Act, ...] = () if in_play(state) else ("self_test",)
+    return (*time, *test) if state.session is not None else (*time, *_acts_of_play(state), *test)
+
+
+def _acts_of_play(state: Table) -> tuple[Act, ...]:
+    """Give what can be ruled on the play itself."""
+    acts: list[Act] = []
+    if guards.active_guards(state):
+        acts.append("override")
+    if state.check is not None and state.check.deal is not None:
+        acts.append("forward")
+    if state.public in ("restoring", "seating", "confirming"):
+        acts.append("swap")
+    if state.public in ("playing", "declared", "accepting"):
+        acts.append("declared")
+    if state.phase is Phase.DECLARED:
+        acts.append("false_hu")
+    if state.phase is Phase.RECORDED and state.outcome is not None:
+        acts.append("reopen")
+    return (*acts, "adjust", "void")
+
+
+def opened_panel(state: Table) -> ArbiterPanel:
+    """Give the panel for an arbiter who is let in. A riichi session has its own rules, and no fines in IMP."""
+    fines = state.profile.false_hu.fines.value if state.session is None else ()
+    return ArbiterPanel("act", possible_acts(state), fines)
+
+
+def panel_on_claim(seat: Seat) -> ArbiterPanel:
+    """Ask for the PIN of an arbiter who comes to rule that a seat's declaration is false."""
+    return ArbiterPanel("pin", act="false_hu", seats=(seat,))
+
+
+def panel_after_pin(panel: ArbiterPanel, state: Table) -> ArbiterPanel:
+    """Give what an arbiter is asked once let in: what the declaration costs whose value was asked for, or what to rule.
+
+    Meanwhile the declaration may have gone.
+    """
+    first = opened_panel(state)
+    stands = panel.act in first.acts and {*panel.seats} <= {one.seat for one in state.declarations}
+    return replace(first, ask="fine", act=panel.act, seats=panel.seats) if panel.act and stands else first
+
+
+def panel_draft(panel: ArbiterPanel | None) -> str:
+    """Write down what has been chosen, for a power cut; of a PIN that it is asked for, and no digit."""
+    if panel is None:
+        return ""
+    return msgspec.json.encode(replace(panel, digits="") if panel.ask == "pin" else panel).decode()
+
+
+def panel_from_draft(text: str, state: Table) -> ArbiterPanel | None:
+    """Give the panel that was open before a power cut, where that arbiter is still let in and can still rule so.
+
+    A PIN is asked for again from its first digit.
+    """
+    try:
+        panel = msgspec.json.decode(text or "null", type=ArbiterPanel | None)
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+    if panel is None or panel.ask == "pin":
+        return panel and (replace(panel, digits="") if state.arbiter is None else None)
+    return panel if state.arbiter is not None and panel.acts == possible_acts(state) else None
+
+
+def press_panel_key(panel: ArbiterPanel, key: str) -> PanelResult:
+    """Take one key; one that means nothing here leaves the panel as it is."""
+    if key == "back":
+        return _back(panel)
+    return _ANSWERED[panel.ask](panel, key)
+
+
+def _back(panel: ArbiterPanel) -> PanelResult:
+    if panel.digits:
+        return replace(panel, digits=panel.digits[:-1])
+    return PanelClosed() if panel.ask in ("pin", "act") else ArbiterPanel("act", panel.acts, panel.fines)
+
+
+def _pin(panel: ArbiterPanel, key: str) -> PanelResult:
+    if key == "clear":
+        return replace(panel, digits="")
+    if key == "enter" and panel.digits:
+        return PinGiven(panel.digits)
+    return replace(panel, digits=panel.digits + key) if key in DIGITS and len(panel.digits) < PIN_LONGEST else panel
+
+
+def _choose(panel: ArbiterPanel, key: str) -> PanelResult:
+    at = int(key) - 1 if key in DIGITS else -1
+    if key == "0":
+        at = 9
+    if not 0 <= at < len(panel.acts):
+        return panel
+    act = panel.acts[at]
+    if act in ("resume", "self_test"):
+        return Decided(act)
+    if act == "extra_time":
+        return replace(panel, ask="minutes", act=act)
+    return replace(panel, ask="seats" if act in SEATS_OF else "reason", act=act)
+
+
+def _minutes(panel: ArbiterPanel, key: str) -> PanelResult:
+    if key in DIGITS and len(panel.digits) < 2:  # noqa: PLR2004 - sixty has two digits
+        return replace(panel, digits=(panel.digits + key).lstrip("0"))
+    if key == "enter" and panel.digits and panel.act:
+        return replace(panel, ask="reason", digits="", minutes=min(int(panel.digits), 60))
+    return replace(panel, digits="") if key == "clear" else panel
+
+
+def _seats(panel: ArbiterPanel, key: str) -> PanelResult:
+    least, most = SEATS_OF[panel.act] if panel.act else (0, 0)
+    if key in SEAT_KEYS:
+        seat = SEAT_KEYS[key]
+        chosen = {*panel.seats} ^ {seat}
+        return replace(panel, seats=tuple(one for one in SEATS if one in chosen)) if len(chosen) <= most else panel
+    if key == "enter" and len(panel.seats) >= least:
+        return replace(panel, ask="fine" if panel.act == "false_hu" else "reason")
+    return panel
+
+
+def _fine(panel: ArbiterPanel, key: str) -> PanelResult:
+    chosen = key in DIGITS and int(key) in panel.fines
+    return replace(panel, ask="reason", fine=int(key)) if chosen else panel
+
+
+def _reason(panel: ArbiterPanel, key: str) -> PanelResult:
+    if panel.act is None or key not in DIGITS or not 1 <= int(key) <= len(REASONS):
+        return panel
+    return Decided(panel.act, panel.seats, panel.fine or panel.minutes, REASONS[int(key) - 1])
+
+
+_ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = {
+    "pin": _pin,
+    "act": _choose,
+    "minutes": _minutes,
+    "seats": _seats,
+    "fine": _fine,
+    "reason": _reason,
+}
+
+
+def ruling_event(decided: Decided, state: Table, now: int) -> Event:
+    """Give the event."""
+    match decided.act:
+        case "pause" | "resume":
+            return PauseRuled(at=now, begin=decided.act == "pause", reason=decided.reason)
+        case "self_test":
+            return SelfTestBegun(at=now, asked=True)
+        case "extra_time":
+            return ExtraTimeGiven(at=now, minutes=decided.amount, reason=decided.reason)
+        case "swap" | "declared" | "false_hu":
+            return _seat_ruling(decided, now)
+        case "forward":
+            return DealBroughtForward(at=now, round=_round_here(state), reason=decided.reason)
+        case _:
+            return _play_ruling(decided, now)
+
+
+def _seat_ruling(decided: Decided, now: int) -> Event:
+    if decided.act == "swap":
+        one, other = decided.seats
+        return SeatsSwapped(at=now, one=one, other=other, reason=decided.reason)
+    if decided.act == "declared":
+        return DeclarationsCorrected(at=now, seats=decided.seats, reason=decided.reason)
+    return FalseHuRuled(at=now, seat=decided.seats[0], imp=decided.amount, reason=decided.reason)
+
+
+def _play_ruling(decided: Decided, now: int) -> Event:
+    match decided.act:
+        case "override":
+            return GuardOverridden(at=now, reason=decided.reason)
+        case "reopen":
+            return Reopened(at=now, reason=decided.reason)
+        case "adjust":
+            return PlayAdjusted(at=now, at_fault=decided.seats, reason=decided.reason)
+        case _:
+            return PlayVoided(at=now, reason=decided.reason)
+
+
+def _round_here(state: Table) -> int:
+    """Give the round of the deal whose carrier is here; 1 where that is not known, which the table then refuses."""
+    deal = state.check.deal if state.check else None
+    plays = state.assignment.plays if state.assignment else ()
+    return next((play.round for play in plays if play.deal == deal), 1)

@@ -1,0 +1,289 @@
+"""Keys at a table that plays riichi: each is an event, opens a question, or fills in a form.
+
+What was entered so far is written down for a power cut.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import msgspec
+
+from broker.protocol import SEATS, RiichiEvent, Seat
+from broker.rules.riichi import AbortReason, RiichiProfile
+from kiosk.input.forms import SEAT_KEYS, WinEntered, WinForm, press_win_key
+from kiosk.table import (
+    DepositLaid,
+    Event,
+    HandEntered,
+    LastTakenBack,
+    NextDealCalled,
+    Phase,
+    PlayEndedDrawn,
+    ResultRefused,
+    SessionStopped,
+    Table,
+    riichi_session_of,
+    sheet_pages,
+)
+
+About = Literal["riichi", "abort", "fault", "spoilt", "dependent", "nagashi", "take_back", "stop", "sheet"]
+
+
+@dataclass(frozen=True, slots=True)
+class RiichiQuestion:
+    """What the screen asks before something happens; `back` answers that it shall not."""
+
+    about: About
+    seats: tuple[Seat, ...] = ()
+    """Whose faults they were, in turn order."""
+    chosen: tuple[Seat, ...] = ()
+    """Of those, whose fault followed from another's."""
+    spoilt: tuple[Seat, ...] = ()
+    """Whose hands could still have become a yakuman."""
+    page: int = 0
+    """Of the session's sheet; 0 is the newest."""
+
+    @property
+    def spoilable(self) -> tuple[Seat, ...]:
+        """Whose hands a fault can have spoilt: another's than the own."""
+        return tuple(seat for seat in SEATS if {*self.seats} != {seat})
+
+
+def answer_question(question: RiichiQuestion, key: str, state: Table, now: int) -> RiichiQuestion | Event | None:
+    """Give what is asked then, or what happens; None where the key means nothing here."""
+    return _ANSWERS[question.about](question, key, state, now)
+
+
+def abort_reasons(state: Table) -> tuple[AbortReason, ...]:
+    """Give what may break a hand off here."""
+    rules = state.profile
+    return rules.session.draw.aborts.value if isinstance(rules, RiichiProfile) else ()
+
+
+def chombo_spoils(state: Table) -> bool:
+    """Say whether a chombo costs more here that spoils a possible yakuman."""
+    rules = state.profile
+    return isinstance(rules, RiichiProfile) and rules.session.faults.yakuman_tenpai.value > 0
+
+
+def _riichi(_: RiichiQuestion, key: str, state: Table, now: int) -> Event | None:
+    seat = SEAT_KEYS.get(key)
+    return DepositLaid(at=now, seat=seat, laid=seat not in riichi_session_of(state).riichi) if seat else None
+
+
+def _abort(_: RiichiQuestion, key: str, state: Table, now: int) -> Event | None:
+    reasons = abort_reasons(state)
+    if key not in "123456789"[: len(reasons)]:
+        return None
+    return HandEntered(at=now, told=RiichiEvent(kind="abort", reason=reasons[int(key) - 1]))
+
+
+def _fault(question: RiichiQuestion, key: str, state: Table, now: int) -> RiichiQuestion | Event | None:
+    if key in SEAT_KEYS:
+        return replace(question, seats=_turned(question.seats, SEAT_KEYS[key]))
+    if not question.seats:
+        return None
+    if key == "1":
+        return _chombo(question, now)
+    if key == "2":
+        return HandEntered(at=now, told=RiichiEvent(kind="minor_fault", offenders=question.seats))
+    return replace(question, about="spoilt") if key == "3" and chombo_spoils(state) else None
+
+
+def _chombo(question: RiichiQuestion, now: int) -> RiichiQuestion | Event:
+    """Give what is asked of several offenders, or what one has done."""
+    if len(question.seats) > 1 and question.about != "dependent":
+        return replace(question, about="dependent")
+    told = RiichiEvent(
+        kind="chombo", offenders=question.seats, dependent=question.chosen, yakuman_tenpai=question.spoilt
+    )
+    return HandEntered(at=now, told=told)
+
+
+def _spoilt(question: RiichiQuestion, key: str, _: Table, now: int) -> RiichiQuestion | Event | None:
+    if key == "enter" and question.spoilt:
+        return _chombo(question, now)
+    seat = SEAT_KEYS.get(key)
+    return replace(question, spoilt=_turned(question.spoilt, seat)) if seat in question.spoilable and seat else None
+
+
+def _dependent(question: RiichiQuestion, key: str, _: Table, now: int) -> RiichiQuestion | Event | None:
+    if key == "enter":
+        return _chombo(question, now)
+    seat = SEAT_KEYS.get(key)
+    return replace(question, chosen=_turned(question.chosen, seat)) if seat in question.seats and seat else None
+
+
+def _turned(seats: tuple[Seat, ...], seat: Seat) -> tuple[Seat, ...]:
+    """Add a seat, or take it out; in turn order."""
+    return tuple(one for one in SEATS if one in {*seats} ^ {seat})
+
+
+def _nagashi(question: RiichiQuestion, key: str, _: Table, now: int) -> RiichiQuestion | Event | None:
+    if key == "enter" and question.seats:
+        return HandEntered(at=now, told=RiichiEvent(kind="draw", nagashi=question.seats))
+    seat = SEAT_KEYS.get(key)
+    return replace(question, seats=_turned(question.seats, seat)) if seat else None
+
+
+def _sheet(question: RiichiQuestion, key: str, state: Table, _: int) -> RiichiQuestion | None:
+    """Turn a page: `1` to older entries, `2` to newer ones."""
+    page = question.page + {"1": 1, "2": -1}.get(key, 0)
+    return replace(question, page=page) if 0 <= page < sheet_pages(riichi_session_of(state)) else None
+
+
+def _take_back(_: RiichiQuestion, key: str, __: Table, now: int) -> Event | None:
+    return LastTakenBack(at=now) if key == "enter" else None
+
+
+def _stop(_: RiichiQuestion, key: str, __: Table, now: int) -> Event | None:
+    return SessionStopped(at=now) if key == "enter" else None
+
+
+_ANSWERS: Final[Mapping[About, Callable[[RiichiQuestion, str, Table, int], RiichiQuestion | Event | None]]] = {
+    "riichi": _riichi,
+    "abort": _abort,
+    "fault": _fault,
+    "spoilt": _spoilt,
+    "dependent": _dependent,
+    "nagashi": _nagashi,
+    "take_back": _take_back,
+    "stop": _stop,
+    "sheet": _sheet,
+}
+
+RiichiForm = WinForm | RiichiQuestion
+
+IN_HAND: Final = (Phase.PLAYING, Phase.CLAIMING)
+
+OPENS: Final[dict[str, tuple[About, tuple[Phase, ...]]]] = {
+    "i": ("riichi", (*IN_HAND, Phase.DECLARED)),
+    "b": ("abort", IN_HAND),
+    "f": ("fault", (*IN_HAND, Phase.DECLARED, Phase.RECORDED)),
+    "g": ("nagashi", (Phase.DECLARED,)),
+    "u": ("take_back", (Phase.PLAYING, Phase.CLAIMING, Phase.RECORDED, Phase.FINISHED)),
+    "q": ("stop", (Phase.RECORDED,)),
+    "l": ("sheet", (Phase.RECORDED, Phase.FINISHED)),
+}
+"""Which key asks what, and when."""
+
+ASKED_OF_PLANNED: Final = frozenset({"b", "g"})
+"""What is asked where a hand is scored alone too: nothing is laid down, paid or taken back there."""
+
+
+class RiichiKeys:
+    """One table's keys. `apply` gives the code with which the table refuses an event, or None."""
+
+    def __init__(self, apply: Callable[[Event], str | None]) -> None:
+        self._apply = apply
+        self.form: RiichiForm | None = None
+        self.problem: str | None = None
+        self._declared: tuple[Seat, ...] = ()
+
+    def follow(self, state: Table) -> None:
+        """Begin a form where somebody has declared; drop what is no question any more."""
+        declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
+        if declared != self._declared:
+            self._declared = declared
+            self.form = _new_form(declared, state) if declared else None
+        elif isinstance(self.form, RiichiQuestion) and state.phase not in asked_in(self.form.about):
+            self.form = None
+
+    def key(self, key: str, state: Table, now: int) -> None:
+        """Take one key in."""
+        form = self.form
+        if isinstance(form, RiichiQuestion):
+            self._answer(form, key, state, now)
+        elif isinstance(form, WinForm) and key != "i":
+            self._fill(form, key, state, now)
+        elif (opened := OPENS.get(key)) and state.phase in opened[1] and (not state.alone or key in ASKED_OF_PLANNED):
+            self.form, self.problem = RiichiQuestion(opened[0]), None
+        elif event := _plain(key, state, now):
+            self._do(event)
+
+    def _do(self, event: Event) -> None:
+        self.problem = self._apply(event)
+
+    def _fill(self, form: WinForm, key: str, state: Table, now: int) -> None:
+        filled = press_win_key(form, key)
+        if isinstance(filled, WinEntered):
+            self._do(HandEntered(at=now, told=filled.event, on_riichi_tile=filled.on_riichi_tile))
+        if isinstance(filled, WinForm):
+            self.form, self.problem = filled, None
+        elif self.problem:
+            self.form = _new_form(form.declared, state)  # it cannot be so: from the beginning
+
+    def _answer(self, question: RiichiQuestion, key: str, state: Table, now: int) -> None:
+        """Take the answer to a question; what is none leaves it."""
+        if key == "back":
+            self._close()
+            return
+        answered = answer_question(question, key, state, now)
+        if isinstance(answered, RiichiQuestion):
+            self.form = answered
+        elif answered is not None:
+            self._close()
+            self._do(answered)
+
+    def _close(self) -> None:
+        """Go back to the form that a question stood before, from its beginning, or to none."""
+        self.form, self._declared = None, ()
+
+
+def _new_form(declared: tuple[Seat, ...], state: Table) -> WinForm:
+    rules = state.profile
+    live_kan = isinstance(rules, RiichiProfile) and rules.session.pao.live_kan.value
+    return WinForm(declared, state.session.riichi if state.session else (), live_kan=live_kan)
+
+
+def asks_tenpai(state: Table) -> bool:
+    """Say whether each seat is asked if it is tenpai."""
+    return state.session.asking if state.session else state.hand.asking
+
+
+def asked_in(about: About) -> tuple[Phase, ...]:
+    """Give the phases in which something may be asked."""
+    opened = "fault" if about in ("dependent", "spoilt") else about
+    return next((phases for one, phases in OPENS.values() if one == opened), ())
+
+
+def _plain(key: str, state: Table, now: int) -> Event | None:
+    """Give what a key does that asks nothing."""
+    if key == "d" and state.phase in IN_HAND:
+        return PlayEndedDrawn(at=now)
+    if key == "r" and state.phase is Phase.ACCEPTING:
+        return ResultRefused(at=now)
+    if key == "enter" and state.phase is Phase.RECORDED:
+        return NextDealCalled(at=now)
+    if key == "enter" and state.phase is Phase.DECLARED and asks_tenpai(state):
+        return HandEntered(at=now, told=RiichiEvent(kind="draw"))
+    return None
+
+
+_KINDS: Final[dict[str, type[RiichiForm]]] = {"win": WinForm, "question": RiichiQuestion}
+
+
+def riichi_draft(form: RiichiForm | None) -> str:
+    """Write a form down; "" for none, and for one that nobody has touched."""
+    if form is None or form == untouched(form):
+        return ""
+    kind = "win" if isinstance(form, WinForm) else "question"
+    return f"{kind} {msgspec.json.encode(form).decode()}"
+
+
+def untouched(form: RiichiForm) -> RiichiForm | None:
+    """Give a form as it was when it began; a question is there only because somebody has asked for it."""
+    return WinForm(form.declared, form.riichi, live_kan=form.live_kan) if isinstance(form, WinForm) else None
+
+
+def riichi_form_from_draft(text: str, begun: RiichiForm | None, phase: Phase) -> RiichiForm | None:
+    """Give the form of before a power cut where the table still asks for it, else the one that has just begun."""
+    kind, _, written = text.partition(" ")
+    try:
+        form = msgspec.json.decode(written, type=_KINDS[kind])
+    except (KeyError, msgspec.DecodeError, UnicodeError):
+        return begun
+    if isinstance(form, RiichiQuestion):
+        return form if phase in asked_in(form.about) else begun
+    return form if begun is not None and untouched(form) == begun else begun

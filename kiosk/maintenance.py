@@ -1,0 +1,190 @@
+"""`homologue table`: set the PIN of a table's device, pair it, or let it take over a dead device's journal.
+
+With the dead one's card a device goes on where that stood, or has its facts to send.
+"""
+
+import os
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from broker.protocol import LogMessage, Refused
+from broker.protocol.pairing import read_typed_pairing
+from kiosk.config import KioskSettings, store_pairing, unpaired_settings, write_pin
+from kiosk.core import JournaledTable
+from kiosk.errors import BadConfiguration, JournalBroken, KioskError
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.pairing import exchange
+
+CONFIG = click.argument("config", type=click.Path(dir_okay=False, path_type=Path))
+
+
+@click.group(short_help="Look after a table's device: pairing, the arbiters' PIN, replacing a dead one.")
+def table() -> None:
+    """Look after a table's device. CONFIG is the table's TOML file (see docs/installer.md)."""
+    os.umask(0o077)
+
+
+@table.command()
+@CONFIG
+@click.password_option("--pin", prompt="PIN", help="4 to 12 digits; asked for where it is not given.")
+def pin(config: Path, pin: str) -> None:
+    """Set the PIN by which arbiters are let in at this table. Only its hash is kept."""
+    with _errors_told():
+        settings = KioskSettings(config)
+        write_pin(settings.beside(settings.config.arbiter_pin_file), pin)
+    click.echo("The PIN is set. A kiosk that runs reads it when it starts again.")
+
+
+@table.command("import")
+@CONFIG
+@click.argument("card", type=click.Path(path_type=Path))
+def import_journal(config: Path, card: Path) -> None:
+    """Take a dead device's journal into this one, from its CARD or a stick. The kiosk must not run meanwhile.
+
+    CARD is the folder where the card or stick is to be seen, which is looked through for this table's journal, or the
+    journal itself (table.sqlite). Nothing on it is changed.
+
+    A device that has done nothing yet goes on where the dead one stood. One that has begun gets what the dead one had
+    still to send.
+    """
+    with _errors_told():
+        settings = KioskSettings(config)
+        whose = JournalOwner(settings.config.event, settings.config.table)
+        journal = find_journal(card, whose) if card.is_dir() else card
+        taken = take_over_journal(journal, settings.folder / NAME, whose)
+    where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
+    click.echo(f"{where}; {taken.facts} facts will be sent.")
+
+
+@table.command("pair")
+@CONFIG
+@click.argument("desk")
+@click.option(
+    "--code", prompt=True, hide_input=True, help="The eight digits that the desk shows; asked for if left out."
+)
+def pair(config: Path, desk: str, code: str) -> None:
+    """Pair this device with an event, as the kiosk's own screen does.
+
+    DESK is the desk's name or address, with a port where it is not 8136; CONFIG is one with the setting `paired`.
+    """
+    with _errors_told():
+        offer = read_typed_pairing(desk, code)
+        if offer is None:
+            raise BadConfiguration("DESK is a name or an address, and a code has eight digits")
+        pairing = exchange.request_pairing(offer)
+        store_pairing(unpaired_settings(config).paired, pairing)
+    click.echo(f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.")
+
+
+@contextmanager
+def _errors_told() -> Iterator[None]:
+    try:
+        yield
+    except KioskError as error:
+        click.echo(f"homologue table: {error.code}: {error}", err=True)
+        sys.exit(1)
+
+
+NAME: Final = "table.sqlite"
+"""How every table's journal is named."""
+
+LOG: Final = "-wal"
+"""How SQLite names the log beside a file: what was written last is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """What came of it."""
+
+    whole: bool
+    """The table goes on where the dead device stood; else it had begun anew, and got facts alone."""
+    facts: int
+    """Facts that the scorer has not said to have."""
+
+
+def take_over_journal(card: Path, own: Path, whose: JournalOwner) -> Takeover:
+    """Take a dead device's journal into this device's. Raises JournalBroken, JournalInUse, JournalFull."""
+    with _copied(card) as copy, closing(_opened(copy, whose)) as dead:
+        facts = _checked(dead)
+        with closing(TableJournal(own, whose)) as journal:
+            if not journal.empty:
+                return Takeover(whole=False, facts=journal.take_in(facts))
+        # Ours has nothing but its own number. Only whole files are put in place, so a cut here does no harm.
+        _put_in_place(dead, own)
+        return Takeover(whole=True, facts=len(facts))
+
+
+def find_journal(card: Path, whose: JournalOwner) -> Path:
+    """Give the journal of a table that lies anywhere on a dead device's card, the newest. Raises JournalBroken."""
+    named = (Path(folder) / NAME for folder, _, files in os.walk(card) if NAME in files)
+    ours = [path for path in named if _is_of(path, whose)]
+    if not ours:
+        raise JournalBroken(f"{card} holds no journal of {whose.event}, table {whose.table}, that can be read")
+    return max(ours, key=_written_at)
+
+
+def _written_at(journal: Path) -> float:
+    """Say when something was written last: into the log, where there is one."""
+    log = journal.with_name(journal.name + LOG)
+    return max(one.stat().st_mtime for one in (journal, log) if one.exists())
+
+
+def _is_of(card: Path, whose: JournalOwner) -> bool:
+    """Say whether a journal is of this event and table; what cannot be read is not."""
+    with suppress(JournalBroken, sqlite3.DatabaseError), _copied(card) as copy, closing(sqlite3.connect(copy)) as store:
+        about = dict(store.execute("SELECT key, value FROM about WHERE key IN ('event', 'table')").fetchall())
+        return about == {"event": whose.event, "table": str(whose.table)}
+    return False
+
+
+@contextmanager
+def _copied(card: Path) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "card.sqlite"
+        try:
+            shutil.copyfile(card, copy)
+            with suppress(FileNotFoundError):
+                shutil.copyfile(card.with_name(card.name + LOG), copy.with_name(copy.name + LOG))
+        except OSError as error:
+            raise JournalBroken(f"{card}: {error.strerror}") from None
+        yield copy
+
+
+def _opened(copy: Path, whose: JournalOwner) -> TableJournal:
+    """Open it as a kiosk would, which says whether it is of this table and event."""
+    with closing(sqlite3.connect(copy)) as store:
+        try:
+            (verdict,) = store.execute("PRAGMA quick_check(1)").fetchone()
+            store.execute("SELECT count(*) FROM happened, about").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise JournalBroken(f"the card holds no journal that can be read: {error}") from None
+    if verdict != "ok":
+        raise JournalBroken(f"the card is damaged: {verdict}")
+    return TableJournal(copy, whose)
+
+
+def _checked(dead: TableJournal) -> tuple[LogMessage, ...]:
+    """Read all of it: every event is played, every fact that has no receipt is given."""
+    try:
+        JournaledTable(dead, wall=lambda: 0)
+        return dead.unsent()
+    except Refused as refused:
+        raise JournalBroken(f"a fact on the card cannot be read: {refused.text}") from None
+
+
+def _put_in_place(dead: TableJournal, own: Path) -> None:
+    new = own.with_name(f".{own.name}.new")
+    new.unlink(missing_ok=True)
+    dead.copy_to(new)
+    for beside in (LOG, "-shm"):
+        own.with_name(own.name + beside).unlink(missing_ok=True)
+    new.replace(own)

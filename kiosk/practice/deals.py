@@ -1,0 +1,190 @@
+"""The plays of a practice session, and for every seat a hand with which it can win: which tiles, and how they lie."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, permutations
+from random import Random
+from typing import Final, cast
+
+from broker.protocol import SEATS, Assignment, PlannedPlay, Player, Seat, Tray
+from broker.rules import DEFAULT_MCR, FULL_SET, KINDS, TRAY, in_rows
+from vision.sim.table import SimulatedTile
+
+EVENT: Final = "practice"
+TABLE: Final = 1
+STORE: Final = "practice-store"
+SET: Final = 1
+PLAYS: Final = 8
+PLAYERS: Final[dict[Seat, str]] = {"east": "Ada", "south": "Bo", "west": "Chen", "north": "Dina"}
+
+
+def practice_plan(plays: int = PLAYS) -> Assignment:
+    """Plan a session. The first play lies in the order of the numbers: whoever has a numbered set can lay it."""
+    return Assignment(
+        id="practice",
+        event=EVENT,
+        seq=1,
+        table=TABLE,
+        store=STORE,
+        profile=DEFAULT_MCR,
+        plays=tuple(_play(number) for number in range(1, plays + 1)),
+        recorded=(),
+    )
+
+
+def _play(number: int) -> PlannedPlay:
+    serials = list(range(1, len(SEATS) * TRAY + 1))
+    if number > 1:
+        Random(number).shuffle(serials)  # noqa: S311 - practice, and the same for everybody
+    return PlannedPlay(
+        round=number,
+        deal=number,
+        set=SET,
+        prevalent_wind="east" if number <= PLAYS // 2 else "south",
+        dealer=SEATS[(number - 1) % len(SEATS)],
+        players={seat: Player(id=f"practice-{seat}", name=name) for seat, name in PLAYERS.items()},
+        order={seat: cast("Tray", in_rows(serials[at * TRAY : (at + 1) * TRAY])) for at, seat in enumerate(SEATS)},
+    )
+
+
+FACES: Final[Mapping[int, str]] = dict(enumerate(Random(2).sample(FULL_SET, len(FULL_SET)), 1))  # noqa: S311 - practice
+"""Which face the practice set has under each serial."""
+
+Groups = tuple[tuple[int, ...], ...]
+"""Serials as they lie: the concealed tiles, each claimed meld, last the winning tile."""
+
+Tiles = tuple[str, ...]
+
+MOST_CLAIMED: Final = 2
+
+MISTAKES: Final = 5
+"""Kinds of them."""
+
+
+def winning_hand(play: PlannedPlay, winner: Seat) -> Groups:
+    """Give a hand that is worth enough. Of each play and seat it is always the same."""
+    chance = Random(f"{play.round} {winner}")  # noqa: S311 - practice, and the same for everybody
+    own = Counter(FACES[serial] for serial in chain(*play.order[winner]))
+    for *sets, pair in _plans(own, chance):
+        if (laid := _Laying(play, winner, chance).hand(sets, pair)) is not None:
+            return laid
+    raise LookupError(f"{winner} can have no such hand in play {play.round}")
+
+
+def mistaken_hand(play: PlannedPlay, groups: Groups, number: int) -> list[list[SimulatedTile]]:
+    """Give a hand as it lies with a mistake, one after another: what the screen says of each is to be seen."""
+    tiles = [[SimulatedTile(play.set, serial) for serial in group] for group in groups]
+    first = groups[0][0]
+    match number % MISTAKES:
+        case 0:  # the winning tile is not apart
+            winning = tiles.pop()
+            tiles[-1] += winning
+        case 1:
+            tiles[0][0] = SimulatedTile(play.set, first, face_up=True)
+        case 2:
+            tiles[0][0] = SimulatedTile(play.set + 1, first)
+        case 3:
+            del tiles[0][0]
+        case _:  # no winning hand: another tile of the winner's own in the place of one
+            tiles[0][0] = SimulatedTile(play.set, _useless(play, groups))
+    return tiles
+
+
+def _useless(play: PlannedPlay, groups: Groups) -> int:
+    """Give a tile of the winner's own that is like none of the hand."""
+    held = {FACES[serial] for serial in chain(*groups)}
+    hand = next(tray[0] for tray in play.order.values() if groups[0][0] in chain(*tray))
+    return next(serial for serial in hand if FACES[serial] not in held)
+
+
+def _plans(own: Counter[str], chance: Random) -> Iterator[tuple[Tiles, ...]]:
+    """Give sets and a pair, worth 8 at least, in every way that these tiles may allow."""
+    pairs = [kind for kind in KINDS if own[kind] > 1]
+    fourths = [*_chows(), *((kind,) * 3 for kind in KINDS)]
+    threes = [three for three in _threes() if _lacking(own, chain(*three)) <= MOST_CLAIMED]
+    for three in chance.sample(threes, len(threes)):
+        for fourth in chance.sample(fourths, len(fourths)):
+            if _lacking(own, chain(*three, fourth)) <= MOST_CLAIMED:
+                yield from ((*three, fourth, (kind, kind)) for kind in pairs)
+
+
+def _lacking(own: Counter[str], tiles: Iterable[str]) -> int:
+    return (Counter(tiles) - own).total()
+
+
+def _threes() -> Iterator[tuple[Tiles, Tiles, Tiles]]:
+    """Give straights of one or three suits, and three chows alike of three suits."""
+    for suits in (*permutations("mps"), *zip("mps", "mps", "mps", strict=True)):
+        one, two, three = (_chow(low, suit) for low, suit in zip((1, 4, 7), suits, strict=True))
+        yield one, two, three
+    for low in range(1, 8):
+        yield _chow(low, "m"), _chow(low, "p"), _chow(low, "s")
+
+
+def _chows() -> Iterator[Tiles]:
+    return (_chow(low, suit) for suit in "mps" for low in range(1, 8))
+
+
+def _chow(low: int, suit: str) -> Tiles:
+    return tuple(f"{rank}{suit}" for rank in range(low, low + 3))
+
+
+class _Laying:
+    """Takes the tiles of one hand: own ones, and of a claimed set one of another's."""
+
+    def __init__(self, play: PlannedPlay, winner: Seat, chance: Random) -> None:
+        own = [*chain(*play.order[winner])]
+        self._drawn = {serial: at for at, serial in enumerate(own)}
+        self._own, self._chance = own, chance
+        before = SEATS[SEATS.index(winner) - 1]
+        self._before = [*chain(*play.order[before])]
+        self._others = [*chain(*(chain(*play.order[seat]) for seat in SEATS if seat != winner))]
+
+    def hand(self, sets: Sequence[Tiles], pair: Tiles) -> Groups | None:
+        """Lay a hand; None where the winner cannot have it."""
+        eyes = self._taken(pair)
+        found = [self._set(one) for one in sets]
+        if len(eyes) < len(pair) or None in found:
+            return None
+        whole = [one for one in found if one is not None]
+        melds = tuple(one for one in whole if any(serial not in self._drawn for serial in one))
+        concealed = [*chain(*(one for one in whole if one not in melds)), *eyes]
+        return self._won(concealed, melds) if len(melds) <= MOST_CLAIMED else None
+
+    def _won(self, concealed: list[int], melds: Groups) -> Groups | None:
+        """Take the winning tile out: the one drawn last, or in its place one that another has discarded."""
+        used = [serial for serial in chain(concealed, *melds) if serial in self._drawn]
+        last = max(used, key=self._drawn.__getitem__)
+        if last in concealed and self._chance.random() < 0.5:  # noqa: PLR2004 - one half
+            winning = last
+            concealed.remove(last)
+        else:
+            winning = next((one for one in self._others if FACES[one] == FACES[concealed[0]]), 0)
+            del concealed[0]
+        return (tuple(concealed), *melds, (winning,)) if winning else None
+
+    def _set(self, tiles: Tiles) -> tuple[int, ...] | None:
+        """Take a set: own tiles, or two of them and a discard; for a chow that of who plays before."""
+        own = self._taken(tiles)
+        if len(own) == len(tiles):
+            return own
+        lacking = [*tiles]
+        for serial in own:
+            lacking.remove(FACES[serial])
+        of = self._others if len({*tiles}) == 1 else self._before
+        claimed = next((serial for serial in of if FACES[serial] == lacking[0]), None)
+        if len(lacking) > 1 or claimed is None:
+            return None
+        self._others = [serial for serial in self._others if serial != claimed]
+        self._before = [serial for serial in self._before if serial != claimed]
+        return (claimed, *own)
+
+    def _taken(self, tiles: Tiles) -> tuple[int, ...]:
+        """Take as many of these as are there, of the winner's own."""
+        taken = []
+        for tile in tiles:
+            serial = next((one for one in self._own if FACES[one] == tile), None)
+            if serial is not None:
+                self._own.remove(serial)
+                taken.append(serial)
+        return tuple(taken)

@@ -1,0 +1,405 @@
+"""What all screens are made of: sentences in the table's language, colours and type, lines of text, buttons.
+
+Dark, quiet, legible at two metres. Text that is too long is made smaller; cut only where nobody could read it any more.
+"""
+
+import gettext
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+import polib
+import pygame
+
+from kiosk.camera.observations import CameraView
+from kiosk.errors import BadConfiguration
+from kiosk.screens.views import ScreenView
+
+SOURCE: Final = "en"
+
+FOLDER: Final = files("kiosk.screens") / "languages"
+
+
+def languages() -> tuple[str, ...]:
+    """Give the languages that there are: the source, and every catalogue beside it."""
+    found = (name.removesuffix(".po") for one in FOLDER.iterdir() if (name := one.name).endswith(".po"))
+    return (SOURCE, *sorted(found))
+
+
+class Translations:
+    """One language. Calling it gives a sentence with its names filled in."""
+
+    def __init__(self, language: str = SOURCE) -> None:
+        """Raise BadConfiguration where there is no such language."""
+        if language not in languages():
+            raise BadConfiguration(f"language {language}: there are {', '.join(languages())}")
+        self.language = language
+        self._sentences = {entry.msgctxt: entry for entry in translation_file(SOURCE)}
+        self._translated = _gettext(language)
+
+    def __call__(self, name: str, **names: object) -> str:
+        """Give a sentence. One that has a plural takes it from the `count` that is filled in."""
+        entry, count = self._sentences[name], names.get("count")
+        if entry.msgid_plural and isinstance(count, int):
+            text = self._translated.npgettext(name, entry.msgid, entry.msgid_plural, count)
+        else:
+            text = self._translated.pgettext(name, entry.msgid)
+        return text.format(**names)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._sentences
+
+    def problem(self, code: str) -> str:
+        """Say what was refused at the keyboard: in a sentence where there is one, by its code where not."""
+        name = f"problem_{code}"
+        return self(name) if name in self else self("problem", code=code)
+
+    def seat(self, seat: str) -> str:
+        """Give a seat's or wind's name."""
+        return self(seat)
+
+
+@cache
+def translation_file(language: str) -> polib.POFile:
+    """Read a language's catalogue; the source's is the template of all others."""
+    name = "homologue.pot" if language == SOURCE else f"{language}.po"
+    return polib.pofile((FOLDER / name).read_text(encoding="utf-8"))
+
+
+@cache
+def _gettext(language: str) -> gettext.NullTranslations:
+    if language == SOURCE:
+        return gettext.NullTranslations()
+    return gettext.GNUTranslations(io.BytesIO(translation_file(language).to_binary()))
+
+
+Colour = tuple[int, int, int]
+
+GROUND: Final[Colour] = (16, 24, 22)
+PANEL: Final[Colour] = (30, 43, 40)
+TEXT: Final[Colour] = (240, 243, 238)
+QUIET: Final[Colour] = (170, 186, 178)
+GOOD: Final[Colour] = (108, 206, 150)
+ATTENTION: Final[Colour] = (250, 190, 88)
+LINE: Final[Colour] = (66, 86, 79)
+EDGE: Final[Colour] = (132, 152, 143)
+"""Around what may be touched: 3:1 on its ground, as WCAG asks of what is no text."""
+
+STICK: Final[Colour] = (240, 236, 220)
+STICK_RED: Final[Colour] = (200, 52, 44)
+STICK_DARK: Final[Colour] = (40, 40, 44)
+
+SMALLEST: Final = 0.031
+"""Share of the screen's height below which nobody reads a line; what is longer is cut."""
+
+CHINESE_FILES: Final = (Path("/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"),)
+"""Where Debian's fonts-wqy-microhei puts it: asked first, so that fontconfig need not be there."""
+
+CHINESE_NAMES: Final = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "notosanscjk", "droidsansfallback")
+
+NO_LETTER: Final = "\uffff"
+"""Unicode promises that this is no letter."""
+
+HINT: Final = "language {language} needs a Chinese font: sudo apt-get install fonts-wqy-microhei"
+
+HAN: Final = ("zh", "ja", "ko")
+"""Languages that pygame's own font has no letters for, and fonts-wqy-microhei has."""
+
+
+class Fonts:
+    """Fonts in sizes relative to the height of the screen; a text gets one that has all its letters."""
+
+    def __init__(self, language: str, height: int) -> None:
+        """Raise BadConfiguration where the language has no font here."""
+        self._chinese_first = language[:2] in HAN
+        if self._chinese_first and chinese_font() is None:
+            raise BadConfiguration(HINT.format(language=language))
+        self._height = height
+
+    def font(self, text: str, share: float) -> pygame.font.Font:
+        """Give the font with lines of this share of the screen's height that has the most letters of a text.
+
+        A Chinese name may sit at an English table and a Polish one at a Chinese table.
+        """
+        return self._sized(min(self._faces(), key=lambda path: _lacking(path, text)), share)
+
+    def covers(self, text: str) -> bool:
+        """Say whether a font here has every letter of a text."""
+        return any(_lacking(path, text) == 0 for path in self._faces())
+
+    def _faces(self) -> Iterator[Path | None]:
+        """Give font files in the order of trying; None is pygame's own, for most European languages."""
+        if not self._chinese_first:
+            yield None
+        if (chinese := chinese_font()) is not None:
+            yield chinese
+        if self._chinese_first:
+            yield None
+
+    def _sized(self, path: Path | None, share: float) -> pygame.font.Font:
+        return _font(path, max(8, round(self._height * share / _line_height(path))))
+
+
+@cache
+def _font(path: Path | None, size: int) -> pygame.font.Font:
+    """Open a font once for all screens: each keeps its file open."""
+    return pygame.font.Font(path, size)
+
+
+@cache
+def _line_height(path: Path | None) -> float:
+    """Give how high a line is for a font's nominal size: Chinese fonts leave more room above and below."""
+    return pygame.font.Font(path, 100).get_height() / 100
+
+
+def _lacking(path: Path | None, text: str) -> int:
+    return sum(not _has(path, letter) for letter in text)
+
+
+@cache
+def _has(path: Path | None, letter: str) -> bool:
+    """Say whether a font has a letter: what it draws is not what it draws for one that no font has."""
+    return letter.isspace() or _drawn(path, letter) != _drawn(path, NO_LETTER)
+
+
+@cache
+def _drawn(path: Path | None, letter: str) -> bytes:
+    picture = pygame.font.Font(path, 24).render(letter, False, TEXT, GROUND)  # noqa: FBT003 - pygame's own: antialias
+    return pygame.image.tobytes(picture, "RGB")
+
+
+@cache
+def chinese_font() -> Path | None:
+    """Give a file with Chinese letters, if there is one here."""
+    for path in CHINESE_FILES:
+        if path.is_file():
+            return path
+    for name in CHINESE_NAMES:
+        if found := pygame.font.match_font(name):
+            return Path(found)
+    return None
+
+
+Align = Literal["left", "centre", "right"]
+
+SMALLER: Final = 0.94
+
+MUCH_SMALLER: Final = 0.72
+
+BREAKS: Final = " -，；：、。"
+"""After which a text may go on in the next line."""
+
+NOT_FIRST: Final = ":;?!»，；：、。！？"
+"""What never begins a line, though French has a blank before some of it."""
+
+CUT: Final = "…"
+
+MOST_KNOWN: Final = 4_096
+"""Texts whose font and size are remembered; a day at a table has some hundreds."""
+
+
+class TextLine(NamedTuple):
+    """One line: its height as a share of the screen's."""
+
+    text: str
+    share: float
+    colour: Colour
+
+
+class TextPen:
+    """Writes on screens of one language and size."""
+
+    def __init__(self, language: str, size: tuple[int, int], larger: float = 1.0) -> None:
+        """Take how much larger than usual letters are to be, where they have room.
+
+        Raise BadConfiguration where the language has no font here.
+        """
+        self._type = Fonts(language, size[1])
+        self._larger = larger
+        self._smallest = SMALLEST / larger
+        self._font = lru_cache(MOST_KNOWN)(self._choose)
+        self._wide = lru_cache(MOST_KNOWN)(self._measure)
+        self._fitting = lru_cache(MOST_KNOWN)(self._fit)
+
+    def height(self, text: str, share: float, width: int) -> int:
+        """Give how high a line will be."""
+        fitted, font = self._fitting(text, share, width)
+        return font.size(fitted)[1]
+
+    def high(self, lines: Sequence[TextLine], width: int, leading: int = 0) -> int:
+        """Give how high lines will be together."""
+        return sum(self.height(line.text, line.share, width) for line in lines) + (len(lines) - 1) * leading
+
+    def wide(self, text: str, share: float) -> int:
+        """Give how wide a text is at a size."""
+        return self._wide(text, share)
+
+    def share(self, texts: Iterable[str], share: float, width: int) -> float:
+        """Give a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
+        return next(
+            size
+            for size in self._sizes(share)
+            if size == self._smallest or all(self._wide(text, size) <= width for text in texts)
+        )
+
+    def fit(self, lines: list[TextLine], width: int, room: int, leading: int = 0) -> list[TextLine]:
+        """Make lines smaller until they fit in height; the smallest size is small enough for as many as there are."""
+        while self.high(lines, width, leading) > room and any(line.share > self._smallest for line in lines):
+            lines = [line._replace(share=max(line.share * SMALLER, self._smallest)) for line in lines]
+        return lines
+
+    def write(
+        self,
+        surface: pygame.Surface,
+        text: str,
+        at: tuple[int, int],
+        share: float,
+        colour: Colour,
+        width: int,
+        align: Align = "left",
+    ) -> pygame.Rect:
+        """Write one line from its upper left corner, middle or upper right corner, and give where it stands."""
+        text, font = self._fitting(text, share, width)
+        picture = font.render(text, True, colour)  # noqa: FBT003 - pygame's own argument: antialias
+        left = {"left": 0, "centre": picture.get_width() // 2, "right": picture.get_width()}[align]
+        return surface.blit(picture, (at[0] - left, at[1]))
+
+    def in_two(self, text: str, share: float, width: int) -> tuple[str, ...]:
+        """Break a text at a blank, hyphen or mark into halves as alike as can be, if it does not fit into one line."""
+        text = _printable(text)
+        cuts = (
+            at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS and text[at:].lstrip()[:1] not in NOT_FIRST
+        )
+        halves = [(text[:at].strip(), text[at:].strip()) for at in cuts]
+        if self._wide(text, share) <= width or not halves:
+            return (text,)
+        font = self._font(text, share)
+        return min(halves, key=lambda two: max(font.size(half)[0] for half in two))
+
+    def broken(self, line: TextLine, width: int) -> Iterator[TextLine]:
+        """Break a line that would have to be made much smaller than it is to be."""
+        parts = self.in_two(line.text, line.share * MUCH_SMALLER, width)
+        if len(parts) == 1:
+            yield line
+        else:
+            for part in parts:
+                yield from self.broken(line._replace(text=part), width)
+
+    def _fit(self, text: str, share: float, width: int) -> tuple[str, pygame.font.Font]:
+        """Give a text and the largest font up to that share in which it is no wider."""
+        text = _printable(text)
+        for size in self._sizes(share):
+            if self._wide(text, size) <= width:
+                return text, self._font(text, size)
+        font = self._font(text, self._smallest)
+        return _cut(text, font, width), font
+
+    def _choose(self, text: str, share: float) -> pygame.font.Font:
+        return self._type.font(text, share * self._larger)
+
+    def _measure(self, text: str, share: float) -> int:
+        return self._font(text, share).size(text)[0]
+
+    def _sizes(self, share: float) -> Iterator[float]:
+        while share > self._smallest:
+            yield share
+            share *= SMALLER
+        yield self._smallest
+
+
+def _printable(text: str) -> str:
+    """Make a blank of what no font can draw: a name may hold anything."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _cut(text: str, font: pygame.font.Font, width: int) -> str:
+    while text and font.size(text + CUT)[0] > width:
+        text = text[:-1]
+    return text.rstrip() + CUT
+
+
+Tone = Literal["plain", "strong"]
+"""Strong: what one most likely wants here."""
+
+
+class KeyButton(NamedTuple):
+    """What a key does, as it stands on a button: the key that it is, what is written on it."""
+
+    key: str
+    label: str
+    tone: Tone = "plain"
+
+
+ButtonRows = tuple[tuple[KeyButton, ...], ...]
+"""Buttons of a panel, from above; those of one row are equally wide."""
+
+Paint = Callable[[pygame.Surface, pygame.Rect, TextPen], None]
+"""Draws into the room that it is given, and nowhere else."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenBody:
+    """The middle of the screen."""
+
+    lines: tuple[TextLine, ...]
+    """From above; made smaller together until they fit."""
+    actions: tuple[KeyButton, ...] = ()
+    """A row of buttons under the lines."""
+    panel: ButtonRows = ()
+    """A panel of buttons beside the lines, as high as lines and seats: keypads and lists to choose from."""
+    paint: Paint | None = None
+    """Draws under the lines, in the room that they leave."""
+    square: str = ""
+    """Stands as a QR code beside the lines, where there is room for one that can be read."""
+    seats: bool = True
+    """The four seats are drawn; else the middle has their room."""
+
+
+ScreenFunction = Callable[[Translations, ScreenView], ScreenBody | None]
+
+
+def time_lines(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
+    """Give the time that the play has left, where it is limited, and the extra time that the arbiter has given."""
+    said = [] if shown.left_min is None else [_time_left(words, shown.left_min)]
+    if shown.extra_min:
+        said.append(words("extra_within" if said else "extra_time", minutes=shown.extra_min))
+    over = shown.left_min is not None and shown.left_min <= 0
+    return (TextLine(" · ".join(said), 0.055, ATTENTION if over else TEXT),) if said else ()
+
+
+def _time_left(words: Translations, minutes: int) -> str:
+    if minutes > 0:
+        return words("time_left", minutes=minutes)
+    return words("time_over", minutes=-minutes) if minutes else words("time_is_up")
+
+
+def problem_lines(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
+    """Give what was refused at the keyboard, if anything was."""
+    return (TextLine(words.problem(shown.problem), 0.06, ATTENTION),) if shown.problem else ()
+
+
+DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for row in ("123", "456", "789"))
+
+
+def keypad(words: Translations, *last: KeyButton) -> ButtonRows:
+    """Give a numeric keypad: clear and back beside the nought, and a last row of the screen's own."""
+    nought = KeyButton("clear", words("do_clear")), KeyButton("0", "0"), KeyButton("back", words("do_back"))
+    return (*DIGIT_ROWS, nought, last)
+
+
+def paint_picture(view: CameraView) -> Paint:
+    """Give what shows the camera's picture, no larger than it is."""
+
+    def paint(surface: pygame.Surface, room: pygame.Rect, _: TextPen) -> None:
+        height, width = view.picture.shape[:2]
+        seen = pygame.image.frombuffer(view.picture.tobytes(), (width, height), "BGR")
+        scale = min(room.width / width, room.height / height)
+        if scale < 1:
+            seen = pygame.transform.smoothscale(seen, (round(width * scale), round(height * scale)))
+        surface.blit(seen, seen.get_rect(center=room.center))
+
+    return paint

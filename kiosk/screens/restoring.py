@@ -1,0 +1,380 @@
+"""Screens for restoring walls: a tray with its next move, a heap under the camera, a scan, rows ticked by hand."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import pygame
+
+from broker.protocol import SEATS, Seat, Verifier
+from broker.rules import ROWS, TRAY
+from kiosk.restoring import FOREIGN, ROW_KEYS, Restoring, ScanAnswer, sorting_stage, tray_by_hand, unseen_serials
+from kiosk.screens import drawing
+from kiosk.screens.device import fault_name
+from kiosk.screens.drawing import (
+    KeyButton,
+    Paint,
+    ScreenBody,
+    TextLine,
+    TextPen,
+    Translations,
+    paint_picture,
+    problem_lines,
+    time_lines,
+)
+from kiosk.screens.seats import draw_shape
+from kiosk.screens.views import ScreenView
+from kiosk.table import (
+    PLACES,
+    Carrier,
+    Content,
+    Deal,
+    Misplaced,
+    Move,
+    PlaceContent,
+    PutIn,
+    Shift,
+    Swap,
+    TakeOut,
+    TilePlace,
+    TrayProblem,
+    Work,
+    known_places,
+    place_by_serial,
+    places_of,
+    serial_by_place,
+)
+
+
+def move_sentence(words: Translations, move: Move, *, face: bool) -> str:
+    """Say a move. Places of two trays are named with their seat; `face`: what is turned lies face up."""
+    across = len({place.seat for place in places_of(move)}) > 1
+    one = place_name(words, move.one, seat=across)
+    match move:
+        case Swap(other=other):
+            return words("move_swap", one=one, other=place_name(words, other, seat=across))
+        case Shift(other=other):
+            return words("move_shift", one=one, other=place_name(words, other, seat=across))
+        case TakeOut():
+            return words("move_out", one=one)
+        case PutIn(serial=serial):
+            return words("move_in", one=one, serial=serial)
+        case _:
+            return words("move_over" if face else "move_round", one=one)
+
+
+def place_name(words: Translations, place: TilePlace, *, seat: bool) -> str:
+    """Name a place, counted from 1."""
+    row, col = place.row + 1, place.col + 1
+    if seat:
+        return words("place_of", seat=words.seat(place.seat), row=row, col=col)
+    return words("place_here", row=row, col=col)
+
+
+def tray_verdict(words: Translations, check: TrayProblem) -> str:
+    """Say in a line how a tray stands."""
+    seat = words.seat(check.seat)
+    if check.aside is not None:
+        return words("tray_strange", seat=seat)
+    if check.wrong:
+        return words("tray_wrong", seat=seat)
+    return words("tray_unread", seat=seat, count=check.unread)
+
+
+def fault_sentences(words: Translations, check: TrayProblem) -> Iterator[str]:
+    """Name each place that is not right; an exchange is named once. In a tray of no deal of ours none is."""
+    if check.aside is not None:
+        return
+    named: set[tuple[int, int]] = set()
+    for wrong in check.wrong:
+        if (wrong.row, wrong.col) not in named:
+            yield _place(words, wrong)
+        if wrong.other:
+            named.add(wrong.other)
+
+
+def _place(words: Translations, wrong: Misplaced) -> str:
+    row2, col2 = wrong.other or (0, 0)
+    return words(
+        f"misplaced_{wrong.kind}",
+        row=wrong.row + 1,
+        col=wrong.col + 1,
+        row2=row2 + 1,
+        col2=col2 + 1,
+        expected=wrong.expected,
+        found=wrong.found,
+    )
+
+
+SIGNS: Final = {
+    Content.UNREAD: "?",
+    Content.COVERED: "?",
+    Content.UNSEEN: "",
+    Content.FOREIGN: "!",
+    Content.FACE_UP: "!",
+}
+
+SHAPE: Final = 0.72
+"""Of a tile: its width by its height."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrayDrawing:
+    """What is drawn of one tray. `texts` stand in their places, `strong` places are filled."""
+
+    seat: Seat
+    colours: Mapping[TilePlace, drawing.Colour] = field(default_factory=dict)
+    texts: Mapping[TilePlace, str] = field(default_factory=dict)
+    strong: tuple[TilePlace, ...] = ()
+    arrow: bool = False
+    """An arrow leads between the two strong places."""
+
+    def paint(self, surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
+        """Draw it as large as there is room."""
+        boxes = place_boxes(self.seat, room)
+        for place, box in boxes.items():
+            self._cell(surface, box, place, pen)
+        here = [boxes[place] for place in self.strong if place in boxes]
+        if self.arrow and len(here) == 2:  # noqa: PLR2004 - from one to the other
+            pygame.draw.line(surface, drawing.TEXT, here[0].center, here[1].center, max(2, here[0].width // 12))
+
+    def _cell(self, surface: pygame.Surface, box: pygame.Rect, place: TilePlace, pen: TextPen) -> None:
+        colour, strong = self.colours.get(place, drawing.LINE), place in self.strong
+        radius = max(2, box.width // 8)
+        pygame.draw.rect(surface, colour if strong else drawing.PANEL, box, border_radius=radius)
+        pygame.draw.rect(surface, colour, box, width=max(1, box.width // 14), border_radius=radius)
+        if text := self.texts.get(place, ""):
+            share = 0.62 * box.height / surface.get_height()
+            high = pen.height(text, share, box.width - 2)
+            ink = drawing.GROUND if strong else colour
+            at = (box.centerx, box.centery - high // 2)
+            pen.write(surface, text, at, share, ink, box.width - 2, align="centre")
+
+
+def place_boxes(seat: Seat, room: pygame.Rect) -> dict[TilePlace, pygame.Rect]:
+    """Give the rectangle of each place: rows as the player sees them, from the left."""
+    gap = max(2, room.height // 40)
+    height = (room.height - 2 * gap) // len(ROWS)
+    width = min((room.width - (ROWS[0] - 1) * gap) // ROWS[0], round(height / SHAPE))
+    height = min(height, round(width / SHAPE))
+    left = room.centerx - (ROWS[0] * (width + gap) - gap) // 2
+    top = room.centery - (len(ROWS) * (height + gap) - gap) // 2
+    return {
+        place: pygame.Rect(left + place.col * (width + gap), top + place.row * (height + gap), width, height)
+        for place in PLACES
+        if place.seat == seat
+    }
+
+
+def paint_look(carrier: Carrier, deal: Deal, seat: Seat, move: Move | None) -> Callable[..., None]:
+    """Give what draws a tray that was looked at: what is wrong has a sign, the places of the next move are filled."""
+    here = {place: carrier[place] for place in PLACES if place.seat == seat}
+    wrong = {place for place, lying in here.items() if not _right(lying, deal[place])}
+    return TrayDrawing(
+        seat,
+        colours={place: drawing.ATTENTION if place in wrong else drawing.EDGE for place in here},
+        texts={place: _sign(lying) for place, lying in here.items() if place in wrong},
+        strong=places_of(move) if move is not None else (),
+        arrow=isinstance(move, Swap | Shift),
+    ).paint
+
+
+def _right(lying: PlaceContent, wanted: int) -> bool:
+    return lying.serial == wanted and lying.well
+
+
+def _sign(lying: PlaceContent) -> str:
+    if lying.what is Content.EMPTY:
+        return "–"
+    return SIGNS.get(lying.what, "×" if lying.well else "!")
+
+
+def tray_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+    """The tray that was looked at last, where it is not right."""
+    check, work, order = shown.check, shown.work, shown.order
+    if check is None or work is None or order is None:
+        return None
+    lines = [
+        TextLine(tray_verdict(words, check), 0.07, drawing.ATTENTION),
+        *_move(words, work),
+        *_beside(words, shown),
+        *_covered(words, shown),
+    ]
+    paint = paint_look(work.carrier, serial_by_place(order), _drawn_seat(work, check), work.move)
+    by_hand = (KeyButton("h", words("do_by_hand")),) if check.unread else ()
+    return ScreenBody(
+        (*time_lines(words, shown), *lines, *problem_lines(words, shown)), by_hand, paint=paint, seats=False
+    )
+
+
+def _drawn_seat(work: Work, check: TrayProblem) -> Seat:
+    """Give the tray that is drawn: the one under the camera, if the move touches it."""
+    seats = [place.seat for place in places_of(work.move)] if work.move else []
+    return check.seat if check.seat in seats or not seats else seats[0]
+
+
+def _move(words: Translations, work: Work) -> tuple[TextLine, ...]:
+    if work.move is None:
+        return ()
+    face = work.carrier[work.move.one].what is Content.FACE_UP
+    done = words("move_done") + "   " if work.ticked else ""
+    left = TextLine(done + words("moves_left", count=work.left), 0.05, drawing.GOOD if work.ticked else drawing.QUIET)
+    return TextLine(move_sentence(words, work.move, face=face), 0.085, drawing.TEXT), left
+
+
+def _beside(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
+    """Say that the tile that is missing lies in view, in no tray."""
+    move = shown.work.move if shown.work else None
+    in_view = shown.bench.sight.in_view if shown.bench else ()
+    if not isinstance(move, PutIn) or all(one.serial != move.serial or one.foreign for one in in_view):
+        return ()
+    return (TextLine(words("move_in_beside", serial=move.serial), 0.055, drawing.GOOD),)
+
+
+def _trays_right(words: Translations, work: Work) -> tuple[TextLine, ...]:
+    """Name the trays that are right: the seats have no room beside the drawing."""
+    seats = ", ".join(words.seat(seat) for seat in SEATS if seat in work.verified)
+    return (TextLine(words("trays_right", seats=seats), 0.05, drawing.GOOD),) if seats else ()
+
+
+def _covered(words: Translations, shown: ScreenView) -> tuple[TextLine, ...]:
+    covered = shown.bench.sight.covered if shown.bench else 0
+    return (TextLine(words("covered", count=covered), 0.05, drawing.ATTENTION),) if covered else ()
+
+
+ALL: Final = TRAY * len(SEATS)
+
+MOST_NAMED: Final = 12
+"""As many serials as somebody looks for at a time."""
+
+
+def heap_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+    """Tiles that lie in no tray."""
+    bench, work = shown.bench, shown.work
+    if bench is None or work is None or bench.showing != "camera" or bench.sight.view is None or not bench.heap.in_view:
+        return None
+    lines = (
+        *time_lines(words, shown),
+        _sorting(words, shown, bench),
+        *_heap_lines(words, bench, work),
+        *problem_lines(words, shown),
+    )
+    by_hand = (KeyButton("h", words("do_by_hand")),) if shown.check is not None and shown.check.unread else ()
+    return ScreenBody(lines, by_hand, paint=paint_picture(bench.sight.view), seats=False)
+
+
+def _sorting(words: Translations, shown: ScreenView, bench: Restoring) -> TextLine:
+    """Say by what tiles are sorted now."""
+    serials = (one.serial for one in bench.heap.in_view if one.serial is not None and not one.foreign)
+    sort, seat = sorting_stage(serials, place_by_serial(serial_by_place(shown.order or {})))
+    if sort == "seat" or seat is None:
+        return TextLine(words("heap_by_seat"), 0.06, drawing.TEXT)
+    return TextLine(words("heap_by_place", seat=words.seat(seat)), 0.06, drawing.TEXT)
+
+
+def _heap_lines(words: Translations, bench: Restoring, work: Work) -> Iterator[TextLine]:
+    """Say how far it is, and what to do with tiles that go nowhere."""
+    missing = unseen_serials(bench.heap, known_places(work.carrier).keys())
+    progress = words("heap_progress", seen=ALL - len(missing), all=ALL)
+    if 0 < len(missing) <= MOST_NAMED:
+        progress = f"{progress}   {words('heap_unseen', serials=' '.join(map(str, missing)))}"
+    yield TextLine(progress, 0.045, drawing.QUIET if missing else drawing.GOOD)
+    for name, count in (
+        ("heap_faces", bench.heap.count(face_up=True)),
+        ("heap_foreign", bench.heap.count(foreign=True)),
+        ("heap_unread", bench.heap.unread),
+    ):
+        if count:
+            yield TextLine(words(name, count=count), 0.045, drawing.ATTENTION)
+
+
+def scan_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+    """The tile that was scanned last."""
+    bench = shown.bench
+    if bench is None or bench.showing != "scanner" or bench.scans.answer is None:
+        return None
+    answer = bench.scans.answer
+    lines = (
+        *time_lines(words, shown),
+        *_scan_lines(words, answer),
+        *_run_lines(words, bench),
+        *problem_lines(words, shown),
+    )
+    paint = _goes(words, answer.place) if answer.place is not None else None
+    return ScreenBody(lines, (KeyButton("back", words("do_back")),), paint=paint, seats=False)
+
+
+def _scan_lines(words: Translations, answer: ScanAnswer) -> Iterator[TextLine]:
+    if answer.code is not None:
+        name = f"scan_{'foreign' if answer.code == FOREIGN else 'nothing'}"
+        yield TextLine(words(name), 0.12, drawing.ATTENTION)
+        why = fault_name(words, "scanner", answer.code)
+        yield TextLine(words(f"{name}_help", text=answer.text[:24], fault=why), 0.06, drawing.TEXT)
+        return
+    again = words("scan_again") if answer.again else ""
+    yield TextLine(f"{answer.serial}   {again}".strip(), 0.07, drawing.ATTENTION if again else drawing.QUIET)
+    if answer.astray is not None:
+        yield TextLine(
+            words("scan_astray", place=place_name(words, answer.astray, seat=True)), 0.055, drawing.ATTENTION
+        )
+
+
+def _run_lines(words: Translations, bench: Restoring) -> Iterator[TextLine]:
+    run = bench.scans.run
+    if run is not None and run.count > 1:
+        yield TextLine(words("scan_run", seat=words.seat(run.seat), count=run.count), 0.05, drawing.GOOD)
+    elif bench.scans.answer is not None and bench.scans.answer.code is None:
+        yield TextLine(words("scan_seen", count=len(bench.scans.seen)), 0.05, drawing.QUIET)
+
+
+def _goes(words: Translations, place: TilePlace) -> Paint:
+    """Draw the seat's shape beside its name, row and place, and the place in its tray under them."""
+
+    def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
+        upper = pygame.Rect(room.left, room.top, room.width, room.height // 2)
+        size = upper.height
+        draw_shape(surface, pygame.Rect(upper.left, upper.top, size, size), place.seat, pen)
+        left, width = upper.left + size + size // 4, room.width - size - size // 4
+        share = 0.48 * upper.height / surface.get_height()
+        y = pen.write(surface, words.seat(place.seat), (left, upper.top), share, drawing.TEXT, width).bottom
+        pen.write(surface, place_name(words, place, seat=False), (left, y), share, drawing.TEXT, width)
+        lower = pygame.Rect(room.left, upper.bottom + 8, room.width, room.bottom - upper.bottom - 8)
+        TrayDrawing(place.seat, colours={place: drawing.ATTENTION}, strong=(place,)).paint(surface, lower, pen)
+
+    return paint
+
+
+BY: Final[Verifier] = "hand"
+
+
+def by_hand_screen(words: Translations, shown: ScreenView) -> ScreenBody | None:
+    """The next tray that nobody has vouched for."""
+    bench, work = shown.bench, shown.work
+    if bench is None or work is None or shown.order is None or bench.showing != BY:
+        return None
+    seat = tray_by_hand(work)
+    if seat is None:
+        return None
+    lines = (
+        *time_lines(words, shown),
+        TextLine(words("by_hand", seat=words.seat(seat)), 0.075, drawing.TEXT),
+        TextLine(words("by_hand_help"), 0.045, drawing.ATTENTION),
+        *problem_lines(words, shown),
+    )
+    return ScreenBody(lines, _keys(words, work, seat), paint=_tray(shown, work, seat).paint, seats=False)
+
+
+def _keys(words: Translations, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
+    rows = tuple(
+        KeyButton(key, words("do_untick_row" if (seat, row) in work.rows else "do_tick_row", row=row + 1))
+        for row, key in enumerate(ROW_KEYS)
+    )
+    return (*rows, KeyButton("h", words("do_camera")))
+
+
+def _tray(shown: ScreenView, work: Work, seat: Seat) -> TrayDrawing:
+    """Draw what belongs in the tray; a row that is ticked is filled."""
+    deal = {place: serial for place, serial in serial_by_place(shown.order or {}).items() if place.seat == seat}
+    ticked: tuple[TilePlace, ...] = tuple(place for place in deal if (seat, place.row) in work.rows)
+    colours = {place: drawing.GOOD if place in ticked else drawing.TEXT for place in deal}
+    return TrayDrawing(seat, colours, {place: str(serial) for place, serial in deal.items()}, ticked)

@@ -1,0 +1,288 @@
+"""The self-test of the hardware on the table's screen: buttons, scanner, camera, and what the device reports of itself.
+
+`SelfTestRun` is one test, step by step, and pure; `SelfTestDesk` begins and ends it with the table's state.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from firmware.hardware.inventory import HardwareTrouble, board_troubles, clock_troubles
+from firmware.hardware.self_test import Remark, SelfTest
+from firmware.presses import TooShort
+from firmware.reports import SEATS, Health, NotScanned, Pressed, Released, Report, Scanned, Seat
+from kiosk.camera.observations import PictureObservation, WholePicture
+from kiosk.errors import ButtonExchanged, ButtonSilent, KioskError, PictureWrong, ScannerBeeps, ScannerSilent
+from kiosk.table import BEFORE_PLAY, IDLE, PLAY, SelfTestBegun, SelfTestEnded, Table, Verdict
+
+NIGHT_MS: Final = 4 * 60 * 60 * 1000
+"""Where nothing has happened at a table for so long its day is over: no break between two sessions lasts longer."""
+
+
+def begins_a_day(state: Table, last: int | None, wall: int) -> bool:
+    """Say whether a day begins at a table that was started: never where a play goes on.
+
+    `wall` is now, `last` when something happened there last, both ms since 1970; None: never.
+
+    A device without a network may take up where its clock stood when it was switched off, and so miss a new day. Who
+    wants the test then asks for it.
+    """
+    return state.self_test != "running" and state.phase in BEFORE_PLAY and (last is None or wall >= last + NIGHT_MS)
+
+
+SelfTestStep = Literal["buttons", "scanner", "camera", "found"]
+
+OF_A_SEAT: Final = ("button-", "contact-")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class HardwareFinding:
+    """Something that is wrong: a part of the device as its health names it, and a code."""
+
+    part: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestOutcome:
+    """The test is over."""
+
+    verdict: Verdict
+    found: tuple[HardwareFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestView:
+    """What is to be seen of a test."""
+
+    step: SelfTestStep = "buttons"
+    scanner: bool = False
+    """Whether there is one to be tried."""
+    asked: Seat | None = None
+    """Whose button is to be pressed."""
+    right: frozenset[Seat] = frozenset()
+    """Seats whose button came when it was asked for."""
+    wrong: frozenset[Seat] = frozenset()
+    """Seats that were given up."""
+    remark: Remark | None = None
+    """What the buttons have told last that is no press as it was asked for."""
+    scan: Scanned | NotScanned | None = None
+    """What was scanned last."""
+    picture: PictureObservation = PictureObservation()  # noqa: RUF009 - frozen
+    found: tuple[HardwareFinding, ...] = ()
+    """What is wrong; known at the last step."""
+
+
+class SelfTestRun:
+    """One self-test. Times are ns of the reports' clock."""
+
+    def __init__(self, now: int, *, scanner: bool, hides: bool = False) -> None:
+        """Take whether there is a scanner, and whether a play is paused.
+
+        Then what a contact does that nobody has pressed for the test would tell of a declaration, and is hidden.
+        """
+        self._steps: tuple[SelfTestStep, ...] = ("buttons", *(("scanner",) if scanner else ()), "camera", "found")
+        self._hides = hides
+        self._came: set[str] = set()
+        self._begin(now)
+
+    def _begin(self, now: int) -> None:
+        self._buttons = SelfTest(None)
+        self._buttons.begin(now)
+        self._mistaken: dict[Seat, str] = {}
+        """Whose button came in the place of a seat's."""
+        self._own: list[HardwareFinding] = []
+        self.seen = SelfTestView(scanner="scanner" in self._steps, asked=self._buttons.asked)
+
+    # ---- what the devices tell --------------------------------------------------------------
+
+    def take(self, told: Report | TooShort, now: int) -> None:
+        """Take in what a device tells."""
+        match told:
+            case Scanned() | NotScanned():
+                if self.seen.step == "scanner":
+                    self.seen = replace(self.seen, scan=told)
+            case _ if not self._hidden(told):
+                self._remarked(self._buttons.take(told, now))
+
+    def _hidden(self, told: Report | TooShort) -> bool:
+        """Say whether this may tell of a press in the play that is paused."""
+        if isinstance(told, Pressed):
+            self._came.add(told.seat)
+        if not self._hides:
+            return False
+        if isinstance(told, Health):
+            return told.part.startswith(OF_A_SEAT) and told.part.partition("-")[2] not in self._came
+        return isinstance(told, TooShort) and told.seat not in self._came
+
+    def _remarked(self, remarks: Iterable[Remark]) -> None:
+        for remark in remarks:
+            if remark.said == "wrong_seat":
+                self._mistaken[remark.seat] = remark.other
+            last = None if remark.said in ("right", "asked", "timed_out") else remark
+            self.seen = replace(self.seen, remark=last)
+        right = frozenset(self._buttons.right)
+        asked = self._buttons.asked
+        done = frozenset(SEATS[: SEATS.index(asked)] if asked else SEATS)
+        self.seen = replace(self.seen, asked=asked, right=right, wrong=done - right)
+        if asked is None and self.seen.step == "buttons":
+            self._next()
+
+    def saw(self, picture: PictureObservation) -> None:
+        """Take in what the camera sees."""
+        self.seen = replace(self.seen, picture=picture)
+
+    # ---- what staff say ---------------------------------------------------------------------
+
+    def key(self, key: str, now: int) -> SelfTestOutcome | None:
+        """Take one key; one that means nothing here does nothing."""
+        if key == "q":
+            return SelfTestOutcome("skipped", self.own)
+        if key == "r":
+            self._begin(now)
+            return None
+        if self.seen.step == "found":
+            return self._over() if key == "enter" else None
+        self._answers(key, now)
+        return None
+
+    def _answers(self, key: str, now: int) -> None:
+        match self.seen.step, key:
+            case "buttons", "x":
+                self._remarked(self._buttons.give_up(now))
+            case "scanner", "x":
+                self._note("scanner", ScannerSilent)
+            case "scanner", "y" if self.seen.scan is not None:
+                self._note("scanner", ScannerBeeps)
+            case "camera", "x":
+                self._note("camera", PictureWrong)
+            case ("scanner", "n") | ("camera", "enter"):
+                if self.seen.step == "camera" or self.seen.scan is not None:
+                    self._next()
+
+    def _note(self, part: str, what: type[KioskError]) -> None:
+        self._own.append(HardwareFinding(part, what.code))
+        self._next()
+
+    def _next(self) -> None:
+        step = self._steps[self._steps.index(self.seen.step) + 1]
+        self.seen = replace(self.seen, step=step, remark=None, picture=PictureObservation())
+
+    # ---- what came of it --------------------------------------------------------------------
+
+    @property
+    def own(self) -> tuple[HardwareFinding, ...]:
+        """What the test itself has found out."""
+        return (
+            *(HardwareFinding(f"button-{seat}", self._why(seat)) for seat in SEATS if seat in self.seen.wrong),
+            *self._own,
+        )
+
+    def _why(self, seat: Seat) -> str:
+        return ButtonExchanged.code if seat in self._mistaken else ButtonSilent.code
+
+    def know(self, others: Iterable[HardwareFinding]) -> None:
+        """Add what the device knows otherwise, at the last step."""
+        known = (one for one in others if not (self._hides and one.part.startswith(OF_A_SEAT)))
+        self.seen = replace(self.seen, found=(*dict.fromkeys((*self.own, *known)),))
+
+    def _over(self) -> SelfTestOutcome:
+        found = self.seen.found
+        return SelfTestOutcome("failed" if found else "passed", found)
+
+
+BOARD: Final = "board"
+"""How the board is named among the parts of the device."""
+
+OF_DEVICES: Final = ("button-", "contact-", "buttons", "lamps", "scanner", "camera", "disk", "broker")
+"""How parts are named whose health is a matter of the test; plans and messages are not."""
+
+BEGINS: Final = "t"
+"""The key that asks for a test where nothing is played."""
+
+OTHERS: Final = frozenset({"c"})
+"""Keys that are not about the test: the arbiter is called as ever."""
+
+
+def look_at_board() -> Iterator[HardwareTrouble]:
+    """Say what is wrong with the board that this runs on."""
+    yield from board_troubles(Path("/"))
+    yield from clock_troubles()
+
+
+class SelfTestDesk:
+    """The self-test at one table; there is a walk while the table's state says that one is running."""
+
+    __test__ = False  # it is no test of pytest's
+
+    def __init__(self, *, scanner: bool, board: Callable[[], Iterable[HardwareTrouble]] = look_at_board) -> None:
+        """Take whether the table has a scanner, and what looks at the board."""
+        self._scanner, self._board = scanner, board
+        self.walk: SelfTestRun | None = None
+        self._of_board: tuple[HardwareFinding, ...] | None = None
+        """What is wrong with the board; looked at once a test."""
+
+    def follow(self, state: Table, health: Mapping[str, str], now: int) -> None:
+        """Begin or end with the table's state; add what is known of the device."""
+        running = state.self_test == "running"
+        if not running:
+            self.walk = None
+            return
+        if self.walk is None:
+            self.walk = _with_begin_key(now, health, scanner=self._scanner, hides=state.phase in PLAY)
+        if self.walk.seen.step != "found":
+            self._of_board = None
+            return
+        if self._of_board is None:
+            self._of_board = tuple(HardwareFinding(BOARD, one.code) for one in self._board())
+        self.walk.know((*_of(health), *self._of_board))
+
+    def take(self, told: Report | TooShort, now: int) -> bool:
+        """Take in what a device tells; say whether it is the test's alone, as presses and scans are."""
+        if self.walk is None:
+            return False
+        self.walk.take(told, now)
+        return not isinstance(told, Released | Health)
+
+    def saw(self, picture: PictureObservation) -> None:
+        """Take in what the camera sees."""
+        if self.walk is not None and self.walk.seen.step == "camera":
+            self.walk.saw(picture)
+
+    def key(self, key: str, state: Table, now: int) -> SelfTestBegun | SelfTestEnded | bool:
+        """Take a key: give the beginning or the end of a test, or say whether it was the test's."""
+        if self.walk is None:
+            return SelfTestBegun(at=now, asked=True) if key == BEGINS and state.phase in IDLE else False
+        if key in OTHERS:
+            return False
+        over = self.walk.key(key, now)
+        return over is None or _ended(over, now)
+
+    @property
+    def looked_for(self) -> WholePicture | None:
+        """What the camera is to look at."""
+        return WholePicture() if self.walk is not None and self.walk.seen.step == "camera" else None
+
+    @property
+    def shown(self) -> SelfTestView | None:
+        """What is to be seen; None where no test is running."""
+        return self.walk.seen if self.walk is not None else None
+
+
+def _with_begin_key(now: int, health: Mapping[str, str], *, scanner: bool, hides: bool) -> SelfTestRun:
+    """Begin with what the buttons have said before: that one is stuck is told once."""
+    walk = SelfTestRun(now, scanner=scanner, hides=hides)
+    for part, code in health.items():
+        if part.startswith(OF_A_SEAT):
+            walk.take(Health(part, code), now)
+    return walk
+
+
+def _of(health: Mapping[str, str]) -> Iterator[HardwareFinding]:
+    """Give what is wrong with devices."""
+    yield from (HardwareFinding(part, code) for part, code in sorted(health.items()) if part.startswith(OF_DEVICES))
+
+
+def _ended(over: SelfTestOutcome, now: int) -> SelfTestEnded:
+    return SelfTestEnded(at=now, verdict=over.verdict, found=tuple(f"{one.part}: {one.code}" for one in over.found))

@@ -1,0 +1,268 @@
+"""The people at a simulated table: staff who lay trays, players who press, somebody at the keyboard.
+
+They play by a script, a JSON file. They look at the table's state and do the next thing, on simulated devices alone,
+with hands that take time. Everything they do follows from the state, so they go on after the kiosk was killed.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from broker.protocol import SEATS, PlannedPlay, RiichiEvent, RiichiWin, Seat, WinKind
+from firmware.sim.box import BoxFingers
+from kiosk.errors import BadConfiguration
+from kiosk.input import FU_FROM, abort_reasons
+from kiosk.table import Phase, RiichiSession, Table
+from vision.sim.table import SimulatedTable, SimulatedTile
+
+
+class TrayMistake(Struct, frozen=True, forbid_unknown_fields=True):
+    """A mistake in laying one tray: two places exchanged, as (row, column)."""
+
+    seat: Seat
+    one: tuple[int, int]
+    other: tuple[int, int]
+
+
+class ScriptedPlay(Struct, frozen=True, forbid_unknown_fields=True):
+    """One play."""
+
+    round: int
+    win: WinKind
+    winners: dict[Seat, int] = {}
+    discarder: Seat | None = None
+    false_hu: dict[Seat, int] = {}
+    """Who declares falsely before the play ends, and what it costs in IMP."""
+    slips: tuple[TrayMistake, ...] = ()
+
+
+class Script(Struct, frozen=True, forbid_unknown_fields=True):
+    """All plays of one table, or the hands of its riichi session. `reaction_ms`: how long people take."""
+
+    plays: tuple[ScriptedPlay, ...] = ()
+    reaction_ms: int = 1200
+    hands: tuple[RiichiEvent, ...] = ()
+    """How each hand of a session ends, `riichi` by whom before; after the last one the session is stopped."""
+    pin: str = ""
+    """By which the arbiter is let in who rules a hu false."""
+
+    def course(self, round_: int) -> ScriptedPlay | None:
+        """Give one play's course."""
+        return next((course for course in self.plays if course.round == round_), None)
+
+
+def read_script(path: Path) -> Script:
+    """Read a script. Raises BadConfiguration."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Script)
+    except (OSError, msgspec.DecodeError) as error:
+        raise BadConfiguration(f"{path}: {error}") from None
+
+
+AGAIN_S: Final = 2.0
+"""If nothing has come of what they did, they do it again."""
+
+STEPS_BACK: Final = 8
+"""Backspaces that empty any half-filled form."""
+
+NOT_VALID: Final = "1"
+"""The arbiter's reason: the hand was not valid."""
+
+
+class _Fingers(Protocol):
+    """Fingers on simulated buttons, be these on pins or in a box."""
+
+    def press(self, seat: Seat) -> None:
+        """Press one button and let it go."""
+
+
+class People:
+    """Everybody at one table, on a thread of their own."""
+
+    def __init__(
+        self,
+        script: Script,
+        fingers: _Fingers | BoxFingers,
+        trays: SimulatedTable,
+        type_key: Callable[[str], None],
+        name: str,
+    ) -> None:
+        self._script, self._fingers, self._trays, self._type = script, fingers, trays, type_key
+        self._laid: tuple[int, Seat] | None = None
+        self._state: Table | None = None
+        self.failed: Exception | None = None
+        """Why they cannot go on: the script does not fit what the table has seen."""
+        self._changed = threading.Event()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"people at {name}", daemon=True)
+
+    def start(self) -> None:
+        """Sit down."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Leave; may be called twice."""
+        self._stopped.set()
+        self._changed.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
+
+    def see(self, state: Table) -> None:
+        """Look at the table. From the kiosk's loop, whenever the state has changed."""
+        self._state = state
+        self._changed.set()
+
+    def _run(self) -> None:
+        try:
+            self._live()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the kiosk's own loop must learn of it
+            self.failed = error
+
+    def _live(self) -> None:
+        while not self._stopped.is_set():
+            self._changed.wait(AGAIN_S)
+            self._changed.clear()
+            if self._state is not None:
+                self.step(self._state)
+
+    def step(self, state: Table) -> None:
+        """Do the next thing that a table's state asks for."""
+        course = self._script.course(state.play.round) if state.play else None
+        if state.play is not None and course is not None:
+            self._act(state, state.play, course)
+
+    def _act(self, state: Table, play: PlannedPlay, course: ScriptedPlay) -> None:
+        if state.phase is Phase.RESTORING:
+            self._lay(state, play, course)
+        elif state.phase is Phase.SEATING:
+            self._react()
+            self._press(state, (seat for seat in SEATS if seat not in state.arrived))
+        elif state.phase in (Phase.CONFIRMING, Phase.ACCEPTING):
+            self._react()
+            self._press(state, (seat for seat in SEATS if seat not in state.agreed))
+        elif state.phase in (Phase.PLAYING, Phase.CLAIMING):
+            self._play(state, course)
+        elif state.phase is Phase.DECLARED:
+            self._react()
+            self._enter(state, course)
+        elif state.phase is Phase.RECORDED:
+            self._react()
+            self._type("enter")
+
+    def _react(self) -> None:
+        self._stopped.wait(self._script.reaction_ms / 1000)
+
+    def _press(self, state: Table, seats: Iterable[Seat]) -> None:
+        """Press for what is asked; who sees that something else is asked by now takes the finger away."""
+        for seat in seats:
+            if not self._stopped.is_set() and self._asks_the_same(state):
+                self._fingers.press(seat)
+
+    def _asks_the_same(self, state: Table) -> bool:
+        now = self._state
+        return now is not None and (now.public, now.index) == (state.public, state.index)
+
+    def _lay(self, state: Table, play: PlannedPlay, course: ScriptedPlay) -> None:
+        """Lay the next tray, slips and all; mend what the screen names."""
+        seat = state.unverified[0]
+        named = state.check is not None and state.check.seat == seat
+        if self._laid == (play.round, seat) and not named:
+            return
+        rows = [list(row) for row in play.order[seat]]
+        if not named:
+            for slip in course.slips:
+                if slip.seat == seat:
+                    (r1, c1), (r2, c2) = slip.one, slip.other
+                    rows[r1][c1], rows[r2][c2] = rows[r2][c2], rows[r1][c1]
+        self._stopped.wait(self._script.reaction_ms / 4000)
+        self._trays.lay([[SimulatedTile(set=play.set, serial=serial) for serial in row] for row in rows])
+        self._laid = (play.round, seat)
+
+    def _play(self, state: Table, course: ScriptedPlay) -> None:
+        """First who declares falsely, then who wins; nobody presses twice."""
+        pending = [seat for seat in course.false_hu if seat not in state.fines]
+        pressed = {one.seat for one in state.declarations}
+        pressing = [seat for seat in (pending or course.winners) if seat not in pressed]
+        if state.phase is Phase.PLAYING:
+            self._react()
+        if pressing:
+            self._press(state, pressing)
+        elif state.phase is Phase.PLAYING and course.win == "draw":
+            self._type("d")
+
+    def _enter(self, state: Table, course: ScriptedPlay) -> None:
+        for _ in range(STEPS_BACK):
+            self._type("back")
+        for one in state.declarations:
+            if one.seat in course.false_hu and one.seat not in state.fines:
+                pin = (*self._script.pin, "enter") if state.arbiter is None else ()
+                self._keys("x", *pin, str(course.false_hu[one.seat]), NOT_VALID)
+                return
+            self._keys(*str(course.winners[one.seat]), "enter")
+        self._type(course.discarder[0] if course.discarder else "d")
+
+    def _keys(self, *keys: str) -> None:
+        for key in keys:
+            self._type(key)
+
+
+class RiichiPeople(People):
+    """Everybody at one table of a session."""
+
+    def step(self, state: Table) -> None:
+        """Do the next thing that a table's state asks for."""
+        session = state.session
+        if session is None:
+            return
+        hand = self._script.hands[min(session.hand, len(self._script.hands)) - 1]
+        self._react()
+        if state.phase in (Phase.CONFIRMING, Phase.ACCEPTING):
+            self._press(state, (seat for seat in SEATS if seat not in state.agreed))
+        elif state.phase is Phase.PLAYING:
+            self._end(state, session, hand)
+        elif state.phase is Phase.DECLARED and session.asking:
+            self._tell_tenpai(state, session, hand)
+        elif state.phase is Phase.DECLARED:
+            self._value(state, hand)
+        elif state.phase is Phase.RECORDED:
+            self._keys(*(("enter",) if session.hand < len(self._script.hands) else ("q", "enter")))
+
+    def _end(self, state: Table, session: RiichiSession, hand: RiichiEvent) -> None:
+        """Lay deposits first, one after the other; then win, or say that nobody has."""
+        for seat in hand.riichi:
+            if seat not in session.riichi and session.score(seat) >= session.profile.points.deposit.value:
+                self._keys("i", seat[0])
+                return
+        if hand.wins:
+            self._press(state, hand.wins)
+        elif hand.reason is not None:
+            self._keys("b", str(abort_reasons(state).index(hand.reason) + 1))
+        else:
+            self._keys("d")
+
+    def _tell_tenpai(self, state: Table, session: RiichiSession, hand: RiichiEvent) -> None:
+        silent = [seat for seat in hand.tenpai if seat not in session.tenpai]
+        if silent:
+            self._press(state, silent[:1])
+        else:
+            self._keys("enter")
+
+    def _value(self, state: Table, hand: RiichiEvent) -> None:
+        self._keys(*["back"] * STEPS_BACK)
+        for one in state.declarations:
+            self._keys(*_typed(hand.wins[one.seat]))
+        self._keys(hand.loser[0] if hand.loser else "d")
+        if state.session and hand.loser in state.session.riichi:
+            self._keys("n")  # the riichi was declared with another tile
+
+
+def _typed(win: RiichiWin) -> tuple[str, ...]:
+    """Give the keys for a hand: one yakuman, which nobody fed, or han and under five han fu."""
+    if win.yakuman:
+        return "y", "enter", "enter"
+    fu = (*str(win.fu), "enter") if win.han < FU_FROM else ()
+    return (*str(win.han), "enter", *fu)

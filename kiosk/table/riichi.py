@@ -1,0 +1,333 @@
+"""Hands of riichi: those of a session, with deposits and the session's score, and planned deals that are scored alone.
+
+Nothing that is seen during a hand depends on who has pressed.
+"""
+
+from dataclasses import replace
+
+from msgspec.structs import replace as changed
+
+from broker.protocol import SEATS, Fact, RiichiEvent, RiichiRecorded, RiichiTakenBack, Seat
+from broker.rules import Outcome, RuleError
+from broker.rules.outcomes import score_riichi
+from broker.rules.riichi import (
+    RiichiProfile,
+    SettledEvent,
+    event_from_message,
+    points_by_seat,
+    settle_event,
+    standing_from_state,
+)
+from kiosk.table import claim
+from kiosk.table.events import (
+    ButtonHeld,
+    ButtonPressed,
+    ClaimWindowElapsed,
+    DepositLaid,
+    HandEntered,
+    LastTakenBack,
+    NextDealCalled,
+    NotNow,
+    PlayEndedDrawn,
+    ResultRefused,
+    SessionStopped,
+)
+from kiosk.table.guards import in_play_time
+from kiosk.table.state import (
+    SETTLE_NS,
+    Phase,
+    PlannedHand,
+    RiichiSession,
+    SessionEntry,
+    Table,
+    cleared,
+    current_play,
+    riichi_session_of,
+)
+
+Step = tuple[Table, tuple[Fact, ...]]
+
+END = RiichiEvent(kind="end")
+
+
+def check_payment(state: Table, told: RiichiEvent) -> SettledEvent:
+    """Give what an event would pay. Raises NotNow with the code of what is wrong with it."""
+    session = riichi_session_of(state)
+    try:
+        return settle_event(session.state, event_from_message(told), session.profile)
+    except RuleError as error:
+        raise NotNow(error.code, error.text) from None
+
+
+def show_payment(state: Table, event: HandEntered) -> Table:
+    """Put what a hand pays before the four seats."""
+    session = riichi_session_of(state)
+    whole = _completed(session, event)
+    settled = check_payment(state, whole)
+    shown = replace(session, pending=whole, settled=settled)
+    return replace(state, phase=Phase.ACCEPTING, since=event.at, agreed=frozenset(), session=shown)
+
+
+def _completed(session: RiichiSession, event: HandEntered) -> RiichiEvent:
+    """Add what the table knows: who has laid a deposit, and who is tenpai. A riichi that was won on was none."""
+    failed = event.told.loser if event.on_riichi_tile else None
+    riichi = tuple(seat for seat in session.riichi if seat != failed)
+    if event.told.kind != "draw":
+        return changed(event.told, riichi=riichi)
+    return changed(event.told, riichi=riichi, tenpai=tuple(seat for seat in SEATS if seat in session.tenpai))
+
+
+def on_payment_refused(state: Table, event: ResultRefused) -> Step:
+    """Go back to where it came from."""
+    session = replace(riichi_session_of(state), pending=None, settled=None)
+    back = Phase.DECLARED if state.declarations or session.asking else Phase.PLAYING
+    return replace(state, phase=back, since=event.at, agreed=frozenset(), session=session), ()
+
+
+def on_payment_accepted(state: Table, event: ButtonPressed) -> Step:
+    """Take one seat's acceptance; with the fourth the hand is recorded."""
+    if event.at < state.since + SETTLE_NS:
+        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
+    agreed = state.agreed | {event.seat}
+    if len(agreed) < len(SEATS):
+        return replace(state, agreed=agreed), ()
+    session = riichi_session_of(state)
+    if session.pending is None or session.settled is None:
+        raise NotNow("not_now", "there is nothing to accept")
+    recorded, fact = _recorded(session, session.pending, session.settled)
+    return replace(state, phase=Phase.RECORDED, since=event.at, agreed=agreed, session=recorded), (fact,)
+
+
+def on_minor_fault(state: Table, event: HandEntered) -> Step:
+    """Record a minor fault, which the arbiter has ruled; the hand goes on."""
+    if event.told.kind != "minor_fault":
+        raise NotNow("not_now", "the hand is recorded; take it back first")
+    settled = check_payment(state, event.told)
+    session, fact = _recorded(riichi_session_of(state), event.told, settled)
+    after = replace(state, session=session)
+    if session.state.over:  # somebody's score ends the session at once
+        after = replace(after, phase=Phase.RECORDED, since=event.at, window=None, declarations=())
+    return after, (fact,)
+
+
+def on_next_hand(state: Table, event: NextDealCalled) -> Step:
+    """Deal the next hand, or end the session."""
+    session = riichi_session_of(state)
+    if session.state.over:
+        return _ended(state, event.at)
+    return _begin(state, replace(session.next_hand(), hand=session.hand + 1), event.at), ()
+
+
+def on_session_stopped(state: Table, event: SessionStopped) -> Step:
+    """End the session between two hands: the time is up."""
+    return _ended(state, event.at)
+
+
+def _ended(state: Table, at: int) -> Step:
+    """Give out what lies on the table."""
+    session = riichi_session_of(state).next_hand()
+    ending = replace(state, session=session)
+    recorded, fact = _recorded(session, END, check_payment(ending, END))
+    return replace(ending, phase=Phase.FINISHED, since=at, agreed=frozenset(), session=recorded), (fact,)
+
+
+def on_last_taken_back(state: Table, event: LastTakenBack) -> Step:
+    """Take the last entry back: a hand is played on where it was, a minor fault never was, an ended session goes on."""
+    session = riichi_session_of(state)
+    if not session.entries:
+        raise NotNow("nothing_to_take_back", "nothing of this session was recorded here")
+    last = session.entries[-1]
+    kind = last.fact.event.kind
+    if kind not in ("minor_fault", "end") and session.riichi and state.phase is not Phase.RECORDED:
+        raise NotNow("not_now", "riichi is declared in the hand that followed")
+    before = replace(session, state=last.before, entries=session.entries[:-1], recorded=session.recorded - 1)
+    fact = RiichiTakenBack(round=session.planned.round, deal=last.hand, entry=last.fact.entry)
+    if kind == "minor_fault" and state.phase is not Phase.RECORDED:
+        return replace(state, session=before), (fact,)
+    if kind == "end":
+        return replace(state, phase=Phase.RECORDED, since=event.at, session=before), (fact,)
+    again = replace(before.next_hand(), hand=last.hand, riichi=last.riichi)
+    return _begin(state, again, event.at), (fact,)
+
+
+def _begin(state: Table, session: RiichiSession, at: int) -> Table:
+    """Begin a hand."""
+    return replace(cleared(state, at), phase=Phase.PLAYING, session=session)
+
+
+def _recorded(session: RiichiSession, told: RiichiEvent, settled: SettledEvent) -> tuple[RiichiSession, RiichiRecorded]:
+    """Make an entry. What lay on the table of this hand is in the state by then, but where the hand goes on."""
+    number, over = session.recorded + 1, told.kind not in ("minor_fault", "end")
+    fact = RiichiRecorded(
+        round=session.planned.round,
+        deal=session.hand,
+        profile=session.profile.id,
+        entry=number,
+        event=told,
+        deltas=points_by_seat(settled.deltas),
+        standing=standing_from_state(settled.state, session.hand + over),
+    )
+    entry = SessionEntry(fact, session.state, session.hand, session.riichi)
+    riichi = () if over else session.riichi
+    entries = (*session.entries, entry)
+    return replace(session, state=settled.state, settled=settled, riichi=riichi, recorded=number, entries=entries), fact
+
+
+def on_deposit_laid(state: Table, event: DepositLaid) -> Step:
+    """Lay a riichi deposit, or take it back."""
+    return _with_session(state, _with_deposit(riichi_session_of(state), event.seat, laid=event.laid)), ()
+
+
+def on_riichi_long_press(state: Table, event: ButtonHeld) -> Step:
+    """Take a long press in: it declares riichi, which is public, so that it shows at once; and it claims nothing.
+
+    A hold that was one says so aloud and discards; whoever else has pressed is not told of, now as before.
+    """
+    session = riichi_session_of(state)
+    if event.at < state.since:  # it began over the hand before, where it would have called the arbiter
+        return state, ()
+    if state.window is not None:
+        window = replace(state.window.held(event.seat, in_play_time(state, event.at)), called_at=None)
+        empty = not window.contacts and window.ended_at is None
+        state = _reopened(state) if empty else claim.with_window(state, window)
+    poor = session.score(event.seat) < session.profile.points.deposit.value
+    if event.seat in session.riichi or poor:
+        return state, ()
+    return _with_session(state, _with_deposit(session, event.seat, laid=True)), ()
+
+
+def _reopened(state: Table) -> Table:
+    """Go back to before the only press, which was none."""
+    return replace(state, phase=Phase.PLAYING, window=None, declarations=())
+
+
+def _with_deposit(session: RiichiSession, seat: Seat, *, laid: bool) -> RiichiSession:
+    others = tuple(one for one in session.riichi if one != seat)
+    if not laid:
+        return replace(session, riichi=others)
+    if seat in session.riichi:
+        return session
+    if session.score(seat) < session.profile.points.deposit.value:
+        raise NotNow("riichi_without_points", f"{seat} has {session.score(seat)} points, too few for the deposit")
+    return replace(session, riichi=(*others, seat))
+
+
+def on_hand_drawn(state: Table, event: PlayEndedDrawn) -> Step:
+    """Take in that nobody won; who has won on the last tile presses now."""
+    after, facts = claim.on_play_drawn(state, event)
+    return _with_session(after, replace(riichi_session_of(state), ending=None)), facts
+
+
+def on_hand_aborted(state: Table, event: HandEntered) -> Step:
+    """Take in what ends a hand that nobody won. As with an empty wall, claims come first: whoever has won presses."""
+    if event.told.kind == "minor_fault":
+        return on_minor_fault(state, event)
+    if event.told.kind not in ("abort", "chombo"):
+        raise NotNow("not_a_win", "a win is told when it was declared")
+    check_payment(state, event.told)
+    after, _ = claim.on_play_drawn(state, PlayEndedDrawn(at=event.at))
+    return _with_session(after, replace(riichi_session_of(state), ending=event.told)), ()
+
+
+def on_hand_window_elapsed(state: Table, event: ClaimWindowElapsed) -> Step:
+    """Close the window: who declared shows the hand; else what was said to end the hand is to be accepted."""
+    session = riichi_session_of(state)
+    after, facts = claim.on_window_elapsed(state, event)
+    if after.phase is not Phase.ACCEPTING:
+        return _with_session(after, replace(session, ending=None)), facts
+    after = replace(after, outcome=None)
+    if session.ending is not None:
+        return show_payment(
+            _with_session(after, replace(session, ending=None)), HandEntered(at=event.at, told=session.ending)
+        ), facts
+    asked = replace(session, asking=True, tenpai=frozenset(session.riichi))
+    return replace(_with_session(after, asked), phase=Phase.DECLARED), facts
+
+
+def on_tenpai_press(state: Table, event: ButtonPressed) -> Step:
+    """Take in that a seat says to be tenpai, or after all not; who is in riichi is."""
+    session = riichi_session_of(state)
+    if not session.asking:
+        raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
+    if event.at < state.since + SETTLE_NS:
+        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
+    said = session.tenpai ^ {event.seat}
+    return _with_session(state, replace(session, tenpai=said | frozenset(session.riichi))), ()
+
+
+def on_hand_valued(state: Table, event: HandEntered) -> Step:
+    """Take in how the hand ended: the value of each who declared, or who is tenpai; or a fault that was found."""
+    session, kind = riichi_session_of(state), event.told.kind
+    declared = {one.seat for one in state.declarations}
+    if kind in ("ron", "tsumo") and set(event.told.wins) != declared:
+        raise NotNow("winners_differ", "every declaration is valued, or it is a chombo")
+    if kind == "draw" and not session.asking:
+        raise NotNow("not_now", "nobody was asked whether they are tenpai")
+    return show_payment(state, event), ()
+
+
+def _with_session(state: Table, session: RiichiSession) -> Table:
+    return replace(state, session=session)
+
+
+def on_planned_drawn(state: Table, event: PlayEndedDrawn) -> Step:
+    """Take in that nobody won; who has won on the last tile presses now."""
+    after, facts = claim.on_play_drawn(state, event)
+    return replace(after, hand=PlannedHand()), facts
+
+
+def on_planned_aborted(state: Table, event: HandEntered) -> Step:
+    """Take in that the hand is broken off. As with an empty wall, claims come first: whoever has won presses."""
+    if event.told.kind != "abort":
+        raise NotNow("not_a_win", "a win is told when it was declared")
+    _outcome(state, event.told)
+    after, _ = claim.on_play_drawn(state, PlayEndedDrawn(at=event.at))
+    return replace(after, hand=PlannedHand(ending=event.told)), ()
+
+
+def on_planned_window_elapsed(state: Table, event: ClaimWindowElapsed) -> Step:
+    """Close the window: who declared shows the hand; else what was said to end the hand is to be accepted."""
+    after, facts = claim.on_window_elapsed(state, event)
+    after = replace(after, hand=PlannedHand())
+    if after.phase is not Phase.ACCEPTING:
+        return after, facts
+    if state.hand.ending is not None:
+        return _show_planned(after, state.hand.ending, event.at), facts
+    return replace(after, phase=Phase.DECLARED, outcome=None, hand=PlannedHand(asking=True)), facts
+
+
+def on_planned_tenpai_press(state: Table, event: ButtonPressed) -> Step:
+    """Take in that a seat says to be tenpai, or after all not."""
+    if not state.hand.asking:
+        raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
+    if event.at < state.since + SETTLE_NS:
+        raise NotNow("press_too_soon", f"{event.seat}, while the screen changed")
+    return replace(state, hand=replace(state.hand, tenpai=state.hand.tenpai ^ {event.seat})), ()
+
+
+def on_planned_valued(state: Table, event: HandEntered) -> Step:
+    """Take in how the hand ended: the value of each who declared; or, of a drawn one, that all have said."""
+    kind, declared = event.told.kind, {one.seat for one in state.declarations}
+    if kind in ("ron", "tsumo") and set(event.told.wins) == declared:
+        return _show_planned(state, event.told, event.at), ()
+    if kind == "draw" and state.hand.asking:
+        tenpai_seats = tuple(seat for seat in SEATS if seat in state.hand.tenpai)
+        return _show_planned(state, changed(event.told, tenpai=tenpai_seats), event.at), ()
+    raise NotNow("winners_differ", "every declaration is either valued or found false")
+
+
+def _show_planned(state: Table, ending: RiichiEvent, at: int) -> Table:
+    """Put what a hand is worth before the four seats."""
+    outcome = _outcome(state, ending)
+    return replace(claim.show_result(state, outcome, at), hand=replace(state.hand, ending=None, told=ending))
+
+
+def _outcome(state: Table, ending: RiichiEvent) -> Outcome:
+    """Give what it comes to. Raises NotNow with the code of what is wrong with it."""
+    rules = state.profile
+    if not isinstance(rules, RiichiProfile):
+        raise NotNow("no_session", "this table plays no riichi")
+    try:
+        return score_riichi(ending, current_play(state).dealer, rules)[0]
+    except RuleError as error:
+        raise NotNow(error.code, error.text) from None

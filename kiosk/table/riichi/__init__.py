@@ -1,1 +1,0 @@
-"""A table that plays riichi: hand after hand, with the session's score."""

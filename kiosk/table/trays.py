@@ -1,0 +1,396 @@
+"""The four trays of a carrier: what lies at each place, the fewest moves that put them right, who vouched for which.
+
+Where each tile belongs and where it lies make arrows. Chains of arrows take one move for each arrow, rings one less.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import lru_cache, reduce
+from typing import Final, NamedTuple, TypeAlias
+
+from msgspec.structs import replace as replace_fields
+
+from broker.protocol import SEATS, Seat, Verifier
+from broker.rules import ROWS
+from kiosk.table.events import RowTicked, TrayChecked
+
+
+class TilePlace(NamedTuple):
+    """One place: `row` 0..2, 0 the hand; `col` from the player's left, 0 the first."""
+
+    seat: Seat
+    row: int
+    col: int
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Where it stands in the order of reading: trays in turn order, rows from the hand, from the left."""
+        return SEATS.index(self.seat), self.row, self.col
+
+
+PLACES: Final = tuple(
+    TilePlace(seat, row, col) for seat in SEATS for row, length in enumerate(ROWS) for col in range(length)
+)
+
+Deal = Mapping[TilePlace, int]
+"""Which serial belongs at each place."""
+
+
+def serial_by_place(order: Mapping[Seat, Sequence[Sequence[int]]]) -> dict[TilePlace, int]:
+    """Give which serial belongs at each place of a play's trays."""
+    return {
+        TilePlace(seat, row, col): serial
+        for seat in SEATS
+        for row, line in enumerate(order[seat])
+        for col, serial in enumerate(line)
+    }
+
+
+def place_by_serial(deal: Deal) -> dict[int, TilePlace]:
+    """Give where each serial belongs."""
+    return {serial: place for place, serial in deal.items()}
+
+
+class Content(Enum):
+    """What kind of thing is known of a place."""
+
+    TILE = "tile"  # a tile of this set, and which
+    EMPTY = "empty"
+    FOREIGN = "foreign"  # a tile of another set
+    FACE_UP = "face-up"  # nobody can tell which: its back is underneath
+    UNREAD = "unread"  # a back that the camera cannot read
+    COVERED = "covered"  # a hand or a sleeve is over it
+    UNSEEN = "unseen"  # its tray has not been shown yet
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceContent:
+    """What lies at a place; `serial` with a TILE alone. `well`: back up, the right way round, straight."""
+
+    what: Content
+    serial: int | None = None
+    well: bool = True
+
+
+Carrier = Mapping[TilePlace, PlaceContent]
+"""What is known of each of the 136 places."""
+
+EMPTY: Final = PlaceContent(Content.EMPTY)
+
+BLANK: Final[Carrier] = dict.fromkeys(PLACES, PlaceContent(Content.UNSEEN))
+"""Nothing has been shown yet."""
+
+_KINDS: Final = {
+    "missing": EMPTY,
+    "foreign": PlaceContent(Content.FOREIGN),
+    "face-up": PlaceContent(Content.FACE_UP, well=False),
+    "occluded": PlaceContent(Content.COVERED),
+}
+_MISALIGNED: Final = ("upside-down", "sideways")
+
+
+def is_foreign(look: TrayChecked, at: tuple[int, int]) -> bool:
+    """Say whether a tile of another set lies at a place of a tray, row and column."""
+    return any((wrong.row, wrong.col) == at and wrong.kind == "foreign" for wrong in look.wrong)
+
+
+def tray_contents(look: TrayChecked) -> dict[TilePlace, PlaceContent]:
+    """Give what one look has told of the 34 places of its tray; all unread where no tray was found."""
+    kinds = {(wrong.row, wrong.col): wrong.kind for wrong in look.wrong if wrong.kind in _KINDS}
+    badly = {(wrong.row, wrong.col) for wrong in look.wrong if wrong.kind in _MISALIGNED}
+    if tuple(map(len, look.rows)) != ROWS:
+        return {place: PlaceContent(Content.UNREAD) for place in PLACES if place.seat == look.seat}
+    return {
+        TilePlace(look.seat, row, col): _KINDS[kinds[row, col]]
+        if (row, col) in kinds
+        else _tile_content(serial, (row, col), badly)
+        for row, line in enumerate(look.rows)
+        for col, serial in enumerate(line)
+    }
+
+
+def _tile_content(serial: int | None, at: tuple[int, int], badly: set[tuple[int, int]]) -> PlaceContent:
+    return PlaceContent(Content.UNREAD if serial is None else Content.TILE, serial, well=at not in badly)
+
+
+def with_look(carrier: Carrier, look: TrayChecked) -> dict[TilePlace, PlaceContent]:
+    """Put a look at one tray beside what was known of the others.
+
+    A tile that lies here now lies nowhere else: where it was remembered, nobody knows what lies there now.
+    """
+    now = tray_contents(look)
+    here = {lying.serial for lying in now.values() if lying.serial is not None}
+    stale = PlaceContent(Content.UNREAD)
+    kept = {place: stale if lying.serial in here else lying for place, lying in carrier.items()}
+    return without_duplicates({**kept, **now})
+
+
+def without_duplicates(carrier: Carrier) -> dict[TilePlace, PlaceContent]:
+    """Believe neither of two tiles that seem to have one serial: a set has each once."""
+    first: dict[int, TilePlace] = {}
+    doubles = {
+        lying.serial
+        for place, lying in carrier.items()
+        if lying.serial is not None and first.setdefault(lying.serial, place) != place
+    }
+    unread = PlaceContent(Content.UNREAD)
+    return {place: unread if lying.serial in doubles else lying for place, lying in carrier.items()}
+
+
+def known_places(carrier: Carrier) -> dict[int, TilePlace]:
+    """Give where each serial lies that is known to lie anywhere."""
+    return {lying.serial: place for place, lying in carrier.items() if lying.serial is not None}
+
+
+def put_down(lying: PlaceContent) -> PlaceContent:
+    """Give a tile as a hand puts it down elsewhere: the right way round; a face stays one till it is turned over."""
+    return lying if lying.what is Content.FACE_UP else replace(lying, well=True)
+
+
+def turned(lying: PlaceContent) -> PlaceContent:
+    """Give a tile that was laid right where it lies; the back of a face is still to be read."""
+    return PlaceContent(Content.UNREAD) if lying.what is Content.FACE_UP else replace(lying, well=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Exchange what lies at two places."""
+
+    one: TilePlace
+    other: TilePlace
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Move a tile to a place that is empty."""
+
+    one: TilePlace
+    other: TilePlace
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOut:
+    """Take out a tile that is of another set."""
+
+    one: TilePlace
+
+
+@dataclass(frozen=True, slots=True)
+class PutIn:
+    """Put in a tile that lies in none of the places that are known: in the heap, on the floor, in a tray not seen."""
+
+    one: TilePlace
+    serial: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Lay a tile right where it lies: over, round or straight."""
+
+    one: TilePlace
+
+
+Move: TypeAlias = Swap | Shift | TakeOut | PutIn | Turn
+
+
+def places_of(move: Move) -> tuple[TilePlace, ...]:
+    """Give the places that a move touches."""
+    return (move.one, move.other) if isinstance(move, Swap | Shift) else (move.one,)
+
+
+def crosses(move: Move) -> bool:
+    """Tell whether a move leads from one tray into another."""
+    return len({place.seat for place in places_of(move)}) > 1
+
+
+def after_move(carrier: Carrier, move: Move) -> dict[TilePlace, PlaceContent]:
+    """Give what lies where once a move was made."""
+    return {**carrier, **dict(_changed(carrier, move))}
+
+
+def _changed(carrier: Carrier, move: Move) -> Iterator[tuple[TilePlace, PlaceContent]]:
+    match move:
+        case Swap(one, other) | Shift(one, other):
+            yield one, put_down(carrier[other])
+            yield other, put_down(carrier[one])
+        case TakeOut(one):
+            yield one, EMPTY
+        case PutIn(one, serial):
+            yield one, PlaceContent(Content.TILE, serial)
+        case Turn(one):
+            yield one, turned(carrier[one])
+
+
+def is_done(move: Move, before: Carrier, now: Carrier) -> bool:
+    """Tell whether the camera sees a move done: each place that it touches is as it should be after it.
+
+    A tile that nobody could read before may be read by now.
+    """
+    wanted = dict(_changed(before, move))
+    return all(_fits(now[place], lying) for place, lying in wanted.items())
+
+
+def _fits(now: PlaceContent, wanted: PlaceContent) -> bool:
+    if wanted.serial is None and wanted.what is Content.UNREAD:
+        return now.what in (Content.TILE, Content.UNREAD)
+    return now == wanted
+
+
+def all_moves(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Iterator[Move]:
+    """Give all moves in their order."""
+    while (move := next_move(carrier, deal, near)) is not None:
+        yield move
+        carrier = after_move(carrier, move)
+
+
+def next_move(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Move | None:
+    """Give the next move; None where nothing more is known to be wrong.
+
+    Moves inside one tray come first, those of the tray that is `near` (under the camera) before all. Strange tiles and
+    faces are seen to before tiles are moved, for they tell more then. Tiles that somebody has to look for come last:
+    they may turn up. Else in the order of reading.
+    """
+    lies = known_places(carrier)
+    moves = [move for place in carrier if (move := _putting_right(place, carrier, deal, lies)) is not None]
+    return min(moves, key=lambda move: _rank(move, near), default=None)
+
+
+def _rank(move: Move, near: Seat | None) -> tuple[object, ...]:
+    away = near is not None and any(place.seat != near for place in places_of(move))
+    later = (crosses(move), isinstance(move, PutIn), not isinstance(move, TakeOut | Turn))
+    return (away, *later, min(place.order for place in places_of(move)))
+
+
+def _putting_right(place: TilePlace, carrier: Carrier, deal: Deal, lies: Mapping[int, TilePlace]) -> Move | None:
+    """Give the move that puts one place right, or brings it nearer to that; None where it is right or must wait."""
+    lying, wanted = carrier[place], deal[place]
+    if lying.what is Content.FOREIGN:
+        return TakeOut(place)
+    if lying.what is Content.FACE_UP:
+        return Turn(place)
+    if lying.serial == wanted:
+        return None if lying.well else Turn(place)
+    if (there := lies.get(wanted)) is not None:
+        return Shift(there, place) if lying.what is Content.EMPTY else _swap(place, there)
+    if lying.what is Content.EMPTY:
+        return PutIn(place, wanted)
+    return None  # a tile of elsewhere waits for its own place's move; a back that is not read may be the right one
+
+
+def _swap(one: TilePlace, other: TilePlace) -> Swap:
+    first, second = sorted((one, other), key=lambda place: place.order)
+    return Swap(first, second)
+
+
+def count_moves(carrier: Carrier, deal: Deal) -> int:
+    """Give how many moves there are, without making them up."""
+    lies = known_places(carrier)
+    into = {place: lies[serial] for place, serial in deal.items() if lies.get(serial, place) != place}
+    badly = sum(not lying.well and lying.serial == deal[place] for place, lying in carrier.items())
+    return len(into) - _rings(into) + badly + sum(_EXTRA.get(lying.what, 0) for lying in carrier.values())
+
+
+_EXTRA: Final = {Content.EMPTY: 1, Content.FOREIGN: 2, Content.FACE_UP: 1}
+"""What a chain that ends so takes beside its arrows. The tile that is missing at the beginning of a chain with an empty
+end is put in; a tile of another set is taken out first; a face is turned over."""
+
+
+def _rings(into: Mapping[TilePlace, TilePlace]) -> int:
+    """Count rings among arrows, given as a place and the place that its tile comes from."""
+    rings, seen = 0, set[TilePlace]()
+    for start in into:
+        place: TilePlace | None = start
+        trail = set[TilePlace]()
+        while place is not None and place not in seen:
+            seen.add(place)
+            trail.add(place)
+            place = into.get(place)
+        rings += place in trail
+    return rings
+
+
+Row = tuple[Seat, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is known and what comes next; `move` None where nothing more is known to be wrong."""
+
+    looks: tuple[TrayChecked, ...] = ()
+    """The last look at each tray that was shown, the latest last; their times are taken out."""
+    move: Move | None = None
+    left: int = 0
+    """Moves that are left, with this one."""
+    done: int = 0
+    """Moves that were told and then seen done."""
+    ticked: bool = False
+    """The move that was told last was done; else staff did something else, and the plan has followed them."""
+    by: Mapping[Seat, Verifier] = field(default_factory=dict)
+    """By whom each tray that is right was found so."""
+    rows: frozenset[Row] = frozenset()
+    """Rows that were ticked by hand."""
+
+    @property
+    def carrier(self) -> Carrier:
+        """What lies at each place as far as is known."""
+        return carrier_of(self.looks)
+
+    @property
+    def verified(self) -> frozenset[Seat]:
+        """The trays that are right."""
+        return frozenset(self.by)
+
+    @property
+    def verifier(self) -> Verifier:
+        """The least sure of those who have vouched for a tray."""
+        return next((one for one in ("hand", "scanner") if one in self.by.values()), "camera")
+
+
+def work_after_look(work: Work, look: TrayChecked, deal: Deal, *, right: bool) -> Work:
+    """Take one look at a tray in. `right`: all its 34 places are as they should be."""
+    looks = (*(one for one in work.looks if one.seat != look.seat), replace_fields(look, at=0))
+    before, carrier = work.carrier, carrier_of(looks)
+    by = {seat: who for seat, who in work.by.items() if seat != look.seat and _still(before, carrier, seat)}
+    if right:
+        by[look.seat] = look.by
+    rows = frozenset(row for row in work.rows if row[0] != look.seat)
+    if (carrier, by, rows) == (before, work.by, work.rows):
+        return work
+    done = work.move is not None and is_done(work.move, before, carrier)
+    return Work(
+        looks=looks,
+        move=next_move(carrier, deal, None if right else look.seat),
+        left=count_moves(carrier, deal),
+        done=work.done + done,
+        ticked=done,
+        by=by,
+        rows=rows,
+    )
+
+
+@lru_cache(maxsize=8)
+def carrier_of(looks: tuple[TrayChecked, ...]) -> Carrier:
+    """Put looks at trays together, the latest last."""
+    return reduce(with_look, looks, BLANK)
+
+
+def _still(before: Carrier, now: Carrier, seat: Seat) -> bool:
+    """Tell whether nothing has left a tray since: a tile of it that is seen in another lies there no more."""
+    return all(now[place] == lying for place, lying in before.items() if place.seat == seat)
+
+
+def work_after_tick(work: Work, event: RowTicked) -> Work:
+    """Take a tick at a row in, or take it back; a tray whose rows are all ticked counts, by hand."""
+    row = (event.seat, event.row)
+    rows = work.rows | {row} if event.right else work.rows - {row}
+    by = {seat: who for seat, who in work.by.items() if seat != event.seat}
+    if all((event.seat, at) in rows for at in range(len(ROWS))):
+        by[event.seat] = "hand"
+    return replace(work, by=by, rows=rows)
+
+
+def rows_left(work: Work) -> tuple[Row, ...]:
+    """Give the rows that are still to be ticked, in their order; none of trays that are right."""
+    rows = ((seat, row) for seat in SEATS if seat not in work.by for row in range(len(ROWS)))
+    return tuple(row for row in rows if row not in work.rows)

@@ -1,0 +1,248 @@
+"""`homologue event`: one folder that may start, or every problem named."""
+
+import csv
+import json
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.cli.main import homologue
+from broker.cli.movement import movement_new as new_movement
+from broker.event import PLAYERS, Origin, open_event
+from broker.event.file_io import flatten_errors
+from broker.event.players import COUNTRY_CODES, IOC, ISO_2, ISO_3, ListedPlayer, players_csv, read_players
+from broker.event.readiness import player_list_notes
+from broker.rules import RuleError
+
+HEAD = ["name", "country", "club", "national", "ema"]
+OPTIONS = ["--name", "cup-2026", "--title", "Club cup", "--profile", "oedmc-2020", "--rounds", "5"]
+ADDRESS = "https://results.example.org"
+
+
+def ask(*words: object, said: str = "") -> Result:
+    return CliRunner().invoke(homologue, ["event", *map(str, words)], input=said)
+
+
+def sheet(folder: Path, rows: list[list[str]], head: list[str] | None = None) -> Path:
+    path = folder / "list.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([head or HEAD, *rows])
+    return path
+
+
+def sixteen() -> list[list[str]]:
+    return [[f"Player {n} 李", "FRA", "=Club", f"N{n}", f"0400{n:04}"] for n in range(1, 17)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An event that was set up in one command."""
+    folder = tmp_path_factory.mktemp("events")
+    result = ask(
+        "new", folder / "cup", *OPTIONS, "--public-address", f"{ADDRESS}/", "--players", sheet(folder, sixteen())
+    )
+    assert result.exit_code == 0, result.output
+    return folder / "cup"
+
+
+def test_an_event_that_was_set_up_may_start(made: Path) -> None:
+    event = open_event(made)
+    assert (event.name, len(event.players), len(event.plan.plays), event.tables) == ("cup-2026", 16, 80, (1, 2, 3, 4))
+    assert (event.plan.public_address, event.origin_of("p01")) == (ADDRESS, Origin("FRA", "=Club"))
+    assert json.loads(ask("check", made, "--json").stdout) == {"ready": True, "problems": [], "notes": []}
+
+
+def test_it_starts_from_a_copy_of_its_folder(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "copy")
+    assert ask("check", tmp_path / "copy").exit_code == 0
+
+
+def test_questions_are_asked_for_what_is_not_said(tmp_path: Path) -> None:
+    players = sheet(tmp_path, sixteen())
+    result = ask("new", tmp_path / "cup", "--rounds", "5", said=f"cup\nA cup\n\n{players}\n")
+    assert result.exit_code == 0, result.output
+    assert open_event(tmp_path / "cup").plan.title == "A cup"
+
+
+def test_clubs_and_numbers_stay_beside_the_plan_and_reach_no_table(made: Path) -> None:
+    one = read_players(made / PLAYERS)[0]
+    assert one.further == ("FRA", "=Club", "N1", "04000001")
+    assert b"Club'" not in (made / "event.toml").read_bytes()
+
+
+def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    players = sheet(tmp_path, sixteen())
+    result = ask("new", tmp_path / "cup", *OPTIONS, "--public-address", "example.org", "--players", players)
+    assert (result.exit_code, "public_address_wrong" in result.stderr) == (1, True)
+    assert not (tmp_path / "cup").exists()
+
+
+def test_nothing_is_written_over(made: Path) -> None:
+    before = {path.name: path.read_bytes() for path in made.iterdir()}
+    result = ask("new", made, *OPTIONS, "--players", made / PLAYERS)
+    assert (result.exit_code, "folder_taken" in result.stderr) == (1, True)
+    assert {path.name: path.read_bytes() for path in made.iterdir()} == before
+
+
+def test_nobody_else_may_read_the_folder_s_files(made: Path) -> None:
+    open_to_others = [path.name for path in made.iterdir() if path.stat().st_mode & 0o077]
+    assert open_to_others == ["commitment.json"]
+
+
+def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -> None:
+    rows = sixteen()
+    rows[1][0], rows[2][1], rows[4][4] = "", "France", rows[3][4]
+    result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
+    assert [line.split(": ")[1:3] for line in result.stderr.splitlines()] == [
+        ["name_missing", "line 3"],
+        ["country_wrong", "line 4"],
+    ]
+    assert (tmp_path / "cup").exists() is False
+
+
+def test_an_id_a_name_and_another_column_that_cannot_be_are_told_apart(tmp_path: Path) -> None:
+    rows = [[f"p{number}", *row] for number, row in enumerate(sixteen())]
+    rows[1][0], rows[2][1], rows[3][1], rows[4][3] = "p 1", "x" * 101, "a\tb", "c" * 61
+    wrong = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows, ["id", *HEAD])).stderr
+    assert [line.split(": ")[1:3] for line in wrong.splitlines()] == [
+        ["player_id_wrong", "line 3"],
+        ["player_name_wrong", "line 4"],
+        ["player_name_wrong", "line 5"],
+        ["player_detail_wrong", "line 6"],
+    ]
+    assert "club has at most 60" in wrong
+
+
+def test_a_list_may_have_names_in_parts_and_then_needs_no_whole_ones(tmp_path: Path) -> None:
+    rows = [["Anne", "Le  Fèvre", ""], ["", "Li", "Li Wei"], ["Bo", "", ""]]
+    first = read_players(sheet(tmp_path, rows, ["first_name", "last_name", "name"]))
+    assert [(one.player.name, one.first_name, one.last_name) for one in first] == [
+        ("Anne Le Fèvre", "Anne", "Le Fèvre"),
+        ("Li Wei", "", "Li"),
+        ("Bo", "Bo", ""),
+    ]
+    (tmp_path / PLAYERS).write_text(players_csv(first), encoding="utf-8")
+    assert read_players(tmp_path / PLAYERS) == first
+    parts = read_players(sheet(tmp_path, [row[:2] for row in rows], ["first_name", "last_name"]))
+    assert [one.player.name for one in parts] == ["Anne Le Fèvre", "Li", "Bo"]
+    with pytest.raises(RuleError, match="no column name"):
+        read_players(sheet(tmp_path, [["FR"]], ["country"]))
+
+
+def test_players_of_one_name_and_countries_that_there_are_not_are_noted(tmp_path: Path) -> None:
+    rows = [["Anna", "FR"], ["ANNA ", "XX"], ["Bo", "GER"], ["Cy", "DEU"], ["Di", "XK"], ["Ed", "FRA"], ["Fu", "XX"]]
+    assert player_list_notes(read_players(sheet(tmp_path, rows, ["name", "country"]))) == [
+        ("named_alike", "Anna: p01, p02"),
+        ("country_unknown", "XX: p02, p07"),
+    ]
+
+
+def test_the_codes_of_countries_are_as_many_as_there_are() -> None:
+    assert [len(codes.split()) for codes in (ISO_2, ISO_3, IOC)] == [250, 249, 206]
+    assert len(COUNTRY_CODES) == 250 + len({*ISO_3.split(), *IOC.split()})
+
+
+def test_a_number_that_two_players_have_is_named(tmp_path: Path) -> None:
+    rows = sixteen()
+    rows[4][4] = rows[3][4]
+    result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
+    assert [line.split(": ")[1:3] for line in result.stderr.splitlines()] == [["player_listed_twice", "line 6"]]
+
+
+@pytest.mark.parametrize("wrong", [["--name", "Cup!"], ["--profile", "nonsense"], ["--title", ""]])
+def test_a_head_that_cannot_be_is_refused_and_nothing_is_made(tmp_path: Path, wrong: list[str]) -> None:
+    result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, sixteen()), *wrong)
+    assert (result.exit_code, (tmp_path / "cup").exists()) == (1, False)
+
+
+def test_all_problems_are_named_at_once(made: Path, tmp_path: Path) -> None:
+    broken = shutil.copytree(made, tmp_path / "broken")
+    (broken / "commitment.json").unlink()
+    (broken / "sets.json").chmod(0o644)
+    plan = (broken / "event.toml").read_text(encoding="utf-8")
+    (broken / "event.toml").write_text(plan.replace('id = "p01"', 'id = "p99"', 1), encoding="utf-8")
+    found = json.loads(ask("check", broken, "--json").stdout)
+    assert sorted({problem["code"] for problem in found["problems"]}) == [
+        "not_committed",
+        "player_not_listed",
+        "secret_exposed",
+    ]
+    assert [p for p in found["problems"] if "player p01 is not in the list" in p["message"]] != []
+
+
+def test_a_folder_without_anything_is_told(tmp_path: Path) -> None:
+    assert ask("check", tmp_path).stdout.startswith("file_missing: event.toml is missing")
+
+
+NAMES = st.text(
+    st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp", "Cf", "Zs", "Cn", "Co")), min_size=1, max_size=20
+)
+
+
+@given(st.lists(NAMES, min_size=1, max_size=5))
+def test_the_list_reads_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("list")
+    plain = [name.lstrip("'") or "x" for name in names]
+    first = read_players(sheet(folder, [[name] for name in plain], ["name"]))
+    assert [one.player.name for one in first] == plain
+    (folder / PLAYERS).write_text(players_csv(first), encoding="utf-8", newline="")
+    assert read_players(folder / PLAYERS) == first
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_list_or_are_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("bytes") / "list.csv"
+    path.write_bytes(b"name,id\n" + content)
+    found: tuple[ListedPlayer, ...] = ()
+    with suppress(RuleError):
+        try:
+            found = read_players(path)
+        except* RuleError as several:
+            assert flatten_errors(several) != []  # noqa: PT017 - each of them is a refusal, and nothing else came
+    assert len({one.player.id for one in found}) == len(found)
+
+
+def of_teams(*teams: str) -> list[list[str]]:
+    return [[f"Player {n}", team] for n, team in enumerate(teams, 1)]
+
+
+def test_a_list_that_names_teams_makes_a_team_event_in_which_each_sits_once_at_each_wind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (seconds,) = [one for one in new_movement.params if one.name == "seconds"]
+    monkeypatch.setattr(seconds, "default", 0.01)
+    rows = of_teams(*("Les  Bambous", "赢家") * 4)
+    options = [*OPTIONS[:-1], "4", "--players", sheet(tmp_path, rows, ["name", "team"])]
+    assert ask("new", tmp_path / "cup", *options).exit_code == 0
+    event = open_event(tmp_path / "cup")  # which is refused unless the movement is one for teams
+    assert event.plan.teams == {"Les Bambous": ("p01", "p03", "p05", "p07"), "赢家": ("p02", "p04", "p06", "p08")}
+    assert [one.team for one in read_players(tmp_path / "cup" / PLAYERS)] == ["Les Bambous", "赢家"] * 4
+
+
+def test_who_is_in_no_team_where_others_are_and_a_team_that_is_too_small_are_named(tmp_path: Path) -> None:
+    path = sheet(tmp_path, of_teams("A", "A", "A", "A", "", "B"), ["name", "team"])
+    with pytest.raises(ExceptionGroup) as found:
+        read_players(path)
+    assert [(one.code, one.text) for one in flatten_errors(found.value)] == [
+        ("teams_do_not_fit", "line 6: Player 5 is in no team, others are"),
+        ("teams_do_not_fit", "B has 1 players; a team has at least 4"),
+    ]
+
+
+def test_a_team_larger_than_an_event_takes_is_named(tmp_path: Path) -> None:
+    path = sheet(tmp_path, of_teams(*"A" * 100, *"BBBB"), ["name", "team"])
+    with pytest.raises(ExceptionGroup) as found:
+        read_players(path)
+    assert [one.text for one in flatten_errors(found.value)] == ["A has 100 players; a team has at most 99"]
+
+
+def test_a_movement_is_made_for_teams_of_four(tmp_path: Path) -> None:
+    rows = of_teams(*"AAAAABBBB")
+    options = [*OPTIONS[:-1], "4", "--players", sheet(tmp_path, rows, ["name", "team"])]
+    refused = ask("new", tmp_path / "cup", *options)
+    assert (refused.exit_code, "teams_do_not_fit" in refused.output) == (1, True)

@@ -1,0 +1,230 @@
+"""`homologue export`: what it writes, where, and what it will not."""
+
+import json
+import stat
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from broker.cli.main import homologue
+from broker.event import STANDINGS
+from broker.export.archive import EXPORTS
+from broker.scorer.snapshot import standing_rows
+from broker.scorer.standings import standings_csv
+from broker.scorer.stored_event import open_stored_event
+from broker.store import STORE
+from tests.broker.export.test_results import LINES
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.small import deals
+
+
+def export(*said: object, given: str | None = None) -> Result:
+    """Call it."""
+    return CliRunner().invoke(homologue, ["export", *map(str, said)], input=given)
+
+
+def ended(result: Result) -> tuple[int, str]:
+    """Give exit code and the code of what was wrong."""
+    return result.exit_code, result.stderr.split(": ")[1] if result.exit_code else result.stderr
+
+
+@pytest.mark.parametrize(
+    ("what", "first", "lines"), [("results", "event,", 65), ("standings", "place,", 17), ("ema", "place,", 17)]
+)
+def test_an_event_that_is_over_is_exported_whole(over: Path, what: str, first: str, lines: int) -> None:
+    done = export(what, over)
+    assert done.exit_code == 0
+    assert done.stdout.startswith(first)
+    assert done.stdout.count("\n") == lines
+
+
+def test_a_file_holds_what_would_have_been_printed_and_nothing_lies_beside_it(over: Path, tmp_path: Path) -> None:
+    for what in ("results", "standings", "ema", "pmn"):
+        path = tmp_path / "out" / what
+        path.parent.mkdir(exist_ok=True)
+        assert export(what, over, "--output", path).stdout == ""
+        assert path.read_bytes() == export(what, over).stdout_bytes
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ema", "pmn", "results", "standings"]
+
+
+def test_a_file_that_is_there_is_kept_unless_forced(over: Path, tmp_path: Path) -> None:
+    path = tmp_path / "standings.csv"
+    path.write_text("mine", encoding="utf-8")
+    assert ended(export("standings", over, "--output", path)) == (1, "export_exists")
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert export("standings", over, "--output", path, "--force").exit_code == 0
+    assert path.read_text(encoding="utf-8").startswith("place,")
+
+
+@pytest.mark.parametrize("name", [STORE, "event.toml", "deals.json", "new", "broker/x.json"])
+def test_the_event_s_own_files_are_never_written(over: Path, name: str) -> None:
+    (over / "broker").mkdir()
+    before = {path.name: path.read_bytes() for path in over.iterdir() if path.is_file()}
+    assert ended(export("results", over, "--output", over / name, "--force")) == (1, "not_an_export")
+    assert {path.name: path.read_bytes() for path in over.iterdir() if path.is_file()} == before
+
+
+def test_an_export_may_lie_in_the_event_s_folder(over: Path) -> None:
+    assert export("results", over, "--output", over / "results.csv").exit_code == 0
+
+
+def test_a_place_that_cannot_be_written_is_told(over: Path, tmp_path: Path) -> None:
+    assert ended(export("results", over, "--output", tmp_path / "none" / "x.csv")) == (1, "unwritable")
+
+
+def test_what_is_no_file_is_not_replaced(over: Path) -> None:
+    assert ended(export("results", over, "--output", "/dev/null", "--force")) == (1, "unwritable")
+
+
+@pytest.mark.parametrize("what", ["results", "standings", "ema", "pmn"])
+def test_what_is_no_event_is_told(tmp_path: Path, what: str) -> None:
+    assert ended(export(what, tmp_path)) == (1, "bad_event")
+
+
+def test_a_store_that_is_broken_or_missing_is_told(over: Path) -> None:
+    (over / STORE).write_bytes(b"no store")
+    assert ended(export("pmn", over)) == (1, "store_broken")
+    (over / STORE).unlink()
+    assert ended(export("pmn", over)) == (1, "store_missing")
+
+
+def test_what_is_left_out_is_said_beside_it(under_way: Path) -> None:
+    done = export("results", under_way)
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == (
+        "provisional: 12 of 16 plays have their result\n"
+        "left out until every table has played them: deals 1, 2, 3, 4 (--embargoed has them)\n"
+    )
+    assert export("results", under_way, "--embargoed").stdout.count("\n") == 49
+
+
+def test_standings_are_told_as_provisional(under_way: Path, over: Path) -> None:
+    assert export("standings", under_way).stderr == "provisional: 12 of 16 plays have their result\n"
+    assert export("standings", over).stderr == ""
+
+
+def test_an_ema_report_waits_for_the_last_result(under_way: Path) -> None:
+    assert ended(export("ema", under_way)) == (1, "not_final")
+    assert export("ema", under_way, "--provisional").exit_code == 0
+
+
+def test_an_ema_report_names_who_has_no_number(over: Path, tmp_path: Path) -> None:
+    path = tmp_path / "players.csv"
+    path.write_text("id,ema,last_name,first_name,country\np01,04010023,Li,Wei,FRA\n", encoding="utf-8")
+    done = export("ema", over, "--players", path)
+    assert ",Wei,Li,04010023," in done.stdout
+    assert done.stderr.startswith("without an EMA number: p")
+    assert "p01" not in done.stderr
+    assert ended(export("ema", over, "--players", tmp_path / "none")) == (1, "bad_players")
+
+
+def faces(text: str) -> bool:
+    """Say whether a text tells any hand."""
+    return "[Walls" in text or '[Deal "c' in text
+
+
+def test_faces_stay_secret_until_the_event_is_over(under_way: Path, over: Path) -> None:
+    assert not faces(export("pmn", under_way, "--embargoed").stdout)
+    assert faces(export("pmn", under_way, "--embargoed", "--with-deals").stdout)
+    assert faces(export("pmn", over).stdout)
+
+
+def test_a_file_with_secrets_is_its_owner_s_alone(under_way: Path, over: Path, tmp_path: Path) -> None:
+    export("pmn", under_way, "--embargoed", "--with-deals", "--output", tmp_path / "secret.pmn")
+    export("pmn", over, "--output", tmp_path / "public.pmn")
+    assert (tmp_path / "secret.pmn").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "public.pmn").stat().st_mode & 0o400 == 0o400
+
+
+def test_results_tell_no_face(over: Path) -> None:
+    for what in ("results", "standings", "ema"):
+        text = export(what, over).stdout
+        assert [tile for deal in deals() for tile in deal.faces["east"] if f",{tile}," in text] == []
+
+
+def test_plays_in_json_are_taken_from_a_file_or_from_standard_input(tmp_path: Path) -> None:
+    path = tmp_path / "plays.jsonl"
+    path.write_text(LINES, encoding="utf-8")
+    for what, lines in (("results", 14), ("standings", 10)):
+        done = export(what, path)
+        assert (done.exit_code, done.stdout.count("\n")) == (0, lines)
+        assert export(what, "-", given=LINES).stdout == done.stdout
+
+
+def test_a_profile_for_plays_in_json_is_named_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plays.jsonl"
+    path.write_text(LINES, encoding="utf-8")
+    assert export("standings", path, "--profile", "mcr").exit_code == 0
+    assert ended(export("standings", path, "--profile", "none")) == (1, "unknown_profile")
+    assert ended(export("standings", tmp_path / "no-such-event")) == (1, "unreadable")
+
+
+def test_the_standings_are_those_that_the_scorer_writes(tmp_path: Path) -> None:
+    stored = open_stored_event(event_folder(tmp_path))
+    assert export("standings", tmp_path).stdout_bytes.decode() == standings_csv(
+        standing_rows(stored.room.standings(), stored.event.players)
+    )
+
+
+def test_an_export_never_takes_the_place_of_the_plays_it_is_made_from(tmp_path: Path) -> None:
+    plays = tmp_path / "plays.csv"
+    plays.write_text("", encoding="utf-8")
+    assert ended(export("results", plays, "--output", plays, "--force")) == (1, "not_an_export")
+    assert plays.read_text(encoding="utf-8") == ""
+
+
+@pytest.mark.parametrize("what", ["results", "pmn"])
+def test_results_that_are_under_embargo_are_for_their_owner_alone(under_way: Path, tmp_path: Path, what: str) -> None:
+    export(what, under_way, "--embargoed", "--output", tmp_path / "early")
+    assert (tmp_path / "early").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_scorer_s_own_file_of_standings_is_no_export(over: Path) -> None:
+    assert ended(export("standings", over, "--output", over / STANDINGS, "--force")) == (1, "not_an_export")
+
+
+def scored(lines: str) -> dict[str, tuple[int, int]]:
+    """Give places and IMPs that `homologue score` makes of lines."""
+    answer = json.loads(CliRunner().invoke(homologue, ["score", "--json"], input=lines).output)
+    return {row["player"]: (row["place"], row["imp"]) for row in answer["standings"]}
+
+
+def test_exported_plays_are_scored_as_the_event_was(over: Path) -> None:
+    stored = open_stored_event(over)
+    ranked = stored.room.standings()
+    assert scored(export("plays", over).stdout) == {one.name: (one.place, one.imp) for one in ranked}
+
+
+def test_plays_under_embargo_are_still_to_come(under_way: Path) -> None:
+    shown = [json.loads(line) for line in export("plays", under_way).stdout.splitlines()]
+    assert (len(shown), [line for line in shown if "points" in line]) == (16, [])
+    early = [json.loads(line) for line in export("plays", under_way, "--embargoed").stdout.splitlines()]
+    assert sum("points" in line for line in early) == 12
+
+
+def test_everything_comes_in_one_archive_and_the_ema_report_when_it_is_over(over: Path, under_way: Path) -> None:
+    listed = []
+    for folder in (over, under_way):
+        done = export("all", folder)
+        assert done.exit_code == 0
+        listed.append(sorted(zipfile.ZipFile(BytesIO(done.stdout_bytes)).namelist()))
+    assert listed[0] == sorted(f"cup/{one.name}" for one in EXPORTS)
+    assert sorted(set(listed[0]) - set(listed[1])) == ["cup/ema.csv"]
+
+
+def test_a_whole_event_goes_out_and_comes_back_by_command(over: Path, tmp_path: Path) -> None:
+    path, folder = tmp_path / "cup.json", tmp_path / "again"
+    assert export("json", over, "--whole", "--output", path).exit_code == 0
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert CliRunner().invoke(homologue, ["event", "import", str(path), str(folder)]).exit_code == 0
+    assert export("results", folder).stdout == export("results", over).stdout
+
+
+@pytest.mark.parametrize("which", ["standings", "travellers"])
+def test_pages_to_print_are_written_as_pdf(under_way: Path, tmp_path: Path, which: str) -> None:
+    path = tmp_path / "x.pdf"
+    done = export("pdf", which, under_way, "--language", "zh", "--output", path)
+    assert (done.exit_code, path.read_bytes()[:5]) == (0, b"%PDF-")

@@ -1,0 +1,199 @@
+"""`homologue profile`: what ships is listed, mistakes in a user's profile are named, and other commands use it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from broker.cli.profile import profile
+from broker.cli.sheet import session_sheet
+from broker.rules import load_mcr, mcr_folder, profile_settings, profiles, riichi_profile_text, shipped_mcr
+from tests.broker.cli.asking import ask
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(profile, arguments)
+
+
+def club(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    text = (mcr_folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', 'id = "our-club"')
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path = tmp_path / "club.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_all_that_ship_are_listed() -> None:
+    assert [line.split()[0] for line in run("list").output.splitlines()] == [*shipped_mcr(), *profiles.shipped_riichi()]
+
+
+def test_a_riichi_profile_is_shown_with_its_sources_and_as_it_is_written() -> None:
+    assert (
+        "fu.double_wind_pair = 4\n    MONTREAL: 4 fu for a pair of the double wind\n"
+        in run("show", "riichi-montreal").output
+    )
+    assert run("show", "riichi-montreal", "--toml").output == profiles.riichi_profile_text("riichi-montreal")
+
+
+@pytest.mark.parametrize("profile_id", shipped_mcr())
+def test_every_setting_is_shown_with_its_source(profile_id: str) -> None:
+    lines = run("show", profile_id).output.splitlines()[2:]
+    said = [(lines[at].split(" = ")[0], lines[at + 1].strip()) for at in range(0, len(lines), 2)]
+    assert said == [(name, stated.source) for name, stated in profile_settings(load_mcr(profile_id))]
+
+
+@pytest.mark.parametrize("profile_id", shipped_mcr())
+def test_a_profile_is_shown_as_the_file_that_it_is(profile_id: str) -> None:
+    assert run("show", profile_id, "--toml").output == (mcr_folder() / f"{profile_id}.toml").read_text(encoding="utf-8")
+
+
+def test_showing_what_there_is_not_is_a_coded_error() -> None:
+    found = run("show", "none")
+    assert (found.exit_code, found.output.split(":")[1].strip()) == (1, "unknown_profile")
+
+
+def test_a_right_profile_is_all_right(tmp_path: Path) -> None:
+    found = run("check", str(club(tmp_path)))
+    assert (found.exit_code, found.output) == (0, "club.toml: all right\n")
+
+
+FINE = "a whole number from 1 to 99"
+WINDOW = "a whole number from 0 to 60000"
+OF_IMP = "gap, method, scale"
+
+
+def test_every_mistake_is_named_with_its_line(tmp_path: Path) -> None:
+    path = club(
+        tmp_path,
+        ("[imp.gap]", "[imp.gaps]"),
+        ("value = 3000", "value = -1"),
+        ("[4, 8]", "[4, 0]"),
+        ("version = 1\n", ""),
+    )
+    text = path.read_text(encoding="utf-8").splitlines()
+    found = run("check", str(path))
+    assert found.exit_code == 1
+    assert found.output.splitlines() == [
+        "club.toml: version: is missing; allowed: a whole number of at least 1",
+        f"club.toml: line {text.index('value = [4, 0]') + 1}: false_hu.fines.value[1]: found 0; allowed: {FINE}",
+        f"club.toml: line {text.index('value = -1') + 1}: claim_window_ms.value: found -1; allowed: {WINDOW}",
+        f"club.toml: line {text.index('[imp.gaps]') + 1}: imp.gaps: is no setting; 'gap' is meant?; allowed: {OF_IMP}",
+        'club.toml: imp.gap: is missing; allowed: a table with `value` ("floor" or "midpoint") and `source`',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (("[4, 8]", "[8, 4, 4]"), "false_hu.fines"),
+        (("value = []", 'value = ["points", "points"]'), "ties.chain"),
+        (('[imp.method]\nvalue = "datum"', '[imp.method]\nvalue = "cross"'), "datum.own_score"),
+        (("[2, 5,", "[5, 2,"), "imp.scale"),
+        (('id = "our-club"', 'id = "oedmc-2020"'), "id"),
+        (("[payments.base]\nvalue = 8", "[payments.base]"), "payments.base.value"),
+        (("[payments.base]", "[payments.base.deeper]"), "payments.base.deeper"),
+    ],
+)
+def test_what_makes_no_sense_together_is_named(tmp_path: Path, change: tuple[str, str], where: str) -> None:
+    found = run("check", str(club(tmp_path, change)), "--json")
+    said = json.loads(found.output)
+    assert (found.exit_code, said["ok"], said["problems"][0]["where"]) == (1, False, where)
+
+
+def test_examples_that_do_not_come_out_are_named(tmp_path: Path) -> None:
+    examples = tmp_path / "examples.toml"
+    examples.write_text('[[imps]]\nsource = "ours"\npoints = 9\ndatum = "0"\nimp = 4\n', encoding="utf-8")
+    found = run("check", str(club(tmp_path)), "--examples", str(examples))
+    assert found.output == "club.toml: ours: should be 4 IMP, is 3\n"
+    examples.write_text("?", encoding="utf-8")
+    assert "bad_examples" in run("check", str(club(tmp_path)), "--examples", str(examples)).output
+
+
+@pytest.mark.parametrize(
+    "written", [b"", b"\xff\xfe", b"x" * 30_000, b"[[[", None], ids=["empty", "no UTF-8", "huge", "no TOML", "none"]
+)
+def test_rubbish_is_said_to_be_rubbish(tmp_path: Path, written: bytes | None) -> None:
+    path = tmp_path / "rubbish.toml"
+    if written is not None:
+        path.write_bytes(written)
+    found = run("check", str(path))
+    assert (found.exit_code, found.exception.__class__) == (1, SystemExit)
+    assert found.output.startswith("rubbish.toml: ")
+
+
+def test_a_setting_without_its_value_is_named_with_the_line_of_its_table(tmp_path: Path) -> None:
+    path = club(tmp_path, ("[imp.gap]\nvalue = ", "[imp.gap]\nvalues = "))
+    line = path.read_text(encoding="utf-8").splitlines().index("[imp.gap]") + 1
+    assert run("check", str(path)).output.splitlines() == [
+        f"club.toml: line {line + 1}: imp.gap.values: is no setting; 'value' is meant?; allowed: source, value",
+        f'club.toml: line {line}: imp.gap.value: is missing; allowed: "floor" or "midpoint"',
+    ]
+
+
+RON: dict[str, Any] = {"type": "ron", "winner": 1, "loser": 2, "han": 4, "fu": 30}
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> str:
+    """Give a file: Montréal's rules under another id, with kiriage."""
+    text = riichi_profile_text("riichi-montreal").replace('"riichi-montreal"', '"our-riichi"', 1)
+    path = tmp_path / "ours.toml"
+    path.write_text(text.replace("[points.kiriage]\nvalue = false", "[points.kiriage]\nvalue = true"), encoding="utf-8")
+    return str(path)
+
+
+def test_a_session_is_settled_by_it_and_a_line_may_name_it_or_another(ours: str) -> None:
+    lines = [{"event": RON}, {"event": RON, "rules": "our-riichi"}, {"event": RON, "rules": "montreal"}]
+    assert [told["deltas"][1] for told in ask("session", *lines, options=("--rules", ours))] == [8000, 8000, 7700]
+
+
+def test_a_hand_is_scored_alone_and_a_hand_is_counted_by_it(ours: str) -> None:
+    alone, value = {"event": RON, "alone": True}, {"han": 4, "fu": 30, "dealer": False}
+    assert ask("session", alone, options=("--rules", ours))[0]["points"]["south"] == 80
+    assert ask("riichi", value, options=("--rules", ours))[0]["payments"]["discarder_pays"] == 8000
+
+
+def test_a_hand_is_refereed_by_it(ours: str) -> None:
+    question = {"rules": "our-riichi", "start": {"dealer": "east"}, "steps": [{"do": "draw", "seat": "east"}]}
+    assert ask("referee", question, options=("--rules", ours))[0]["steps"][0]["legal"] is True
+    assert ask("referee", question)[0]["error"]["code"] == "unknown_profile"
+
+
+def test_plays_are_compared_and_imps_are_found_by_it(ours: str) -> None:
+    assert ask("imp", {"difference": "80"}, options=("--profile", ours)) == [{"imp": 13}]
+
+
+def test_a_sheet_is_written_by_it(ours: str) -> None:
+    line = '{"event": {"type": "ron", "winner": 1, "loser": 2, "han": 4, "fu": 30}}\n'
+    told = CliRunner().invoke(session_sheet, ["--rules", ours], input=line, catch_exceptions=False)
+    assert (told.exit_code, "8000" in told.output) == (0, True)
+
+
+def test_it_is_checked_and_shown_and_every_mistake_in_it_is_named(ours: str) -> None:
+    said = CliRunner().invoke(profile, ["check", ours], catch_exceptions=False)
+    assert (said.exit_code, said.output) == (0, "ours.toml: all right\n")
+    path = Path(ours)
+    path.write_text(path.read_text(encoding="utf-8").replace("kiriage", "kirige"), encoding="utf-8")
+    said = CliRunner().invoke(profile, ["check", ours], catch_exceptions=False)
+    assert (said.exit_code, "'kiriage' is meant?" in said.output) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        riichi_profile_text("riichi-montreal").replace("value = 25000", "value = 30000", 1),
+        "[hand]",
+        "not TOML",
+        'id = "x"',
+        "[" * 5000,
+    ],
+    ids=["a shipped id", "a part", "no TOML", "of no rule book", "deep"],
+)
+def test_what_is_no_riichi_profile_is_refused_by_code(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text, encoding="utf-8")
+    assert ask("session", {"event": RON}, options=("--rules", str(path)))[0]["error"]["code"] == "bad_profile"

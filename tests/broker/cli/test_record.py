@@ -1,0 +1,97 @@
+"""`homologue record`: what it says of files, good and bad."""
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from broker.cli.main import homologue
+from tests.broker.export.pmn.plays import example, examples, of
+from tests.broker.export.pmn.public import EXAMPLES
+
+
+def record(*said: object, given: str | bytes | None = None) -> Result:
+    """Call it."""
+    return CliRunner().invoke(homologue, ["record", *map(str, said)], input=given)
+
+
+def test_good_records_are_all_right(tmp_path: Path) -> None:
+    path = tmp_path / "friday.pmn"
+    path.write_text(EXAMPLES, encoding="utf-8")
+    done = record("check", path, "-", given=example())
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [f"{path}:{line}: all right" for line in (1, 18, 35)] + ["-:1: all right"]
+
+
+def test_a_mistake_has_file_line_and_step_and_the_next_record_is_judged() -> None:
+    done = record("check", "-", given=example("T0r2D0r1", "T0r2D0c9") + "\n" + example())
+    assert done.exit_code == 1
+    assert done.stdout.splitlines() == [
+        "-:15: step 2: tiles_missing: east has not the tiles for discard of 9m",
+        "-:18: all right",
+    ]
+
+
+def test_each_record_has_a_line_of_json() -> None:
+    done = record("check", "--json", "-", given=example("-32", "-33") + "\n" + example())
+    bad, good = map(json.loads, done.stdout.splitlines())
+    assert bad["error"].pop("message") != ""
+    assert bad == {
+        "file": "-",
+        "record": 1,
+        "line": 1,
+        "ok": False,
+        "error": {"code": "wrong_points", "line": 13, "step": None},
+    }
+    assert good == {"file": "-", "record": 2, "line": 18, "ok": True, "replayed": True}
+
+
+def test_a_record_without_its_play_is_right_as_far_as_it_tells() -> None:
+    lines = [line for line in example().splitlines() if "[Play" not in line]
+    done = record("check", "-", given="\n".join([*lines, '[Play "?"]']))
+    assert (done.exit_code, done.stdout) == (0, "-:1: all right, as far as it tells\n")
+
+
+def test_hands_are_counted_unless_the_record_is_to_be_believed() -> None:
+    nine = example("39/8/1.62/2/1.76/1/1.77/1/1", "0/13/1").replace("-32 36 -8 36", "-33 37 -8 36")
+    assert "wrong_hand_value" in record("check", "-", given=nine).stdout
+    assert record("check", "--hands", "declared", "-", given=nine).exit_code == 0
+
+
+def test_a_profile_may_be_given() -> None:
+    mahjongsoft = example("-32 36 -8 36", "-40 28 -16 28")
+    assert record("check", "--profile", "mahjongsoft", "-", given=mahjongsoft).exit_code == 0
+    assert "unknown_profile" in record("check", "--profile", "none", "-", given=mahjongsoft).stderr
+
+
+def test_a_file_that_is_none_or_not_there_is_told_and_the_next_is_judged(tmp_path: Path) -> None:
+    done = record("check", tmp_path / "none.pmn", tmp_path, "-", given=example())
+    assert [line.split(": ")[1] for line in done.stdout.splitlines()] == ["unreadable", "unreadable", "all right"]
+    assert done.exit_code == 1
+
+
+def test_an_empty_file_is_no_record() -> None:
+    assert record("check", "-", given="\n \n").stdout == "-:1: bad_notation: there is no record in this file\n"
+
+
+def test_show_as_pmn_gives_what_can_be_read_again() -> None:
+    assert of(record("show", "--pmn", "-", given=EXAMPLES).stdout) == examples()
+
+
+def test_show_tells_a_play_step_by_step() -> None:
+    lines = record("show", "-", given=example()).stdout.splitlines()
+    assert lines[0] == "Duplicate MCR, 2022.06.25: deal 1, prevalent wind east"
+    assert lines[5:7] == ["    1. east takes 6z", "    2. east discards 7z"]
+    assert lines[-5:] == [
+        "   91. south declares hu",
+        "   92. north declares hu",
+        "  south wins with 12",
+        "  north wins with 12",
+        "  points: east -32, south +36, west -8, north +36",
+    ]
+
+
+def test_show_tells_what_cannot_be_read_and_goes_on() -> None:
+    done = record("show", "-", given="hello\n\n" + example('Penalty "0', 'Penalty "-8'))
+    assert (done.exit_code, done.stderr.split(": ")[1]) == (1, "bad_notation")
+    assert done.stdout.endswith("  east is fined 8 IMP\n")

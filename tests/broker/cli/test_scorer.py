@@ -1,0 +1,180 @@
+"""`homologue scorer` as a process: it says what is wrong, and does not go on without what it cannot do without."""
+
+import json
+import os
+import signal
+import urllib.request
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import make_broker
+from broker.people import FIRST_LINK_FILE
+from broker.protocol import topics
+from broker.sim.demo_event import NAME
+from broker.sim.processes import DemoProcess
+from tests.broker.mqtt.client import Client
+from tests.broker.scorer.small import sent, state
+from tests.demo_event import MakeEvent
+
+SOON_S = 120.0
+
+Start = Callable[..., DemoProcess]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, demo_event: MakeEvent) -> Path:
+    """Give an event's folder."""
+    demo_event(tmp_path / "event", 1)
+    return tmp_path / "event"
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Start]:
+    """Start scorers, and end them."""
+    children = []
+
+    def begin(*options: str) -> DemoProcess:
+        child = DemoProcess("scorer", ["scorer", str(folder), "--desk-port", "0", *options], lambda *_: None)
+        children.append(child)
+        return child
+
+    yield begin
+    for child in children:
+        child.stop()
+
+
+def children_of(pid: int) -> list[int]:
+    """Give the processes that a process has started."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text(encoding="ascii").split()]
+
+
+@pytest.mark.slow
+def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_started_again(start: Start) -> None:
+    scorer = start("--mqtt-port", "0")
+    scorer.wait_for(r"^Desk: ", SOON_S)
+    (broker,) = children_of(scorer.pid)
+    os.kill(broker, signal.SIGKILL)
+    scorer.wait_for(r"broker_died", SOON_S)
+    assert scorer.wait(SOON_S) == 1
+
+
+def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(folder: Path, start: Start) -> None:
+    (folder / "credentials.json").unlink()
+    scorer = start("--broker", "127.0.0.1:1883")
+    assert scorer.wait(SOON_S) == 1
+    scorer.wait_for(r"broker_credentials_missing", SOON_S)
+    assert not (folder / "credentials.json").exists()
+
+
+def test_a_broker_that_lets_us_not_in_is_told(folder: Path, start: Start, tmp_path: Path) -> None:
+    Credentials.create(4).save(tmp_path / "others.json")
+    known = Credentials.load(folder / "credentials.json")
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=4) as broker:
+        scorer = start("--broker", f"127.0.0.1:{broker.port}", "--credentials", str(tmp_path / "others.json"))
+        assert "ot authorized" in scorer.wait_for(r"^broker_refused: (.*)", SOON_S)
+
+
+@pytest.mark.parametrize("broker", ["broker..local:1883", "-:x", "host", "host:0", "host:65536", "[1:2:1883"])
+def test_an_address_that_is_none_is_refused(start: Start, broker: str) -> None:
+    assert start("--broker", broker).wait(SOON_S) == 2
+
+
+def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start) -> None:
+    before = {*folder.rglob("*")}
+    scorer = start("--mqtt-port", "0")
+    scorer.wait_for(r"^Desk: ", SOON_S)
+    scorer.stop()  # a running broker makes and removes files
+    made = {*folder.rglob("*")} - before
+    assert [path.name for path in made if path.stat().st_mode & 0o077] == []
+    assert {"scorer.sqlite", "standings.csv", "nats-server.log"} <= {path.name for path in made}
+
+
+def test_a_broker_that_does_not_answer_is_told_with_its_address(start: Start) -> None:
+    scorer = start("--broker", "127.0.0.1:1")
+    assert scorer.wait_for(r"^broker_unreachable: (.*);", SOON_S) == "no broker answers at 127.0.0.1:1"
+
+
+@pytest.mark.parametrize("option", ["--desk-port", "--mqtt-port"])
+def test_a_port_that_there_is_not_is_refused(start: Start, option: str) -> None:
+    assert start(option, "65536").wait(SOON_S) == 2
+
+
+def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
+    folder: Path, start: Start, tmp_path: Path
+) -> None:
+    known = Credentials.load(folder / "credentials.json")
+    with make_broker("embedded", tmp_path / "broker", NAME, known, tables=1) as broker:
+        scorer = start("--broker", f"127.0.0.1:{broker.port}")
+        url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+        assert scorer.wait_for(r"First head arbiter, within an hour: the link in (\S+)", SOON_S) == str(
+            folder / FIRST_LINK_FILE
+        )
+        token = (folder / FIRST_LINK_FILE).read_text(encoding="utf-8").strip().partition("token=")[2]
+        with (
+            httpx.Client(base_url=url, headers={"Origin": url.rstrip("/")}, timeout=20) as client,
+            Client(broker, "table-1", known.password("table-1"), session="table-1") as table,
+        ):
+            welcome = {"token": token, "name": "anne", "full": "Anne", "password": "four winds and a dragon"}
+            assert client.post("/welcome", data=welcome).status_code == 303
+            page = client.get("/orders").text
+            form, id_ = (page.partition(f'name="{name}" value="')[2].partition('"')[0] for name in ("form", "id"))
+            assert table.connect()
+            table.subscribe(topics.ORDER.at(NAME, table=1))
+            table.say(*sent(replace(state(1), event=NAME)), retain=True)
+            order = {"form": form, "id": id_, "command": "pause", "table-1": "on", "reason": "fire alarm"}
+            answers = (client.post("/orders", data=order) for _ in range(500))
+            answer = next(one for one in answers if one.status_code != HTTPStatus.SERVICE_UNAVAILABLE)
+            assert b"pause" in table.hear().payload
+            assert (answer.status_code, "fire alarm" in client.get("/orders").text) == (303, True)
+    assert (folder / FIRST_LINK_FILE).exists() is False
+
+
+def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(start: Start, tmp_path: Path) -> None:
+    scorer = start("--mqtt-port", "0", "--backup", str(tmp_path / "stick"), "--backup-every", "0.01")
+    url = scorer.wait_for(r"^Desk: (\S+)", SOON_S)
+    assert alerts(url, 1) == ["backup_failed"]
+    (tmp_path / "stick").mkdir()
+    assert alerts(url, 2) == ["backup_resumed", "backup_failed"]
+    scorer.stop()
+    assert scorer.exit_code == 0
+    (copy,) = (tmp_path / "stick").iterdir()
+    assert {"scorer.sqlite", "people.sqlite", "event.toml", "credentials.json"} <= {
+        path.name for path in copy.iterdir()
+    }
+
+
+def alerts(url: str, count: int) -> list[str]:
+    """Wait for alerts on the desk; give their codes, newest first."""
+    with urllib.request.urlopen(f"{url}events", timeout=SOON_S) as lines:
+        for line in lines:
+            if line.startswith(b"data:"):
+                with urllib.request.urlopen(f"{url}view.json", timeout=SOON_S) as answer:
+                    codes = [one["code"] for one in json.load(answer)["alerts"]]
+                if len(codes) >= count:
+                    return codes
+    raise AssertionError("the desk has ended")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--standby",), 2),
+        (("--store-password", "x"), 2),
+        (("--store", "postgresql://me:secret@host/db"), 1),
+        (("--store", "postgresql://me@127.0.0.1:1/db"), 1),
+    ],
+)
+def test_a_store_that_cannot_be_is_told_before_anything_is_started(
+    start: Start, folder: Path, options: tuple[str, ...], code: int
+) -> None:
+    scorer = start("--mqtt-port", "0", *options)
+    assert scorer.wait(SOON_S) == code
+    assert not (folder / "broker").exists()
+    assert not (folder / "store.toml").exists()

@@ -1,0 +1,84 @@
+"""Asks `homologue deal` as an organiser does, in this process, and keeps small lists of deals."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from click.testing import CliRunner, Result
+
+from broker.cli.main import homologue
+from broker.protocol import SEATS
+from broker.rules import FULL_SET, Deal, new_deal
+
+Rows = list[list[str]]
+"""Lines of a CSV list, cell by cell."""
+
+HEADING: Final = ["deal", "prevalent_wind", "dealer", "seat", *(str(place) for place in range(1, 35))]
+
+
+def ask(*arguments: object) -> Result:
+    """Run `homologue deal ARGUMENTS`."""
+    return CliRunner().invoke(homologue, ["deal", *map(str, arguments)])
+
+
+def done(*arguments: object) -> str:
+    """Run a command that must end well and say nothing on standard error; give what it says."""
+    result = ask(*arguments)
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    return result.stdout
+
+
+def refused(*arguments: object) -> list[str]:
+    """Run a command that must be refused; give each refusal as "code: text"."""
+    result = ask(*arguments)
+    assert (result.exit_code, result.stdout) == (1, ""), result.output
+    return [line.partition(": ")[2] for line in result.stderr.splitlines()]
+
+
+def codes(*arguments: object) -> list[str]:
+    """Run a command that must be refused; give the codes."""
+    return [line.partition(": ")[0] for line in refused(*arguments)]
+
+
+def made(number: int) -> Deal:
+    """Give a deal, always the same."""
+    return new_deal(number, SEATS[number % 4], SEATS[-number % 4], Random(number))
+
+
+def rows_of(*deals: Deal) -> Rows:
+    """Give the lines of a CSV list, heading included."""
+    return [
+        HEADING,
+        *(
+            [str(deal.number), deal.prevalent_wind, deal.dealer, seat, *deal.faces[seat]]
+            for deal in deals
+            for seat in SEATS
+        ),
+    ]
+
+
+def csv_file(path: Path, rows: Sequence[Sequence[str]], delimiter: str = ",") -> Path:
+    """Write a list."""
+    path.write_text("".join(delimiter.join(row) + "\r\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def set_rows(seed: int = 1) -> Rows:
+    """Give the lines of a set, heading included."""
+    faces = Random(seed).sample(FULL_SET, 136)
+    return [["serial", "face"], *([str(serial), face] for serial, face in enumerate(faces, 1))]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Give every file of a folder."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.exists() else {}
+
+
+def put(line: int, column: int, cell: str) -> Callable[[Rows], None]:
+    """Give what puts a cell into a list, by the line as people count it."""
+
+    def change(rows: Rows) -> None:
+        rows[line - 1][column] = cell
+
+    return change

@@ -1,0 +1,21 @@
+"""Movements for tests: short searches, always the same."""
+
+from collections.abc import Callable
+from functools import cache
+from random import Random
+
+from broker.event.movement import MovementOrder, NumberedPlay, make_movement
+
+
+def steps(hundreds: int) -> Callable[[], bool]:
+    """Give what says "go on" so often."""
+    left = iter(range(hundreds))
+    return lambda: next(left, None) is not None
+
+
+@cache
+def made(
+    order: MovementOrder, hundreds: int = 20, seed: int = 1, *, in_teams: bool = False
+) -> tuple[NumberedPlay, ...]:
+    """Give the movement for an order after some hundred steps of search."""
+    return make_movement(order, Random(seed), steps(hundreds), in_teams=in_teams)

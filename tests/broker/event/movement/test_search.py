@@ -1,0 +1,71 @@
+"""What the search counts as it goes is what a count from the beginning gives."""
+
+from itertools import chain
+from random import Random
+
+import pytest
+
+from broker.event.movement import MovementOrder, SearchFrame, Seating, propose, table_rounds
+from tests.broker.event.movement.making import made
+
+ORDERS = [
+    MovementOrder(18, 4, 4),
+    MovementOrder(16, 4, 4),
+    MovementOrder(20, 5, 5, copies=2),
+    MovementOrder(13, 3, 5, deals_per_round=2),
+]
+
+
+def drafted(order: MovementOrder, *, in_teams: bool = False) -> Seating:
+    seated = table_rounds(made(order, 0, in_teams=in_teams))
+    who = [int(player) - 1 for four in seated.values() for player in four.values()]
+    out = order.players - 4 * order.tables
+    rounds = range(1, order.rounds + 1)
+    for round_ in rounds:
+        here = set(chain.from_iterable(four.values() for sitting, four in seated.items() if sitting.round == round_))
+        who += [player - 1 for player in range(1, order.players + 1) if player not in here]
+    teams = tuple(player // 4 for player in range(order.players)) if in_teams else ()
+    return Seating(
+        SearchFrame(tuple(seated), order.players, dict.fromkeys(rounds, out) if out else {}, team_of=teams), who
+    )
+
+
+def tallies(draft: Seating) -> tuple[object, ...]:
+    return (draft.hard, draft.soft, draft.meetings, draft.comparisons, draft.seats, draft.byes, draft.who)
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_after_many_steps_the_counts_are_those_of_a_fresh_draft(order: MovementOrder) -> None:
+    draft, chance = drafted(order), Random(5)
+    for _ in range(500):
+        for pair in propose(draft, draft.frame.free_rounds(), chance):
+            draft.exchange(*pair)
+    assert tallies(draft) == tallies(Seating(draft.frame, draft.who))
+
+
+def test_after_many_steps_of_a_team_event_too() -> None:
+    draft, chance = drafted(MovementOrder(20, 5, 5), in_teams=True), Random(5)
+    for _ in range(500):
+        for pair in propose(draft, draft.frame.free_rounds(), chance):
+            draft.exchange(*pair)
+    assert tallies(draft) == tallies(Seating(draft.frame, draft.who))
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_a_step_taken_back_leaves_everything_as_it_was(order: MovementOrder) -> None:
+    draft, chance = drafted(order), Random(7)
+    before = [list(x) if isinstance(x, list) else x for x in tallies(draft)]
+    for _ in range(200):
+        exchanges = propose(draft, draft.frame.free_rounds(), chance)
+        for pair in [*exchanges, *reversed(exchanges)]:
+            draft.exchange(*pair)
+    assert list(tallies(draft)) == before
+
+
+def test_steps_within_a_round_and_turns_leave_every_round_its_players() -> None:
+    draft, chance = drafted(MovementOrder(16, 4, 4)), Random(3)
+    rounds = draft.frame.free_rounds()
+    for _ in range(500):
+        for pair in propose(draft, rounds, chance):
+            draft.exchange(*pair)
+    assert [sorted(draft.who[slot] for slot in slots) for slots in rounds] == [list(range(16))] * 4

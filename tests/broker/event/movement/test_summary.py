@@ -1,0 +1,81 @@
+"""What comes of a number of rounds is said before it is made, and is what comes of it."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from click.testing import CliRunner, Result
+from msgspec.structs import replace
+
+from broker.cli.main import homologue
+from broker.cli.movement import movement_new as movement_command
+from broker.event import Plan, read_plan
+from broker.event.movement import make_movement, name_players, summary
+from broker.event.movement.files import scheduled_plays
+from broker.event.movement.make import usual_order
+from broker.event.readiness import start_notes, start_problems
+from broker.protocol import Player
+
+HEAD = ["--name", "cup-2026", "--title", "Club cup", "--profile", "oedmc-2020"]
+
+
+def planned(players: int, rounds: int) -> Plan:
+    """Make a movement without a search, as an event's plan has it."""
+    names = [f"p{number:02}" for number in range(1, players + 1)]
+    found = name_players(make_movement(usual_order(players, None, rounds, None, None), Random(0), lambda: False), names)
+    listed = tuple(Player(id=name, name="-") for name in names)
+    return Plan(name="cup", title="Cup", profile="oedmc-2020", players=listed, plays=scheduled_plays(found))
+
+
+@pytest.mark.parametrize("players", [4, 8, 16, 20, 24])
+@pytest.mark.parametrize("rounds", [1, 2, 3, 5, 7])
+def test_what_comes_of_an_order_is_what_comes_of_the_movement_that_is_made(players: int, rounds: int) -> None:
+    said = summary.forecast_order(usual_order(players, None, rounds, None, None))
+    assert summary.forecast_plan(planned(players, rounds)) == said
+
+
+def new(folder: Path, *words: str, said: str = "") -> Result:
+    lines = "".join(f"Player {number}\n" for number in range(1, 17))
+    listed = folder / "list.csv"
+    listed.write_text(f"name\n{lines}", encoding="utf-8")
+    line = ["event", "new", str(folder / "cup"), *HEAD, "--players", str(listed), *words]
+    return CliRunner().invoke(homologue, line, input=said)
+
+
+def test_rounds_in_which_nobody_would_be_compared_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
+    result = new(tmp_path, "--rounds", "1")
+    assert (result.exit_code, "nobody_compared" in result.stderr) == (1, True)
+    assert "1 rounds: 1 plays for everybody, 4 deals, each at 1 of 4 tables, about 0:25 h" in result.output
+    assert (tmp_path / "cup").exists() is False
+
+
+def test_an_event_in_which_nobody_is_compared_is_ready_only_where_that_is_said(tmp_path: Path) -> None:
+    result = new(tmp_path, "--rounds", "1", "--uncompared")
+    assert result.exit_code == 0, result.output
+    assert read_plan(tmp_path / "cup").uncompared is True
+    text = (tmp_path / "cup" / "event.toml").read_text(encoding="utf-8")
+    (tmp_path / "cup" / "event.toml").write_text(text.replace("uncompared = true", ""), encoding="utf-8")
+    assert [code for code, _ in start_problems(tmp_path / "cup")] == ["nobody_compared"]
+
+
+def test_who_is_asked_for_the_rounds_sees_what_comes_of_them_and_may_name_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (seconds,) = (option for option in movement_command.params if option.name == "seconds")
+    monkeypatch.setattr(seconds, "default", 0.1)  # any movement will do
+    result = new(tmp_path, said="5\nn\n8\ny\n")
+    assert result.exit_code == 0, result.output
+    assert "5 rounds: 20 plays for everybody, 20 deals, each at 4 of 4 tables, about 8:20 h" in result.output
+    assert "8 rounds: 8 plays for everybody, 8 deals, each at 4 of 4 tables, about 3:20 h" in result.output
+    assert len(read_plan(tmp_path / "cup").plays) == 32  # eight plays at each of four tables
+
+
+def test_deals_that_few_tables_play_are_noted() -> None:
+    plan = planned(16, 2)
+    assert start_notes(plan) == [("deal_at_few_tables", "compared at 2 of 4 tables: deals 1-4")]
+    dropped = next(play for play in plan.plays if play.deal == 2)
+    plan = replace(plan, plays=tuple(play for play in plan.plays if play is not dropped))
+    assert start_notes(plan) == [
+        ("deal_not_compared", "played at one table only, nobody is compared: deals 2"),
+        ("deal_at_few_tables", "compared at 2 of 4 tables: deals 1 3-4"),
+    ]

@@ -1,0 +1,184 @@
+"""The document of a whole event makes the event anew; that of everybody tells nobody what is not theirs to know."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from broker.errors import BadEvent
+from broker.event import PLAYERS
+from broker.export.document import (
+    Document,
+    JournalEntry,
+    document_schema,
+    encode_document,
+    event_document,
+    read_document,
+    restore_event,
+)
+from broker.protocol import DealPlayed, LogMessage, Ruling, Void, encode
+from broker.rules import KINDS, RuleError
+from broker.rulings import RulingAuthor
+from broker.rulings.paper import keyed_of, sheet_of, take_sheet
+from broker.scorer.service import Scorer
+from broker.scorer.stored_event import open_stored_event
+from broker.store import STORE, message_of
+from broker.store.sqlite import SqliteJournal
+from tests.broker.rulings.ruled import HEAD, draft
+from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.small import NAME, event, whole_event
+
+ROOT = Path(__file__).parents[3]
+NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
+
+
+def written(folder: Path, *, whole: bool = True, embargoed: bool = False) -> bytes:
+    return encode_document(event_document(folder, open_stored_event(folder), NOON, whole=whole, embargoed=embargoed))
+
+
+def again(folder: Path, name: str = "again") -> Path:
+    """Write an event's document, and make another folder from it."""
+    path = folder.parent / f"{name}.json"
+    path.write_bytes(written(folder))
+    restore_event(read_document(path), folder.parent / name)
+    return folder.parent / name
+
+
+@pytest.mark.parametrize("rounds", [0, 3, 4])
+def test_an_event_made_from_its_document_gives_the_same_document(tmp_path: Path, rounds: int) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(rounds))
+    (folder / PLAYERS).write_text("id,name,country,club,ema,first_name,last_name\np01,Player 1,FRA,=x,04010023,A,B\n")
+    assert written(again(folder)) == written(folder)
+
+
+def test_a_document_of_the_first_version_is_read_as_before(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup")
+    made = json.loads(written(folder))
+    path = tmp_path / "first.json"
+    path.write_text(
+        json.dumps({name: made[name] for name in made if name not in {"unplayed", "beside"}} | {"version": 1})
+    )
+    restore_event(read_document(path), tmp_path / "again")
+    assert written(tmp_path / "again") == written(folder)
+
+
+def test_rulings_come_back_and_count_as_they_did(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(2))
+    journal = SqliteJournal(folder / STORE, NAME)
+    rulings = Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings
+    said = {"round": "3", "table": "3", "deal": str(event().bookings[3, 3].deal), "win": "draw"}
+    take_sheet(rulings, sheet_of(keyed_of(said), event()), RulingAuthor("Tao Lin", "tao", "table_arbiter"))
+    journal.close()
+    new = again(folder)
+    assert written(new) == written(folder)
+    assert open_stored_event(new).room.play((3, 3)).settled
+
+
+def test_a_ruling_on_what_the_event_does_not_have_is_refused(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", [])
+    ruling = Ruling(
+        id="ruling-0001",
+        event=NAME,
+        number=1,
+        after=None,
+        table=9,
+        round=1,
+        deal=1,
+        decision=Void(),
+        author="A",
+        account="a",
+        role="head_arbiter",
+        reason="r",
+        at=1,
+    )
+    made = event_document(folder, open_stored_event(folder), NOON, whole=True)
+    forged = msgspec.structs.replace(made, journal=(JournalEntry(0, msgspec.Raw(encode(ruling))),))
+    with pytest.raises(RuleError) as refused:
+        restore_event(forged, tmp_path / "new")
+    assert (refused.value.code, (tmp_path / "new").exists()) == ("journal_refused", False)
+
+
+def test_everybody_s_document_has_no_number_no_set_and_nothing_under_embargo(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", until_round(3))
+    (folder / PLAYERS).write_text("id,name,country,club,national,ema\np01,Player 1,FRA,Club,N1,04010023\n")
+    said = written(folder, whole=False)
+    made = msgspec.json.decode(said, type=Document)
+    assert (made.deals, made.sets, made.journal, made.groups, made.standings) == ((), {}, (), (), ())
+    assert [word for word in ("04010023", "N1", *(f'"{kind}"' for kind in KINDS)) if word in said.decode()] == []
+    assert '"FRA"' in said.decode()
+
+
+def test_a_play_of_the_wrong_deal_is_told_once_neither_of_the_two_deals_is_under_embargo(tmp_path: Path) -> None:
+    here, missing = event().bookings[1, 1], event().bookings[1, 2]
+    said = [one for one in whole_event() if (one.table, one.fact.round) != (missing.table, missing.round)]
+    folder = event_folder(tmp_path / "cup", said)
+    journal = SqliteJournal(folder / STORE, NAME)
+    rulings = Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings
+    result = rulings.room.results[1, 1].id
+    rulings.give(draft(rulings.room, DealPlayed(played=missing.deal, result=result), (1, 1), deal=here.deal), HEAD)
+    journal.close()
+    stored = open_stored_event(folder)
+    told = [message_of(bytes(entry.message)) for entry in event_document(folder, stored, NOON).journal]
+    assert [stored.embargoed(one.deal) for one in (here, missing)] == [False, True]
+    assert {one.fact.deal for one in told if isinstance(one, LogMessage)} >= {here.deal}
+    assert [one for one in told if isinstance(one, Ruling) or (one.table, one.fact.round) == (1, 1)] == []
+
+
+def test_once_it_is_over_everybody_may_have_all_but_the_sets(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup")
+    made = event_document(folder, open_stored_event(folder), NOON)
+    assert (len(made.deals), len(made.groups), len(made.standings), made.sets) == (4, 5, 16, {})
+    assert len(made.journal) == len(event_document(folder, open_stored_event(folder), NOON, whole=True).journal)
+
+
+def test_of_what_is_not_whole_no_event_is_made(tmp_path: Path) -> None:
+    made = event_document(event_folder(tmp_path / "cup"), open_stored_event(tmp_path / "cup"), NOON)
+    with pytest.raises(RuleError) as refused:
+        restore_event(made, tmp_path / "new")
+    assert (refused.value.code, (tmp_path / "new").exists()) == ("not_whole", False)
+
+
+def test_a_result_that_no_table_could_have_sent_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup")
+    path = tmp_path / "forged.json"
+    path.write_text(written(folder).decode().replace('"east": 42', '"east": 420', 1), encoding="utf-8")
+    with pytest.raises(RuleError) as refused:
+        restore_event(read_document(path), tmp_path / "new")
+    assert (refused.value.code, (tmp_path / "new").exists()) == ("journal_refused", False)
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup")
+    with pytest.raises(RuleError) as refused:
+        restore_event(event_document(folder, open_stored_event(folder), NOON, whole=True), folder)
+    assert refused.value.code == "folder_taken"
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return written(event_folder(tmp_path_factory.mktemp("event") / "cup", until_round(1)))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.floats(0, 1), cut=st.integers(0, 40), put=st.binary(max_size=20))
+def test_rubbish_is_refused_by_code_or_read_as_a_document(
+    good: bytes, tmp_path: Path, at: float, cut: int, put: bytes
+) -> None:
+    begin = int(at * len(good))
+    path = tmp_path / "x.json"
+    path.write_bytes(good[:begin] + put + good[begin + cut :])
+    try:
+        made = read_document(path)
+        restore_event(made, tmp_path / f"new-{begin}-{cut}-{len(put)}-{put.hex()}")
+    except (RuleError, BadEvent) as refused:
+        assert refused.code in {"malformed", "journal_refused", "bad_event", "folder_taken", "not_whole"}  # noqa: PT017 - it may also be read as a document
+
+
+def test_the_form_in_the_documents_is_that_of_the_code() -> None:
+    page = (ROOT / "docs" / "event-document.json").read_text(encoding="utf-8")
+    assert page == document_schema(), "make docs"
+    assert json.loads(page)["$ref"] == "#/$defs/Document"

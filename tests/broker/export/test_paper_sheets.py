@@ -1,0 +1,51 @@
+"""Blank sheets: one a play, two on a page, each with its seats, names and key."""
+
+from pathlib import Path
+
+import pypdfium2
+import pytest
+from click.testing import CliRunner, Result
+
+from broker.cli.main import homologue
+from broker.export.paper_sheets import LANGUAGES, Language, blank_sheets, blank_sheets_pdf
+from tests.broker.scorer import small
+from tests.broker.scorer.folders import event_folder
+
+
+def text_of(content: bytes) -> list[str]:
+    return [page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(content)]
+
+
+def made(language: Language = "en", tables: tuple[int, ...] = (), rounds: tuple[int, ...] = ()) -> list[str]:
+    deals = {deal.number: deal for deal in small.deals()}
+    return text_of(blank_sheets_pdf(blank_sheets(small.event(), deals, tables=tables, rounds=rounds), language))
+
+
+def ask(*words: object) -> Result:
+    return CliRunner().invoke(homologue, ["event", "sheets", *map(str, words)])
+
+
+def test_every_play_has_its_sheet_with_key_seats_and_names() -> None:
+    pages = made()
+    keys = [f"cup R{play.round} T{play.table} D{play.deal}" for play in small.plan().plays]
+    text = "\n".join(pages)
+    assert (len(pages), [key for key in keys if text.count(key) != 1]) == (8, [])
+    assert text.count("Signature") == 16
+    assert text.count("Player 7\r\n") == 4
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_its_words(language: Language) -> None:
+    (page,) = made(language, tables=(2,), rounds=(1,))
+    assert {"en": "Signature", "fr": "Défausseur", "zh": "点炮"}[language] in page
+
+
+def test_sheets_of_one_table_are_printed_by_command(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup")
+    assert ask(folder, "--table", 3, "--output", tmp_path / "3.pdf").exit_code == 0
+    assert len(text_of((tmp_path / "3.pdf").read_bytes())) == 2
+
+
+def test_sheets_of_a_table_that_does_not_play_are_refused(tmp_path: Path) -> None:
+    done = ask(event_folder(tmp_path / "cup"), "--table", 9)
+    assert (done.exit_code, "no_plays" in done.stderr) == (1, True)

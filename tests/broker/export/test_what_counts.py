@@ -1,0 +1,231 @@
+"""Whatever was ruled: the files of an event add up to the standings at the desk, and say nothing under embargo."""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.export import document, results
+from broker.export.pmn.check import declared_judge, judge_record
+from broker.export.pmn.event import event_records, pmn_notes
+from broker.export.pmn.notation import read_records, write_records
+from broker.export.pmn.record import PmnRecord
+from broker.protocol import (
+    SEATS,
+    Adjusted,
+    AnyDecision,
+    Award,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    LogMessage,
+    SeatsPlayed,
+    Undo,
+    Void,
+    Withdrawn,
+)
+from broker.scorer.snapshot import Snapshot, open_part
+from broker.scorer.state import EventState
+from broker.scorer.stored_event import StoredEvent
+from broker.scoring import real_table
+from tests.broker.cli.asking import ask
+from tests.broker.rulings.drawn import Said, sequences
+from tests.broker.rulings.ruled import correct, room_of, ruling
+from tests.broker.scorer.folders import until_round
+from tests.broker.scorer.small import OUTCOMES, deals, event
+from tests.broker.scorer.team_event import TEAMS, said, team_event
+
+PLAY = (1, 2)
+HERE = event().bookings[PLAY]
+EAST, SOUTH, WEST, NORTH = (HERE.players[seat] for seat in SEATS)
+OTHER = HERE.deal % 4 + 1
+
+EVERY_KIND: dict[str, list[Said]] = {
+    "correction": [(correct(OUTCOMES[2], None), PLAY, None)],
+    "void": [(Void(), PLAY, None)],
+    "adjusted": [(Adjusted(gives={EAST: 5, SOUTH: "own", WEST: "others", NORTH: "nobody"}), PLAY, None)],
+    "award of a play": [(Award(gives={SOUTH: -3}), PLAY, None)],
+    "award of a void play": [(Void(), PLAY, None), (Award(gives={SOUTH: 20}), PLAY, None)],
+    "award of no play": [(Award(gives={SOUTH: 20, "p16": -7}), None, None)],
+    "fine of a play": [(FineRuled(takes={WEST: 4, EAST: 5}), PLAY, None)],
+    "fine of no play": [(FineRuled(takes={WEST: 4}), None, None), (FineRuled(takes={WEST: 8}), None, None)],
+    "fouled": [(Fouled(groups=((1, 2), (3, 4))), None, HERE.deal)],
+    "seats": [(SeatsPlayed(players={**HERE.players, "east": WEST, "west": EAST}), PLAY, None)],
+    "wrong table": [(SeatsPlayed(players=dict(event().bookings[2, 2].players)), PLAY, None)],
+    "deal played": [(DealPlayed(played=OTHER, result="t1-fact-10"), PLAY, None)],
+    "deal played twice": [
+        (DealPlayed(played=1, result="t1-fact-10"), PLAY, None),
+        (DealPlayed(played=1, result="t1-fact-14"), (1, 3), None),
+    ],
+    "withdrawn": [(Withdrawn(player=NORTH, first_round=3), None, None)],
+    "undone": [(Void(), PLAY, None), (Undo(ruling="ruling-0001"), None, None)],
+}
+
+UNTIL = st.sampled_from([2, 3, 4])
+
+
+def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> StoredEvent:
+    """Give an event in which this was heard, and then ruled."""
+    room = room_of(heard)
+    for one in rulings:
+        room.apply(ruling(room, *one))
+    return StoredEvent(event(), room, {deal.number: deal for deal in deals()}, {})
+
+
+def shown(stored: StoredEvent, *, embargoed: bool) -> Snapshot:
+    """Give what the desk shows to arbiters, or to everybody."""
+    return stored.room.moment() if embargoed else open_part(stored.room.moment())
+
+
+def scored(stored: StoredEvent, *, embargoed: bool) -> dict[str, list[dict[str, object]]]:
+    """Give what `homologue score` says of the exported plays."""
+    (answer,) = ask("score", *results.play_lines(stored, embargoed=embargoed).splitlines())
+    assert set(answer) == {"travellers", "standings"}, answer
+    return dict(answer)
+
+
+def check_scored(stored: StoredEvent, *, embargoed: bool) -> None:
+    moment, answer = shown(stored, embargoed=embargoed), scored(stored, embargoed=embargoed)
+    lines = [(row["place"], row["player"], row["imp"], row["fines"]) for row in answer["standings"]]
+    assert lines == [(line.place, line.name, line.imp, line.fines) for line in moment.ranking]
+    compared = [
+        (traveller["deal"], play["table"], play["imp"])
+        for traveller in answer["travellers"]
+        for group in traveller["groups"]  # type: ignore[attr-defined]  # JSON
+        for play in group["plays"]
+    ]
+    plays = (one for group in moment.ledger.groups for one in group.plays)
+    at_desk = [(one.play.deal, real_table(one.play), dict(one.imp)) for one in plays]
+    assert sorted(map(json.dumps, compared)) == sorted(map(json.dumps, at_desk))
+
+
+def sums(stored: StoredEvent, *, embargoed: bool) -> list[Counter[str]]:
+    """Add up what each player has, in the file for spreadsheets and in the document."""
+    in_file, in_document = Counter[str](), Counter[str]()
+    for row in csv.DictReader(io.StringIO(results.results_csv(results.event_result_rows(stored, embargoed=embargoed)))):
+        in_file[row["player"]] += int(row["imp"] or 0) - int(row["fine"]) + int(row["award"])
+    for group in document._groups(stored, everything=embargoed):
+        for play in group.plays:
+            for seat in play.seats.values():
+                in_document[seat.player] += int(seat.imp) - seat.fine + seat.award
+    for unplayed in document._unplayed(stored, everything=embargoed):
+        for one in unplayed.seats.values():
+            in_document[one.player] += one.award - one.fine
+    for beside in document._beside(stored):
+        in_document[beside.player] += beside.award - beside.fine
+    return [in_file, in_document]
+
+
+def check_sums(stored: StoredEvent, *, embargoed: bool) -> None:
+    has = {line.name: Fraction(line.imp) for line in shown(stored, embargoed=embargoed).ranking if line.imp}
+    for found in sums(stored, embargoed=embargoed):
+        assert {player: imp for player, imp in found.items() if imp} == has
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+@pytest.mark.parametrize("rounds", [2, 4])
+def test_after_every_kind_of_ruling_the_files_say_what_the_desk_says(kind: str, rounds: int) -> None:
+    stored = ruled(EVERY_KIND[kind], until_round(rounds))
+    for embargoed in (True, False):
+        check_scored(stored, embargoed=embargoed)
+        check_sums(stored, embargoed=embargoed)
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_a_ruling_that_is_taken_back_leaves_the_exported_plays_as_they_were(kind: str) -> None:
+    stored = ruled(EVERY_KIND[kind])
+    for entry in reversed(list(stored.room.book.entries.values())):
+        if stored.room.book.counts(entry.id) and not isinstance(entry.decision, Undo):
+            stored.room.apply(ruling(stored.room, Undo(ruling=entry.id)))
+    assert results.play_lines(stored) == results.play_lines(ruled([]))
+
+
+@given(sequences(), UNTIL)
+def test_the_exported_plays_give_imps_fines_and_places_of_the_desk(rulings: list[Said], rounds: int) -> None:
+    stored = ruled(rulings, until_round(rounds))
+    check_scored(stored, embargoed=True)
+    check_scored(stored, embargoed=False)
+
+
+@given(sequences(), UNTIL)
+def test_the_rows_and_the_document_add_up_to_the_standings_of_the_desk(rulings: list[Said], rounds: int) -> None:
+    stored = ruled(rulings, until_round(rounds))
+    check_sums(stored, embargoed=True)
+    check_sums(stored, embargoed=False)
+
+
+IN_TEAMS = team_event().bookings[PLAY].players
+
+OF_TEAMS: dict[str, AnyDecision] = {
+    "void": Void(),
+    "adjusted": Adjusted(gives=dict.fromkeys(IN_TEAMS.values(), 5)),
+    "award": Award(gives={IN_TEAMS["east"]: 3}),
+    "fine": FineRuled(takes={IN_TEAMS["east"]: 4}),
+    "correction": correct(OUTCOMES[2], None),
+    "seats": SeatsPlayed(players=dict(zip(SEATS, reversed(list(IN_TEAMS.values())), strict=True))),
+    "wrong table": SeatsPlayed(players=dict(team_event().bookings[2, 2].players)),
+    "deal played": DealPlayed(played=team_event().bookings[PLAY].deal % 4 + 1, result=said(*PLAY).id),
+}
+
+
+@pytest.mark.parametrize(("kind", "play"), [*((kind, PLAY) for kind in OF_TEAMS), ("award", None), ("fine", None)])
+@pytest.mark.parametrize("rounds", [3, 4])
+def test_in_a_team_event_too(kind: str, play: tuple[int, int] | None, rounds: int, tmp_path: Path) -> None:
+    room = EventState(team_event())
+    room.load([said(table, round_) for table in range(1, 5) for round_ in range(1, rounds + 1)])
+    room.apply(ruling(room, OF_TEAMS[kind], play))
+    teams = tmp_path / "teams.json"
+    teams.write_text(json.dumps(TEAMS), encoding="utf-8")
+    lines = results.play_lines(StoredEvent(team_event(), room, {}, {}), embargoed=True).splitlines()
+    (answer,) = ask("score", *lines, options=("--event", "team", "--teams", str(teams)))
+    assert [(row["place"], row["team"], row["imp"], row["fines"]) for row in answer["standings"]] == [
+        (line.place, line.name, line.imp, line.fines) for line in room.team_standings()
+    ]
+
+
+NOTED = """\
+% Table 2, round 1, deal 2: beside the points.
+% p06 Player 6: -3 IMP, fined 5 IMP
+
+% Table 1, round 2, deal 2: adjusted by an arbiter: it has no points, and is in no datum.
+% p11 Player 11: +5 IMP
+% p01 Player 1: -3 IMP
+% p08 Player 8: +3 IMP
+
+% Table 4, round 2, deal 1: declared void: it counts for nobody, and is in no datum.
+
+% Of no play.
+% p01 Player 1: +20 IMP
+% p16 Player 16: -7 IMP
+"""
+
+
+def test_what_pmn_has_no_tag_for_stands_in_comments_and_each_record_is_right() -> None:
+    fined = event().bookings[2, 1].players["east"]
+    said: list[Said] = [
+        *EVERY_KIND["adjusted"],
+        (Void(), (4, 2), None),
+        (Award(gives={fined: -3}), (2, 1), None),
+        (FineRuled(takes={fined: 5}), (2, 1), None),
+        (FineRuled(takes={fined: 4}), (1, 1), None),
+        *EVERY_KIND["award of no play"],
+    ]
+    stored = ruled(said)
+    text = write_records(event_records(stored), pmn_notes(stored))
+    records = [found.record for found in read_records(BytesIO(text.encode()))]
+    assert records == list(event_records(stored))
+    assert [judge_record(one, declared_judge) for one in records if isinstance(one, PmnRecord)] == [None] * 14
+    assert text[text.index("%") :] == NOTED
+
+
+def test_nothing_of_a_deal_under_embargo_stands_in_comments() -> None:
+    stored = ruled([one for said in EVERY_KIND.values() for one in said], until_round(2))
+    assert [note for note in pmn_notes(stored) if not note.startswith("Of no play.")] == []

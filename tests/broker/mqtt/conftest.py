@@ -1,0 +1,58 @@
+"""Real brokers of both kinds: one of each a worker, or one of the test's own where it is stopped or killed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Broker, Kind, make_broker
+from tests.broker.mqtt.hall import EVENT, TABLES, Hall
+
+
+@pytest.fixture(scope="session")
+def credentials() -> Credentials:
+    return Credentials.create(TABLES)
+
+
+@pytest.fixture(params=["embedded", "mosquitto"])
+def kind(request: pytest.FixtureRequest) -> Kind:
+    kinds: dict[str, Kind] = {"embedded": "embedded", "mosquitto": "mosquitto"}
+    return kinds[request.param]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "the event's broker"  # a blank and an apostrophe: paths of people have them
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory, credentials: Credentials) -> Iterator[Callable[[Kind], Broker]]:
+    """Return what gives the worker's broker of a kind, started when it is first asked for."""
+    with ExitStack() as stopping:
+
+        @cache
+        def broker_of(kind: Kind) -> Broker:
+            made = make_broker(kind, tmp_path_factory.mktemp(kind), EVENT, credentials, tables=TABLES)
+            return stopping.enter_context(made)
+
+        yield broker_of
+
+
+@pytest.fixture
+def hall(kind: Kind, running: Callable[[Kind], Broker], folder: Path, credentials: Credentials) -> Iterator[Hall]:
+    """The worker's broker; what a test leaves on it is cleared away."""
+    broker = running(kind)
+    with ExitStack() as leaving:
+        made = Hall(broker, credentials, folder, leaving)
+        yield made
+        made.clear()
+
+
+@pytest.fixture
+def own_hall(kind: Kind, folder: Path, credentials: Credentials) -> Iterator[Hall]:
+    """A broker of the test's own, which it may stop and kill."""
+    with make_broker(kind, folder, EVENT, credentials, tables=TABLES) as broker, ExitStack() as leaving:
+        yield Hall(broker, credentials, folder, leaving)

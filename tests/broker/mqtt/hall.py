@@ -1,0 +1,74 @@
+"""A broker with its users, for tests: makes connected clients by role and closes them at the end."""
+
+import uuid
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Broker
+from broker.protocol import TOPICS, Role, Topic
+from tests.broker.mqtt.client import Client
+
+EVENT = "cup-2026"
+TABLES = 5
+
+
+@dataclass(frozen=True)
+class Hall:
+    """One broker and who may come in."""
+
+    broker: Broker
+    credentials: Credentials
+    folder: Path
+    leaving: ExitStack
+    clients: list[Client] = field(default_factory=list)
+    name: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
+
+    def client(
+        self, user: str, *, session: str | None = None, will: str | None = None, acknowledges: bool = True
+    ) -> Client:
+        """Give a connected client. A session's name is this hall's own."""
+        password = self.credentials.password(user)
+        own = session and f"{session}-{self.name}"
+        made = Client(self.broker, user, password, session=own, will=will, acknowledges=acknowledges)
+        self.leaving.enter_context(made)
+        self.clients.append(made)
+        assert made.connect()
+        return made
+
+    def clear(self) -> None:
+        """Take back what may be retained of what was said here."""
+        retained = {topic for client in self.clients for topic in client.retained}
+        for table in range(1, TABLES + 1):
+            for topic in retained & {*places(table)}:
+                writer = user_of(places(table)[topic].writer, table)
+                self.client(writer).say(topic, b"", retain=True)
+                retained.discard(topic)
+
+    def listener(self, user: str, *, table: int | None = None) -> Client:
+        """Give a client subscribed to all that its role may read."""
+        made = self.client(user)
+        assert all(made.subscribe(*readable(role_of(user), table=table)))
+        return made
+
+
+def role_of(user: str) -> Role:
+    """Give a user's role."""
+    roles: dict[str, Role] = {"scorer": "scorer", "desk": "desk", "arbiter": "arbiter", "display": "display"}
+    return roles.get(user, "table")
+
+
+def readable(role: Role, *, table: int | None = None) -> list[str]:
+    """Give what a role may read."""
+    return [topic.at(EVENT, table=table) for topic in TOPICS if role in topic.readers]
+
+
+def user_of(role: Role, table: int) -> str:
+    """Give the user name that a role has at a table."""
+    return f"table-{table}" if role == "table" else role
+
+
+def places(table: int, deal: int = 1) -> dict[str, Topic]:
+    """Give one exact topic of each kind, around one table."""
+    return {topic.at(EVENT, table=table, deal=deal): topic for topic in TOPICS}

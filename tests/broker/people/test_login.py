@@ -1,0 +1,332 @@
+"""Who may log in, who has to wait, and who has to go."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.people import (
+    FIRST_LINK_FILE,
+    FIRST_LINK_MS,
+    HOUR_MS,
+    IDLE_MS,
+    LOGIN_WINDOW_MS,
+    MOST_LOGIN_KEYS,
+    OF_ADDRESS,
+    OF_BOTH,
+    OF_NAME,
+    PEOPLE_FILE,
+    RIGHTS,
+    WHOLE_MS,
+    AccountTaken,
+    AccountUnknown,
+    AuditBroken,
+    Authentication,
+    BadAccount,
+    LastHeadArbiter,
+    LinkSpent,
+    LoginDelayed,
+    LoginRefused,
+    PeopleStoreBroken,
+    Throttle,
+    WeakPassword,
+)
+from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand
+
+AGENT, HOME = "Firefox", "10.0.0.1"
+
+IN_ITS_FOLDER = pytest.mark.parametrize("auth", ["sqlite"], indirect=True)
+"""For what is only true of the file."""
+
+
+def come_in(auth: Authentication, name: str = "anne", password: str = PASSWORD) -> str:
+    return auth.log_in(name, password, agent=AGENT, address=HOME)
+
+
+def actions(auth: Authentication) -> list[tuple[str, str, str]]:
+    return [(entry.who, entry.action, entry.about) for entry in auth.audit.checked()]
+
+
+def test_who_logs_in_is_known_by_the_token_and_by_nothing_else(anne: Authentication) -> None:
+    token = come_in(anne)
+    found = anne.known(token, agent=AGENT, address=HOME)
+    assert found is not None
+    assert found.account.name == "anne"
+    assert anne.known(token[:-1], agent=AGENT, address=HOME) is None
+    assert anne.known(found.key, agent=AGENT, address=HOME) is None  # what the file holds opens nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "password"), [("anne", "something else"), ("bert", PASSWORD), ("", ""), ("ANNE", PASSWORD)]
+)
+def test_it_is_never_said_whether_the_name_or_the_password_is_wrong(
+    anne: Authentication, name: str, password: str
+) -> None:
+    with pytest.raises(LoginRefused, match=r"^name and password do not belong together$"):
+        come_in(anne, name, password)
+
+
+def test_a_password_may_be_typed_on_any_keyboard(anne: Authentication) -> None:
+    anne.accounts.add("elo", "Élodie", "display", "é" * 2 + " trois vents 西", BY)
+    assert come_in(anne, "elo", "é" * 2 + " trois vents 西")
+
+
+def test_a_name_that_is_nobodys_is_not_kept_in_the_log(anne: Authentication) -> None:
+    with pytest.raises(LoginRefused):
+        come_in(anne, "my secret password", "x")
+    assert actions(anne)[-1] == ("", "login_refused", "")
+
+
+def test_after_the_limit_the_right_password_waits_too(anne: Authentication, clock: Hand) -> None:
+    for _ in range(OF_BOTH):
+        with pytest.raises(LoginRefused):
+            come_in(anne, password="guess")
+    with pytest.raises(LoginDelayed) as refusal:
+        come_in(anne)
+    assert refusal.value.wait_s == LOGIN_WINDOW_MS // 1000
+    clock.now += LOGIN_WINDOW_MS
+    assert come_in(anne)
+
+
+@pytest.mark.parametrize("role", ["head_arbiter", "display"])
+def test_a_session_ends_when_it_is_not_used_and_when_it_is_old(auth: Authentication, clock: Hand, role: str) -> None:
+    account = auth.accounts.add("anne", "Anne", role, PASSWORD, BY)
+    for step, whole in ((IDLE_MS[account.role], False), (HOUR_MS, True)):
+        token, began = come_in(auth), clock.now
+        while clock.now - began + step <= (WHOLE_MS[account.role] if whole else step):
+            clock.now += step
+            assert auth.known(token, agent=AGENT, address=HOME) is not None
+        clock.now += step if whole else IDLE_MS[account.role] + 1
+        assert auth.known(token, agent=AGENT, address=HOME) is None
+    assert ("anne", "session_ended", "") in actions(auth)
+
+
+def test_a_session_outlives_a_restart(anne: Authentication, tmp_path: Path, clock: Hand) -> None:
+    token = come_in(anne)
+    anne.close()
+    again = Authentication(tmp_path, clock)
+    assert again.known(token, agent=AGENT, address=HOME) is not None
+    again.close()
+
+
+def test_a_token_that_turns_up_in_another_browser_ends_the_session_for_both(anne: Authentication) -> None:
+    token = come_in(anne)
+    assert anne.known(token, agent="curl", address="10.0.0.66") is None
+    assert anne.known(token, agent=AGENT, address=HOME) is None
+    assert [(e.who, e.action, e.address) for e in anne.audit.checked()][-1] == ("anne", "session_moved", "10.0.0.66")
+
+
+def test_logging_out_ends_one_session_and_no_other(anne: Authentication) -> None:
+    one, other = come_in(anne), come_in(anne)
+    session = anne.known(one, agent=AGENT, address=HOME)
+    assert session is not None
+    anne.log_out(session, HOME)
+    assert (anne.known(one, agent=AGENT, address=HOME), anne.goes_on(session)) == (None, False)
+    assert anne.known(other, agent=AGENT, address=HOME) is not None
+
+
+@pytest.mark.parametrize("what", ["disable", "password"])
+def test_a_disabled_account_and_a_new_password_end_all_sessions(anne: Authentication, what: str) -> None:
+    anne.accounts.add("bert", "Bert", "table_arbiter", PASSWORD, BY)
+    token = come_in(anne, "bert")
+    if what == "disable":
+        anne.accounts.disable("bert", BY)
+    else:
+        anne.accounts.set_password("bert", "another four winds", BY)
+    assert anne.known(token, agent=AGENT, address=HOME) is None
+    with pytest.raises(LoginRefused):
+        come_in(anne, "bert")
+
+
+def test_there_is_always_a_head_arbiter_who_can_come_in(anne: Authentication) -> None:
+    with pytest.raises(LastHeadArbiter):
+        anne.accounts.disable("anne", BY)
+    anne.accounts.add("bert", "Bert", "head_arbiter", PASSWORD, BY)
+    anne.accounts.disable("anne", BY)
+    with pytest.raises(LastHeadArbiter):
+        anne.accounts.disable("bert", BY)
+
+
+def test_a_name_is_not_used_twice_even_of_a_disabled_account(anne: Authentication) -> None:
+    anne.accounts.add("bert", "Bert", "display", PASSWORD, BY)
+    anne.accounts.disable("bert", BY)
+    with pytest.raises(AccountTaken):
+        anne.accounts.add("bert", "Another Bert", "display", PASSWORD, BY)
+
+
+@pytest.mark.parametrize(
+    ("name", "full", "role"),
+    [
+        *((name, "A", "display") for name in ("", "A", "-a", "a" * 33, "a\n", "ａ")),
+        *(("a", full, "display") for full in ("", "A" * 61, "A\0")),
+        ("a", "A", "king"),
+    ],
+)
+def test_what_cannot_be_an_account_is_refused(auth: Authentication, name: str, full: str, role: str) -> None:
+    with pytest.raises(BadAccount):
+        auth.accounts.add(name, full, role, PASSWORD, BY)
+    assert auth.accounts.all() == []
+
+
+@pytest.mark.parametrize("password", ["", "short", "aaaaaaaaaaaaaaaa", "four-winds-anne", "x" * 201])
+def test_a_password_that_is_guessed_at_once_is_refused(auth: Authentication, password: str) -> None:
+    with pytest.raises(WeakPassword):
+        auth.accounts.add("four-winds-anne", "Anne", "display", password, BY)
+
+
+def test_nobody_unknown_gets_an_account_by_other_ways(anne: Authentication) -> None:
+    for act in (anne.accounts.disable, anne.accounts.enable):
+        with pytest.raises(AccountUnknown):
+            act("bert", BY)
+
+
+def test_the_first_link_opens_once(auth: Authentication, tmp_path: Path) -> None:
+    link = auth.first_link("http://127.0.0.1:1/")
+    assert link is not None
+    assert (tmp_path / FIRST_LINK_FILE).read_text() == f"{link}\n"
+    assert (tmp_path / FIRST_LINK_FILE).stat().st_mode & 0o777 == 0o600
+    token = link.partition("token=")[2]
+    auth.welcome(token, "anne", "Anne", PASSWORD, HOME)
+    assert (tmp_path / FIRST_LINK_FILE).exists() is False
+    with pytest.raises(LinkSpent):
+        auth.welcome(token, "bert", "Bert", PASSWORD, HOME)
+    assert [(one.name, one.role) for one in auth.accounts.all()] == [("anne", "head_arbiter")]
+
+
+def test_the_first_link_runs_out_and_a_wrong_one_opens_nothing(auth: Authentication, clock: Hand) -> None:
+    token = str(auth.first_link("http://127.0.0.1:1/")).partition("token=")[2]
+    with pytest.raises(LinkSpent):
+        auth.check_link(token + "x")
+    clock.now += FIRST_LINK_MS
+    auth.check_link(token)
+    clock.now += 1
+    with pytest.raises(LinkSpent):
+        auth.check_link(token)
+
+
+def test_there_is_no_link_where_there_is_an_account(anne: Authentication) -> None:
+    assert anne.first_link("http://127.0.0.1:1/") is None
+
+
+def test_the_log_says_who_did_what(anne: Authentication) -> None:
+    come_in(anne)
+    assert actions(anne) == [("test", "account_added", "anne"), ("anne", "logged_in", "")]
+
+
+def test_the_log_cannot_be_changed_or_shortened(anne: Authentication) -> None:
+    for statement in ("UPDATE audit SET who = 'x'", "DELETE FROM audit"):
+        with pytest.raises(PeopleStoreBroken, match="append-only"), anne.store.commit() as sql:
+            sql.execute(statement)
+    assert len(actions(anne)) == 1
+
+
+@IN_ITS_FOLDER
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        "UPDATE audit SET who = 'bert' WHERE number = 1",
+        "DELETE FROM audit WHERE number = 1",
+        "INSERT INTO audit VALUES (3, 0, 'x', '', 'x', '', '', 'x')",
+    ],
+)
+def test_what_somebody_changes_with_an_editor_shows(anne: Authentication, tmp_path: Path, forgery: str) -> None:
+    come_in(anne)
+    with sqlite3.connect(tmp_path / PEOPLE_FILE) as forger:
+        forger.execute("DROP TRIGGER audit_is_never_changed")
+        forger.execute("DROP TRIGGER audit_is_never_shortened")
+        forger.execute(forgery)
+    forger.close()
+    with pytest.raises(AuditBroken):
+        list(anne.audit.checked())
+
+
+@IN_ITS_FOLDER
+def test_neither_file_nor_log_holds_a_password_or_a_token(anne: Authentication, tmp_path: Path) -> None:
+    token = come_in(anne)
+    files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert (PASSWORD.encode() in files, token.encode() in files) == (False, False)
+    assert PASSWORD not in json.dumps(list(anne.audit.entries()))
+
+
+@IN_ITS_FOLDER
+def test_a_file_of_another_version_is_refused(anne: Authentication, tmp_path: Path) -> None:
+    with anne.store.commit() as sql:
+        sql.execute("UPDATE about SET value = '2' WHERE key = 'version'")
+    with pytest.raises(PeopleStoreBroken, match="version 2"):
+        Authentication(tmp_path)
+
+
+def test_a_display_and_an_organiser_see_no_deal_under_embargo_and_change_nothing_in_the_room() -> None:
+    assert {role: sorted(rights) for role, rights in RIGHTS.items() if role != "head_arbiter"} == {
+        "table_arbiter": ["give_orders", "print_sheets", "rule", "see_public", "see_room"],
+        "organiser": ["print_sheets", "see_public", "set_up"],
+        "display": ["see_public"],
+    }
+
+
+def test_the_clock_of_the_log_is_the_doors(anne: Authentication) -> None:
+    assert [entry.at for entry in anne.audit.checked()] == [NOON]
+
+
+@pytest.mark.parametrize(
+    ("limit", "name", "address"),
+    [(OF_BOTH, "anne", "10.0.0.1"), (OF_ADDRESS, "n{}", "10.0.0.1"), (OF_NAME, "anne", "10.0.0.{}")],
+)
+def test_the_last_try_within_the_limit_is_heard_and_the_next_waits_for_the_window(
+    limit: int, name: str, address: str
+) -> None:
+    throttle = Throttle()
+    heard = []
+    for at in range(limit + 1):
+        heard.append(throttle.wait_ms(name.format(at), address.format(at), 1000) == 0)
+        throttle.failed(name.format(at), address.format(at), 1000)
+    assert heard == [True] * limit + [False]
+    assert throttle.wait_ms(name.format(0), address.format(0), 1000 + LOGIN_WINDOW_MS - 1) in {0, 1}
+    assert throttle.wait_ms(name.format(limit), address.format(limit), 1000 + LOGIN_WINDOW_MS) == 0
+
+
+def test_somebody_elsewhere_does_not_keep_the_owner_out() -> None:
+    throttle = Throttle()
+    for _ in range(OF_BOTH):
+        throttle.failed("anne", "10.0.0.66", 0)
+    assert (throttle.wait_ms("anne", "10.0.0.66", 0), throttle.wait_ms("anne", "10.0.0.1", 0)) == (LOGIN_WINDOW_MS, 0)
+
+
+def test_a_success_forgets_the_failures_before_it() -> None:
+    throttle = Throttle()
+    for _ in range(3 * OF_BOTH):
+        throttle.failed("anne", "10.0.0.1", 0)
+        throttle.succeeded("anne", "10.0.0.1")
+    assert throttle.wait_ms("anne", "10.0.0.1", 0) == 0
+
+
+def test_a_clock_that_was_put_back_keeps_nobody_out() -> None:
+    throttle = Throttle()
+    for _ in range(OF_BOTH):
+        throttle.failed("anne", "10.0.0.1", 10 * LOGIN_WINDOW_MS)
+    assert throttle.wait_ms("anne", "10.0.0.1", 0) == 0
+
+
+def test_many_names_fill_no_memory() -> None:
+    throttle = Throttle()
+    for at in range(MOST_LOGIN_KEYS + 100):
+        throttle.failed(f"n{at}", f"a{at}", 0)
+    assert len(throttle._failures) == MOST_LOGIN_KEYS
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, LOGIN_WINDOW_MS)), max_size=60))
+def test_in_no_window_are_more_tries_of_one_name_from_one_address_heard_than_the_limit(
+    tries: list[tuple[str, str, int]],
+) -> None:
+    throttle, now = Throttle(), 0
+    heard: dict[tuple[str, str], list[int]] = {}
+    for name, address, later in tries:
+        now += later // 20
+        if not throttle.wait_ms(name, address, now):
+            throttle.failed(name, address, now)
+            heard.setdefault((name, address), []).append(now)
+    for times in heard.values():
+        assert all(b - a >= LOGIN_WINDOW_MS for a, b in zip(times, times[OF_BOTH:], strict=False))

@@ -1,0 +1,99 @@
+"""The wire's document says what the table of topics says, and the file in docs/ is it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker.protocol import TOPICS, Topic, asyncapi
+
+FILE = Path(__file__).parents[3] / "docs" / "asyncapi.json"
+
+DOCUMENT = asyncapi.asyncapi_document()
+
+
+def references(part: Any) -> Iterator[str]:  # noqa: ANN401 - any piece of JSON
+    """Give every reference in a document: `$ref` and the mapping of a discriminator."""
+    if isinstance(part, list):
+        for one in part:
+            yield from references(one)
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        if "propertyName" in part and "mapping" in part:
+            yield from part["mapping"].values()
+        for one in part.values():
+            yield from references(one)
+
+
+def resolve(reference: str) -> Any:  # noqa: ANN401 - any piece of JSON
+    """Follow a reference; KeyError where it leads nowhere."""
+    place: Any = DOCUMENT
+    for step in reference.removeprefix("#/").split("/"):
+        place = place[step]
+    return place
+
+
+def test_the_document_in_docs_is_what_the_code_says() -> None:
+    assert FILE.read_text(encoding="utf-8") == asyncapi.asyncapi_text(), "docs/asyncapi.json is stale: run `make docs`"
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_every_run_prints_the_same(seed: str) -> None:
+    printed = subprocess.run(
+        [sys.executable, "-m", "broker.protocol.asyncapi"],
+        env={"PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+        cwd=FILE.parents[1],
+        capture_output=True,
+        check=True,
+    )
+    assert printed.stdout.decode() == asyncapi.asyncapi_text()
+
+
+def test_every_reference_leads_somewhere() -> None:
+    found = list(references(DOCUMENT))
+    assert len(found) > len(TOPICS)
+    assert [reference for reference in found if not reference.startswith("#/") or not resolve(reference)] == []
+
+
+def test_every_schema_is_reached_from_a_message() -> None:
+    reached: set[str] = set()
+    waiting = [f"#/components/schemas/{topic.message.__name__}" for topic in TOPICS]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting.extend(references(resolve(name)))
+    assert reached == {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_a_channel_says_address_parameters_and_largest_payload(topic: Topic) -> None:
+    channel = DOCUMENT["channels"][topic.name]
+    levels = {level.strip("{}") for level in topic.pattern.split("/") if level.startswith("{")}
+    assert (channel["address"], channel["x-max-bytes"]) == (topic.pattern, topic.limit)
+    assert set(channel["parameters"]) == levels
+    assert list(channel["messages"]) == [topic.message.__name__]
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_operations_say_who_sends_and_who_receives_and_how(topic: Topic) -> None:
+    ours = {
+        (operation["x-role"], operation["action"]): operation["bindings"]["mqtt"]
+        for operation in DOCUMENT["operations"].values()
+        if operation["channel"] == {"$ref": f"#/channels/{topic.name}"}
+    }
+    received = {(role, "receive"): {"qos": 1, "bindingVersion": "0.2.0"} for role in topic.readers}
+    sent = {(topic.writer, "send"): {"qos": 1, "retain": topic.retain, "bindingVersion": "0.2.0"}}
+    assert ours == sent | received
+
+
+def test_operations_are_as_many_as_rights() -> None:
+    assert len(DOCUMENT["operations"]) == sum(1 + len(topic.readers) for topic in TOPICS)
+
+
+def test_the_document_names_no_machine() -> None:
+    assert "servers" not in DOCUMENT

@@ -1,0 +1,47 @@
+"""The words of a ruling: each kind is about one sort of thing, and says whom it names."""
+
+from typing import Any, get_args
+
+import pytest
+
+from broker.protocol import (
+    DEAL_DECISIONS,
+    EVENT_DECISIONS,
+    PLAY_DECISIONS,
+    Adjusted,
+    AnyDecision,
+    Award,
+    FineRuled,
+    Fouled,
+    SeatsPlayed,
+    TableDecision,
+    Void,
+    decision_kind,
+    players_named,
+)
+
+
+def test_every_kind_is_about_a_play_a_deal_or_the_event_but_awards_and_fines_which_may_be_of_a_play_or_of_none() -> (
+    None
+):
+    assert {*PLAY_DECISIONS, *DEAL_DECISIONS, *EVENT_DECISIONS, Award, FineRuled} == set(get_args(AnyDecision))
+    assert len(PLAY_DECISIONS) + len(DEAL_DECISIONS) + len(EVENT_DECISIONS) + 2 == len(get_args(AnyDecision))
+
+
+def test_what_is_ruled_at_a_table_is_of_one_play() -> None:
+    assert set(get_args(TableDecision)) <= {*PLAY_DECISIONS, FineRuled}
+
+
+@pytest.mark.parametrize(
+    ("decision", "kind", "players"),
+    [
+        (Void(), "void", []),
+        (Adjusted(gives={"p01": "own", "p02": 3}), "adjusted", ["p01", "p02"]),
+        (Award(gives={"p01": -3}), "award", ["p01"]),
+        (FineRuled(takes={"p04": 8}), "fine", ["p04"]),
+        (Fouled(groups=((1, 2), (3,))), "fouled", []),
+        (SeatsPlayed(players={"east": "p02", "south": "p01"}), "seats_played", ["p02", "p01"]),
+    ],
+)
+def test_a_ruling_says_its_kind_and_names_its_players(decision: Any, kind: str, players: list[str]) -> None:  # noqa: ANN401 - any kind
+    assert (decision_kind(decision), list(players_named(decision))) == (kind, players)

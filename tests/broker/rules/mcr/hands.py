@@ -1,0 +1,60 @@
+"""Hands in short: tiles as `123m 44z`, melds as `123m` (chow), `888p` (pung), `8888p` (kong), `(8888p)` (concealed)."""
+
+import re
+from collections.abc import Iterable
+
+from broker.rules.mcr import FanCount, McrHand, McrMeld, McrSituation, Ruleset, count_fan, fan_name
+
+
+def tiles(text: str) -> tuple[str, ...]:
+    """Read `123m 44z`."""
+    return tuple(rank + group[-1] for group in re.findall(r"[0-9]+[a-z]", text) for rank in group[:-1])
+
+
+def meld(text: str) -> McrMeld:
+    """Read one meld."""
+    held = tiles(text)
+    kind = "chow" if len(set(held)) > 1 else {3: "pung", 4: "kong"}[len(held)]
+    return McrMeld(kind, held, concealed=text.startswith("("))
+
+
+def hand(concealed: str, winning_tile: str, *melds: str) -> McrHand:
+    """Read a hand."""
+    return McrHand(tiles(concealed), winning_tile, tuple(meld(text) for text in melds))
+
+
+def situation(said: str = "", *, seat: str = "south", prevalent: str = "east") -> McrSituation:
+    """Read a situation: any of `drawn`, `last_of_kind`, `last_tile`, `kong`; otherwise a plain discard."""
+    words = set(said.split())
+    assert words <= {"drawn", "last_of_kind", "last_tile", "kong"}
+    return McrSituation(
+        self_drawn="drawn" in words,
+        seat_wind=seat,
+        prevalent_wind=prevalent,
+        last_of_kind="last_of_kind" in words,
+        last_tile="last_tile" in words,
+        kong="kong" in words,
+    )
+
+
+def written(counted: FanCount) -> str:
+    """Write a count as `24 Seven Pairs + 2 All Simples`."""
+    assert counted.fan == sum(element.fan for element in counted.elements)
+    return " + ".join(f"{element.fan} {fan_name(element.id)}" for element in counted.elements)
+
+
+def worth(held: McrHand, how: McrSituation | None = None, ruleset: Ruleset = "green-book") -> str:
+    """Count a hand, by default one won on a plain discard, and write the count."""
+    return written(count_fan(held, how or situation(), ruleset))
+
+
+def ids(counted: FanCount) -> list[str]:
+    """Give the ids of a count's elements."""
+    return [element.id for element in counted.elements]
+
+
+def without(held: Iterable[str], tile: str) -> tuple[str, ...]:
+    """Take one tile out."""
+    rest = list(held)
+    rest.remove(tile)
+    return tuple(rest)

@@ -1,0 +1,60 @@
+"""Hands made up by hypothesis."""
+
+from collections import Counter
+from typing import Final
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from broker.rules import FULL_SET, KINDS
+from broker.rules.mcr import McrHand, McrMeld, McrSituation
+from tests.broker.rules.mcr.hands import situation
+from tests.broker.rules.mcr.oracle import CHOWS, PUNGS
+
+WINDS: Final = st.sampled_from(["east", "south", "west", "north"])
+
+
+@st.composite
+def regular_hands(draw: st.DrawFn) -> McrHand:
+    """Make four sets, some of them melds, and a pair."""
+    sets = draw(st.lists(st.sampled_from(CHOWS + PUNGS), min_size=4, max_size=4))
+    laid_down = draw(st.integers(0, 4))
+    melds = tuple(draw(laid(one)) for one in sets[:laid_down])
+    pair = draw(st.sampled_from(KINDS))
+    standing = draw(st.permutations([tile for one in sets[laid_down:] for tile in one] + [pair, pair]))
+    assume(max((Counter(standing) + Counter(tile for meld in melds for tile in meld.tiles)).values()) <= 4)
+    return McrHand(tuple(standing[1:]), standing[0], melds)
+
+
+@st.composite
+def laid(draw: st.DrawFn, tiles: tuple[str, ...]) -> McrMeld:
+    """Lay down a set, a pung perhaps as a kong."""
+    if len(set(tiles)) > 1:
+        return McrMeld("chow", tuple(draw(st.permutations(tiles))))
+    if draw(st.booleans()):
+        return McrMeld("pung", tiles)
+    return McrMeld("kong", (*tiles, tiles[0]), concealed=draw(st.booleans()))
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> McrSituation:
+    """Make a situation that any hand allows."""
+    said = draw(st.sampled_from(["", "drawn", "last_tile", "drawn last_tile"]))
+    return situation(said, seat=draw(WINDS), prevalent=draw(WINDS))
+
+
+@st.composite
+def any_tiles(draw: st.DrawFn) -> McrHand:
+    """Make any 14 tiles, few kinds of them so that some win."""
+    among = draw(st.sampled_from([FULL_SET, FULL_SET[:36], FULL_SET[:20], FULL_SET[100:]]))
+    held = draw(st.permutations(among))[:14]
+    return McrHand(tuple(held[1:]), held[0])
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> McrHand:
+    """Make seven pairs."""
+    among = draw(st.sampled_from([KINDS, KINDS[:9], KINDS[3:6] + KINDS[12:15], KINDS[:9] + KINDS[27:], KINDS[18:33]]))
+    kinds = draw(st.lists(st.sampled_from(among), min_size=7, max_size=7))
+    assume(max(Counter(kinds).values()) <= 2)
+    return McrHand((*kinds[1:], *kinds), kinds[0])

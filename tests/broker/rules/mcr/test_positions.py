@@ -1,0 +1,69 @@
+"""Every action in every position, against the rules told a second time."""
+
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.protocol import SEATS, Seat
+from broker.rules import NEXT_SEAT, RuleError
+from broker.rules.mcr import DOES, PHASES, Action, Do, Extra, Phase, Turns, apply_turn
+
+PAGE: Final = Path(__file__).parents[4] / "docs" / "referee.md"
+
+
+def allowed(state: Turns, do: Do, seat: Seat) -> bool:
+    """Tell the rules flat: what must hold for an action to be legal while a play is open."""
+    mine, tiles_left = state.turn == seat, state.walls[SEATS.index(seat)] > 0
+    may_declare = state.extra != "claimed"
+    kong = tiles_left and not state.ltw
+    return {
+        "draw": mine and tiles_left and state.phase in ("draw", "kong"),
+        "discard": mine and state.phase == "hold",
+        "no_claim": state.phase in ("claim", "kong"),
+        "chow": state.phase == "claim" and NEXT_SEAT[state.turn] == seat and not state.ltw,
+        "pung": state.phase == "claim" and not mine and not state.ltw,
+        "melded_kong": state.phase == "claim" and not mine and kong,
+        "concealed_kong": mine and state.phase == "hold" and may_declare and kong,
+        "added_kong": mine and state.phase == "hold" and may_declare and kong,
+        "self_hu": mine and state.phase == "hold" and may_declare,
+        "hu_on_discard": not mine and state.phase in ("claim", "kong"),
+    }[do]
+
+
+def is_legal(state: Turns, action: Action) -> bool:
+    try:
+        apply_turn(state, action)
+    except RuleError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("do", DOES)
+def test_every_action_is_legal_in_exactly_the_positions_that_the_rules_allow(do: Do) -> None:
+    phases: tuple[Phase, ...] = ("draw", "hold", "claim", "kong")
+    extras: tuple[Extra, ...] = ("drawn", "replacement", "claimed", "unknown")
+    positions = [
+        Turns(walls, turn, phase, ltw, extra, one_winner=False)
+        for walls in product((0, 3), repeat=4)
+        for turn, phase, ltw, extra in product(SEATS, phases, (False, True), extras)
+    ]
+    asked_and_told = [
+        (position, seat)
+        for position, seat in product(positions, SEATS)
+        if is_legal(position, Action(do, seat)) != allowed(position, do, seat)
+    ]
+    assert asked_and_told == []
+
+
+def test_the_page_s_table_says_when_each_action_has_its_place() -> None:
+    rows = [line.strip("| ").split("|") for line in PAGE.read_text(encoding="utf-8").splitlines()]
+    told = {
+        row[0].strip(" `"): tuple(
+            phase for phase, cell in zip(("draw", "hold", "claim", "kong"), row[1:5], strict=True) if cell.strip()
+        )
+        for row in rows
+        if len(row) == 6 and row[0].strip(" `") in DOES
+    }
+    assert told == PHASES

@@ -1,0 +1,36 @@
+"""Turns for tests: what to do from a position, and what is refused there."""
+
+from typing import Final
+
+import pytest
+
+from broker.rules import RuleError
+from broker.rules.mcr import Action, Turns, apply_turn
+from tests.broker.rules.variants import seats
+
+FULL: Final = seats(21, 21, 21, 21)
+
+
+def did(state: Turns, *actions: Action) -> Turns:
+    """Do one thing after the other, all legal."""
+    for action in actions:
+        state = apply_turn(state, action)
+    return state
+
+
+def refusal(state: Turns, action: Action) -> str:
+    """Give the code with which an action is refused."""
+    with pytest.raises(RuleError) as refused:
+        apply_turn(state, action)
+    return refused.value.code
+
+
+def rounds(state: Turns) -> list[Turns]:
+    """Let everybody draw and discard and nobody claim, to the end; give every state."""
+    states = [state]
+    while state.over is None:
+        turn = state.turn
+        for action in (Action("draw", turn), Action("discard", turn), Action("no_claim")):
+            state = apply_turn(state, action)
+            states.append(state)
+    return states

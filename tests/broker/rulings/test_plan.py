@@ -1,0 +1,415 @@
+"""Who has left, who sits in somebody's place, and corrections of the plan."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.event import Event, Origin
+from broker.protocol import (
+    Adjusted,
+    AnyDecision,
+    AwardGiven,
+    Deadline,
+    DealPlayed,
+    LogMessage,
+    PlayerCorrected,
+    Refused,
+    Result,
+    Ruling,
+    Session,
+    SessionsCorrected,
+    Substitute,
+    TitleCorrected,
+    Undo,
+    Void,
+    Withdrawn,
+)
+from broker.rulings import RulingAuthor, sitting_players, with_substitutes
+from broker.scorer.snapshot import open_part
+from broker.scorer.state import EventState
+from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, room_of, ruling, told
+from tests.broker.scorer.folders import until_round
+from tests.broker.scorer.hall import Hall, make_hall
+from tests.broker.scorer.small import event, fact, result, state, whole_event
+from tests.examples import COSTLY
+
+GONE = "p07"
+THERE = {
+    one.round: (one.table, {player: seat for seat, player in one.players.items()}) for one in event().bookings_of[GONE]
+}
+INSTEAD = Substitute(player=GONE, name="Ada Reserve", first_round=3)
+WITHDRAWN = Withdrawn(player=GONE, first_round=3)
+
+
+def give(hall: Hall, decision: AnyDecision, author: RulingAuthor = HEAD) -> str:
+    """Rule; give the ruling's id."""
+    return hall.scorer.rulings.give(draft(hall.scorer._room, decision), author).id
+
+
+def plan_at(hall: Hall, table: int) -> Any:  # noqa: ANN401 - JSON
+    """Give what a table was told last that it is to do."""
+    return hall.ear.told(f"assignment/{table}")
+
+
+def names_of(hall: Hall) -> list[str]:
+    """Give who is to sit in the seats of who is gone, round by round, as their tables were told."""
+    return [
+        plan_at(hall, table)["plays"][at]["players"][seats[GONE]]["name"]
+        for at, (table, seats) in enumerate(THERE.values())
+    ]
+
+
+def test_the_tables_are_told_who_sits_in_the_seats_from_that_round_on_and_nobodys_imps_move(hall: Hall) -> None:
+    hall.hear(*until_round(2))
+    before = told(hall.scorer._room)
+    hall.connect(up=True)
+    one = give(hall, INSTEAD)
+    assert names_of(hall) == ["Player 7", "Player 7", "Ada Reserve", "Ada Reserve"]
+    assert told(hall.scorer._room) == before
+    give(hall, Undo(ruling=one))
+    assert names_of(hall) == ["Player 7"] * 4
+
+
+def test_who_comes_back_sits_under_the_own_name_again(hall: Hall) -> None:
+    hall.connect(up=True)
+    give(hall, Substitute(player=GONE, name="Ada Reserve", first_round=2))
+    give(hall, Substitute(player=GONE, name="Player 7", first_round=4))
+    assert names_of(hall) == ["Player 7", "Ada Reserve", "Ada Reserve", "Player 7"]
+
+
+def test_who_is_back_is_nobodys_substitute_and_goes_by_the_name_that_is_corrected_later(hall: Hall) -> None:
+    hall.connect(up=True)
+    give(hall, Substitute(player=GONE, name="Ada Reserve", first_round=1))
+    give(hall, Substitute(player=GONE, name="player 7", first_round=2))
+    seats = THERE[2][1]
+
+    def shown() -> list[object]:
+        room = hall.scorer._room
+        sits = sitting_players(room.event, room.book, 2, {seats[GONE]: GONE})[seats[GONE]].name
+        return [*(room.moment().sat(GONE, round_) for round_ in (1, 2)), sits, *names_of(hall)]
+
+    assert shown() == ["Ada Reserve", None, "Player 7", "Ada Reserve", *["Player 7"] * 3]
+    given = give(hall, PlayerCorrected(player=GONE, name="Zoe", country="", club="", national="", ema=""))
+    assert shown() == ["Ada Reserve", None, "Zoe", "Ada Reserve", *["Zoe"] * 3]
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert again.moment().stand_ins == hall.scorer._room.moment().stand_ins
+    give(hall, Substitute(player=GONE, name="Zoe", first_round=1))
+    give(hall, Undo(ruling=given))
+    assert shown() == [None, None, "Player 7", *["Player 7"] * 4]
+
+
+def test_a_table_that_the_substitute_sits_at_is_shown_with_that_name(hall: Hall) -> None:
+    table, seats = THERE[1]
+    hall.hear(state(table))
+    give(hall, Substitute(player=GONE, name="Ada Reserve", first_round=1))
+    hall.hear(state(table, seq=1))
+    shown = next(one for one in hall.scorer.feed.current.tables if one.table == table)
+    assert shown.players[seats[GONE]] == "Ada Reserve"
+
+
+def test_plays_of_who_has_withdrawn_are_adjusted_for_all_four_and_their_tables_leave_them_out(hall: Hall) -> None:
+    hall.hear(*until_round(2))
+    hall.connect(up=True)
+    one, room = give(hall, WITHDRAWN), hall.scorer._room
+    for round_ in (3, 4):
+        table, seats = THERE[round_]
+        assert room.play((table, round_)).instead == {player: -3 if player == GONE else 3 for player in seats}
+        assert plan_at(hall, table)["settled"] == [at for at, (where, _) in THERE.items() if at > 2 and where == table]
+    assert room.play((THERE[2][0], 2)).rulings == ()
+    give(hall, Undo(ruling=one))
+    assert [plan_at(hall, table)["settled"] for table, _ in THERE.values()] == [[]] * 4
+    assert told(room) == told(room_of(until_round(2)))
+
+
+def test_a_substitute_who_is_found_later_plays_what_is_left(hall: Hall) -> None:
+    hall.hear(*until_round(2))
+    give(hall, WITHDRAWN)
+    give(hall, Substitute(player=GONE, name="Ada Reserve", first_round=4))
+    room = hall.scorer._room
+    assert [room.play((THERE[round_][0], round_)).settled for round_ in (3, 4)] == [True, False]
+
+
+def test_what_an_arbiter_rules_on_such_a_play_holds_before_what_follows_from_the_withdrawal(hall: Hall) -> None:
+    hall.hear(*until_round(2))
+    give(hall, WITHDRAWN)
+    table, seats = THERE[3]
+    room = hall.scorer._room
+    gives: dict[str, AwardGiven] = dict.fromkeys(seats, 5)
+    hall.scorer.rulings.give(draft(room, Adjusted(gives=gives), (table, 3)), HEAD)
+    assert room.play((table, 3)).instead == gives
+
+
+def test_before_a_withdrawal_is_published_everybody_whom_it_moves_is_shown(hall: Hall) -> None:
+    hall.hear(*until_round(2))
+    room = hall.scorer._room
+    effects = hall.scorer.rulings.effects(draft(room, WITHDRAWN), HEAD)
+    at_tables = {player for round_ in (3, 4) for player in THERE[round_][1]}
+    assert {one.name for one in effects.players if one.by} == at_tables
+
+
+def test_a_result_says_that_they_played_whatever_was_ruled_before(hall: Hall) -> None:
+    hall.hear(*until_round(3))
+    give(hall, Withdrawn(player=GONE, first_round=4))
+    hall.hear(*(one for one in whole_event() if one.fact.round == 4))
+    assert told(hall.scorer._room) == told(room_of())
+
+
+@pytest.mark.parametrize(
+    ("decision", "author", "code"),
+    [
+        (INSTEAD, TABLE, "head_arbiter_only"),
+        (WITHDRAWN, TABLE, "head_arbiter_only"),
+        (Substitute(player="p99", name="Ada", first_round=3), HEAD, "nobody_of_event"),
+        (Withdrawn(player=GONE, first_round=5), HEAD, "plays_nothing"),
+        (Withdrawn(player=GONE, first_round=1), HEAD, "plays_nothing"),
+        (Substitute(player=GONE, name="player 8", first_round=3), HEAD, "sits_elsewhere"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_code(hall: Hall, decision: AnyDecision, author: RulingAuthor, code: str) -> None:
+    hall.hear(*whole_event())
+    with pytest.raises(Refused) as refused:
+        give(hall, decision, author)
+    assert refused.value.code == code
+
+
+def test_over_what_another_has_just_ruled_on_who_plays_nobody_rules_unseen(hall: Hall) -> None:
+    seen = draft(hall.scorer._room, WITHDRAWN, id="ruling-late")
+    give(hall, INSTEAD)
+    with pytest.raises(Refused) as refused:
+        hall.scorer.rulings.give(seen, HEAD)
+    assert refused.value.code == "ruling_conflict"
+
+
+def test_a_restart_comes_to_the_same(hall: Hall) -> None:
+    hall.hear(*until_round(2))
+    give(hall, WITHDRAWN)
+    give(hall, Substitute(player="p01", name="Ada Reserve", first_round=4))
+    again = EventState(event())
+    again.load(hall.journal.messages())
+    assert told(again) == told(hall.scorer._room)
+    plays = event().plays_of(1)
+    assert with_substitutes(again.book, plays) == with_substitutes(hall.scorer._room.book, plays)
+
+
+ABSENT = st.builds(
+    lambda player, round_, name: (
+        Substitute(player=player, name=name, first_round=round_)
+        if name
+        else Withdrawn(player=player, first_round=round_)
+    ),
+    st.sampled_from(sorted(event().players)),
+    st.integers(1, 4),
+    st.sampled_from(["", "", "Ada Reserve", "Bo Reserve"]),
+)
+
+
+@given(st.lists(ABSENT, max_size=4), st.integers(0, 16), st.booleans())
+@COSTLY
+def test_whether_a_ruling_or_a_result_is_heard_first_the_room_comes_to_the_same(
+    said: list[AnyDecision],
+    played: int,
+    undone: bool,  # noqa: FBT001 - drawn
+) -> None:
+    results = [one for one in whole_event() if isinstance(one.fact, Result)][:played]
+    first, last, again = room_of(results), room_of([]), EventState(event())
+    stored: list[Ruling] = []
+    for decision in said:
+        stored.append(ruling(first, decision))
+        first.apply(stored[-1])
+    if undone and stored:
+        stored.append(ruling(first, Undo(ruling=stored[-1].id)))
+        first.apply(stored[-1])
+    everything: list[Ruling | LogMessage] = [*stored, *results]
+    for one in everything:
+        last.apply(one)
+    again.load(everything)
+    assert told(first) == told(last) == told(again)
+
+
+WHO = "p07"
+PLACES = {one.round: (one.table, one.players) for one in event().bookings_of[WHO]}
+RIGHT = PlayerCorrected(player=WHO, name="Zoé Öztürk", country="FRA", club="Lille", national="N7", ema="04000007")
+CLOCKS = SessionsCorrected(sessions=(Session("Friday", 1, 4, "2026-05-01T19:30", 20),))
+
+
+def correct_plan(hall: Hall, decision: AnyDecision, author: RulingAuthor = ORGANISER) -> str:
+    """Rule; give the ruling's id."""
+    return hall.scorer.rulings.give(draft(hall.scorer._room, decision), author).id
+
+
+def names_told(hall: Hall) -> set[str]:
+    """Give how the tables were told last that this player is called."""
+    return {
+        hall.ear.told(f"assignment/{table}")["plays"][round_ - 1]["players"][seat]["name"]
+        for round_, (table, players) in PLACES.items()
+        for seat, player in players.items()
+        if player == WHO
+    }
+
+
+def name_in(rows: Any) -> str:  # noqa: ANN401 - standings as messages or as JSON
+    """Give the player's name in standings."""
+    (found,) = [row["name"] if isinstance(row, dict) else row.name for row in rows if WHO in str(row)]
+    return str(found)
+
+
+def test_a_name_is_right_everywhere_at_once_and_nobodys_imps_move(hall: Hall) -> None:
+    hall.connect(up=True)
+    hall.hear(*until_round(2))
+    before = told(hall.scorer._room)
+    given = correct_plan(hall, RIGHT)
+    assert names_told(hall) == {"Zoé Öztürk"}
+    assert [name_in(hall.ear.told(topic)["rows"]) for topic in ("/standings", "public/places")] == ["Zoé Öztürk"] * 2
+    hall.connect(up=True)
+    moment = hall.scorer.moment
+    assert (name_in(moment.standings), name_in(open_part(moment).standings)) == ("Zoé Öztürk", "Zoé Öztürk")
+    assert name_in(hall.scorer.feed.current.standings) == "Zoé Öztürk"
+    assert moment.event.origin_of(WHO) == Origin("FRA", "Lille")
+    assert "Zoé Öztürk" in (hall.folder / "standings.csv").read_text(encoding="utf-8")
+    assert told(hall.scorer._room) == before
+    correct_plan(hall, Undo(ruling=given))
+    assert (names_told(hall), hall.scorer._room.event.players[WHO].name) == ({"Player 7"}, "Player 7")
+
+
+def test_a_correction_moves_no_player_and_no_play(hall: Hall) -> None:
+    for decision in (RIGHT, CLOCKS, TitleCorrected(title="The Right Cup")):
+        effects = hall.scorer.rulings.effects(draft(hall.scorer._room, decision), ORGANISER)
+        assert (effects.players, effects.teams, effects.plays) == ((), (), ())
+        assert hall.scorer._room.event is event()
+
+
+def test_all_tables_are_told_of_other_minutes(hall: Hall) -> None:
+    hall.connect(up=True)
+    correct_plan(hall, CLOCKS)
+    told_ = [hall.ear.told(f"assignment/{table}")["minutes"] for table in event().tables]
+    assert told_ == [{"1": 20, "2": 20, "3": 20, "4": 20}] * 4
+
+
+def test_a_play_that_goes_on_keeps_on_the_desk_the_minutes_that_its_table_goes_by(hall: Hall) -> None:
+    hall.hear(state(1), replace(state(2), minutes=40))
+    correct_plan(hall, CLOCKS)
+    assert [table.minutes for table in hall.scorer.feed.current.tables[:2]] == [None, 40]
+    hall.hear(replace(state(2, count=2), minutes=20))
+    assert hall.scorer.feed.current.tables[1].minutes == 20
+
+
+def test_the_title_is_what_the_desk_shows(hall: Hall) -> None:
+    correct_plan(hall, TitleCorrected(title="The Right Cup"))
+    hall.connect(up=True)
+    assert hall.scorer.feed.current.title == "The Right Cup"
+    assert hall.scorer.moment.event.name == event().name
+
+
+@pytest.mark.parametrize(
+    ("decision", "author", "code"),
+    [
+        (RIGHT, TABLE, "head_arbiter_only"),
+        (CLOCKS, TABLE, "head_arbiter_only"),
+        (Deadline(at=0), ORGANISER, "plan_only"),
+        (PlayerCorrected(player="p99", name="Nobody"), ORGANISER, "nobody_of_event"),
+        (PlayerCorrected(player=WHO, name="A\u202eB"), ORGANISER, "not_printable"),
+        (PlayerCorrected(player=WHO, name="Anna", club=" x"), ORGANISER, "not_printable"),
+        (TitleCorrected(title="\x07"), HEAD, "not_printable"),
+        (SessionsCorrected(sessions=(Session("Friday", 1, 3),)), ORGANISER, "sessions_wrong"),
+        (SessionsCorrected(sessions=(Session("Friday", 1, 5),)), ORGANISER, "sessions_wrong"),
+        (SessionsCorrected(sessions=(Session("A", 1, 3), Session("B", 3, 4))), HEAD, "sessions_wrong"),
+    ],
+)
+def test_a_correction_that_cannot_be_is_refused_by_code(
+    hall: Hall, decision: AnyDecision, author: RulingAuthor, code: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        correct_plan(hall, decision, author)
+    assert refused.value.code == code
+
+
+def test_an_organiser_rules_on_no_play_and_takes_no_ruling_on_one_back(hall: Hall) -> None:
+    hall.hear(*until_round(1))
+    void = draft(hall.scorer._room, Void(), (1, 1))
+    with pytest.raises(Refused) as refused:
+        hall.scorer.rulings.give(void, ORGANISER)
+    given = hall.scorer.rulings.give(void, HEAD).id
+    with pytest.raises(Refused) as again:
+        correct_plan(hall, Undo(ruling=given))
+    assert (refused.value.code, again.value.code) == ("plan_only", "plan_only")
+
+
+def test_a_table_arbiter_takes_no_correction_of_the_plan_back(hall: Hall) -> None:
+    given = correct_plan(hall, RIGHT)
+    with pytest.raises(Refused) as refused:
+        correct_plan(hall, Undo(ruling=given), TABLE)
+    assert refused.value.code == "head_arbiter_only"
+
+
+def test_over_what_another_has_just_corrected_nobody_corrects_unseen_but_of_another_player(hall: Hall) -> None:
+    seen = draft(hall.scorer._room, RIGHT, id="ruling-late")
+    other = draft(hall.scorer._room, PlayerCorrected(player="p08", name="Somebody Else"), id="ruling-other")
+    correct_plan(hall, PlayerCorrected(player=WHO, name="Zoe"))
+    with pytest.raises(Refused) as refused:
+        hall.scorer.rulings.give(seen, HEAD)
+    assert refused.value.code == "ruling_conflict"
+    hall.scorer.rulings.give(other, HEAD)
+
+
+def said(of: Event) -> object:
+    """Give everything that corrections change."""
+    plan = of.plan
+    return plan.title, plan.sessions, plan.players, of.players, {one: of.origin_of(one) for one in of.players}
+
+
+CORRECTIONS = st.one_of(
+    st.builds(
+        PlayerCorrected,
+        player=st.sampled_from(["p01", "p02", WHO]),
+        name=st.sampled_from(["Anna", "Bea", "李"]),
+        country=st.sampled_from(["", "FRA", "CN"]),
+    ),
+    st.builds(TitleCorrected, title=st.sampled_from(["One", "Two"])),
+    st.builds(SessionsCorrected, sessions=st.sampled_from([(), CLOCKS.sessions])),
+)
+
+
+@given(st.lists(st.one_of(CORRECTIONS, st.integers(0, 5)), max_size=8))
+def test_read_again_the_event_is_as_it_was_and_without_corrections_as_it_was_planned(
+    steps: list[AnyDecision | int],
+) -> None:
+    live, journal = room_of([]), list[Ruling]()
+    for step in steps:
+        known = list(live.book.entries)
+        if isinstance(step, int) and step >= len(known):
+            continue
+        decision = Undo(ruling=known[step]) if isinstance(step, int) else step
+        if isinstance(decision, Undo) and not live.book.counts(decision.ruling):
+            continue
+        journal.append(ruling(live, decision))
+        live.apply(journal[-1])
+    again = EventState(event())
+    again.load(journal)
+    assert said(again.event) == said(live.event)
+    for one in [one for one in live.book.entries.values() if not isinstance(one.decision, Undo)]:
+        if live.book.counts(one.id):
+            live.apply(ruling(live, Undo(ruling=one.id)))
+    assert said(live.event) == said(event())
+
+
+def test_what_is_looked_at_and_what_is_told_after_a_restart_have_the_corrected_name(hall: Hall) -> None:
+    correct_plan(hall, RIGHT)
+    effects = hall.scorer.rulings.effects(
+        draft(hall.scorer._room, Substitute(player=WHO, name="Ada", first_round=2)), HEAD
+    )
+    assert effects.change.before
+    assert effects.change.before.sits == "Zoé Öztürk"
+    (table, _), (later, _) = PLACES[1], PLACES[2]
+    deal = event().bookings[later, 2].deal
+    hall.scorer.rulings.give(draft(hall.scorer._room, DealPlayed(played=deal, result=None), (table, 1)), HEAD)
+    first, again = replace(result(table, 1), deal=deal), result(later, 2)
+    hall.hear(fact(table, 1, first), fact(later, 1 + (later == table), again))
+    kept = (hall.scorer._alerts, make_hall(hall.folder, hall.journal).scorer._alerts)
+    live, restarted = ([one.text for one in alerts.newest_first()] for alerts in kept)
+    assert live == restarted
+    assert "Zoé Öztürk" in live[0]
+    assert f"had deal {deal} before" in live[0]

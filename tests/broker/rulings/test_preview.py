@@ -1,0 +1,68 @@
+"""An old line of the history says what its author did, whatever was ruled or entered since."""
+
+from broker.protocol import Deadline, FineRuled, Fouled, Reopen, Ruled, SeatsPlayed, Substitute, Undo, Void
+from broker.rulings.preview import RulingChange, RulingChanges
+from broker.scorer.state import EventState
+from tests.broker.rulings.ruled import AT, room_of, ruling
+from tests.broker.scorer.small import OUTCOMES, event, fact, result
+
+HERE = (1, 2)
+
+
+def changes(room: EventState) -> list[RulingChange]:
+    return [RulingChanges(event(), room).of(entry) for entry in room.book.entries.values()]
+
+
+def test_each_ruling_on_a_play_tells_the_play_before_and_after_it_and_not_what_came_later() -> None:
+    room = room_of()
+    players = dict(room.play(HERE).players)
+    swapped = players | {"east": players["west"], "west": players["east"]}
+    for said in (FineRuled(takes={players["east"]: 4}), SeatsPlayed(players=swapped), Void()):
+        room.apply(ruling(room, said, HERE))
+    room.apply(ruling(room, Undo(ruling="ruling-0002")))
+    held = [(one.before.play, one.after.play) for one in changes(room) if one.before]
+    fines = [(dict(was.fines), dict(now.fines)) for was, now in held if was and now]
+    assert fines == [({}, {players["east"]: 4}), *[({players["east"]: 4},) * 2] * 3]
+    assert [(was.players, now.players) for was, now in held if was and now] == [
+        (players, players),
+        (players, swapped),
+        (swapped, swapped),
+        (swapped, players),
+    ]
+    assert [was.points is None for was, _ in held if was] == [False, False, False, True]
+
+
+def test_what_was_ruled_before_the_result_came_is_told_of_a_play_to_come() -> None:
+    room = room_of([])
+    room.apply(ruling(room, Void(), HERE))
+    room.apply(fact(1, 1, result(*HERE)))
+    (one,) = changes(room)
+    assert one.before
+    assert one.before.play
+    assert (one.before.play.settled, one.after.play and one.after.play.settled) == (False, True)
+
+
+def test_how_a_play_was_is_not_known_once_its_table_has_entered_another_result() -> None:
+    room = room_of([fact(1, 1, result(*HERE))])
+    room.apply(ruling(room, FineRuled(takes={room.play(HERE).players["east"]: 4}), HERE))
+    deal = event().bookings[HERE].deal
+    reopened = Ruled(round=2, deal=deal, author="Tao", role="table_arbiter", decision=Reopen(), reason="upside down")
+    room.apply(fact(1, 2, reopened))
+    room.apply(fact(1, 3, result(*HERE, OUTCOMES[2])))
+    assert [one.before for one in changes(room)] == [None, None]
+
+
+def test_who_sits_the_groups_of_a_deal_and_the_deadline_are_told_before_and_after() -> None:
+    room = room_of([])
+    for said in (Substitute(player="p07", name=name, first_round=3) for name in ("Ada", "Bo")):
+        room.apply(ruling(room, said))
+    room.apply(ruling(room, Fouled(groups=((1, 2), (3, 4))), deal=2))
+    room.apply(ruling(room, Deadline(at=AT)))
+    found = [(one.before, one.after) for one in changes(room)]
+    told = [[(one.sits, one.groups, one.until) for one in pair if one] for pair in found]
+    assert told == [
+        [("Player 7", (), None), ("Ada", (), None)],
+        [("Ada", (), None), ("Bo", (), None)],
+        [(None, (), None), (None, ((1, 2), (3, 4)), None)],
+        [(None, (), None), (None, (), AT)],
+    ]

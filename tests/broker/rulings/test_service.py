@@ -1,0 +1,272 @@
+"""Rulings from the desk: stored before they are told, once each, never over one that its author has not seen."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from broker.errors import StoreBroken
+from broker.protocol import (
+    Adjusted,
+    AnyDecision,
+    Award,
+    Deadline,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    LogMessage,
+    Refused,
+    Reopen,
+    Ruling,
+    SeatsPlayed,
+    Undo,
+    Void,
+    decision_kind,
+)
+from broker.rules import Outcome
+from broker.rulings import RulingAuthor, RulingDraft
+from broker.scorer.stored_event import open_stored_event
+from broker.store import STORE, copy_journal
+from broker.store.sqlite import SqliteJournal
+from tests.broker.rulings.ruled import HEAD, TABLE, correct, draft, told
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
+from tests.broker.scorer.small import OUTCOMES, event, whole_event, whole_log
+
+PLAY = (1, 2)
+HERE = event().bookings[PLAY]
+
+
+@pytest.fixture
+def played(hall: Hall) -> Hall:
+    """Give a hall in which the whole event was played."""
+    hall.hear(*whole_event())
+    hall.ear.forget()
+    return hall
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    """Give such a hall in which nothing is ever ruled."""
+    folder = tmp_path_factory.mktemp("untouched")
+    with open_journal(folder) as journal:
+        hall = make_hall(folder, journal)
+        hall.hear(*whole_event())
+        yield hall
+
+
+def give(hall: Hall, one: RulingDraft, author: RulingAuthor = HEAD) -> Any:  # noqa: ANN401 - an entry
+    """Rule, as the scorer's thread does."""
+    return hall.scorer.rulings.give(one, author)
+
+
+def refusal(hall: Hall, one: RulingDraft, author: RulingAuthor = HEAD) -> str:
+    """Give the code with which a ruling is refused, when it is looked at and when it is given; nothing is stored."""
+    height = hall.journal.height
+    with pytest.raises(Refused) as looked:
+        hall.scorer.rulings.effects(one, author)
+    with pytest.raises(Refused) as given:
+        give(hall, one, author)
+    assert (looked.value.code, hall.journal.height) == (given.value.code, height)
+    return given.value.code
+
+
+def test_a_ruling_is_told_once_it_is_stored_and_a_restart_comes_to_the_same(played: Hall) -> None:
+    room = played.scorer._room
+    one = draft(room, Void(), PLAY)
+    entry = give(played, one)
+    assert [type(message) for message in played.journal.messages()][-1] is Ruling
+    assert played.ear.story[0] == "hm/cup/ruling"
+    assert {f"hm/cup/traveller/{HERE.deal}", "hm/cup/standings", "hm/cup/assignment/1"} <= set(played.ear.story)
+    assert (entry.author, entry.at, entry.kind) == (HEAD.name, NOW, "void")
+    again = make_hall(played.folder, played.journal)
+    assert told(again.scorer._room) == told(room)
+    assert again.scorer.rulings.history() == played.scorer.rulings.history()
+
+
+def test_the_file_of_standings_follows(played: Hall) -> None:
+    player = HERE.players["east"]
+    before = (played.folder / "standings.csv").read_text(encoding="utf-8")
+    give(played, draft(played.scorer._room, FineRuled(takes={player: 99})))
+    after = (played.folder / "standings.csv").read_text(encoding="utf-8")
+    assert before != after
+    assert next(line for line in after.splitlines() if f",{player}," in line).split(",")[4] == "99"
+
+
+def test_of_two_who_rule_on_one_play_the_second_sees_a_conflict(played: Hall) -> None:
+    room = played.scorer._room
+    first, second = draft(room, Void(), PLAY), replace(draft(room, Void(), PLAY), id="ruling-other")
+    give(played, first, TABLE)
+    assert refusal(played, second) == "ruling_conflict"
+    give(played, replace(second, after=first.id))
+
+
+def test_what_is_sent_twice_is_given_once_and_an_id_is_nobody_elses(played: Hall) -> None:
+    one = draft(played.scorer._room, FineRuled(takes={HERE.players["east"]: 4}))
+    assert give(played, one) == give(played, one)
+    assert len(played.scorer.rulings.history()) == 1
+    with pytest.raises(Refused, match="id_reused"):
+        give(played, one, TABLE)
+    assert refusal(played, replace(one, id=whole_event()[0].id)) == "id_reused"
+
+
+def test_where_the_store_fails_nothing_was_ruled(
+    played: Hall, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, before = played.scorer._room, told(played.scorer._room)
+    monkeypatch.setattr(journal, "append", lambda *_: journal._store.execute("INSERT INTO nowhere"))
+    with pytest.raises(StoreBroken):
+        give(played, draft(room, Void(), PLAY))
+    assert (told(room), played.scorer.rulings.history(), played.ear.story) == (before, (), [])
+
+
+def test_a_copy_of_the_journal_and_a_reader_have_the_rulings_too(played: Hall, tmp_path: Path) -> None:
+    give(played, draft(played.scorer._room, Void(), PLAY))
+    folder = event_folder(tmp_path / "over", [])
+    other = SqliteJournal(folder / STORE, "cup")
+    assert copy_journal(played.journal, other) == played.journal.height
+    other.close()
+    assert told(open_stored_event(folder).room) == told(played.scorer._room)
+
+
+def test_the_effects_name_everybody_who_moves_and_nobody_else(played: Hall) -> None:
+    room = played.scorer._room
+    one = draft(room, correct(Outcome("self_drawn", {"north": 60}), room.results[PLAY].id), PLAY)
+    before = {line.name: line for line in room.standings()}
+    effects = played.scorer.rulings.effects(one, HEAD)
+    assert told(room) == told(make_hall(played.folder, played.journal).scorer._room)
+    give(played, one)
+    after = {line.name: line for line in room.standings()}
+    moved = {name for name in before if (before[name].imp, before[name].place) != (after[name].imp, after[name].place)}
+    assert {line.name for line in effects.players} == moved
+    for line in effects.players:
+        assert (line.place_before, line.place_after) == (before[line.name].place, after[line.name].place)
+        assert (line.imp_before, line.imp_after) == (before[line.name].imp, after[line.name].imp)
+    assert {play.deal for play in effects.plays} == {HERE.deal}
+
+
+@pytest.mark.parametrize(
+    "decision", [Void(), Adjusted(gives=dict.fromkeys(HERE.players.values(), 0))], ids=decision_kind
+)
+def test_over_the_head_arbiters_ruling_nobody_else_rules_but_imps_may_be_given_beside_it(
+    played: Hall, decision: AnyDecision
+) -> None:
+    room = played.scorer._room
+    give(played, draft(room, Void(), PLAY))
+    assert refusal(played, draft(room, decision, PLAY), TABLE) == "head_arbiter_only"
+    give(played, draft(room, FineRuled(takes={HERE.players["east"]: 4}), PLAY), TABLE)
+    give(played, draft(room, Undo(ruling="ruling-0000")))
+    give(played, draft(room, decision, PLAY), TABLE)
+
+
+@pytest.mark.parametrize(
+    "decision", [Award(gives={HERE.players["east"]: 99}), FineRuled(takes={HERE.players["east"]: 4})]
+)
+def test_imps_of_no_play_are_the_head_arbiters_to_give_and_to_take(played: Hall, decision: AnyDecision) -> None:
+    assert refusal(played, draft(played.scorer._room, decision), TABLE) == "head_arbiter_only"
+
+
+def test_after_the_correction_period_the_head_arbiter_alone_rules_and_until_then_nothing_is_final(hall: Hall) -> None:
+    def finals() -> list[bool]:
+        on_the_wire = (hall.ear.told(topic)["final"] for topic in ("/standings", "public/places"))
+        return [*on_the_wire, hall.scorer.feed.current.final]
+
+    hall.hear(*whole_event())
+    room = hall.scorer._room
+    assert finals() == [True] * 3
+    give(hall, draft(room, Deadline(at=NOW)))
+    hall.scorer.step(timeout=0)
+    assert finals() == [False] * 3
+    give(hall, draft(room, Void(), PLAY), TABLE)
+    hall.scorer._clock = lambda: NOW + 1
+    hall.scorer.rulings._clock = lambda: NOW + 1
+    hall.scorer.step(timeout=0)
+    assert finals() == [True] * 3
+    assert refusal(hall, draft(room, Void(), (2, 2)), TABLE) == "corrections_closed"
+    give(hall, draft(room, Void(), (2, 2)), HEAD)
+
+
+def test_what_the_head_arbiter_ruled_a_table_arbiter_does_not_take_back(played: Hall) -> None:
+    room = played.scorer._room
+    one = give(played, draft(room, Void(), PLAY))
+    assert refusal(played, draft(room, Undo(ruling=one.id)), TABLE) == "head_arbiter_only"
+    assert refusal(played, draft(room, Deadline(at=NOW)), TABLE) == "head_arbiter_only"
+    give(played, draft(room, Undo(ruling=one.id)))
+    assert refusal(played, draft(room, Undo(ruling=one.id))) == "nothing_to_undo"
+
+
+EAST, SOUTH = HERE.players["east"], HERE.players["south"]
+STRANGER = next(player for player in event().players if player not in HERE.players.values())
+
+
+@pytest.mark.parametrize(
+    ("decision", "where", "code"),
+    [
+        (Void(), {}, "subject_missing"),
+        (Void(), {"table": 1}, "subject_missing"),
+        (Void(), {"table": 1, "round": 99}, "unknown_play"),
+        (Void(), {"table": 99, "round": 1}, "unknown_play"),
+        (Void(), {"table": 1, "round": 2, "deal": HERE.deal % 4 + 1}, "unknown_play"),
+        (Fouled(groups=((1,), (2,))), {}, "subject_missing"),
+        (Fouled(groups=((1,), (2,))), {"deal": 99}, "unknown_deal"),
+        (Fouled(groups=((1, 2), (2,))), {"deal": 1}, "groups_wrong"),
+        (Fouled(groups=((1, 9),)), {"deal": 1}, "groups_wrong"),
+        (Award(gives={"p99": 3}), {}, "nobody_of_event"),
+        (Award(gives={STRANGER: 3}), {"table": 1, "round": 2}, "not_of_play"),
+        (Adjusted(gives={EAST: 3}), {"table": 1, "round": 2}, "gifts_missing"),
+        (SeatsPlayed(players={"east": EAST}), {"table": 1, "round": 2}, "seats_doubled"),
+        (SeatsPlayed(players=dict.fromkeys(HERE.players, EAST)), {"table": 1, "round": 2}, "seats_doubled"),
+        (DealPlayed(played=99, result=None), {"table": 1, "round": 2}, "unknown_deal"),
+        (DealPlayed(played=1, result=None), {"table": 1, "round": 2}, "ruling_conflict"),
+        (correct(OUTCOMES[1], "a-result-that-is-not"), {"table": 1, "round": 2}, "ruling_conflict"),
+        (Reopen(), {"table": 1, "round": 2}, "reopen_at_table"),
+        (Undo(ruling="no-such-ruling"), {}, "nothing_to_undo"),
+        (Deadline(at=NOW), {"table": 1, "round": 2}, "subject_missing"),
+    ],
+)
+def test_what_cannot_be_ruled_is_refused_by_code(untouched: Hall, decision: Any, where: Any, code: str) -> None:  # noqa: ANN401 - any form
+    room = untouched.scorer._room
+    after = room.last_word(PLAY) if (where.get("table"), where.get("round")) == PLAY else None
+    one = RulingDraft(id="ruling-bad-1", after=after, decision=decision, reason="because", **where)
+    assert refusal(untouched, one) == code
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"points": {"east": 1, "south": 0, "west": 0, "north": 0}}, "wrong_points"),
+        ({"win": "draw"}, "impossible_result"),
+    ],
+)
+def test_a_correction_is_held_to_the_rules(untouched: Hall, change: Any, code: str) -> None:  # noqa: ANN401 - fields
+    room = untouched.scorer._room
+    right = correct(OUTCOMES[1], room.results[PLAY].id)
+    assert refusal(untouched, draft(room, replace(right, **change), PLAY)) == code
+
+
+def test_a_table_is_told_to_leave_out_what_the_desk_has_settled_until_that_is_taken_back(hall: Hall) -> None:
+    room = hall.scorer._room
+    hall.hear(*whole_log(1)[:6])
+    give(hall, draft(room, Void(), (1, 1)))
+    assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1], [])
+    one = give(hall, draft(room, Void(), PLAY))
+    assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1, 2], [2])
+    assert make_hall(hall.folder, hall.journal).scorer._room.settled(1) == (2,)
+    give(hall, draft(room, Undo(ruling=one.id)))
+    assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1], [])
+
+
+def test_a_deal_put_in_the_place_of_another_is_what_the_table_is_told_to_play_and_may_play(hall: Hall) -> None:
+    room = hall.scorer._room
+    other = HERE.deal % 4 + 1
+    give(hall, draft(room, DealPlayed(played=other, result=None), PLAY))
+    assigned = {play["round"]: play["deal"] for play in hall.ear.told("assignment/1")["plays"]}
+    assert assigned == {round_: event().bookings[1, round_].deal for round_ in range(1, 5)} | {2: other}
+    (first,) = [one for one in whole_event() if one.table == 1 and one.id.endswith("-1")]
+    told_of = replace(first, fact=replace(first.fact, round=2, deal=other))
+    hall.hear(told_of)
+    assert isinstance(told_of, LogMessage)
+    assert hall.journal.height == 2
+    assert make_hall(hall.folder, hall.journal).scorer._room.replanned(1) == {2: other}

@@ -1,0 +1,367 @@
+"""Which device serves a table, whose clock is off, and how devices are."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.errors import NoDeviceWaits
+from broker.protocol import CLOCK_TOLERANCE_MS, Call, Confirmed, Lifecycle, LogMessage, clock_offset
+from broker.scorer.alerts import MOST_AT_ONCE
+from broker.scorer.devices import ClockWatch, HealthWatch, Serving
+from broker.scorer.grid import grid
+from broker.scorer.tables import FactTimes
+from broker.web.tables.carriers import carrying
+from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
+from tests.broker.scorer.small import event, fact, restored, result, state
+
+FIRST, SECOND = "kiosk-0001", "kiosk-0002"
+
+
+@contextmanager
+def open_hall(folder: Path) -> Iterator[Hall]:
+    """Start a scorer on the store in a folder; at the end it is gone."""
+    with open_journal(folder) as journal:
+        yield make_hall(folder, journal)
+
+
+def served(hall: Hall, table: int = 1) -> dict[str, Any]:
+    """Give what a table was told last."""
+    said = [json.loads(body) for topic, body, _ in hall.ear.said if topic == f"hm/cup/served/{table}"]
+    return {name: said[-1][name] for name in ("device", "refused", "calls_before")}
+
+
+def test_a_second_device_is_refused_with_its_facts_and_both_are_told(hall: Hall) -> None:
+    hall.hear(state(1), state(1, device=SECOND))
+    assert served(hall) == {"device": FIRST, "refused": SECOND, "calls_before": None}
+    hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+    assert hall.ear.told("receipt/1")["upto"] == 0
+    assert [one["code"] for one in hall.ear.told("receipt/1")["refused"]] == ["another_device"]
+    assert hall.alerts() == [("two_devices", 1), ("another_device", 1)]
+    hall.hear(replace(fact(1, 1, restored(1), id_="of-the-first"), device=FIRST))
+    assert hall.ear.told("receipt/1")["upto"] == 1
+
+
+def test_what_a_refused_device_says_of_itself_shows_nowhere(hall: Hall) -> None:
+    hall.hear(state(1), replace(state(1, device=SECOND), state="finished", health={"camera": "camera_failed"}))
+    (card,) = [table for table in hall.scorer.feed.current.tables if table.table == 1]
+    assert (card.state, card.health) == ("playing", {})
+
+
+@pytest.mark.parametrize("end", ["lost", "disconnected"])
+def test_once_the_first_is_gone_the_second_is_let_in_when_it_asks_and_the_first_refused_when_it_comes_back(
+    hall: Hall, end: Lifecycle
+) -> None:
+    hall.hear(state(1), state(1, device=SECOND), state(1, lifecycle=end))
+    assert served(hall)["device"] == FIRST  # nobody has asked
+    hall.hear(state(1, device=SECOND, count=2))
+    assert served(hall) == {"device": SECOND, "refused": None, "calls_before": None}
+    hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+    assert hall.ear.told("receipt/1")["upto"] == 1
+    hall.hear(state(1, start=2))
+    assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
+
+
+def test_a_device_that_was_away_is_still_the_one_though_another_waits(hall: Hall) -> None:
+    hall.hear(state(1), state(1, device=SECOND), state(1, lifecycle="lost"), state(1, count=2))
+    hall.hear(state(1, device=SECOND, count=2))
+    assert served(hall) == {"device": FIRST, "refused": SECOND, "calls_before": None}
+
+
+def test_a_last_will_that_comes_late_lets_nobody_in(hall: Hall) -> None:
+    hall.hear(state(1, start=2), state(1, start=1, lifecycle="lost"), state(1, device=SECOND))
+    assert served(hall)["device"] == FIRST
+
+
+def test_a_dead_devices_facts_are_taken_from_the_one_that_has_them_now(hall: Hall) -> None:
+    """Who sends is asked, not who found out; and what is stored is the same whoever has sent it."""
+    once = fact(1, 1, restored(1))
+    hall.hear(state(1), replace(once, device=FIRST), state(1, lifecycle="lost"), state(1, device=SECOND))
+    hall.hear(replace(once, device=SECOND))
+    assert (hall.ear.told("receipt/1")["upto"], hall.ear.told("receipt/1")["refused"]) == (1, [])
+    assert [*hall.journal.messages()] == [once]
+
+
+def test_what_a_device_was_refused_for_is_told_no_more_once_it_serves_the_table_and_its_number_clashes(
+    hall: Hall,
+) -> None:
+    late = replace(fact(1, 1, restored(1), id_="of-the-second"), device=SECOND)
+    hall.hear(state(1), late, replace(fact(1, 1, restored(1), id_="of-the-first"), device=FIRST))
+    hall.hear(state(1, lifecycle="lost"), state(1, device=SECOND, count=2))
+    hall.hear(late)
+    refused = hall.ear.told("receipt/1")["refused"]
+    assert [(one["id"], one["code"]) for one in refused] == [("of-the-second", "conflict")]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([FIRST, SECOND]), st.sampled_from(["ready", "alert", "lost", "disconnected"])))
+)
+def test_a_table_passes_from_a_device_to_another_only_once_the_first_is_gone(
+    said: list[tuple[str, Lifecycle]],
+) -> None:
+    serving, gone = Serving(), set[str]()
+    for at, (device, lifecycle) in enumerate(said):
+        before, _ = serving.of(1)
+        serving.hear(state(1, device=device, lifecycle=lifecycle, count=at + 1))
+        after, _ = serving.of(1)
+        assert after == before or before is None or before in gone
+        gone = gone | {device} if lifecycle in ("lost", "disconnected") else gone - {device}
+        assert after is None or not serving.refuses(1, after)
+
+
+def call(table: int, seq: int, *, is_open: bool) -> Any:  # noqa: ANN401 - a message
+    return fact(table, seq, Call(round=1, deal=event().bookings[table, 1].deal, open=is_open))
+
+
+def test_each_calling_table_is_told_its_place_and_told_again_when_it_moves_up(hall: Hall) -> None:
+    hall.scorer._clock = iter(range(10_000)).__next__
+    for table in (3, 1, 2):
+        hall.hear(call(table, 1, is_open=True))
+    assert [served(hall, table)["calls_before"] for table in (3, 1, 2)] == [0, 1, 2]
+    hall.ear.said.clear()
+    hall.hear(call(1, 2, is_open=False))
+    told = [topic for topic, _, _ in hall.ear.said if "/served/" in topic]
+    assert told == ["hm/cup/served/1", "hm/cup/served/2"]
+    assert [served(hall, table)["calls_before"] for table in (1, 2)] == [None, 1]
+
+
+def test_a_scorer_that_starts_again_tells_the_places_when_the_broker_is_there(hall: Hall) -> None:
+    hall.hear(call(2, 1, is_open=True))
+    hall.ear.said.clear()
+    hall.connect(up=True)
+    assert [served(hall, table)["calls_before"] for table in (1, 2)] == [None, 0]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([FIRST, SECOND]), st.sampled_from(["ready", "alert", "lost", "disconnected"])))
+)
+def test_a_scorer_that_starts_again_knows_what_it_knew_of_devices(said: list[tuple[str, Lifecycle]]) -> None:
+    serving = Serving()
+    for at, (device, lifecycle) in enumerate(said):
+        serving.hear(state(1, device=device, lifecycle=lifecycle, count=at + 1))
+        again = Serving({"1": serving.written(1), "of no table": "{}", "2": "nonsense"})
+        assert (again.written(1), again.written(2)) == (serving.written(1), "null")
+
+
+def test_an_idle_device_that_speaks_first_after_a_restart_of_the_scorer_is_refused_still(tmp_path: Path) -> None:
+    with open_hall(tmp_path) as hall:
+        hall.hear(state(1), state(1, device=SECOND))
+    with open_hall(tmp_path) as hall:
+        hall.hear(state(1, device=SECOND, count=2))
+        assert served(hall) == {"device": FIRST, "refused": SECOND, "calls_before": None}
+        hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+        assert hall.ear.told("receipt/1")["upto"] == 0
+        hall.hear(replace(fact(1, 1, restored(1), id_="of-the-first"), device=FIRST))
+        assert hall.ear.told("receipt/1")["upto"] == 1
+
+
+def test_a_table_is_handed_over_to_the_device_that_waits_and_back_and_a_restart_knows_it(tmp_path: Path) -> None:
+    with open_hall(tmp_path) as hall:
+        hall.hear(state(1), state(1, device=SECOND))
+        hall.scorer.devices.hand_over(1, SECOND)
+        assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
+    with open_hall(tmp_path) as hall:
+        hall.hear(state(1, count=3), state(1, lifecycle="lost"))  # the first asks, and is switched off
+        assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
+        hall.hear(replace(fact(1, 1, restored(1)), device=SECOND))
+        assert hall.ear.told("receipt/1")["upto"] == 1
+        hall.scorer.devices.hand_over(1, FIRST)
+        assert served(hall)["device"] == FIRST
+
+
+def test_where_no_device_waits_nothing_is_handed_over(hall: Hall) -> None:
+    hall.hear(state(1))
+    for table, to in ((1, FIRST), (1, SECOND), (2, FIRST)):
+        with pytest.raises(NoDeviceWaits):
+            hall.scorer.devices.hand_over(table, to)
+    assert hall.scorer.devices.serving.of(1) == (FIRST, None)
+
+
+DAY: Final = 86_400_000
+MINUTE: Final = 60_000
+
+Offs = tuple[int, ...]
+"""By how much the clock of each table is wrong."""
+
+
+def day() -> list[LogMessage]:
+    """Give what the four tables say in a round and a half, with the true times: two calls, three results."""
+    first, second = ({table: event().bookings[table, round_].deal for table in range(1, 5)} for round_ in (1, 2))
+    said = [fact(table, 1, restored(table)) for table in range(1, 5)]
+    said += [fact(table, 2, Confirmed(round=1, deal=first[table])) for table in range(1, 5)]
+    said += [fact(table, 3, result(table)) for table in (2, 1, 4)]
+    said += [fact(3, 3, Call(round=1, deal=first[3], open=True)), fact(2, 4, restored(2, 2))]
+    said += [fact(2, 5, Confirmed(round=2, deal=second[2])), fact(1, 4, Call(round=1, deal=first[1], open=True))]
+    return [replace(message, at=NOW + at * MINUTE) for at, message in enumerate(said)]
+
+
+def hear(hall: Hall, offs: Offs) -> None:
+    """Let the day be told as it goes, by tables whose clocks are off."""
+    for message in day():
+        hall.scorer._clock = partial(int, message.at)
+        hall.hear(replace(message, at=message.at + offs[message.table - 1]))
+
+
+def seen_by_desk(hall: Hall) -> object:
+    """Give all that the room is told by a clock: calls, clocks, plays, grid, and when the round will be over."""
+    hall.hear(*(replace(state(table), calling=table in hall.scorer.times.calling) for table in range(1, 5)))
+    scorer, view = hall.scorer, hall.scorer.feed.current
+    cells = [[cell.stage for cell in row.cells] for row in grid(scorer.moment, view.tables).rows]
+    plays = [(play.table, play.round, play.at) for play in view.plays]
+    times = scorer.times.queue(), dict(scorer.times.calling), dict(scorer.times.playing)
+    return times, plays, cells, carrying(scorer.moment, view.tables, NOW + 20 * MINUTE)
+
+
+@pytest.mark.parametrize("offs", [(DAY, -DAY, 0, DAY), (-DAY, DAY, -DAY, -DAY), (-DAY, -DAY, -DAY, DAY)])
+def test_a_room_whose_clocks_are_a_day_off_is_told_as_one_whose_clocks_are_right(tmp_path: Path, offs: Offs) -> None:
+    found = []
+    for number, of in enumerate((offs, (0, 0, 0, 0))):
+        (folder := tmp_path / str(number)).mkdir()
+        with open_journal(folder) as journal:
+            hear(hall := make_hall(folder, journal), of)
+            found.append(seen_by_desk(hall))
+        with open_journal(folder) as journal:
+            found.append(seen_by_desk(make_hall(folder, journal)))
+    assert found == [found[-1]] * 4
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 10**6), st.integers(0, 10**6))))
+def test_a_time_that_is_believed_is_never_later_than_it_was_heard_nor_before_the_fact_before(
+    said: list[tuple[int, int, int]],
+) -> None:
+    clocks, before, now = FactTimes(), dict[int, int](), 0
+    for seq, (table, at, later) in enumerate(said, 1):
+        now += later
+        believed = clocks.believed(fact(table, seq, result(table), at=at), now).at
+        assert (believed <= now, believed >= before.get(table, 0)) == (True, True)
+        before[table] = believed
+
+
+def test_what_a_table_tells_late_was_when_its_clock_says() -> None:
+    """Offline for an hour: its calls have waited as long as they have."""
+    clocks = FactTimes()
+    clocks.believed(fact(1, 1, restored(1), at=NOW), NOW)
+    late = [fact(1, seq, result(1), at=NOW + seq * MINUTE) for seq in (2, 3, 4)]
+    assert [clocks.believed(message, NOW + 60 * MINUTE) for message in late] == late
+
+
+def clocks_told(hall: Hall) -> list[tuple[str, str]]:
+    """Give code and text of what was told of clocks since the last look."""
+    alerts = [(one.code, one.text) for one in hall.ear.heard("alert")]  # type: ignore[attr-defined]  # alerts all
+    hall.ear.forget()
+    return [one for one in alerts if one[0].startswith("clock_")]
+
+
+def says(hall: Hall, at: int, heard: int | None = None, table: int = 1, count: int = 1) -> None:
+    """Let a table say of itself at a time by its clock, having heard a receipt of a time by ours."""
+    hall.hear(replace(state(table, count=count), at=at, heard=heard))
+
+
+def test_a_clock_that_is_ahead_is_told_once_and_once_when_it_is_right_again(hall: Hall) -> None:
+    for count, later in enumerate((0, 1, 2)):
+        says(hall, NOW + DAY + later, count=count)
+    assert clocks_told(hall) == [("clock_ahead", "table 1: its clock is 24 h 00 min ahead of the scorer's")]
+    says(hall, NOW, heard=NOW, count=4)
+    assert clocks_told(hall) == [("clock_right", "table 1: its clock is right again")]
+
+
+def test_a_clock_that_is_behind_is_known_by_the_receipt_that_it_has_heard(hall: Hall) -> None:
+    says(hall, NOW - DAY)
+    assert clocks_told(hall) == []  # it may have waited in the broker for a day
+    says(hall, NOW - DAY, heard=NOW, count=2)
+    assert clocks_told(hall) == [("clock_behind", "table 1: its clock is 24 h 00 min behind the scorer's")]
+
+
+@pytest.mark.parametrize("off", [CLOCK_TOLERANCE_MS, -CLOCK_TOLERANCE_MS, 0])
+def test_two_minutes_are_not_far(hall: Hall, off: int) -> None:
+    says(hall, NOW + off, heard=NOW)
+    assert clocks_told(hall) == []
+
+
+@given(st.integers(0, DAY), st.integers(0, DAY))
+def test_a_state_of_a_right_clock_raises_no_alarm_however_long_it_waited(waited: int, before: int) -> None:
+    """The receipt is older than the state, and the state than its being heard."""
+    said = replace(state(1), at=NOW - waited, heard=NOW - waited - before)
+    assert clock_offset(said, NOW) == 0
+
+
+def test_clocks_that_are_off_at_more_tables_than_are_told_at_once_are_all_told() -> None:
+    watch = ClockWatch()
+    for table in (1, 2, 3):
+        watch.hear(replace(state(table), at=NOW + DAY), NOW)
+    first, *others = watch.concerns()
+    watch.told([first])
+    assert watch.concerns() == others
+
+
+def test_a_receipt_tells_the_time_by_which_a_table_finds_out(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)))
+    assert hall.ear.told("receipt/1")["at"] == NOW
+
+
+def alerts_sent(hall: Hall) -> list[tuple[str, str]]:
+    """Give code and text of the alerts that were published since the last look."""
+    alerts = [(one.code, one.text) for one in hall.ear.heard("alert")]  # type: ignore[attr-defined]  # alerts all
+    hall.ear.forget()
+    return alerts
+
+
+def test_a_device_that_is_unwell_is_told_once_and_when_it_is_well_again(hall: Hall) -> None:
+    ill = replace(state(1, count=1), health={"buttons": "device_unplugged"})
+    hall.hear(ill)
+    assert alerts_sent(hall) == [("device_unwell", "table 1: buttons: device_unplugged")]
+    hall.hear(replace(ill, count=2, unsent=3))
+    assert alerts_sent(hall) == []
+    hall.hear(replace(ill, count=3, health={}))
+    assert alerts_sent(hall) == [("device_well", "table 1: buttons is well again")]
+
+
+def test_of_several_parts_only_what_is_news_is_told(hall: Hall) -> None:
+    hall.hear(replace(state(1), health={"camera": "camera_gone", "button-east": "button_stuck"}))
+    assert alerts_sent(hall) == [("device_unwell", "table 1: camera: camera_gone; button-east: button_stuck")]
+    hall.hear(replace(state(1, count=2), health={"camera": "camera_gone", "scanner": "device_unplugged"}))
+    assert alerts_sent(hall) == [("device_unwell", "table 1: scanner: device_unplugged; button-east is well again")]
+
+
+def test_a_device_that_comes_and_goes_is_told_each_time_however_soon(hall: Hall) -> None:
+    for count in range(4):
+        hall.hear(replace(state(1, count=count + 1), health={} if count % 2 else {"buttons": "device_unplugged"}))
+    assert [code for code, _ in alerts_sent(hall)] == ["device_unwell", "device_well"] * 2
+
+
+def test_what_came_and_went_within_one_batch_is_told_as_neither(hall: Hall) -> None:
+    hall.hear(replace(state(1), health={"buttons": "device_unplugged"}), state(1, count=2))
+    assert alerts_sent(hall) == []
+
+
+def test_a_table_that_is_lost_is_not_told_to_be_well(hall: Hall) -> None:
+    hall.hear(replace(state(1), health={"buttons": "box_silent"}))
+    hall.hear(state(1, lifecycle="lost", count=0))
+    assert [code for code, _ in alerts_sent(hall)] == ["device_unwell", "table_lost"]
+
+
+def test_what_the_scorer_has_refused_is_told_as_refused_and_not_as_health(hall: Hall) -> None:
+    hall.hear(replace(state(1), health={"refused": "not_planned"}))
+    assert alerts_sent(hall) == []
+
+
+def test_what_is_too_much_for_one_batch_is_told_with_the_next() -> None:
+    watch = HealthWatch()
+    for table in range(1, MOST_AT_ONCE + 6):
+        watch.hear(replace(state(1), table=table, health={"buttons": "box_silent"}))
+    first = watch.concerns()[:MOST_AT_ONCE]
+    watch.told(first)
+    assert [one.table for one in watch.concerns()] == list(range(MOST_AT_ONCE + 1, MOST_AT_ONCE + 6))
+
+
+def test_a_hostile_text_is_cut_to_what_an_alert_can_hold(hall: Hall) -> None:
+    hall.hear(replace(state(1), health={f"part-{number}": "x" * 500 for number in range(16)}))
+    ((code, text),) = alerts_sent(hall)
+    assert (code, len(text)) == ("device_unwell", 500)

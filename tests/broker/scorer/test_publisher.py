@@ -1,0 +1,167 @@
+"""Public copies of travellers and standings, and receipts."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.protocol import Deadline, PublicStandings, PublicTraveller, Receipt, Reopen, Ruled, decode_on_topic
+from broker.scorer.intake import MOST_MISSING, Intake
+from broker.scorer.publisher import MessageBuilder, Outgoing, PublicCopies
+from broker.scorer.state import EventState
+from tests.broker.rulings.ruled import AT, room_of, ruling
+from tests.broker.scorer.hall import Hall, make_hall, open_journal
+from tests.broker.scorer.small import OUTCOMES, event, fact, restored, result, sent, whole_event
+
+ROUND = 4
+DEAL = event().bookings[1, ROUND].deal
+
+
+def said(messages: list[Outgoing]) -> list[tuple[int, bool, int] | int]:
+    """Give of each traveller its deal, whether it is complete, and its plays; of standings the plays that count."""
+    found: list[tuple[int, bool, int] | int] = []
+    for one in messages:
+        _, message = decode_on_topic(one.topic, one.payload)
+        if isinstance(message, PublicTraveller):
+            found.append((message.deal, message.complete, len(message.plays)))
+        elif isinstance(message, PublicStandings):
+            found.append(message.plays_in)
+    return found
+
+
+def test_a_deal_that_goes_back_under_the_embargo_is_taken_back_and_told_again_when_it_is_complete() -> None:
+    facts = whole_event()
+    room = EventState(event())
+    room.load(facts)
+    publication = PublicCopies(MessageBuilder(event(), "store"))
+    tables, plays = event().expected[DEAL], len(event().plan.plays)
+    told = [*publication.of(room, [DEAL], 1, AT), *publication.standings(room, 1, AT)]
+    assert said(told) == [(DEAL, True, tables), plays]
+    seq = sum(one.table == 1 for one in facts)
+    reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
+    room.apply(fact(1, seq + 1, reopen))
+    assert said([*publication.of(room, [DEAL], 2, AT)]) == [(DEAL, False, 0), plays - tables]
+    assert said([*publication.of(room, [DEAL], 3, AT)]) == []
+    room.apply(fact(1, seq + 2, result(1, ROUND, OUTCOMES[2])))
+    assert said([*publication.of(room, [DEAL], 4, AT)]) == [(DEAL, True, tables)]
+    assert said([*publication.standings(room, 4, AT), *publication.standings(room, 4, AT)]) == [plays]
+
+
+def test_what_a_scorer_before_this_one_has_told_is_taken_back_even_if_it_was_not_told_again() -> None:
+    facts = whole_event()
+    room = EventState(event())
+    room.load(facts)
+    publication = PublicCopies(MessageBuilder(event(), "store"))
+    publication.note(room, [DEAL])
+    seq = sum(one.table == 1 for one in facts)
+    reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
+    room.apply(fact(1, seq + 1, reopen))
+    left = len(event().plan.plays) - event().expected[DEAL]
+    assert said([*publication.of(room, [DEAL], 1, AT)]) == [(DEAL, False, 0), left]
+
+
+def test_public_standings_are_provisional_while_corrections_run_and_are_told_again_when_they_end() -> None:
+    room, publication = room_of(), PublicCopies(MessageBuilder(event(), "store"))
+
+    def finals(now: int) -> list[bool]:
+        told = [decode_on_topic(one.topic, one.payload)[1] for one in publication.standings(room, 1, now)]
+        return [one.final for one in told if isinstance(one, PublicStandings)]
+
+    assert (finals(AT), finals(AT)) == ([True], [])
+    room.apply(ruling(room, Deadline(at=AT)))
+    assert (finals(AT), finals(AT), finals(AT + 1), finals(AT + 1)) == ([False], [], [True], [])
+
+
+def receipt(*seqs: int) -> Receipt:
+    """Give the receipt of a table of which these facts have come."""
+    intake = Intake(event(), [])
+    for seq in seqs:
+        told = fact(1, seq, restored(1))
+        verdict = intake.judge(*sent(told))
+        assert verdict.new
+        intake.take(told)
+    said = MessageBuilder(event(), "store-0001").receipt(1, intake.books[1], 7)
+    _, message = decode_on_topic(said.topic, said.payload)
+    assert isinstance(message, Receipt)
+    assert (said.topic, said.retain, message.seq, message.table) == ("hm/cup/receipt/1", True, 7, 1)
+    return message
+
+
+def safe(message: Receipt) -> set[int]:
+    """Give the numbers that a receipt calls safe."""
+    return set(range(1, message.upto + 1)) - set(message.gaps)
+
+
+def test_before_anything_nothing_is_safe() -> None:
+    message = receipt()
+    assert (message.upto, message.gaps, message.taken, message.refused) == (0, (), (), ())
+
+
+def test_all_up_to_the_highest_but_the_gaps_is_safe() -> None:
+    message = receipt(1, 2, 5, 7)
+    assert (message.upto, message.gaps) == (7, (3, 4, 6))
+    assert [one.seq for one in message.taken] == [1, 2, 5, 7]
+
+
+def test_as_much_as_may_be_missing_can_be_listed() -> None:
+    message = receipt(MOST_MISSING, MOST_MISSING + 1, MOST_MISSING + 2)
+    assert (len(message.gaps), message.upto) == (MOST_MISSING - 1, MOST_MISSING + 2)
+    assert safe(message) == {MOST_MISSING, MOST_MISSING + 1, MOST_MISSING + 2}
+
+
+@given(st.sets(st.integers(1, MOST_MISSING), min_size=1, max_size=6))
+def test_what_a_receipt_calls_safe_is_what_has_been_taken(seqs: set[int]) -> None:
+    assert safe(receipt(*sorted(seqs))) == seqs
+
+
+def test_a_store_has_a_name_of_its_own_that_receipts_and_plans_carry(tmp_path: Path) -> None:
+    names = []
+    for folder in (tmp_path / "one", tmp_path / "one", tmp_path / "other"):
+        folder.mkdir(exist_ok=True)
+        with open_journal(folder) as journal:
+            hall = make_hall(folder, journal)
+            hall.connect(up=True)
+            told = {hall.ear.told(topic)["store"] for topic in ("receipt/1", "assignment/1")}
+            assert told == {journal.store}
+            names.append(journal.store)
+    assert (names[0] == names[1], names[1] == names[2]) == (True, False)
+
+
+def test_a_batch_with_many_facts_of_a_table_gives_it_one_receipt(hall: Hall) -> None:
+    hall.hear(*(fact(table, seq, restored(table)) for seq in (1, 2, 4) for table in (1, 2)))
+    receipts = [message for message in hall.ear.heard("receipt/1") if isinstance(message, Receipt)]
+    assert [(one.upto, one.gaps, [t.seq for t in one.taken]) for one in receipts] == [(4, (3,), [1, 2, 4])]
+
+
+def test_a_gap_that_is_filled_is_no_gap(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)), fact(1, 3, restored(1)))
+    assert hall.ear.told("receipt/1")["gaps"] == [2]
+    hall.hear(fact(1, 2, restored(1)))
+    assert (hall.ear.told("receipt/1")["gaps"], hall.ear.told("receipt/1")["upto"]) == ([], 3)
+
+
+def test_a_receipt_says_how_high_the_journal_is(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)), fact(2, 1, restored(2)))
+    hall.hear(fact(1, 2, restored(1)))
+    assert [hall.ear.told(f"receipt/{table}")["seq"] for table in (1, 2)] == [3, 2]
+
+
+def test_a_table_that_said_nothing_gets_no_receipt_until_the_next_connection(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)))
+    assert hall.ear.heard("receipt/2") == []
+
+
+def test_what_was_refused_is_still_named_after_a_restart(hall: Hall) -> None:
+    hall.hear(fact(1, 1, restored(1)), fact(1, 1, restored(1), id_="t1-another"))
+    again = make_hall(hall.folder, hall.journal)
+    again.connect(up=True)
+    assert [(one["seq"], one["code"]) for one in again.ear.told("receipt/1")["refused"]] == [(1, "conflict")]
+
+
+def test_what_was_refused_first_and_taken_later_is_not_named_after_a_restart(hall: Hall) -> None:
+    far = fact(1, MOST_MISSING + 1, restored(1))
+    hall.hear(far)
+    hall.hear(fact(1, 1, restored(1)), far)
+    again = make_hall(hall.folder, hall.journal)
+    again.connect(up=True)
+    assert again.ear.told("receipt/1")["refused"] == []

@@ -1,0 +1,349 @@
+"""Travellers, standings, players' and teams' sheets, receipts and the grid."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from broker.protocol import (
+    SEATS,
+    AnyDecision,
+    Award,
+    Correct,
+    DealPlayed,
+    Fine,
+    FineRuled,
+    LogMessage,
+    Reopen,
+    Seat,
+    SeatsPlayed,
+    Void,
+    receipt_code,
+)
+from broker.rules import Outcome
+from broker.scorer.grid import grid
+from broker.scorer.sheets import ReceiptIndex, TeamSheet, deal_sheet, play_line, player_sheet, receipt_sheet, team_sheet
+from broker.scorer.snapshot import Embargo, Snapshot, open_part
+from broker.scorer.standings import MOST_DEALS, standings_history, standings_table
+from broker.scorer.state import EventState
+from broker.scoring import ScoredPlay, entry_bounds
+from tests.benchmarks.scorer.large import large_event, plays
+from tests.broker.rulings.ruled import AT, correct, ruling
+from tests.broker.scorer.folders import until_round
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, whole_event
+from tests.broker.scorer.team_event import TEAMS, said, seated, team_event
+from tests.broker.web.sample import table as table_view
+from tests.examples import COSTLY
+
+PLAYS = tuple((play.table, play.round) for play in event().plan.plays)
+a_play = st.tuples(st.sampled_from(PLAYS), st.sampled_from(OUTCOMES), st.booleans(), st.booleans())
+Said = tuple[tuple[int, int], Outcome, bool, bool]
+
+
+def moment_of(plays: list[Said]) -> Snapshot:
+    """Give the moment after these plays: which, how it ended, whether North is fined, whether it lay otherwise."""
+    room = EventState(event())
+    for (table, round_), outcome, fined, fouled in {play[0]: play for play in plays}.values():
+        room.apply(fact(table, 2 * round_ - 1, restored(table, round_, OTHER_FORM if fouled else None)))
+        fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if fined else {}
+        room.apply(fact(table, 2 * round_, result(table, round_, outcome, fines)))
+    return room.moment()
+
+
+def whole() -> Snapshot:
+    room = EventState(event())
+    room.load(whole_event())
+    return room.moment()
+
+
+moments = st.lists(a_play, max_size=20).map(moment_of)
+
+
+@given(moments)
+def test_a_line_of_a_traveller_is_the_line_that_is_made_alone(moment: Snapshot) -> None:
+    for deal in event().expected:
+        sheet = deal_sheet(moment, deal)
+        listed = [play for group in sheet.groups for play in group.plays]
+        assert [play_line(moment, deal, play.table) for play in listed] == listed
+        assert (sheet.plays_in + len(sheet.missing), sheet.complete) == (sheet.expected, not sheet.missing)
+
+
+@given(moments)
+def test_a_datum_is_the_exact_mean_of_its_group(moment: Snapshot) -> None:
+    for deal in event().expected:
+        for group in deal_sheet(moment, deal).groups:
+            if group.datum is None:
+                assert len(group.plays) == 1
+                assert {line.imp for line in group.plays[0].seats.values()} <= {None, 0}
+            for seat, datum in (group.datum or {}).items():
+                points = [play.seats[seat].points or 0 for play in group.plays]
+                assert Fraction(datum) == Fraction(sum(points), len(points))
+
+
+@given(moments)
+def test_a_players_plays_add_up_to_the_players_line_in_the_standings(moment: Snapshot) -> None:
+    standings = standings_table(moment, AT)
+    for rung in standings.rungs:
+        sheet = player_sheet(moment, standings, rung.player)
+        told = [play.line.net for play in sheet.plays]
+        assert sum((Fraction(imp or 0) for imp in told), Fraction()) == Fraction(rung.imp)
+        assert (sheet.rung, len(sheet.plays) + sheet.to_come) == (rung, rung.plays_expected)
+
+
+@given(moments)
+def test_the_places_within_reach_are_those_of_the_scoring(moment: Snapshot) -> None:
+    there = {(play.deal, play.table) for row in moment.ledger.rows.values() for play in row.group.members}
+    missing = [
+        ScoredPlay(play.deal, play.table, play.players, None)
+        for play in event().plan.plays
+        if (play.deal, play.table) not in there
+    ]
+    told = {rung.player: (rung.best, rung.worst) for rung in standings_table(moment, AT).rungs}
+    assert told == {name: (one.best, one.worst) for name, one in entry_bounds(moment.ledger, missing).items()}
+
+
+@given(moments)
+def test_the_open_part_is_the_moment_as_if_the_other_deals_had_not_been_played(moment: Snapshot) -> None:
+    open_ = open_part(moment)
+    assert open_.by_deal.keys() == moment.complete
+    assert standings_table(open_part(open_), AT) == standings_table(open_, AT)
+    for deal in moment.complete:
+        assert deal_sheet(open_, deal) == deal_sheet(moment, deal)
+
+
+def test_a_ruling_that_moves_no_points_is_on_the_public_pages_too() -> None:
+    embargo, room = Embargo(), EventState(event())
+    room.load(whole_event())
+    before = room.moment()
+    deal, points = event().bookings[1, 2].deal, room.play((1, 2)).points
+    parts, shown = before.parts(deal), deal_sheet(embargo.open_part(before), deal)
+    room.apply(
+        ruling(room, Correct(replaces=None, win="draw", winners={}, discarder=None, points=dict(points or {})), (1, 2))
+    )
+    now = room.moment()
+    assert deal_sheet(embargo.open_part(now), deal) == deal_sheet(now, deal) != shown
+    assert now.parts(deal) != parts
+
+
+def test_a_ruling_on_a_deal_under_embargo_makes_no_public_page_anew() -> None:
+    embargo, room = Embargo(), EventState(event())
+    room.load(until_round(3))
+    deal = next(deal for deal in event().expected if 0 < room.plays_of(deal) < room.expected(deal))
+    place = next(key for key in room.plays_with(deal) if key in room.results)
+    shown = embargo.open_part(room.moment())
+    room.apply(ruling(room, correct(OUTCOMES[2], None), place))
+    assert embargo.open_part(room.moment()) is shown
+
+
+@given(st.permutations(whole_event()), st.lists(st.integers(0, len(whole_event()) - 1), max_size=3))
+@COSTLY
+def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[LogMessage], ruled: list[int]) -> None:
+    embargo, room, player = Embargo(), EventState(event()), next(iter(event().players))
+    decisions: list[AnyDecision] = [Reopen(), FineRuled(takes={player: 8}), Void()]
+    for at, message in enumerate(facts):
+        room.apply(message)
+        for decision in (one for when, one in zip(ruled, decisions, strict=False) if when == at):
+            room.apply(ruling(room, decision, None if isinstance(decision, FineRuled) else PLAYS[0]))
+        told, anew = embargo.open_part(room.moment()), open_part(room.moment())
+        columns = zip(told.ledger.totals.columns, anew.ledger.totals.columns, strict=True)
+        assert [one.tolist() == other.tolist() for one, other in columns] == [True] * 4
+        assert (told.by_deal, told.unplayed, told.complete) == (anew.by_deal, anew.unplayed, anew.complete)
+
+
+@given(moments)
+def test_the_course_ends_where_the_standings_are(moment: Snapshot) -> None:
+    rungs = standings_table(moment, AT).rungs
+    way = standings_history(moment, [rung.player for rung in rungs])
+    if way.deals:
+        assert [Fraction(line.imps[-1]) for line in way.lines] == [Fraction(rung.imp) for rung in rungs]
+
+
+def test_a_deal_or_a_player_that_is_not_there_is_no_sheet() -> None:
+    with pytest.raises(KeyError):
+        deal_sheet(whole(), 99)
+    with pytest.raises(KeyError):
+        player_sheet(whole(), standings_table(whole(), AT), "nobody")
+
+
+def test_a_fouled_deal_has_its_groups_the_one_as_dealt_first() -> None:
+    sheet = deal_sheet(whole(), event().bookings[3, 2].deal)
+    assert [(group.as_dealt, len(group.plays)) for group in sheet.groups] == [(True, 3), (False, 1)]
+    assert {line.imp for line in sheet.groups[1].plays[0].seats.values()} == {0}
+
+
+def test_every_result_is_found_by_its_code_and_equals_what_was_confirmed() -> None:
+    moment, index = whole(), ReceiptIndex()
+    for message in moment.results.values():
+        assert index.find(moment, receipt_code(message)) == message
+        assert receipt_sheet(moment, message).equal is True
+    assert index.find(moment, "AAAA-AAAA-AAAA-AAAA") is None
+
+
+def test_a_result_that_is_published_otherwise_says_so() -> None:
+    moment = whole()
+    key, message = next(iter(moment.results.items()))
+    other = fact(message.table, message.seq, result(*key, OUTCOMES[0], {"east": Fine(imp=8, reason="false hu")}))
+    published = Snapshot(moment.event, moment.ledger, {**moment.results, key: other}, moment.complete)
+    assert receipt_sheet(published, other).equal is False
+
+
+def test_of_a_play_that_was_ruled_to_be_of_another_deal_a_receipt_says_only_that_it_is_stored() -> None:
+    room = EventState(event())
+    room.load(whole_event())
+    message, deal = room.results[1, 1], event().bookings[1, 1].deal
+    room.apply(ruling(room, DealPlayed(played=deal % 4 + 1, result=message.id), (1, 1)))
+    sheet = receipt_sheet(room.moment(), message)
+    assert (sheet.play, sheet.equal, sheet.text, sheet.digest) == (None, None, None, None)
+
+
+def test_a_receipt_tells_the_end_of_the_correction_period_where_one_is_set() -> None:
+    moment = whole()
+    message = next(iter(moment.results.values()))
+    ends = [receipt_sheet(replace(moment, deadline=end), message).objections_until for end in (None, 5000)]
+    assert ends == [None, 5000]
+
+
+def test_a_deal_that_was_played_in_another_round_than_planned_keeps_what_its_table_said() -> None:
+    moment = whole()
+    (table, round_), message = next(iter(moment.results.items()))
+    elsewhere = {key: one for key, one in moment.results.items() if key != (table, round_)} | {(table, 4): message}
+    moved = replace(moment, results=elsewhere)
+    assert moved.result(message.fact.deal, table) == moment.result(message.fact.deal, table) == (message, message.fact)
+
+
+def test_a_corrected_play_shows_the_outcome_that_counts_and_not_the_one_that_was_entered() -> None:
+    room = EventState(event())
+    room.load(whole_event())
+    last = room.results[1, 1]
+    room.apply(ruling(room, correct(Outcome("discard", {"west": 33}, "south"), last.id), (1, 1)))
+    sheet = deal_sheet(room.moment(), last.fact.deal)
+    (play,) = [play for group in sheet.groups for play in group.plays if play.table == 1]
+    hand_values = {seat: line.hand_value for seat, line in play.seats.items() if line.hand_value}
+    assert (play.win, play.discarder, hand_values, play.at) == ("discard", "south", {"west": 33}, last.at)
+
+
+def test_of_very_many_deals_the_course_has_some_evenly_and_the_first_and_the_last() -> None:
+    long = large_event(150, 1)
+    room = EventState(long)
+    for message in plays(long):
+        room.apply(message)
+    deals = standings_history(room.moment(), ["p1-east"]).deals
+    assert (len(deals), deals[0], deals[-1]) == (MOST_DEALS, 1, 150)
+    assert {later - earlier for earlier, later in pairwise(deals)} == {2, 3}
+
+
+@pytest.mark.parametrize(
+    ("at", "in_until", "first"),
+    [
+        ((None, None), 0, 1),  # nothing has begun
+        ((None, None), 2, 2),  # tables that have not been heard since a restart stand where their results end
+        ((None, 2), 13, 1),
+        ((4, 4), 3, 3),
+        ((None, None), 14, 3),  # it is over: the last
+    ],
+)
+def test_of_a_long_event_the_grid_shows_the_rounds_around_the_earliest_that_a_table_is_in(
+    at: tuple[int | None, int | None], in_until: int, first: int
+) -> None:
+    long = large_event(14, 14)
+    room = EventState(long)
+    for message in plays(long):
+        if message.fact.round <= in_until:
+            room.apply(message)
+    tables = [structs.replace(table_view(table), round=round_) for table, round_ in zip((1, 2), at, strict=True)]
+    assert grid(room.moment(), tables).rounds == (*range(first, first + 12),)
+
+
+def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere() -> None:
+    room = EventState(event())
+    room.load(one for one in whole_event() if (one.table, one.fact.round) != (2, 4))
+    here = event().bookings[1, 2]
+    other = event().bookings[1, 3].deal
+    room.apply(ruling(room, DealPlayed(played=other, result=room.results[1, 2].id), (1, 2)))
+    moment = room.moment()
+    sheet = deal_sheet(moment, other)
+    places = [(play.table, play.round) for group in sheet.groups for play in group.plays]
+    assert ((1, 2) in places, (1, 3) in places, sheet.expected) == (True, True, 5)
+    left = deal_sheet(moment, here.deal)
+    assert (left.expected, 1 in left.missing) == (3, False)
+    cells = grid(moment, [table_view(1)]).rows[0].cells
+    assert [(cell.deal, cell.stage) for cell in cells][1] == (other, "in")
+    # Nobody's places hang on a play that is over: but for the one play to come.
+    coming = set(event().bookings[2, 4].players.values())
+    loose = {rung.player for rung in standings_table(moment, AT).rungs if rung.least != rung.most}
+    assert (
+        coming
+        <= loose
+        <= coming
+        | {
+            p
+            for key in moment.plays_with(event().bookings[2, 4].deal)
+            for p in moment.event.bookings[key].players.values()
+        }
+    )
+    assert player_sheet(moment, standings_table(moment, AT), here.players["east"]).plays[1].code is not None
+
+
+TEAM_PLAYS = tuple(team_event().bookings)
+
+
+def room_of(plays: int) -> EventState:
+    """Give the room after so many plays."""
+    room = EventState(team_event())
+    room.load(said(*place) for place in TEAM_PLAYS[:plays])
+    return room
+
+
+def sheets(room: EventState) -> list[TeamSheet]:
+    moment = room.moment()
+    return [team_sheet(moment, standings_table(moment, AT), number) for number in range(1, len(TEAMS) + 1)]
+
+
+def test_the_deals_of_a_sheet_add_up_to_the_line_in_the_standings() -> None:
+    room = room_of(len(TEAM_PLAYS))
+    room.apply(ruling(room, Award(gives={"p01": 3})))
+    for sheet, (name, members) in zip(sheets(room), TEAMS.items(), strict=True):
+        assert sheet.standing is not None
+        assert (sheet.team, tuple(one.player for one in sheet.members), sheet.final) == (name, members, True)
+        assert Fraction(sheet.standing.imp) == sum(Fraction(one.imp) for one in sheet.deals) + Fraction(sheet.beside)
+        assert sheet.beside == (3 if "p01" in members else 0)
+
+
+def test_the_four_seats_of_a_deal_are_those_who_sat_there_with_their_points() -> None:
+    for sheet in sheets(room_of(len(TEAM_PLAYS))):
+        for deal in sheet.deals:
+            points = 0
+            for seat in SEATS:
+                sat = deal.seats[seat]
+                (round_,) = [key[1] for key in TEAM_PLAYS if key[0] == sat.table and (sum(key) % 4) + 1 == deal.deal]
+                assert seated(sat.table, round_)[seat] == sat.player
+                points += sat.points or 0
+            assert points == deal.points
+
+
+def test_a_deal_that_a_table_has_yet_to_play_is_on_no_sheet_and_before_the_first_there_is_no_place() -> None:
+    assert [(sheet.deals, sheet.standing) for sheet in sheets(room_of(3))] == [((), None)] * 4
+    counts = room_of(len(TEAM_PLAYS) - 1)
+    last = team_event().bookings[TEAM_PLAYS[-1]].deal
+    assert [{one.deal for one in sheet.deals} for sheet in sheets(counts)] == [{1, 2, 3, 4} - {last}] * 4
+
+
+def test_a_deal_in_which_a_team_sat_twice_at_a_wind_is_named_and_counts_for_none() -> None:
+    room = room_of(len(TEAM_PLAYS))
+    here = team_event().bookings[TEAM_PLAYS[0]]
+    swapped = {**here.players, "east": here.players["west"], "west": here.players["east"]}
+    room.apply(ruling(room, SeatsPlayed(players=swapped), TEAM_PLAYS[0]))
+    assert [(sheet.left_out, here.deal in {one.deal for one in sheet.deals}) for sheet in sheets(room)] == [
+        ((here.deal,), False)
+    ] * 4
+
+
+@pytest.mark.parametrize("number", [-1, 0, 5])
+def test_there_is_no_sheet_of_a_team_that_is_not_there(number: int) -> None:
+    moment = room_of(0).moment()
+    with pytest.raises(KeyError):
+        team_sheet(moment, standings_table(moment, AT), number)

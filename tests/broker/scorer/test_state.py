@@ -1,0 +1,370 @@
+"""The state of an event: results and rulings applied one by one, all at once, and in any order."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.protocol import (
+    LAST_TABLE,
+    Adjusted,
+    Award,
+    DealPlayed,
+    FineRuled,
+    Fouled,
+    LogMessage,
+    Reopen,
+    Ruled,
+    Ruling,
+    SeatsPlayed,
+    Undo,
+    Void,
+)
+from broker.rules import Outcome
+from broker.rulings import CountedPlay, result_of
+from broker.scorer.intake import Intake
+from broker.scorer.service import Scorer
+from broker.scorer.standings import DEAL_FACTOR, standings_table
+from broker.scorer.state import EventState, TeamState
+from broker.scorer.view import view_json
+from broker.scoring import Ledger, real_table
+from tests.broker.rulings.drawn import Said, sequences
+from tests.broker.rulings.ruled import AT, correct, room_of, ruling, told
+from tests.broker.scorer.hall import open_journal, put
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, sent, whole_event, whole_log
+from tests.broker.scoring.events import four_teams
+from tests.examples import COSTLY
+
+PLAY = (1, 2)
+HERE = event().bookings[PLAY]
+EAST, SOUTH, WEST, NORTH = (HERE.players[seat] for seat in ("east", "south", "west", "north"))
+
+
+def total(room: EventState, player: str) -> Fraction:
+    """Give a player's IMPs."""
+    return next(Fraction(line.imp) for line in room.standings() if line.name == player)
+
+
+def imp(room: EventState, play: tuple[int, int], seat: str) -> Fraction:
+    """Give what a seat won in a play, before fines and awards."""
+    plays = (one for group in room.groups() for one in group.plays)
+    return next(Fraction(one.imp[seat]) for one in plays if room.key_of(one.play) == play)  # type: ignore[index]  # compared, so it has IMPs
+
+
+@given(sequences())
+@COSTLY
+def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[Said]) -> None:
+    room, stored = room_of(), []
+    for one in said:
+        stored.append(ruling(room, *one))
+        room.apply(stored[-1])
+    again = EventState(event())
+    again.load([*whole_event(), *stored])
+    before = EventState(event())
+    before.load([*stored, *whole_event()])
+    assert told(room) == told(again) == told(before)
+
+
+@given(table=st.integers(1, 4), played=st.integers(1, 4), undone=st.booleans(), said=sequences())
+@COSTLY
+def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_play(
+    *, table: int, played: int, undone: bool, said: list[Said]
+) -> None:
+    last = whole_log(table)[-1]
+    fact_ = replace(result_of(last), deal=played)
+    room = room_of([one for one in whole_event() if one.id != last.id])
+    stored: list[Ruling] = []
+
+    def rule(*one: object) -> None:
+        stored.append(ruling(room, *one))  # type: ignore[arg-type] # as `sequences` gives them
+        room.apply(stored[-1])
+
+    rule(DealPlayed(played=played, result=None), (table, fact_.round))
+    if undone:  # the table may not have heard of it
+        rule(Undo(ruling=stored[-1].id))
+    room.apply(replace(last, fact=fact_))
+    again = EventState(event())
+    again.load([*(replace(one, fact=fact_) if one.id == last.id else one for one in whole_event()), *stored])
+    assert told(room) == told(again)
+    for one in said:
+        if not isinstance(one[0], Undo):
+            rule(*one)
+    again = EventState(event())
+    again.load([*(replace(one, fact=fact_) if one.id == last.id else one for one in whole_event()), *stored])
+    assert told(room) == told(again)
+
+
+@given(sequences())
+@COSTLY
+def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[Said]) -> None:
+    room = room_of()
+    for one in said:
+        room.apply(ruling(room, *one))
+    for entry in reversed(list(room.book.entries.values())):
+        if room.book.counts(entry.id) and not isinstance(entry.decision, Undo):
+            room.apply(ruling(room, Undo(ruling=entry.id)))
+    assert told(room) == told(room_of())
+
+
+@given(sequences())
+@COSTLY
+def test_what_is_tried_in_a_fork_changes_nothing(said: list[Said]) -> None:
+    room = room_of()
+    for one in said:
+        fork = room.fork()
+        fork.apply(ruling(room, *one))
+    assert told(room) == told(room_of())
+
+
+def test_a_correction_takes_the_place_of_the_result_and_keeps_its_fines() -> None:
+    room, right = room_of(), room_of()
+    outcome = Outcome("self_drawn", {"north": 30})
+    corrected = ruling(room, correct(outcome, room.results[PLAY].id), PLAY)
+    assert room.apply(corrected) == {HERE.deal}
+    message = right.results[PLAY]
+    others = [one for one in whole_event() if one.id != message.id]
+    fresh = EventState(event())
+    fresh.load([*others, fact(1, message.seq, result(1, 2, outcome))])
+    assert told(room) == told(fresh)
+    assert (room.play(PLAY).source, room.results[PLAY]) == (corrected.id, message)
+
+
+def test_a_void_play_is_in_no_datum_and_counts_as_played() -> None:
+    room = room_of()
+    room.apply(ruling(room, Void(), PLAY))
+    compared = [room.key_of(one) for group in room.groups() for one in group.members if group.deal == HERE.deal]
+    assert sorted(compared) == sorted(key for key in event().plays_with(HERE.deal) if key != PLAY)
+    assert (room.final, room.complete(HERE.deal)) == (True, True)
+
+
+def test_an_adjusted_play_gives_each_player_what_the_profile_has_for_the_fault_or_what_was_said() -> None:
+    void, adjusted = room_of(), room_of()
+    void.apply(ruling(void, Void(), PLAY))
+    gives = {EAST: "own", SOUTH: "others", WEST: "nobody", NORTH: 5}
+    adjusted.apply(ruling(adjusted, Adjusted(gives=gives), PLAY))  # type: ignore[arg-type] # words of the vocabulary
+    assert [total(adjusted, one) - total(void, one) for one in (EAST, SOUTH, WEST, NORTH)] == [-3, 3, 0, 5]
+
+
+@pytest.mark.parametrize("play", [PLAY, None])
+def test_awards_and_fines_move_those_whom_they_name_and_no_datum(play: tuple[int, int] | None) -> None:
+    room, before = room_of(), room_of()
+    room.apply(ruling(room, Award(gives={EAST: 3}), play))
+    room.apply(ruling(room, FineRuled(takes={EAST: 8, WEST: 4}), play))
+    moved = {line.name: total(room, line.name) - total(before, line.name) for line in before.standings()}
+    assert {name: by for name, by in moved.items() if by} == {EAST: -5, WEST: -4}
+    assert [line.fines for line in room.standings() if line.name == WEST] == [
+        4 + line.fines for line in before.standings() if line.name == WEST
+    ]
+    assert [group.datum for group in room.groups()] == [group.datum for group in before.groups()]
+
+
+@pytest.mark.parametrize("groups", [((1,), (2,), (3,), (4,)), ((1, 2), (3, 4)), ((1, 4), (2,), (3,)), ((1, 2, 3, 4),)])
+def test_a_fouled_deal_has_as_many_groups_as_were_ruled(groups: tuple[tuple[int, ...], ...]) -> None:
+    room = room_of()
+    room.apply(ruling(room, Fouled(groups=groups), deal=HERE.deal))
+    found = [tuple(one.table for one in group.members) for group in room.groups() if group.deal == HERE.deal]
+    assert sorted(found) == sorted(groups)
+    for group in room.groups():
+        if group.deal == HERE.deal:
+            assert group.datum["east"] == Fraction(sum(group.points[:, 0].tolist()), len(group.members))
+
+
+def test_seats_as_they_were_played_swap_what_the_two_players_have() -> None:
+    room = room_of()
+    before = imp(room, PLAY, "east"), imp(room, PLAY, "west"), total(room, EAST), total(room, WEST)
+    room.apply(ruling(room, SeatsPlayed(players={**HERE.players, "east": WEST, "west": EAST}), PLAY))
+    by = before[1] - before[0]
+    assert (total(room, EAST), total(room, WEST)) == (before[2] + by, before[3] - by)
+
+
+def test_another_deal_played_is_compared_there_and_the_planned_one_is_a_play_short() -> None:
+    room = room_of()
+    other = HERE.deal % 4 + 1
+    room.apply(ruling(room, DealPlayed(played=other, result=room.results[PLAY].id), PLAY))
+    plays = {group.deal: 0 for group in room.groups()}
+    for group in room.groups():
+        plays[group.deal] += len(group.members)
+    assert (plays[HERE.deal], plays[other]) == (3, 5)
+    assert (room.expected(HERE.deal), room.expected(other), room.complete(other)) == (3, 5, True)
+    assert sorted(room.key_of(one) for group in room.groups() for one in group.members) == sorted(event().bookings)
+
+
+@pytest.mark.parametrize("table", [1, 1000, 1234, LAST_TABLE])
+def test_a_play_out_of_place_is_of_its_table_however_high_its_number(table: int) -> None:
+    players = dict(event().bookings[PLAY].players)
+    laid = CountedPlay(table=table, round=3, planned=1, deal=2, players=players, settled=True)
+    play = laid.scored()
+    assert play is not None
+    assert (real_table(play), play.table != table) == (table, True)
+
+
+def test_a_reopened_play_waits_for_its_second_result_in_whatever_order_they_come() -> None:
+    first = [one for one in whole_event() if one.table == 1]
+    seq = len(first)
+    round_ = 4
+    ruled = Ruled(
+        round=round_,
+        deal=event().bookings[1, round_].deal,
+        decision=Reopen(),
+        author="A",
+        role="head_arbiter",
+        reason="R",
+    )
+    reopened, second = fact(1, seq + 1, ruled), fact(1, seq + 2, result(1, round_, OUTCOMES[2]))
+    room = room_of(first)
+    room.apply(reopened)
+    assert (room.play((1, round_)).settled, room.recorded(1)) == (False, (1, 2, 3))
+    room.apply(second)
+    swapped = room_of(first)
+    swapped.apply(second)
+    assert swapped.play((1, round_)).result == first[-1].id
+    swapped.apply(reopened)
+    assert told(room) == told(swapped) == told(room_of([*first, reopened, second]))
+    assert (room.play((1, round_)).result, room.recorded(1)) == (second.id, (1, 2, 3, 4))
+
+
+def test_an_undo_is_undone() -> None:
+    room, void = room_of(), room_of()
+    first = ruling(room, Void(), PLAY)
+    for one in (room, void):
+        one.apply(first)
+    for _ in range(3):
+        last = next(reversed(room.book.entries))
+        room.apply(ruling(room, Undo(ruling=last)))
+    assert told(room) == told(room_of())
+    room.apply(ruling(room, Undo(ruling=next(reversed(room.book.entries)))))
+    assert told(room) == told(void)
+    assert isinstance(first, Ruling)
+
+
+def test_a_play_still_to_come_is_no_play_for_anybody_though_somebody_was_fined_for_it() -> None:
+    last = whole_log(1)[-1]
+    room = room_of([one for one in whole_event() if one.id != last.id])
+    play = (1, last.fact.round)
+    fined = event().bookings[play].players["east"]
+    before = {rung.player: rung for rung in standings_table(room.moment(), AT).rungs}
+    room.apply(ruling(room, FineRuled(takes={fined: 8}), play))
+    after = {rung.player: rung for rung in standings_table(room.moment(), AT).rungs}
+    for player in event().bookings[play].players.values():
+        fine = 8 * (player == fined)
+        had, has = ([Fraction(rung.least), Fraction(rung.most)] for rung in (before[player], after[player]))
+        assert has == [one - fine for one in had]
+        assert has[0] < has[1]
+
+
+def test_a_deal_counts_for_teams_when_its_last_play_is_settled_and_not_before() -> None:
+    plays, teams = four_teams()
+    ledger = Ledger.of(plays, event().profile)
+    room = TeamState({name: tuple(players) for name, players in teams.items()}, event().profile)
+    for complete, deals in ((False, 0), (True, 1), (False, 0)):
+        room.follow(ledger, [1], lambda _, complete=complete: complete)  # type: ignore[misc] # bound at once
+        assert len(room._played) == deals
+
+
+def test_no_play_out_of_place_is_taken_for_one_of_another_table_or_deal() -> None:
+    last = CountedPlay(table=9999, round=999, planned=1, deal=2, players=HERE.players, settled=True)
+    play = last.scored()
+    assert play is not None
+    assert (real_table(play), last.line < DEAL_FACTOR) == (9999, True)
+
+
+TOLD = whole_event()
+
+
+@st.composite
+def arrivals(draw: st.DrawFn) -> list[LogMessage]:
+    """Give all messages of the event in any order, some of them twice or more."""
+    chance: Random = draw(st.randoms(use_true_random=True))
+    resent = chance.choices(TOLD, k=draw(st.integers(0, 60)))
+    arriving = [*TOLD, *resent]
+    chance.shuffle(arriving)
+    return arriving
+
+
+def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
+    intake, room = Intake(event(), []), EventState(event())
+    for message in messages:
+        verdict = intake.judge(*sent(message))
+        assert verdict.code is None
+        if verdict.new:
+            intake.take(message)
+            room.apply(message)
+    return intake, room
+
+
+def summary(intake: Intake, room: EventState) -> object:
+    """Give all that is told from a room."""
+    books = {table: (book.upto, book.gaps(), book.refused, book.taken) for table, book in intake.books.items()}
+    return books, room.groups(), list(room.standings()), room.final, [room.complete(deal) for deal in event().expected]
+
+
+STRAIGHT_INTAKE, STRAIGHT_ROOM = heard(TOLD)
+STRAIGHT = summary(STRAIGHT_INTAKE, STRAIGHT_ROOM)
+
+
+def test_the_event_of_these_tests_is_whole() -> None:
+    intake, room = heard(TOLD)
+    assert room.final
+    assert [book.gaps() for book in intake.books.values()] == [()] * 4
+    assert len(room.groups()) == 5  # four deals, one of them in two forms
+
+
+@given(arrivals())
+def test_the_room_ends_the_same_in_any_order(arriving: list[LogMessage]) -> None:
+    assert summary(*heard(arriving)) == STRAIGHT
+
+
+@given(arrivals())
+def test_a_room_is_what_its_journal_says_at_any_moment(arriving: list[LogMessage]) -> None:
+    half = arriving[: len(arriving) // 2]
+    intake, room = heard(half)
+    journal = [message for book in intake.books.values() for message in book.taken.values()]
+    again = EventState(event())
+    for message in journal:
+        again.apply(message)
+    assert summary(Intake(event(), journal), again) == summary(intake, room)
+
+
+@given(arrivals(), st.lists(st.integers(1, 30), min_size=1, max_size=8))
+@COSTLY
+def test_a_scorer_ends_the_same_in_any_order_and_in_any_batches(arriving: list[LogMessage], sizes: list[int]) -> None:
+    with TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
+        scorer = Scorer(event(), journal, Path(folder), lambda: 0)
+        waiting = list(arriving)
+        while waiting:
+            for size in sizes:
+                batch, waiting = waiting[:size], waiting[size:]
+                put(scorer, *batch)
+                scorer.step(timeout=0)
+        assert summary(scorer._intake, scorer._room) == STRAIGHT
+        assert journal.height == len(TOLD)
+        assert list(journal.refused()) == []
+        again = Scorer(event(), journal, Path(folder), lambda: 0)
+        assert summary(again._intake, again._room) == STRAIGHT
+
+
+def test_what_is_said_of_the_tiles_after_the_result_changes_no_imp() -> None:
+    late = fact(1, 99, restored(1, 1, OTHER_FORM))
+    _, room = heard([*TOLD, late])
+    assert room.groups() == STRAIGHT_ROOM.groups()
+
+
+@given(arrivals(), st.integers(8, 60))
+@COSTLY
+def test_what_is_shown_after_each_batch_is_what_a_scorer_shows_that_starts_there(
+    arriving: list[LogMessage], size: int
+) -> None:
+    with TemporaryDirectory() as name, open_journal(Path(name)) as journal:
+        scorer = Scorer(event(), journal, Path(name), lambda: 0)
+        for begin in range(0, len(arriving), size):
+            put(scorer, *arriving[begin : begin + size])
+            scorer.step(timeout=0)
+            again = Scorer(event(), journal, Path(name), lambda: 0)
+            shown, anew = (view_json(replace(one.feed.current, version=0, alerts=())) for one in (scorer, again))
+            assert shown == anew

@@ -1,0 +1,110 @@
+"""Copies that are made while the scorer works, and what is said of them."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from broker.store import backup_worker as worker_module
+from broker.store.backup import check_copy, choose_copy
+from broker.store.backup_worker import REMIND_MS, BackupReport, BackupWatch, BackupWorker
+from tests.broker.scorer.small import NAME
+
+
+def test_trouble_is_said_once_then_now_and_then_until_it_is_over() -> None:
+    watch = BackupWatch(1000, 0)
+    full, gone = BackupReport(well=False, text="full"), BackupReport(well=False, text="gone")
+    assert watch.made(1) is None
+    assert [watch.failed("full", 2), watch.failed("full", 3), watch.failed("gone", 4)] == [full, None, gone]
+    assert [watch.failed("gone", 3 + REMIND_MS), watch.failed("gone", 4 + REMIND_MS)] == [None, gone]
+    assert [watch.made(5 + REMIND_MS), watch.made(6 + REMIND_MS)] == [
+        BackupReport(well=True, text="copies of the event are made again"),
+        None,
+    ]
+
+
+def test_a_copy_that_does_not_come_to_its_end_is_said() -> None:
+    watch = BackupWatch(1000, 0)
+    assert [watch.looked(3000), watch.looked(3002)] == [None, watch._said]
+    assert watch._said is not None
+    assert "does not answer" in watch._said.text
+
+
+NOW = 1_800_000_000_000
+
+
+class Heard:
+    """What arbiters are told."""
+
+    def __init__(self) -> None:
+        self.reports: list[BackupReport] = []
+        self.news = threading.Condition()
+
+    def __call__(self, report: BackupReport) -> None:
+        with self.news:
+            self.reports.append(report)
+            self.news.notify_all()
+
+    def first(self, wanted: Callable[[BackupReport], bool]) -> BackupReport:
+        """Wait for a report of a kind."""
+        with self.news:
+            assert self.news.wait_for(lambda: any(map(wanted, self.reports)), 30)
+            return next(filter(wanted, self.reports))
+
+
+def test_a_stick_that_is_pulled_out_is_told_and_copies_go_on_when_it_is_back(
+    event: Path, stick: Path, tmp_path: Path
+) -> None:
+    heard = Heard()
+    with BackupWorker(event, NAME, stick, pause_s=0.01, keep=2, clock=lambda: NOW, tell=heard):
+        stick.rename(tmp_path / "in a pocket")
+        gone = heard.first(lambda report: "is the stick in" in report.text)  # a copy under way ends otherwise
+        assert not gone.well
+        (event / "standings.csv").write_text("new")
+        (tmp_path / "in a pocket").rename(stick)
+        heard.first(lambda report: report.well)
+    (event / "standings.csv").write_text("x")
+    assert check_copy(choose_copy(stick, NAME)[0]).files["standings.csv"]
+
+
+def test_the_folder_under_a_stick_that_is_gone_is_not_filled(event: Path, stick: Path) -> None:
+    heard = Heard()
+    worker = BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard)
+    worker._was_elsewhere = True  # it was another disk the last time
+    worker.once()
+    assert [report.well for report in heard.reports] == [False]
+    assert "no disk is mounted there" in heard.reports[0].text
+    assert list(stick.iterdir()) == []
+
+
+def test_a_stick_that_was_never_pushed_in_is_told_where_sticks_are_mounted(
+    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "MOUNTS", (stick.parent,))
+    heard = Heard()
+    BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard).once()
+    assert [(report.well, "no disk is mounted" in report.text) for report in heard.reports] == [(False, True)]
+    assert list(stick.iterdir()) == []
+
+
+def test_a_copy_that_is_urgent_is_made_before_its_time(
+    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "LOOK_S", 0.01)
+    made, asked = threading.Event(), iter([False, True])
+
+    def urgent() -> bool:
+        (event / "standings.csv").write_text("an account was closed")
+        if len(list(stick.iterdir())) == 2:
+            made.set()
+        return next(asked, False)
+
+    with BackupWorker(event, NAME, stick, pause_s=1000, keep=5, clock=lambda: NOW, tell=Heard(), urgent=urgent):
+        assert made.wait(30)
+
+
+def test_the_last_copy_is_made_when_the_scorer_ends(event: Path, stick: Path) -> None:
+    with BackupWorker(event, NAME, stick, pause_s=1000, keep=2, clock=lambda: NOW, tell=Heard()):
+        (event / "standings.csv").write_text("the last word")
+    assert (choose_copy(stick, NAME)[0] / "standings.csv").read_text() == "the last word"

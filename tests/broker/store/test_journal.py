@@ -1,0 +1,302 @@
+"""The laws of a journal, for every store, and what SQLite does besides."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+from broker.errors import StoreBroken, StoreError, StoreInUse, StoreMissing
+from broker.protocol import LogMessage
+from broker.store import MOST_BYTES, MOST_REFUSALS, Journal, RefusedRow, copy_journal, decoded, fingerprint
+from broker.store.sqlite import SqliteJournal
+from tests.broker.scorer.hall import open_journal
+from tests.broker.scorer.small import NAME, fact, restored, whole_event, whole_log
+from tests.broker.store.stores import Kept, Refusal, fill
+from tests.examples import COSTLY
+
+ROOT = Path(__file__).parents[3]
+
+LOG = whole_log(1)
+ROW = RefusedRow(7, "malformed", "hm/cup/table/1/log", b"?")
+
+
+def test_messages_come_back_in_the_order_in_which_they_were_taken(journal: Journal) -> None:
+    fill(journal, LOG[2], LOG[0], LOG[1])
+    assert list(journal.messages()) == [LOG[2], LOG[0], LOG[1]]
+    assert journal.height == 3
+
+
+def test_a_new_store_is_empty(journal: Journal) -> None:
+    assert (journal.height, list(journal.messages()), list(journal.refused())) == (0, [], [])
+
+
+def test_what_was_committed_is_there_when_the_store_is_opened_again(kept: Kept) -> None:
+    with kept.journal() as first:
+        fill(first, *LOG[:3])
+        with first.commit():
+            first.refuse(ROW)
+    with kept.journal() as second:
+        assert (second.height, list(second.messages()), list(second.refused())) == (3, LOG[:3], [ROW])
+        fill(second, LOG[3])
+        assert second.height == 4
+
+
+def test_what_is_remembered_beside_the_journal_is_the_last_of_each_key_and_is_no_part_of_it(kept: Kept) -> None:
+    with kept.journal() as first:
+        fill(first, LOG[0])
+        with first.commit():
+            for key, value in (("serves/1", "a"), ("serves/12", "b"), ("serves/1", "c"), ("served/1", "d")):
+                first.remember(key, value)
+    with kept.journal() as second:
+        assert second.remembered("serves/") == {"1": "c", "12": "b"}
+        assert [*second.messages()] == [LOG[0]]
+
+
+def test_a_store_is_known_by_its_name_as_long_as_it_lives(kept: Kept) -> None:
+    names = set()
+    for _ in range(2):
+        with kept.journal() as journal:
+            names.add(journal.store)
+    assert len(names) == 1
+    assert len(names.pop()) == 32
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE journal SET seq = 0",
+        "UPDATE journal SET received_at = 0 WHERE height = 1",
+        "DELETE FROM journal",
+        "DELETE FROM journal WHERE height = 3",
+    ],
+)
+def test_nothing_in_the_journal_is_changed_or_taken_away(kept: Kept, statement: str) -> None:
+    with kept.journal() as journal:
+        fill(journal, *LOG[:3])
+        with pytest.raises(Refusal, match="append-only"):
+            kept.alter(statement)
+        assert list(journal.messages()) == LOG[:3]
+
+
+def commit(journal: Journal, *messages: LogMessage, fails: type[BaseException] | None = None) -> None:
+    """Commit a refusal and messages as one batch, which may fail at its end."""
+    with journal.commit():
+        journal.refuse(ROW)
+        for message in messages:
+            journal.append(message, 7)
+        if fails:
+            raise fails
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [LOG[0], fact(1, 1, restored(1), id_="another-id"), fact(1, 9, restored(1), id_=LOG[0].id)],
+    ids=["the same", "the same number", "the same id"],
+)
+def test_a_batch_is_in_the_store_whole_or_not_at_all(journal: Journal, twice: LogMessage) -> None:
+    fill(journal, LOG[0])
+    with pytest.raises(StoreBroken, match="nothing of the batch was kept"):
+        commit(journal, LOG[1], twice)
+    assert (list(journal.messages()), list(journal.refused())) == (LOG[:1], [])
+    commit(journal, LOG[1], LOG[2])
+    assert (list(journal.messages()), list(journal.refused())) == (LOG[:3], [ROW])
+
+
+def test_a_batch_that_is_given_up_leaves_nothing(journal: Journal) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        commit(journal, LOG[0], fails=KeyboardInterrupt)
+    assert (list(journal.messages()), list(journal.refused())) == ([], [])
+
+
+def test_a_second_scorer_is_told_that_the_store_is_in_use(kept: Kept) -> None:
+    with kept.journal() as first:
+        fill(first, *LOG[:3])
+        with pytest.raises(StoreInUse) as refused, kept.journal():
+            pass
+        assert refused.value.code == "store_in_use"
+        first.check()
+        fill(first, LOG[3])
+    with kept.journal() as second:
+        assert list(second.messages()) == LOG[:4]
+
+
+def test_a_store_may_be_closed_twice(kept: Kept) -> None:
+    with kept.journal() as journal:
+        journal.close()
+
+
+def test_a_reader_sees_one_moment_and_hinders_nobody(kept: Kept) -> None:
+    with kept.journal() as journal:
+        fill(journal, LOG[0])
+        with kept.reader() as reader:
+            assert list(decoded(reader.entries())) == LOG[:1]
+            fill(journal, LOG[1])
+            assert list(decoded(reader.entries())) == LOG[:1]
+        with kept.reader() as reader:
+            assert list(decoded(reader.entries())) == LOG[:2]
+
+
+def test_where_nothing_was_recorded_there_is_nothing_to_read(kept: Kept) -> None:
+    with pytest.raises(StoreMissing) as missing, kept.reader():
+        pass
+    assert missing.value.code == "store_missing"
+
+
+def test_a_reader_of_a_newer_version_s_store_is_told(kept: Kept) -> None:
+    with kept.journal():
+        pass
+    kept.alter("UPDATE about SET value = '2' WHERE key = 'version'")
+    with pytest.raises(StoreBroken, match="version"), kept.reader():
+        pass
+    with pytest.raises(StoreBroken, match="its version is 2, not 1"), kept.journal():
+        pass
+
+
+def test_a_journal_that_holds_what_is_no_message_is_broken(kept: Kept) -> None:
+    with kept.journal():
+        pass
+    kept.alter(
+        "INSERT INTO journal VALUES ('cup', 1, 7, 1, 1, 'id-00001', '{}')"
+        if kept.server
+        else "INSERT INTO journal VALUES (1, 7, 1, 1, 'id-00001', x'7b7d')"
+    )
+    with kept.journal() as journal, pytest.raises(StoreBroken, match="no message"):
+        list(journal.messages())
+
+
+def test_a_copy_in_the_other_kind_of_store_is_the_same_journal(
+    kept: Kept, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = SqliteJournal(tmp_path_factory.mktemp("other") / "x.sqlite", NAME)
+    try:
+        with kept.journal() as journal:
+            fill(journal, *whole_event())
+            with journal.commit():
+                journal.refuse(ROW)
+                journal.refuse(RefusedRow(8, "conflict", "\0 \u6771 \U0001f004", bytes(range(256)), 1, 2, "id-1"))
+        with kept.reader() as reader:
+            assert copy_journal(reader, other) == len(whole_event())
+            assert fingerprint(other) == fingerprint(reader)
+        assert list(other.messages()) == whole_event()
+        assert other.store != journal.store
+    finally:
+        other.close()
+
+
+@settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(some.randoms(use_true_random=False), some.lists(some.integers(1, 6), max_size=8))
+def test_what_was_committed_is_what_is_there_however_it_was_cut_into_batches(
+    journal: Journal, chance: Random, sizes: list[int]
+) -> None:
+    """Batches that are given up in their middle leave nothing; the others all, in their order."""
+    before, rest = list(journal.messages()), [one for one in whole_event() if one not in list(journal.messages())]
+    for size in sizes:
+        batch, rest = rest[:size], rest[size:]
+        if chance.random() < 0.4:
+            with pytest.raises(RuntimeError):
+                commit(journal, *batch, fails=RuntimeError)
+        else:
+            fill(journal, *batch)
+            before += batch
+        assert (list(journal.messages()), journal.height) == (before, len(before))
+
+
+def test_refused_messages_are_kept_as_they_came_but_cut_short(journal: Journal) -> None:
+    long = RefusedRow(8, "too_large", "hm/cup/table/1/log", b"x" * (MOST_BYTES + 1))
+    known = RefusedRow(9, "conflict", "hm/cup/table/1/log", b"{}", 1, 2, "id-00001")
+    with journal.commit():
+        for row in (ROW, long, known):
+            journal.refuse(row)
+    assert list(journal.refused()) == [ROW, RefusedRow(8, "too_large", long.topic, b"x" * MOST_BYTES), known]
+
+
+def test_nobody_fills_the_disk_with_refused_messages(journal: Journal) -> None:
+    with journal.commit():
+        for _ in range(MOST_REFUSALS + 5):
+            journal.refuse(ROW)
+    assert len(list(journal.refused())) == MOST_REFUSALS
+
+
+def test_one_table_cannot_take_the_room_of_another_s_refusals(journal: Journal) -> None:
+    other = RefusedRow(9, "conflict", "hm/cup/table/2/log", b"{}", 2, 2, "id-00001")
+    with journal.commit():
+        for _ in range(MOST_REFUSALS + 5):
+            journal.refuse(ROW)
+        journal.refuse(other)
+    assert list(journal.refused())[-1] == other
+
+
+def test_the_same_refusal_is_kept_once_however_often_it_comes(journal: Journal) -> None:
+    row = RefusedRow(9, "conflict", "hm/cup/table/2/log", b"{}", 2, 2, "id-00001")
+    with journal.commit():
+        for _ in range(3):
+            journal.refuse(row)
+    assert list(journal.refused()) == [row]
+
+
+@pytest.mark.slow
+def test_what_was_committed_survives_kill_9_and_what_was_not_is_gone(kept: Kept) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tests.broker.store.victim", kept.folder], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    with child:
+        assert child.stdout is not None
+        try:
+            assert [child.stdout.readline() for _ in range(4)] == ["committed\n"] * 3 + ["open\n"]
+            with pytest.raises(StoreInUse), kept.journal():
+                pass
+        finally:
+            child.kill()
+    assert child.returncode == -signal.SIGKILL
+    with kept.journal() as journal:
+        assert list(journal.messages()) == LOG[:3]
+
+
+def store(folder: Path) -> Path:
+    return folder / "store.sqlite3"
+
+
+def test_the_store_of_another_event_is_refused_and_stays_as_it_was(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as first:
+        fill(first, *LOG[:3])
+    with pytest.raises(StoreBroken, match="its event is cup, not other") as refused, open_journal(tmp_path, "other"):
+        pass
+    assert refused.value.code == "store_broken"
+    with open_journal(tmp_path) as again:
+        assert list(again.messages()) == LOG[:3]
+
+
+@pytest.mark.parametrize(
+    "rubbish", [b"rubbish" * 1000, b"SQLite format 3\x00" + b"\xff" * 5000], ids=["text", "header"]
+)
+def test_a_file_that_is_no_store_is_refused_and_stays_as_it_was(tmp_path: Path, rubbish: bytes) -> None:
+    store(tmp_path).write_bytes(rubbish)
+    for _ in range(2):
+        with pytest.raises(StoreBroken), open_journal(tmp_path):
+            pass
+    assert store(tmp_path).read_bytes() == rubbish
+
+
+def test_the_disk_is_asked_to_keep_every_commit(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        asked = {
+            name: journal._store.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
+        }
+    assert asked == {"journal_mode": "wal", "synchronous": 2}  # 2 is FULL
+
+
+def test_the_name_of_the_event_is_kept_in_the_store(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        about = dict(journal._store.execute("SELECT key, value FROM about"))
+        assert about == {"version": "1", "event": NAME, "store": journal.store}
+
+
+@pytest.mark.parametrize(("error", "like"), [(StoreInUse, OSError), (StoreBroken, OSError)])
+def test_errors_of_the_store_are_ours_and_the_system_s(error: type[Exception], like: type[Exception]) -> None:
+    assert issubclass(error, StoreError)
+    assert issubclass(error, like)

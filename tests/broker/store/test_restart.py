@@ -1,0 +1,123 @@
+"""After a restart, and on the machine that takes over, the room is told what it was told before."""
+
+from functools import partial
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from broker.protocol import (
+    Call,
+    Confirmed,
+    Fact,
+    FineRuled,
+    LetIn,
+    Overridden,
+    Paused,
+    PinWrong,
+    Ruled,
+    Seated,
+    TimeAdded,
+    Void,
+)
+from broker.scorer.tables import Since
+from tests.broker.rulings.ruled import HEAD, correct, draft
+from tests.broker.scorer.hall import NOW, Hall, make_hall
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result
+from tests.broker.store.stores import Kept
+
+DAY: Final = 86_400_000
+MINUTE: Final = 60_000
+
+HERE: Final = event().bookings[1, 1]
+SWAPPED: Final = {**HERE.players, "east": HERE.players["west"], "west": HERE.players["east"]}
+FINE: Final = FineRuled(takes={HERE.players["south"]: 4})
+
+
+def of(table: int) -> dict[str, int]:
+    """Give the first play of a table."""
+    return {"round": 1, "deal": event().bookings[table, 1].deal}
+
+
+STORY: Final[tuple[tuple[int, int, Fact], ...]] = (
+    (1, 1, restored(1, verified=False)),
+    (1, 2, Seated(**of(1), players=SWAPPED)),
+    (1, 3, Overridden(**of(1), guards=("player_played_deal",), reason="short of players")),
+    (1, 4, Confirmed(**of(1))),
+    (3, 1, restored(3, form=OTHER_FORM)),
+    (3, 2, Call(**of(3), open=True)),
+    (1, 5, Call(**of(1), open=True)),
+    (1, 6, result(1)),
+    (1, 7, Ruled(**of(1), decision=FINE, author="Tao", role="table_arbiter", reason="false hu")),
+    (2, 1, result(2)),
+    (4, 1, result(4)),
+    (4, 4, Confirmed(round=2, deal=event().bookings[4, 2].deal)),
+    (2, 2, restored(2, 2)),
+    (2, 3, Confirmed(round=2, deal=event().bookings[2, 2].deal)),
+    (3, 1, restored(3)),  # told in two ways
+    (3, 3, PinWrong(**of(3), tries=2)),
+    (3, 4, LetIn(**of(3), author="Tao", by="pin")),
+    (3, 5, Paused(**of(3), begin=True, author="Tao", reason="tiles fell")),
+    (3, 6, TimeAdded(**of(3), minutes=7, author="Tao", reason="tiles fell")),
+)
+
+ALERTED: Final = [
+    *("conflict", "gap", "paper_differs", "settled_before", "ruled_at_table", "seating_differs"),
+    *("fouled", "overridden", "seating_differs", "unverified"),
+]
+
+
+def heard(hall: Hall) -> None:
+    """Let the story be told, a minute a fact, by tables whose clocks are a day off; two plays are settled before."""
+    room = hall.scorer.rulings.room
+    hall.scorer.rulings.give(draft(room, Void(), (2, 1)), HEAD)
+    hall.scorer.rulings.give(draft(room, replace(correct(OUTCOMES[2], None), source="paper"), (4, 1)), HEAD)
+    for minute, (table, seq, said) in enumerate(STORY):
+        hall.scorer._clock = partial(int, NOW + minute * MINUTE)
+        off = DAY if table % 2 else -DAY
+        hall.hear(fact(table, seq, said, at=NOW + minute * MINUTE + off))
+
+
+class Told(NamedTuple):
+    """What the desk is told."""
+
+    alerts: list[tuple[int, str, int | None, dict[str, int | str]]]
+    queue: list[int]
+    calling: dict[int, Since]
+    playing: dict[int, Since]
+    pausing: dict[int, Since]
+    visits: list[tuple[int, str]]
+
+
+def told(hall: Hall) -> Told:
+    """Give what the desk is told: alerts, the queue of calls, since when tables play, call, pause; arbiters there."""
+    alerts = [(one.at, one.code, one.table, one.values) for one in hall.scorer.feed.current.alerts]
+    times = hall.scorer.times
+    visits = [(one.at, one.kind) for one in hall.scorer.rulings.room.visits.oldest_first()]
+    return Told(alerts, times.queue(), dict(times.calling), dict(times.playing), dict(times.pausing), visits)
+
+
+def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: Kept) -> None:
+    with kept.journal() as journal:
+        hall = make_hall(kept.folder, journal)
+        heard(hall)
+        before = told(hall)
+    with kept.journal() as journal:
+        after = make_hall(kept.folder, journal)
+        assert told(after) == before
+        after.connect(up=True)
+        assert after.alerts() == []  # told once: who listens to the wire has heard them
+    assert ([code for _, code, *_ in before.alerts], before.queue) == (ALERTED, [3, 1])
+    visited = [(15, "pin_wrong"), (16, "let_in"), (17, "paused"), (18, "time_added")]
+    assert before.visits == [(NOW + minute * MINUTE, kind) for minute, kind in visited]
+    assert before.pausing == {3: Since(NOW + 17 * MINUTE, 1)}
+    assert before.alerts[1] == (NOW + 11 * MINUTE, "gap", 4, {"number": 4})
+
+
+def test_a_gap_that_was_filled_is_told_no_more(kept: Kept) -> None:
+    with kept.journal() as journal:
+        hall = make_hall(kept.folder, journal)
+        hall.hear(fact(1, 2, result(1)))
+        hall.hear(fact(1, 1, restored(1)))
+        assert hall.alerts() == [("gap", 1)]
+    with kept.journal() as journal:
+        assert make_hall(kept.folder, journal).scorer.feed.current.alerts == ()

@@ -1,0 +1,77 @@
+"""CSV cells that no spreadsheet takes for a formula, and files that a power cut leaves whole."""
+
+import os
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from broker.event import DEALS, EVENT, save_event
+from broker.event.movement.files import read_faultless_movement, write_movement_to_event
+from broker.files import write_private
+from broker.output import csv_text, decimal, deliver, write_whole
+from broker.store import SETTING, DatabaseAddress, write_address
+from tests.broker.scorer.small import deals, plan, registry
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [(7, 7), ("-7/3", Decimal("-2.333")), (Fraction(169, 5), Decimal("33.800")), ("6/3", 2), (Fraction(0), 0)],
+)
+def test_a_fraction_is_a_decimal_and_a_whole_number_stays_one(number: int | str | Fraction, written: object) -> None:
+    assert (decimal(number), type(decimal(number))) == (written, type(written))
+
+
+def test_numbers_are_no_formulas_and_texts_that_look_like_one_are_text() -> None:
+    assert csv_text(("a", "b", "c", "d"), [(-3, Decimal("-0.500"), "-3", None)]) == "a,b,c,d\r\n-3,-0.500,'-3,\r\n"
+
+
+class PowerCut(BaseException):
+    """Ends everything, as nothing that a program catches does."""
+
+
+def movement(folder: Path) -> None:
+    (folder / DEALS).unlink(missing_ok=True)
+    write_movement_to_event(folder, read_faultless_movement(folder)[:8], force=True)
+
+
+def whole_event(folder: Path) -> None:
+    save_event(folder, replace(plan(), title="Another title"), deals(), registry())
+
+
+WRITERS: list[tuple[str, Callable[[Path], object]]] = [
+    (EVENT, movement),
+    (EVENT, whole_event),
+    ("results.csv", lambda folder: deliver(b"new" * 9_000, folder / "results.csv", source=None, force=True)),
+    ("points.pdf", lambda folder: write_whole(folder / "points.pdf", b"new" * 9_000)),
+    (SETTING, lambda folder: write_address(folder, DatabaseAddress("postgresql://there/db"))),
+    ("players.csv", lambda folder: write_private(folder / "players.csv", b"new" * 9_000)),
+]
+
+
+@pytest.mark.parametrize("moment", ["fsync", "replace"])
+@pytest.mark.parametrize(("name", "writes"), WRITERS, ids=[name for name, _ in WRITERS])
+def test_a_file_is_the_old_one_until_the_new_one_is_whole_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, writes: Callable[[Path], object], moment: str
+) -> None:
+    folder = tmp_path / "event"
+    save_event(folder, plan(), deals(), registry())
+    if name == SETTING:
+        write_address(folder, DatabaseAddress("postgresql://here/db"))
+    for own in ("results.csv", "points.pdf", "players.csv"):
+        (folder / own).write_text("old")
+    before = (folder / name).read_bytes()
+
+    def cut(*_: object) -> None:
+        raise PowerCut
+
+    with monkeypatch.context() as power:
+        power.setattr(os, moment, cut)
+        with pytest.raises(PowerCut):
+            writes(folder)
+    assert (folder / name).read_bytes() == before
+    writes(folder)
+    assert (folder / name).read_bytes() != before

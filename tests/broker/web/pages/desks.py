@@ -1,0 +1,310 @@
+"""Desks as the program puts them together, each with an event at another point: what there is to look at."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
+from itertools import count, cycle
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from broker.cli.event import empty_view_feed
+from broker.cli.scorer import _features
+from broker.event import PLAYERS as PLAYERS_CSV
+from broker.event import Plan, RiichiBooking, open_event
+from broker.event.players import ListedPlayer, players_csv
+from broker.mqtt.access import Credentials
+from broker.people import ROLES, Actor, Authentication
+from broker.protocol import (
+    SEATS,
+    Call,
+    Confirmed,
+    Deadline,
+    Fact,
+    LetIn,
+    LogMessage,
+    Paused,
+    PinWrong,
+    Session,
+    Substitute,
+    TableState,
+    TimeAdded,
+    Void,
+)
+from broker.protocol.arbiter_pin import pin_mark
+from broker.protocol.link import LinkChanged
+from broker.scorer.service import Scorer
+from broker.store import STORE
+from broker.store.sqlite import SqliteJournal
+from broker.web import FeaturePages, Services
+from broker.web.server import DeskServer
+from broker.web.setup import views
+from broker.web.tables.event_pin import EventPin
+from broker.web.tables.orders import OrderDesk, OrderGiven
+from broker.web.tables.pairing import BrokerForTables, pairing_pages
+from broker.web.tables.pairing_codes import PairingCodes
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.rulings.ruled import HEAD, correct, draft
+from tests.broker.scorer import small, team_event
+from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.hall import put
+from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
+from tests.broker.web import sample
+from tests.broker.web.results.test_sessions import evening, forged
+from tests.broker.web.tables.test_dashboard import hall as many_tables
+from tests.broker.web.tables.test_orders import Ear
+
+NOW: Final = sample.NOON + 5_400_000
+"""The clock of all desks: half past twelve on the event's first day."""
+
+MINUTE: Final = 60_000
+
+PLAYERS: Final = tuple(replace(one, name=sample.NAMES[one.id]) for one in small.plan().players)
+TITLE: Final = "Tournoi international de Lille 2026"
+SESSIONS: Final = (
+    Session("Saturday morning", 1, 2, "2020-10-31T11:00"),
+    Session("Saturday afternoon", 3, 4, play_minutes=15),
+)
+PUBLIC: Final = "https://results.mahjong-lille.example.org"
+FROM: Final = (("FR", "Les Quatre Vents de Strasbourg"), ("CHN", "北京大学麻将队"), ("DK", ""), ("", "Mahjong Club"))
+"""Countries and clubs, in turn."""
+
+INSTEAD: Final = Substitute(player="p07", name="Wilhelmina von Reserve-Hohenstein", first_round=2)
+PEOPLE: Final = ("Hélène Roy", "Tao Lin", "Inès Moreau", "Screen in the hall")
+
+
+Write = Callable[[Path, Iterable[LogMessage], Plan], object]
+
+
+class Whole:
+    """A scorer in a thread of its own, and its desk with every page that the program has."""
+
+    def __init__(self, folder: Path, of: Plan, said: Sequence[LogMessage], write: Write) -> None:
+        write(folder, timed(said), of)
+        listed = [ListedPlayer(one, (*origin, "", "")) for one, origin in zip(of.players, cycle(FROM), strict=False)]
+        (folder / PLAYERS_CSV).write_text(players_csv(listed), encoding="utf-8")
+        event = open_event(folder)
+        self.auth, self.journal = _auth(folder), SqliteJournal(folder / STORE, event.name)
+        self.scorer = Scorer(event, self.journal, folder, lambda: NOW)
+        self.orders = OrderDesk(event.name, self.auth, Ear())
+        Credentials.ensure(folder / "credentials.json", max(event.tables))
+        pairing = pairing_pages(
+            self.auth, BrokerForTables(event.name, folder / "credentials.json", 1883, "10.0.0.2"), PairingCodes("")
+        )
+        self.features = (*_features(folder, event, self.scorer, self.auth), pairing)
+        self.services = Services(lambda: self.scorer.moment, self.scorer.wire, lambda: NOW, attends=self.scorer)
+        self.server = DeskServer(
+            self.scorer.feed, port=0, auth=self.auth, orders=self.orders, features=self.features, services=self.services
+        )
+
+    def hear(self, *messages: LogMessage | TableState) -> None:
+        """Let messages arrive; what is asked afterwards finds them taken."""
+        put(self.scorer, *messages)
+        self.scorer.ask(lambda: None)
+
+
+def timed(said: Iterable[LogMessage]) -> list[LogMessage]:
+    """Give what tables say a time: a deal takes twenty minutes."""
+    return [replace(one, at=sample.NOON + ((one.fact.round - 1) * 20 + one.table + one.seq) * MINUTE) for one in said]
+
+
+def _auth(folder: Path) -> Authentication:
+    auth = Authentication(folder, lambda: NOW)
+    for role, full in zip(ROLES, PEOPLE, strict=True):
+        auth.accounts.add(role, full, role, PASSWORD, Actor("installation"))
+    return auth
+
+
+@contextmanager
+def whole(
+    folder: Path,
+    of: Plan,
+    said: Sequence[LogMessage] = (),
+    *,
+    connected: bool = True,
+    write: Write = event_folder,
+) -> Iterator[Whole]:
+    """Serve an event in which this was said. `connected`: with its broker; `write`: writes its folder."""
+    made, stop = Whole(folder, of, said, write), threading.Event()
+    thread = threading.Thread(target=made.scorer.run, args=(stop,))
+    thread.start()
+    try:
+        if connected:
+            made.scorer._queue.put(LinkChanged(up=True))
+        with made.server:
+            yield made
+    finally:
+        stop.set()
+        thread.join()
+        made.journal.close()
+        made.auth.close()
+
+
+@cache
+def cup() -> Plan:
+    """Give the plan of the small event, under long names."""
+    return replace(small.plan(), title=TITLE, players=PLAYERS, sessions=SESSIONS, public_address=PUBLIC)
+
+
+def at_the_table(deal: int) -> tuple[Fact, ...]:
+    """Give what an arbiter does at a table in the third round."""
+    who, why = "arbiter at the table", "tiles lay wrong"
+    return (
+        PinWrong(round=3, deal=deal, tries=1),
+        LetIn(round=3, deal=deal, author=who, by="pin"),
+        TimeAdded(round=3, deal=deal, minutes=7, author=who, reason=why),
+        Paused(round=3, deal=deal, begin=True, author=who, reason=why),
+    )
+
+
+@contextmanager
+def busy(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event in its third round: calls, faults, rulings, orders, too little time, and something refused."""
+    said = until_round(2)
+    last = {one.table: one.seq for one in said}
+    with whole(folder, cup(), said) as made:
+        seq, pin = count(last[3] + 1), EventPin(folder / "arbiter-pin")
+        pin.set("2468", "2468")
+        has = pin_mark(pin.hashed() or "")
+        third = {table: small.event().bookings[table, 3].deal for table in small.event().tables}
+        here = [replace(small.state(table), round=3, deal=third[table], minutes=15) for table in third]
+        made.hear(
+            replace(
+                here[0], health={"scanner": "device_forbidden"}, pin=has, stood_ms=0, extra_min=5, arbiter=PEOPLE[1]
+            ),
+            replace(here[1], state="accepting", calling=True, unsent=1, pin="0" * 16, stood_ms=0),
+            replace(here[2], state="restoring", calling=True, paused=True, arbiter="", extra_min=7, pin=has),
+            replace(here[3], lifecycle="lost", unsent=2, paused=True, stood_ms=0, played_ms=7 * MINUTE),
+            small.fact(2, last[2] + 1, Confirmed(round=3, deal=third[2]), at=NOW - 16 * MINUTE),
+            small.fact(2, last[2] + 2, Call(round=3, deal=third[2], open=True), at=NOW - 4 * MINUTE),
+            *(small.fact(3, next(seq), one, at=NOW - 9 * MINUTE) for one in at_the_table(third[3])),
+            small.fact(3, next(seq), Call(round=3, deal=third[3], open=True), at=NOW - 1 * MINUTE),
+            small.fact(4, last[4] + 1, Confirmed(round=3, deal=third[4]), at=NOW - 14 * MINUTE),
+            small.fact(1, last[1] + 1, small.restored(1, 3, verified=False), at=NOW - 13 * MINUTE),
+            small.fact(1, last[1] + 2, Confirmed(round=3, deal=third[1]), at=NOW - 12 * MINUTE),
+            small.fact(1, last[1] + 3, replace(small.result(1, 3), profile="mcr"), at=NOW),
+        )
+        room, give = made.scorer.rulings.room, made.scorer.rulings.give
+        correction = correct(small.OUTCOMES[2], None)
+        for ruling in (
+            lambda: give(draft(room, Deadline(at=NOW + 30 * MINUTE)), HEAD),
+            lambda: give(draft(room, INSTEAD), HEAD),
+            lambda: give(draft(room, Void(), (4, 1), reason="A tile lay face up"), HEAD),
+            lambda: give(draft(room, replace(correction, replaces=room.play((3, 2)).source), (3, 2)), HEAD),
+        ):
+            made.scorer.ask(ruling)
+        attended, now = made.scorer.attended, made.scorer.feed.current
+        made.scorer.ask(lambda: attended.go(2, now.tables[1].calling_since, 0, "table_arbiter", PEOPLE[1]))
+        unverified = next(one for one in now.alerts if one.code == "unverified")
+        made.scorer.ask(lambda: attended.see(unverified, "head_arbiter", PEOPLE[0]))
+        who = made.auth.accounts.get("head_arbiter")
+        for given in (
+            OrderGiven((2,), "extra_time", 5, "A player was late", who.full),
+            OrderGiven((1, 2, 3), "pause", 0, "Fire alarm", who.full),
+        ):
+            made.orders.give(given, who, "127.0.0.1", made.scorer.feed.current.tables)
+        yield made.server
+
+
+@contextmanager
+def empty(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event in which nothing has been said yet, and whose broker is away."""
+    with whole(folder, cup(), connected=False) as made:
+        yield made.server
+
+
+@contextmanager
+def over(folder: Path) -> Iterator[DeskServer]:
+    """Serve an event that has all its results."""
+    with whole(folder, cup(), small.whole_event()) as made:
+        made.scorer.ask(lambda: made.scorer.rulings.give(draft(made.scorer.rulings.room, INSTEAD), HEAD))
+        yield made.server
+
+
+@contextmanager
+def teams(folder: Path) -> Iterator[DeskServer]:
+    """Serve a team event that is over."""
+    names = ("Les Quatre Vents de Strasbourg", "北京大学麻将队", "Københavns Mahjongklub", "Équipe D")
+    plan = replace(
+        team_event.team_event().plan,
+        title=TITLE,
+        players=PLAYERS,
+        teams=dict(zip(names, team_event.TEAMS.values(), strict=True)),
+    )
+    said = [team_event.said(table, round_) for table in range(1, 5) for round_ in range(1, 5)]
+    with whole(folder, plan, said) as made:
+        yield made.server
+
+
+@contextmanager
+def riichi(folder: Path) -> Iterator[DeskServer]:
+    """Serve a riichi event whose deals are over."""
+    with whole(folder, replace(riichi_plan(), title=TITLE, players=PLAYERS), whole_riichi_event()) as made:
+        yield made.server
+
+
+@contextmanager
+def sessions(folder: Path) -> Iterator[DeskServer]:
+    """Serve an evening of riichi: one session told, one told wrongly, one not begun."""
+    booked = tuple(
+        RiichiBooking(1, table, "riichi-montreal", dict(zip(SEATS, ids, strict=True)))
+        for table, ids in (
+            (7, ("p01", "p02", "p03", "p04")),
+            (8, ("p05", "p06", "p07", "p08")),
+            (9, ("p09", "p10", "p11", "p12")),
+        )
+    )
+    plan = Plan(name=small.NAME, title="Riichi evening", profile="oedmc-2020", players=PLAYERS, riichi=booked)
+    told = evening()
+    said = [small.fact(7, seq, one) for seq, one in enumerate(told.facts, 1)]
+    said += [small.fact(8, seq, one) for seq, one in enumerate(forged(told), 1)]  # type: ignore[arg-type]  # facts still
+    with whole(folder, plan, said) as made:
+        yield made.server
+
+
+@contextmanager
+def hall(folder: Path) -> Iterator[DeskServer]:
+    """Serve a hall of more tables than one page has cards for."""
+    folder.mkdir()
+    auth = _auth(folder)
+    with DeskServer(sample.feed(many_tables()), port=0, auth=auth) as server:
+        yield server
+    auth.close()
+
+
+def _new(folder: Path, auth: Authentication) -> DeskServer:
+    feature: FeaturePages = views.setup_pages(folder, first=True)
+    return DeskServer(empty_view_feed(), port=0, auth=auth, features=(feature,))
+
+
+@contextmanager
+def new(folder: Path) -> Iterator[DeskServer]:
+    """Serve the pages on which an event is set up, before there is one."""
+    folder.mkdir()
+    auth = _auth(folder)
+    with _new(folder, auth) as server:
+        yield server
+    auth.close()
+
+
+DESKS: Final[dict[str, Callable[[Path], AbstractContextManager[DeskServer]]]] = {
+    one.__name__: one for one in (busy, empty, over, teams, riichi, sessions, hall, new)
+}
+
+
+@contextmanager
+def quickly() -> Iterator[None]:
+    """Hash passwords in no time."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        yield
+
+
+@contextmanager
+def served(folder: Path, names: Iterable[str] = DESKS) -> Iterator[dict[str, DeskServer]]:
+    """Serve these desks."""
+    with ExitStack() as running, quickly():
+        yield {name: running.enter_context(DESKS[name](folder / name)) for name in sorted(set(names))}

@@ -1,0 +1,103 @@
+"""Contact sheets of the desk: `python -m tests.broker.web.pages.gallery FOLDER [phone] [fr] ...` (`make pages`).
+
+Every place in `places.py`, at three sizes and in three languages, each in light and dark in turn; a sheet each. Words
+after the folder keep to some sizes, languages or schemes. What breaks a law of `laws.py` is told, and is an error.
+"""
+
+import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, get_args
+
+from PIL import Image, ImageDraw
+from playwright.sync_api import Browser, Error, sync_playwright
+
+from broker.web import LANGUAGES
+from broker.web.server import DeskServer
+from tests.broker.web.conftest import ARGS
+from tests.broker.web.pages.desks import served
+from tests.broker.web.pages.laws import broken, inaccessible
+from tests.broker.web.pages.places import PLACES
+from tests.broker.web.pages.visits import SIZES, Look, Visits
+
+WIDTHS: Final = {"phone": 300, "laptop": 640, "projector": 640}
+"""Of one picture on a sheet, pixels."""
+ACROSS: Final = {"phone": 12, "laptop": 6, "projector": 6}
+SCREENS: Final = {"phone": 3.0, "laptop": 2.0, "projector": 1.5}
+"""How much of a long page is on the sheet, in heights of the screen."""
+CAPTION: Final = 18
+GAP: Final = 8
+GREY: Final = (110, 110, 110)
+WHITE: Final = (255, 255, 255)
+
+
+def looks(wanted: Sequence[str]) -> Iterator[Look]:
+    """Give the looks of the sheets: the schemes take turns, so that each size and each language has both."""
+    schemes = get_args(Look.__annotations__["scheme"])
+    for at, size in enumerate(SIZES):
+        for language in LANGUAGES:
+            look = Look(size, schemes[(at + LANGUAGES.index(language)) % len(schemes)], language)
+            if set(wanted) <= set(look):
+                yield look
+
+
+def taken(browser: Browser, desks: Mapping[str, DeskServer], look: Look, found: list[str]) -> Iterator[Image.Image]:
+    """Take a picture of each place, with its name above it; `found` is told what is wrong."""
+    visits = Visits(browser, desks, look)
+    for place in PLACES:
+        try:
+            page = visits.to(place)
+            found += [f"{' '.join(look)}: {place.name}: {wrong}" for wrong in (*broken(page), *inaccessible(page))]
+            picture = Image.open(io.BytesIO(page.screenshot(full_page=True, animations="disabled")))
+        except Error as error:
+            found.append(f"{' '.join(look)}: {place.name}: {error.message.splitlines()[0]}")
+            continue
+        yield _captioned(picture, place.name, look.size)
+    visits.close()
+
+
+def _captioned(picture: Image.Image, name: str, size: str) -> Image.Image:
+    width, most = WIDTHS[size], round(SIZES[size]["height"] * SCREENS[size])
+    shown = picture.convert("RGB").crop((0, 0, picture.width, min(picture.height, most)))
+    small = shown.resize((width, shown.height * width // shown.width), Image.Resampling.LANCZOS)
+    made = Image.new("RGB", (width, small.height + CAPTION), GREY)
+    ImageDraw.Draw(made).text((2, 2), name, WHITE)
+    made.paste(small, (0, CAPTION))
+    return made
+
+
+def sheet(pictures: Sequence[Image.Image], across: int) -> Image.Image:
+    """Put pictures of one width into columns, each into the shortest."""
+    width = pictures[0].width + GAP
+    ends = [GAP] * across
+    placed = []
+    for picture in pictures:
+        column = ends.index(min(ends))
+        placed.append((picture, (GAP + column * width, ends[column])))
+        ends[column] += picture.height + GAP
+    made = Image.new("RGB", (GAP + across * width, max(ends)), GREY)
+    for picture, where in placed:
+        made.paste(picture, where)
+    return made
+
+
+def main(folder: Path, wanted: Sequence[str]) -> int:
+    """Write the sheets; give how much is wrong."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found: list[str] = []
+    with tempfile.TemporaryDirectory() as events, served(Path(events)) as desks, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(ARGS))
+        for look in looks(wanted):
+            made = sheet([*taken(browser, desks, look, found)], ACROSS[look.size])
+            made.save(folder / f"pages-{'-'.join(look)}.png")
+        browser.close()
+    for line in found:
+        sys.stdout.write(f"{line}\n")
+    return len(found)
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main(Path(sys.argv[1]), sys.argv[2:])))

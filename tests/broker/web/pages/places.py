@@ -1,0 +1,194 @@
+"""Every page of the desk in every state worth a look: where it is, who looks, and what is done there first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from playwright.sync_api import Page
+
+from broker.protocol import Result, receipt_code
+from tests.broker.scorer import small
+from tests.broker.scorer.folders import until_round
+from tests.broker.web import sample
+from tests.broker.web.pages.desks import timed
+
+HEAD: Final = "head_arbiter"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One page of one desk (`desks.DESKS`). `who` is a role; None: nobody who is known."""
+
+    name: str
+    desk: str
+    path: str
+    who: str | None = HEAD
+    do: Callable[[Page], None] = lambda _: None
+    """What is done on the page before it is looked at. It may change nothing that another page shows."""
+
+
+def submit(page: Page, value: str = "") -> None:
+    """Press a form's button: the one of this value, or the only one."""
+    page.locator(f"main button[value={value}]" if value else "main form button").first.click()
+    page.wait_for_load_state()
+
+
+def wrong_password(page: Page) -> None:
+    """Log in as nobody can."""
+    page.locator("[name=name]").fill("anne")
+    page.locator("[name=password]").fill("not that one")
+    submit(page)
+
+
+def whom_it_moves(page: Page) -> None:
+    """Ask whom a void play would move."""
+    page.locator("[name=reason]").fill("Two tiles of the wall lay face up")
+    submit(page, "look")
+
+
+def nothing_given(page: Page, value: str = "") -> None:
+    """Send a form without what it needs, as an old browser would."""
+    page.evaluate("document.querySelectorAll('[required]').forEach((field) => field.removeAttribute('required'))")
+    submit(page, value)
+
+
+def unreasoned(page: Page) -> None:
+    """Look at a ruling for which nothing was filled in."""
+    nothing_given(page, "look")
+
+
+def nobody_added(page: Page) -> None:
+    """Add an account that has no name."""
+    nothing_given(page, "add")
+
+
+def keyed(page: Page) -> None:
+    """Key a sheet of the third round."""
+    booking = small.event().bookings[3, 3]
+    for name, text in {"round": "3", "table": "3", "deal": str(booking.deal), "east": "18", "fine_north": "4"}.items():
+        page.locator(f"[name={name}]").fill(text)
+    page.locator("[name=win][value=discard]").check()
+    for seat, points in {"east": "+42", "south": "-8", "west": "-8", "north": "-26"}.items():
+        page.locator(f"[name=points_{seat}]").fill(points)
+    page.locator("[name=discarder]").select_option("north")
+    submit(page, "look")
+
+
+def miskeyed(page: Page) -> None:
+    """Key sheets from a file in which two lines are wrong."""
+    heading = page.locator("#sheets-csv").get_attribute("placeholder") or ""
+    page.locator("#sheets-csv").fill(f"{heading}\n9,3,1,draw\n1,99,1,draw\n")
+    submit(page, "look_csv")
+
+
+def named(page: Page) -> None:
+    """Give a new event name and rules."""
+    page.locator("[name=name]").fill("lille-2026")
+    page.locator("[name=title]").fill("Tournoi international de Lille 2026")
+    submit(page, "head")
+
+
+def listed(page: Page) -> None:
+    """Check a list of players in teams, after the event has its name."""
+    named(page)
+    lines = (
+        f"{name},FRA,Club de Strasbourg,{at},0800{at:04},Équipe {at % 4}"
+        for at, name in enumerate(sample.NAMES.values())
+    )
+    page.locator("#players-csv").fill("\n".join(("name,country,club,national,ema,team", *lines)))
+    submit(page, "check_players")
+
+
+def mislisted(page: Page) -> None:
+    """Check a list of players with mistakes."""
+    named(page)
+    page.locator("#players-csv").fill("name,country,club\nAnna,france,x\n,FRA,y\nBea,12,z\n")
+    submit(page, "check_players")
+
+
+def respelt(page: Page) -> None:
+    """Look at the correction of a player's name."""
+    form = page.locator("#players form.card")
+    form.locator("[name=name]").fill("Zoé Öztürk-Lefèvre")
+    form.locator("[name=reason]").fill("Misspelt on the list")
+    form.locator("button[value=look]").click()
+    page.wait_for_load_state()
+
+
+CODE: Final = receipt_code(next(one for one in timed(until_round(1)) if isinstance(one.fact, Result)))
+
+PLACES: Final = (
+    Place("log in", "busy", "/login", None),
+    Place("log in: refused", "busy", "/login", None, wrong_password),
+    Place("receipt: code", "busy", "/receipt", None),
+    Place("receipt", "busy", f"/receipt/{CODE}", None),
+    Place("receipt: published", "over", f"/receipt/{CODE}", None),
+    Place("receipt: none", "busy", "/receipt/ABCDEFG", None),
+    Place("room", "busy", "/"),
+    Place("room: nothing yet", "empty", "/"),
+    Place("room: teams", "teams", "/"),
+    Place("room: display", "busy", "/", "display"),
+    Place("cards", "hall", "/?page=2"),
+    Place("grid", "busy", "/grid"),
+    Place("grid: nothing yet", "empty", "/grid"),
+    Place("grid: what wants", "empty", "/grid?kind=wants"),
+    Place("feed", "busy", "/wire"),
+    Place("feed: nothing yet", "empty", "/wire"),
+    Place("standings", "busy", "/standings"),
+    Place("standings: nothing yet", "empty", "/standings"),
+    Place("standings: teams", "teams", "/standings"),
+    Place("deals", "busy", "/deals"),
+    Place("deal", "busy", "/deal/1"),
+    Place("deal: final", "over", "/deal/3"),
+    Place("deal: nothing yet", "empty", "/deal/1"),
+    Place("deal: riichi", "riichi", "/deal/1"),
+    Place("player", "busy", "/player/p07"),
+    Place("player: over", "over", "/player/p07"),
+    Place("player: nothing yet", "empty", "/player/p16"),
+    Place("team", "teams", "/team/1"),
+    Place("carriers", "busy", "/carriers"),
+    Place("carriers: over", "teams", "/carriers"),
+    Place("display in the hall", "teams", "/display"),
+    Place("display: nothing yet", "empty", "/display"),
+    Place("riichi", "sessions", "/riichi"),
+    Place("orders", "busy", "/orders?table=2"),
+    Place("orders: refused", "busy", "/orders", HEAD, nothing_given),
+    Place("orders: none", "empty", "/orders"),
+    Place("rulings", "busy", "/rulings"),
+    Place("rulings: none", "empty", "/rulings"),
+    Place("ruling: of what", "busy", "/rulings/new"),
+    Place("ruling: correction", "busy", "/rulings/new?play=1-2&kind=correct"),
+    Place("ruling: correction, riichi", "riichi", "/rulings/new?play=1-2&kind=correct"),
+    Place("ruling: whom it moves", "over", "/rulings/new?play=1-3&kind=void", HEAD, whom_it_moves),
+    Place("ruling: adjusted", "busy", "/rulings/new?play=1-2&kind=adjusted"),
+    Place("ruling: award", "busy", "/rulings/new?play=1-2&kind=award"),
+    Place("ruling: fine", "busy", "/rulings/new?play=1-2&kind=fine"),
+    Place("ruling: seats", "busy", "/rulings/new?play=1-2&kind=seats_played"),
+    Place("ruling: deal", "busy", "/rulings/new?play=1-2&kind=deal_played"),
+    Place("ruling: fouled", "busy", "/rulings/new?deal=2"),
+    Place("ruling: substitute", "busy", "/rulings/new?kind=substitute"),
+    Place("ruling: substitute, refused", "busy", "/rulings/new?kind=substitute", HEAD, unreasoned),
+    Place("ruling: withdrawn", "busy", "/rulings/new?kind=withdrawn"),
+    Place("ruling: end of corrections", "busy", "/rulings/new?kind=deadline"),
+    Place("what if", "busy", "/what-if"),
+    Place("what if: own score excluded", "teams", "/what-if?profile=mcr"),
+    Place("paper", "busy", "/paper"),
+    Place("paper: a second look", "busy", "/paper", HEAD, keyed),
+    Place("paper: refused", "busy", "/paper", HEAD, miskeyed),
+    Place("exports", "busy", "/exports"),
+    Place("exports: riichi", "riichi", "/exports"),
+    Place("exports: organiser", "teams", "/exports", "organiser"),
+    Place("set-up: under way", "teams", "/setup"),
+    Place("set-up: a player corrected", "busy", "/setup?player=p03", "organiser"),
+    Place("set-up: a correction looked at", "busy", "/setup?player=p03", "organiser", respelt),
+    Place("set-up: new", "new", "/setup"),
+    Place("set-up: players in teams", "new", "/setup", HEAD, listed),
+    Place("set-up: refused", "new", "/setup", HEAD, mislisted),
+    Place("pairing", "busy", "/pairing?new=1"),
+    Place("pairing: codes", "busy", "/pairing"),
+    Place("people", "busy", "/people"),
+    Place("people: refused", "busy", "/people", HEAD, nobody_added),
+    Place("no such deal", "busy", "/deal/99"),
+    Place("no such page", "busy", "/nothing-here"),
+    Place("not for this role", "busy", "/people", "table_arbiter"),
+)

@@ -1,0 +1,37 @@
+"""The pages of the desk on a phone, in the languages in turn: `make pages` looks at all states, sizes and schemes."""
+
+from itertools import cycle
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Browser
+
+from broker.web import LANGUAGES
+from tests.broker.web.pages.desks import served
+from tests.broker.web.pages.laws import broken, inaccessible
+from tests.broker.web.pages.places import PLACES
+from tests.broker.web.pages.visits import Look, Visits
+
+STATES: Final = ("ruling: correction, riichi", "ruling: whom it moves", "paper: a second look", "set-up: new")
+"""Looked at beside each page as it is in the middle of an event, which has no colon in its name."""
+
+SEEN_THROUGH: Final = {"room": "dark", "grid": "light", "deal": "dark", "paper": "dark", "riichi": "light"}
+"""Of these axe-core takes its time; between them they have what a page of the desk can have."""
+
+REFUSED: Final = "Failed to load resource"
+"""What a browser writes of each page that is refused."""
+
+
+def test_every_page_fits_a_phone_can_be_read_and_names_its_parts_and_fields(browser: Browser, tmp_path: Path) -> None:
+    places = [place for place in PLACES if ":" not in place.name or place.name in STATES]
+    with served(tmp_path, (place.desk for place in places)) as desks:
+        found, visits = list[str](), Visits(browser, desks, Look("phone", "light", "en"))
+        for place, language in zip(places, cycle(LANGUAGES), strict=False):
+            page = visits.to(place, language)
+            wrong = [*broken(page)]
+            if scheme := SEEN_THROUGH.get(place.name):
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # light or dark
+                wrong += inaccessible(page)
+            found += [f"{place.name}, {language}: {one}" for one in wrong]
+        visits.close()
+    assert found + [one for one in visits.complaints if REFUSED not in one] == []

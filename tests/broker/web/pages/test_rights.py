@@ -1,0 +1,93 @@
+"""What each role may reach of the whole program's desk: its pages, its files, its streams, and its forms."""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+import pytest
+from starlette.routing import Route
+
+from broker.people import ROLES
+from broker.web.app import create_app
+from tests.broker.web.pages.desks import Whole, cup, quickly, whole
+from tests.broker.web.test_auth import ALLOWED, ARBITERS, OPEN, browser, logged_in
+
+ORGANISERS: Final = {"head_arbiter", "organiser"}
+
+BESIDES: Final[dict[str, Collection[str]]] = {
+    "/attended": ARBITERS,
+    "/devices": ARBITERS,
+    "/exports": {*ROLES},
+    "/exports/{name}": {*ROLES},
+    "/orders": ARBITERS,
+    "/paper": ARBITERS,
+    "/paper/sheets.pdf": {*ARBITERS, *ORGANISERS},
+    "/pairing": ORGANISERS,
+    "/pairing/pin": ORGANISERS,
+    "/riichi": ARBITERS,
+    "/live/riichi": ARBITERS,
+    "/riichi/{table:int}-{round:int}.pdf": ARBITERS,
+    "/rulings": ARBITERS,
+    "/rulings.csv": ARBITERS,
+    "/rulings.json": ARBITERS,
+    "/rulings/new": ARBITERS,
+    "/setup": ORGANISERS,
+    "/setup/carriers.pdf": ORGANISERS,
+    "/setup/commitment.json": ORGANISERS,
+    "/setup/players.csv": ORGANISERS,
+    "/setup/movement.csv": ORGANISERS,
+    "/what-if": ARBITERS,
+}
+"""Beside what a desk has that knows nothing but a view."""
+
+DEVICES: Final = {"/pairing/take"}
+"""Where devices come, whose proof lets them in."""
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
+    with quickly(), whole(tmp_path_factory.mktemp("rights") / "cup", cup()) as made:
+        yield made
+
+
+def routes(desk: Whole) -> Iterator[tuple[str, str]]:
+    """Give method and path of all that asks for a right."""
+    app = create_app(
+        desk.scorer.feed, auth=desk.auth, orders=desk.orders, features=desk.features, services=desk.services
+    )
+    for one in app.routes:
+        if isinstance(one, Route) and one.path not in OPEN | DEVICES:
+            yield ("POST" if "POST" in (one.methods or ()) else "HEAD"), one.path
+
+
+def at(path: str) -> str:
+    filled = {"{deal:int}": "1", "{player}": "p01", "{team:int}": "1", "{name}": "results.csv"}
+    for field, value in {**filled, "{table:int}": "7", "{round:int}": "1"}.items():
+        path = path.replace(field, value)
+    return path
+
+
+def test_every_route_of_the_program_is_in_the_table_of_rights(desk: Whole) -> None:
+    assert {path for _, path in routes(desk)} == ALLOWED.keys() | BESIDES.keys()
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_reaches_what_it_was_given_and_is_refused_the_rest(desk: Whole, role: str) -> None:
+    rights: dict[str, Collection[str]] = {**ALLOWED, **BESIDES}
+    wrong = []
+    with logged_in(desk.server, role) as client:
+        for method, path in routes(desk):
+            answer = client.request(method, at(path), headers={"Accept": "application/json"})
+            # A form without the session's token is refused too, by another code, and to those who may send it.
+            refused = "not_allowed" in answer.text if method == "POST" else answer.status_code == 403
+            if refused is (role in rights[path]):
+                wrong.append((method, path, answer.status_code))
+    assert wrong == []
+
+
+def test_who_has_not_logged_in_reaches_nothing(desk: Whole) -> None:
+    with browser(desk.server) as client:
+        answers = {
+            client.request(*route, headers={"Accept": "text/plain"}).status_code
+            for route in ((method, at(path)) for method, path in routes(desk))
+        }
+    assert answers == {401}

@@ -1,0 +1,77 @@
+"""Going to a place: each role logs in once at each desk, in a browser of one look."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
+
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
+
+from broker.web import Language
+from broker.web.server import DeskServer
+from tests.broker.people.conftest import PASSWORD
+from tests.broker.web.pages.desks import NOW
+from tests.broker.web.pages.places import Place
+
+SIZES: Final[Mapping[str, ViewportSize]] = {
+    "phone": {"width": 390, "height": 844},
+    "laptop": {"width": 1280, "height": 800},
+    "projector": {"width": 1920, "height": 1080},
+}
+WAIT_MS: Final = 60_000
+LOOKED_AT_S: Final = NOW / 1000 + 240
+"""Four minutes after what happened last: people wait by then. Seconds since 1970."""
+
+
+class Look(NamedTuple):
+    """How a page is looked at."""
+
+    size: str
+    scheme: Literal["light", "dark"]
+    language: Language
+
+
+class Visits:
+    """One browser's visits."""
+
+    def __init__(self, browser: Browser, desks: Mapping[str, DeskServer], look: Look) -> None:
+        self._browser, self._desks, self._look = browser, desks, look
+        self._pages: dict[tuple[str, str | None], Page] = {}
+        self.complaints: list[str] = []
+        """What the pages have written on the browser's console."""
+
+    def to(self, place: Place, language: Language | None = None, size: ViewportSize | None = None) -> Page:
+        """Go to a place, and do what is to be done there. `language` and `size`: others than those of this look."""
+        page = self._pages.get((place.desk, place.who)) or self._open(place)
+        if size:
+            page.set_viewport_size(size)
+        mark = "&" if "?" in place.path else "?"
+        page.goto(f"{self._desks[place.desk].url}{place.path[1:]}{mark}lang={language or self._look.language}")
+        place.do(page)
+        return page
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for page in self._pages.values():
+            page.context.close()
+
+    def _open(self, place: Place) -> Page:
+        context = self._browser.new_context(
+            viewport=SIZES[self._look.size], color_scheme=self._look.scheme, timezone_id="Europe/Paris"
+        )
+        context.set_default_timeout(WAIT_MS)
+        context.clock.set_fixed_time(LOOKED_AT_S)
+        page = self._pages[place.desk, place.who] = context.new_page()
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        if place.who:
+            _log_in(context, self._desks[place.desk], place.who)
+        return page
+
+
+def _log_in(context: BrowserContext, desk: DeskServer, who: str) -> None:
+    """Log in without a page: the form itself is tested elsewhere."""
+    origin = {"Origin": desk.url.rstrip("/")}
+    answer = context.request.post(
+        f"{desk.url}login", form={"name": who, "password": PASSWORD}, headers=origin, max_redirects=0
+    )
+    if answer.status != 303:
+        raise RuntimeError(f"{who} could not log in: {answer.status}")

@@ -1,0 +1,227 @@
+"""Two people key each sheet blindly: what they agree on counts, what they do not an arbiter settles, with a reason."""
+
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.event import Event
+from broker.people import Actor, Authentication
+from broker.rules import RuleError
+from broker.rulings.paper import keyed_of, sheet_of
+from broker.scorer.service import Scorer
+from broker.store import STORE
+from broker.store.sqlite import SqliteJournal
+from broker.web.paper.keying import Keying, body_of, keyed_from, open_readings, reading_differences
+from broker.web.paper.views import paper_pages
+from broker.web.server import DeskServer
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.scorer import small
+from tests.broker.scorer.folders import event_folder
+from tests.broker.web.paper.test_views import SAYS, send
+from tests.broker.web.test_auth import logged_in
+
+ROLES = {"anne": "head_arbiter", "tao": "table_arbiter", "luc": "table_arbiter"}
+EVENT = Event(replace(small.plan(), keying="double"), small.deals(), small.registry())
+
+
+def says(table: int, **other: str) -> dict[str, str]:
+    """Give a sheet of the first round."""
+    return {**SAYS, "table": str(table), "deal": str(EVENT.bookings[table, 1].deal), **other}
+
+
+WRONG = {"east": "17", "points_east": "+41", "points_north": "-25"}
+"""What somebody reads who takes an 8 for a 7: hand value and points agree with each other."""
+
+
+class Desk:
+    """A desk with a scorer at work, and a browser a person."""
+
+    def __init__(self, folder: Path) -> None:
+        self.auth, journal = Authentication(folder), SqliteJournal(folder / STORE, small.NAME)
+        for name, role in ROLES.items():
+            self.auth.accounts.add(name, name.title(), role, PASSWORD, Actor("test"))
+        self.scorer, self._stop = Scorer(EVENT, journal, folder, lambda: 1_800_000_000_000), threading.Event()
+        self._work = threading.Thread(target=self.scorer.run, args=(self._stop,))
+        self._work.start()
+        pages = (paper_pages(EVENT, small.deals(), self.scorer),)
+        self.server = DeskServer(self.scorer.feed, port=0, auth=self.auth, features=pages)
+        self._journal = journal
+
+    def end(self) -> None:
+        """Close it all."""
+        self._stop.set()
+        self._work.join()
+        self._journal.close()
+        self.auth.close()
+
+    def settled(self, table: int) -> bool:
+        """Say whether a play of the first round counts."""
+        return self.scorer.ask(lambda: self.scorer.rulings.room.play((table, 1)).settled)
+
+    def reasons(self, table: int) -> list[str]:
+        """Give the reasons of what was ruled on a play of the first round."""
+        return [entry.reason for entry in self.scorer.rulings.history() if entry.table == table]
+
+    def noted(self, table: int) -> list[tuple[str, str, str]]:
+        """Give what the audit log says of a sheet."""
+        about = f"table {table}, round 1"
+        return [(one.who, one.action, one.detail) for one in self.auth.audit.checked() if one.about.startswith(about)]
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    folder = event_folder(tmp_path_factory.mktemp("twice") / "cup", [])
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        made = Desk(folder)
+        with made.server:
+            yield made
+        made.end()
+
+
+@pytest.fixture(scope="module")
+def tao(desk: Desk) -> Iterator[httpx.Client]:
+    with logged_in(desk.server, "tao") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def luc(desk: Desk) -> Iterator[httpx.Client]:
+    with logged_in(desk.server, "luc") as client:
+        yield client
+
+
+def test_a_sheet_counts_when_two_people_have_keyed_the_same_and_names_both(
+    desk: Desk, tao: httpx.Client, luc: httpx.Client
+) -> None:
+    assert "waits for a second person" in send(tao, action="keep", **says(1)).text
+    assert desk.settled(1) is False
+    assert "both say the same; it counts now" in send(luc, action="keep", **says(1)).text
+    assert (desk.settled(1), desk.reasons(1)) == (True, ["paper sheet, keyed by Tao and by Luc"])
+    assert desk.noted(1) == [("tao", "sheet_keyed", ""), ("luc", "sheet_keyed", "")]
+    assert "is there already" in send(tao, action="keep", **says(1)).text
+
+
+def test_the_second_person_s_page_is_the_same_whatever_the_first_has_keyed(
+    tao: httpx.Client, luc: httpx.Client
+) -> None:
+    seen = []
+    for other in ({}, WRONG, {"fine_north": "4"}):
+        send(tao, action="keep", **says(4, **other))
+        seen.append([luc.get(path).text for path in ("/paper", "/paper?round=1&table=4")])
+    send(tao, action="take_back", table="4", round="1")
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_who_keys_twice_corrects_themselves_and_is_no_second_person(
+    desk: Desk, tao: httpx.Client, luc: httpx.Client
+) -> None:
+    send(tao, action="keep", **says(2, **WRONG))
+    assert "waits for a second person" in send(tao, action="keep", **says(2)).text
+    assert desk.settled(2) is False
+    send(luc, action="keep", **says(2))
+    assert desk.settled(2) is True
+
+
+def settle(client: httpx.Client, table: int, **wish: str) -> httpx.Response:
+    """Send the form of a difference, as the page has it."""
+    page = client.get("/paper").text
+    card = page[page.index(f'id="differs-{table}-1"') :]
+    found = {name: re.search(f'name="{name}" value="([0-9]+)"', card) for name in ("one", "other")}
+    numbers = {name: match[1] for name, match in found.items() if match}
+    chosen = {"chosen": numbers.get(wish.pop("which"), "0")}
+    return send(client, action="settle", table=str(table), round="1", **numbers, **chosen, **wish)
+
+
+def test_two_that_differ_are_shown_locked_and_settled_by_an_arbiter_with_a_reason(
+    desk: Desk, tao: httpx.Client, luc: httpx.Client
+) -> None:
+    send(tao, action="keep", **says(3, **WRONG))
+    assert "the two say different things" in send(luc, action="keep", **says(3)).text
+    for client in (tao, luc):
+        assert "keyings_differ" in send(client, action="keep", **says(3)).text
+        assert "keyings_differ" in send(client, action="take_back", table="3", round="1").text
+    assert desk.settled(3) is False
+    with logged_in(desk.server, "anne") as anne:
+        assert settle(anne, 3, which="other", reason=" ").status_code == 400
+        assert "it counts now" in settle(anne, 3, which="other", reason="an 8: the sheet is here").text
+    played = desk.scorer.ask(lambda: desk.scorer.rulings.room.play((3, 1)))
+    assert (played.winners, desk.reasons(3)) == ({"east": 18}, ["an 8: the sheet is here"])
+
+
+def test_where_neither_is_right_both_are_set_aside_and_two_people_key_anew(
+    desk: Desk, tao: httpx.Client, luc: httpx.Client
+) -> None:
+    send(tao, action="keep", **says(4, **WRONG))
+    send(luc, action="keep", **says(4))
+    stale = settle(luc, 4, which="neither", reason="a coffee stain: ask the table")
+    assert (stale.status_code, desk.settled(4)) == (200, False)
+    again = send(luc, action="settle", table="4", round="1", one="1", other="2", chosen="1", reason="late")
+    assert "keying_gone" in again.text
+    assert desk.noted(4)[-2:] == [("luc", "keying_set_aside", "a coffee stain: ask the table")] * 2
+    assert "waits for a second person" in send(tao, action="keep", **says(4)).text
+    assert "keying_gone" in send(luc, action="take_back", table="4", round="1").text
+    assert send(tao, action="take_back", table="4", round="1").status_code == 200
+    assert "waits for a second person" in send(luc, action="keep", **says(4)).text
+
+
+def keying(number: int, whose: str, body: bytes, after: str = "") -> Keying:
+    return Keying(number=number, at=0, who=whose, whose=whose, round=1, table=3, after=after, body=body)
+
+
+def test_what_was_keyed_before_a_result_or_an_undo_counts_no_longer() -> None:
+    kept = [keying(1, "tao", b"a"), keying(2, "luc", b"a", "ruling-1"), keying(3, "tao", b"b", "undo-2")]
+    assert [len(open_readings(kept, (3, 1), after).kept) for after in (None, "ruling-1", "undo-2", "other")] == [
+        1,
+        1,
+        1,
+        0,
+    ]
+    assert open_readings(kept, (3, 2), None).kept == ()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([b"x", b"y", b""])), max_size=8))
+def test_no_reading_of_one_s_own_ever_agrees_with_itself_and_no_third_person_decides(
+    tries: list[tuple[str, bytes]],
+) -> None:
+    kept: list[Keying] = []
+    for whose, body in tries:
+        known = open_readings(kept, (3, 1), None)
+        if body and not known.differ:
+            others = {one.body for one in known.kept if one.whose != whose}
+            assert (known.judge(whose, body) == "agrees") == (body in others)
+            if body in others:
+                return
+        if known.differ:
+            with pytest.raises(RuleError) as refused:
+                known.judge(whose, body)
+            assert refused.value.code == "keyings_differ"
+            return
+        kept.append(keying(len(kept) + 1, whose, body))
+        assert len(open_readings(kept, (3, 1), None).kept) <= 2
+
+
+def test_a_reading_comes_back_as_it_was_and_points_that_were_not_keyed_make_no_difference() -> None:
+    full = sheet_of(keyed_of({**says(3), "fine_north": "4"}), EVENT)
+    sparse = sheet_of(replace(full.keyed, points={}), EVENT)
+    assert body_of(full) == body_of(sparse)
+    assert sheet_of(keyed_from(body_of(sparse)), EVENT).decision == full.decision
+
+
+def test_what_differs_is_named_cell_by_cell() -> None:
+    one, other = keyed_from(body_of(sheet_of(keyed_of(says(3)), EVENT))), keyed_of(says(3, win="draw"))
+    assert reading_differences(one, replace(one, winners={"east": 17}, fines={"north": 4})) == [
+        "east winners",
+        "north fines",
+    ]
+    assert reading_differences(one, replace(other, winners=one.winners, points=one.points, discarder=None)) == [
+        "win",
+        "discarder",
+    ]

@@ -1,0 +1,269 @@
+"""Sheets keyed at the desk: read, looked at twice, taken once, and never over what a table has entered."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from broker.event.file_io import flatten_errors
+from broker.people import ROLES, Actor, Authentication
+from broker.protocol import AnyDecision, Correct, Fine, LogMessage, Void, Withdrawn
+from broker.rules import RuleError
+from broker.rulings import RulingAuthor
+from broker.rulings.paper import NEEDED, PaperSheet, keyed_of, read_sheets, sheet_of, take_sheet, take_sheets
+from broker.scorer.service import Scorer
+from broker.scorer.stored_event import open_stored_event
+from broker.store import STORE
+from broker.store.sqlite import SqliteJournal
+from broker.web.paper.views import FIELDS, paper_pages
+from broker.web.server import DeskServer
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.rulings.ruled import HEAD, draft
+from tests.broker.scorer import small
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.hall import Hall, make_hall, open_journal
+from tests.broker.scorer.small import OUTCOMES, event, fact, result
+from tests.broker.web.test_auth import logged_in, token_of
+
+TAO = RulingAuthor("Tao Lin", "tao", "table_arbiter")
+DEAL = event().bookings[3, 1].deal
+SAYS = {
+    "round": "1",
+    "table": "3",
+    "deal": str(DEAL),
+    "win": "discard",
+    "discarder": "north",
+    "east": "18",
+    "points_east": "+42",
+    "points_south": "−8",
+    "points_west": "-8",
+    "points_north": "-26",
+}
+
+
+def sheet(**other: str) -> PaperSheet:
+    return sheet_of(keyed_of({**SAYS, **other}), event())
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    with open_journal(tmp_path) as journal:
+        yield make_hall(tmp_path, journal)
+
+
+def alerts(hall: Hall) -> list[str]:
+    return [alert.code for alert in hall.scorer.feed.current.alerts]
+
+
+def test_a_sheet_counts_as_if_its_table_had_sent_it_with_author_and_source(hall: Hall) -> None:
+    assert take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO) == "taken"
+    laid = hall.scorer.rulings.room.play((3, 1))
+    assert (laid.settled, laid.points, laid.fines) == (
+        True,
+        {"east": 42, "south": -8, "west": -8, "north": -26},
+        {laid.players["north"]: 4},
+    )
+    (entry,) = hall.scorer.rulings.history()
+    assert isinstance(entry.decision, Correct)
+    assert (entry.author, entry.decision.source, entry.kind) == ("Tao Lin", "paper", "correct")
+
+
+def test_a_sheet_that_is_keyed_again_by_anybody_is_taken_once(hall: Hall) -> None:
+    other = RulingAuthor("Anne Lefèvre", "anne", "head_arbiter")
+    assert [take_sheet(hall.scorer.rulings, sheet(fine_north="4"), who) for who in (TAO, TAO, other)] == [
+        "taken",
+        "there_already",
+        "there_already",
+    ]
+    assert len(hall.scorer.rulings.history()) == 1
+
+
+def test_the_table_s_own_result_that_says_the_same_raises_no_alert(hall: Hall) -> None:
+    take_sheet(hall.scorer.rulings, sheet(), TAO)
+    hall.hear(fact(3, 1, result(3, 1, OUTCOMES[1])))
+    assert alerts(hall) == []
+    assert take_sheet(hall.scorer.rulings, sheet(), TAO) == "there_already"
+
+
+def test_a_result_of_the_table_that_says_otherwise_is_an_alert_and_the_arbiter_decides(hall: Hall) -> None:
+    take_sheet(hall.scorer.rulings, sheet(), TAO)
+    hall.hear(fact(3, 1, result(3, 1, OUTCOMES[2])))
+    assert alerts(hall) == ["paper_differs"]
+    assert hall.scorer.rulings.room.play((3, 1)).points == sheet().decision.points
+
+
+def fined(imp: int) -> LogMessage:
+    """Table 3's own result of the first round, with north fined."""
+    return fact(3, 1, result(3, 1, OUTCOMES[1], {"north": Fine(imp=imp, reason="false hu")}))
+
+
+@pytest.mark.parametrize(("entered", "told"), [(4, ["fined_at_table"]), (8, ["fined_at_table", "paper_differs"])])
+def test_a_fine_of_a_sheet_counts_until_the_table_s_own_result_is_there(
+    hall: Hall, entered: int, told: list[str]
+) -> None:
+    take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
+    hall.hear(fined(entered))
+    laid = hall.scorer.rulings.room.play((3, 1))
+    assert (laid.fines, alerts(hall)) == ({laid.players["north"]: entered}, told)
+
+
+def test_a_sheet_that_fines_more_than_what_is_there_is_left_to_an_arbiter(hall: Hall) -> None:
+    take_sheet(hall.scorer.rulings, sheet(), TAO)
+    with pytest.raises(RuleError, match="another result") as refused:
+        take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
+    assert refused.value.code == "sheets_differ"
+
+
+@pytest.mark.parametrize("decision", [Void(), Withdrawn(player=event().bookings[3, 1].players["east"], first_round=1)])
+def test_a_sheet_of_a_play_that_was_ruled_on_is_refused_with_who_ruled(hall: Hall, decision: AnyDecision) -> None:
+    play = (3, 1) if isinstance(decision, Void) else None
+    hall.scorer.rulings.give(draft(hall.scorer.rulings.room, decision, play), HEAD)
+    with pytest.raises(RuleError, match=HEAD.name) as refused:
+        take_sheet(hall.scorer.rulings, sheet(), TAO)
+    assert refused.value.code == "sheet_ruled_out"
+
+
+def test_a_sheet_never_takes_the_place_of_what_the_table_has_entered(hall: Hall) -> None:
+    hall.hear(fact(3, 1, result(3, 1, OUTCOMES[2])))
+    (told,) = take_sheets(hall.scorer.rulings, [sheet()], TAO)
+    assert told.problem is not None
+    assert (told.taken, told.problem.code) == (None, "paper_differs")
+    assert hall.scorer.rulings.history() == ()
+
+
+def test_a_scorer_that_starts_again_has_the_sheets(hall: Hall) -> None:
+    take_sheet(hall.scorer.rulings, sheet(), TAO)
+    again = make_hall(hall.folder, hall.journal)
+    assert again.scorer.rulings.room.play((3, 1)).points == sheet().decision.points
+
+
+@pytest.mark.parametrize(
+    ("other", "code"),
+    [
+        ({"points_east": "41"}, "sheet_points"),
+        ({"deal": str(DEAL % 4 + 1)}, "not_planned"),
+        ({"table": "9"}, "not_planned"),
+        ({"fine_north": "5"}, "fine_not_in_profile"),
+        ({"discarder": "east"}, "discarder_wins"),
+        ({"discarder": ""}, "discarder_missing"),
+        ({"win": "chow"}, "sheet_wrong"),
+        ({"east": "x"}, "sheet_wrong"),
+        ({"east": "7"}, "below_minimum"),
+    ],
+)
+def test_what_no_sheet_can_say_is_refused_by_code(other: dict[str, str], code: str) -> None:
+    with pytest.raises(RuleError) as refused:
+        sheet(**other)
+    assert refused.value.code == code
+
+
+def csv(*rows: dict[str, str]) -> str:
+    head = list(SAYS)
+    missing = [name for name in NEEDED if name not in head]
+    lines = [",".join([*head, *missing])]
+    lines += [",".join([*(row.get(name, "") for name in head), *("" for _ in missing)]) for row in rows]
+    return "\n".join(lines)
+
+
+def test_a_file_is_taken_whole_or_every_line_that_is_wrong_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "sheets.csv"
+    second = {**SAYS, "table": "1", "deal": str(event().bookings[1, 1].deal)}
+    path.write_text(csv(SAYS, second), encoding="utf-8")
+    assert [one.keyed.table for one in read_sheets(path, event())] == [3, 1]
+    path.write_text(csv(SAYS, {**SAYS, "points_east": "0"}, {**SAYS, "win": "?"}), encoding="utf-8")
+    with pytest.raises(ExceptionGroup) as refused:
+        read_sheets(path, event())
+    assert [(one.code, one.text[:6]) for one in flatten_errors(refused.value)] == [
+        ("sheet_points", "line 3"),
+        ("sheet_wrong", "line 4"),
+    ]
+    path.write_text(csv(SAYS, SAYS), encoding="utf-8")
+    with pytest.raises(ExceptionGroup) as twice:
+        read_sheets(path, event())
+    assert [one.code for one in flatten_errors(twice.value)] == ["sheet_twice"]
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
+    """A desk with a scorer at work in its own thread."""
+    folder = event_folder(tmp_path_factory.mktemp("paper") / "cup", [])
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        auth, journal = Authentication(folder), SqliteJournal(folder / STORE, small.NAME)
+        for role in ROLES:
+            auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
+        scorer, stop = Scorer(event(), journal, folder, lambda: 1_800_000_000_000), threading.Event()
+        work = threading.Thread(target=scorer.run, args=(stop,))
+        work.start()
+        pages = (paper_pages(event(), small.deals(), scorer),)
+        with DeskServer(scorer.feed, port=0, auth=auth, features=pages) as server:
+            yield server
+        stop.set()
+        work.join()
+        journal.close()
+        auth.close()
+
+
+@pytest.fixture(scope="module")
+def client(desk: DeskServer) -> Iterator[httpx.Client]:
+    with logged_in(desk, "table_arbiter") as found:
+        yield found
+
+
+def send(client: httpx.Client, **data: str) -> httpx.Response:
+    return client.post("/paper", data={"form": token_of(client, "/paper"), **data})
+
+
+def test_a_sheet_is_kept_after_a_second_look_and_not_before(desk: DeskServer, client: httpx.Client) -> None:
+    looked = send(client, action="look", **SAYS)
+    assert ("A second look" in looked.text, "+42" in looked.text) == (True, True)
+    assert 'action" value="look"' in looked.text
+    kept = send(client, action="keep", **SAYS)
+    assert "kept; it counts now" in kept.text
+    assert "is there already" in send(client, action="keep", **SAYS).text
+    with logged_in(desk, "head_arbiter") as head:
+        log = head.get("/audit.csv").text
+    assert log.count("ruling_given") == 1
+
+
+def test_where_one_person_keys_there_is_nothing_to_settle(client: httpx.Client) -> None:
+    assert "keying_gone" in send(client, action="settle", chosen="1").text
+
+
+def test_sheets_are_printed_from_the_desk(client: httpx.Client) -> None:
+    answer = client.get("/paper/sheets.pdf?table=3&round=2&lang=zh")
+    assert (answer.headers["content-type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
+    assert "<code>no_plays</code>" in client.get("/paper/sheets.pdf?table=99").text
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_only_arbiters_key(desk: DeskServer, role: str) -> None:
+    with logged_in(desk, role) as client:
+        assert client.get("/paper").status_code == (200 if role.endswith("arbiter") else 403)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    said=st.dictionaries(st.sampled_from([*FIELDS, "csv"]), st.text(max_size=12), max_size=6),
+    action=st.sampled_from(["look", "keep", "look_csv", "keep_csv", "x"]),
+)
+def test_whatever_is_sent_is_refused_by_code_or_shown_escaped(
+    client: httpx.Client, said: dict[str, str], action: str
+) -> None:
+    data = {key: (value + "<b>").encode("utf-8", "replace").decode() for key, value in said.items()}
+    answer = send(client, action=action, **data)
+    assert answer.status_code == 400
+    assert "<b>" not in answer.text
+
+
+def test_the_exports_have_what_was_keyed(tmp_path: Path) -> None:
+    folder = event_folder(tmp_path / "cup", [])
+    journal = SqliteJournal(folder / STORE, small.NAME)
+    take_sheet(Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings, sheet(), TAO)
+    journal.close()
+    ((at, laid),) = open_stored_event(folder).played()
+    assert (at, laid.table, laid.points) == (1_800_000_000_000, 3, dict(sheet().decision.points))

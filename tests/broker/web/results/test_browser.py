@@ -1,0 +1,94 @@
+"""Travellers, players, standings, grid, feed and display in a real browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from broker.web import Services
+from broker.web.server import DeskServer
+from tests.broker.scorer.hall import Hall
+from tests.broker.scorer.small import fact, result, state, whole_event
+
+
+@pytest.fixture
+def room(hall: Hall) -> Iterator[DeskServer]:
+    services = Services(lambda: hall.scorer.moment, hall.scorer.wire)
+    with DeskServer(hall.scorer.feed, port=0, services=services) as server:
+        yield server
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(locale="en-GB")
+    opened.set_default_timeout(60_000)
+    yield opened
+    opened.close()
+
+
+def live(page: Page, room: DeskServer, path: str) -> None:
+    page.goto(room.url + path)
+    expect(page.locator("html[data-line=live]")).to_be_attached()
+
+
+def test_a_result_comes_into_the_traveller_that_is_open(context: BrowserContext, room: DeskServer, hall: Hall) -> None:
+    page = context.new_page()
+    live(page, room, "deal/1")
+    expect(page.locator("[data-key=none]")).to_be_visible()
+    hall.hear(fact(1, 1, result(1)))
+    expect(page.locator(".traveller tbody tr")).to_have_count(1)
+    expect(page.locator(".traveller .won")).to_contain_text("HV 18")
+
+
+def test_a_page_that_is_held_still_shows_what_is_new_when_it_goes_on(
+    context: BrowserContext, room: DeskServer, hall: Hall
+) -> None:
+    page = context.new_page()
+    live(page, room, "wire")
+    page.locator("#pause").click()
+    expect(page.locator("#held")).to_contain_text("nothing new")
+    hall.hear(state(1))
+    expect(page.locator("#held")).to_contain_text("other news: ")
+    expect(page.locator("[data-key=none]")).to_be_visible()
+    page.locator("#go-on").click()
+    expect(page.locator(".wire li").first).to_contain_text("hm/cup/")
+    expect(page.locator("#held")).to_be_hidden()
+
+
+def test_the_longest_waiting_call_comes_first_with_its_minutes(
+    context: BrowserContext, room: DeskServer, hall: Hall
+) -> None:
+    hall.hear(state(2, calling=True), state(3, calling=True))
+    page = context.new_page()
+    live(page, room, "grid")
+    expect(page.locator(".note.call")).to_have_count(2)
+    expect(page.locator("tr.calling")).to_have_count(2)
+    expect(page).to_have_title("(2) Grid · A small cup")
+
+
+def test_the_display_turns_its_pages_by_itself_with_and_without_javascript(
+    browser: Browser, room: DeskServer, hall: Hall
+) -> None:
+    hall.hear(*whole_event())
+    with browser.new_context(java_script_enabled=False) as still:
+        page = still.new_page()
+        page.goto(f"{room.url}display")
+        assert "url=/display?page=2" in page.content()
+    with browser.new_context(viewport={"width": 1920, "height": 1080}) as big:
+        page = big.new_page()
+        page.clock.install()
+        page.goto(f"{room.url}display")
+        expect(page.locator("tbody tr")).to_have_count(16)  # as many as fit: two columns on a screen that is wide
+        assert page.locator("table").count() == 2
+        assert page.evaluate(
+            "[document.documentElement, ...document.querySelectorAll('.columns')]"
+            ".every((one) => one.scrollHeight <= one.clientHeight)"
+        )
+        page.goto(f"{room.url}display?lines=10&columns=1")
+        expect(page.locator("tbody tr")).to_have_count(10)
+        page.clock.fast_forward(13_000)
+        expect(page.locator("tbody tr")).to_have_count(6)
+        room.stop()
+        page.clock.fast_forward(13_000)
+        expect(page.locator("#lost")).to_be_visible()
+        expect(page.locator("tbody tr")).to_have_count(6)

@@ -1,0 +1,145 @@
+"""Exports at the desk: each role takes what it may, and nothing under embargo leaves but to arbiters."""
+
+import threading
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from broker.event import Plan, open_event
+from broker.export.archive import EXPORTS
+from broker.people import ROLES, Actor, Authentication
+from broker.protocol import LogMessage
+from broker.scorer.service import Scorer
+from broker.scorer.stored_event import StoredEvent, open_stored_event
+from broker.store import STORE
+from broker.store.sqlite import SqliteJournal
+from broker.web import catalogues
+from broker.web.results import exports
+from broker.web.results.exports import exports_pages
+from broker.web.server import DeskServer
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.scorer.folders import event_folder, until_round
+from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
+from tests.broker.scorer.small import NAME
+from tests.broker.web.results.test_sessions import PLAN as SESSIONS
+from tests.broker.web.test_auth import browser, logged_in
+
+
+def desk_of(folder: Path) -> Iterator[DeskServer]:
+    """Serve a folder as its scorer does."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        auth, journal = Authentication(folder), SqliteJournal(folder / STORE, NAME)
+        for role in ROLES:
+            auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
+        event = open_event(folder)
+        feed = Scorer(event, journal, folder, lambda: 0).feed
+        with DeskServer(feed, port=0, auth=auth, features=(exports_pages(folder, event),)) as server:
+            yield server
+        journal.close()
+        auth.close()
+
+
+@pytest.fixture(scope="module")
+def under_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
+    """Two rounds at all tables, and the third at all but one: no deal is complete."""
+    yield from desk_of(event_folder(tmp_path_factory.mktemp("under-way") / "cup", until_round(3)))
+
+
+@pytest.fixture(scope="module")
+def over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
+    yield from desk_of(event_folder(tmp_path_factory.mktemp("over") / "cup"))
+
+
+def names(content: bytes) -> list[str]:
+    return sorted(name.partition("/")[2] for name in zipfile.ZipFile(BytesIO(content)).namelist())
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_gets_its_files_when_the_event_is_over(over: DeskServer, role: str) -> None:
+    with logged_in(over, role) as client:
+        page, packed = client.get("/exports").text, client.get("/exports/all.zip")
+        got = {one.name: client.get(f"/exports/{one.name}").status_code for one in EXPORTS if one.personal}
+    mine = [one.name for one in EXPORTS if role != "display" or not one.personal]
+    assert names(packed.content) == sorted(mine)
+    assert got == {one.name: 200 if one.name in mine else 403 for one in EXPORTS if one.personal}
+    assert [one.name for one in EXPORTS if f"/exports/{one.name}?" in page] == mine
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_only_arbiters_take_what_is_under_embargo(under_way: DeskServer, role: str) -> None:
+    with logged_in(under_way, role) as client:
+        plain, asked = client.get("/exports/results.csv"), client.get("/exports/results.csv?embargoed=1")
+        standings = client.get("/exports/standings-table.csv").text
+        page = client.get("/exports").text
+    arbiter = role.endswith("arbiter")
+    assert plain.text.count("\n") == 1
+    told = asked.headers["content-type"].startswith("text/csv") and asked.text.count("\n") > 1
+    assert (asked.status_code, told) == ((200, True) if arbiter else (403, False))
+    assert ("embargoed=1" in page) == arbiter
+    # Everybody else is told what the public page tells: nothing of these deals, in the standings neither.
+    assert (",3,,\r\n" in standings) == arbiter
+
+
+def test_who_asks_while_a_file_is_written_is_told_to_ask_again_and_holds_up_nobody(
+    over: DeskServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def slowly(folder: Path) -> StoredEvent:
+        begun.set()
+        go.wait(10)
+        return open_stored_event(folder)
+
+    monkeypatch.setattr(exports, "open_stored", slowly)
+    with logged_in(over, "display") as client, ThreadPoolExecutor(1) as other:
+        first = other.submit(client.get, "/exports/results.csv")
+        assert begun.wait(10)
+        answers = [client.get(f"/exports/all.zip?lang={lang}") for lang in ("en", "fr", "zh")]
+        go.set()
+        assert (first.result().status_code, client.get("/exports/results.csv").status_code) == (200, 200)
+    assert [(one.status_code, one.headers["Retry-After"]) for one in answers] == [(503, "5")] * 3
+    assert ["exports_busy" in one.text for one in answers] == [True] * 3
+    assert len({one.text for one in answers}) == 3
+
+
+def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) -> None:
+    with logged_in(under_way, "head_arbiter") as client:
+        answer = client.get("/exports/ema.csv")
+    assert (answer.status_code, "<code>not_final</code>" in answer.text) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("plan", "said", "left", "reason"),
+    [
+        (riichi_plan(), whole_riichi_event(), {"plays.pmn"}, "no_riichi_record"),
+        (SESSIONS, [], {one.name for one in EXPORTS} - {"event.json"}, "no_compared_plays"),
+    ],
+    ids=["riichi", "sessions alone"],
+)
+def test_what_an_event_cannot_have_is_not_offered_and_the_reason_is_said(
+    tmp_path: Path, plan: Plan, said: list[LogMessage], left: set[str], reason: str
+) -> None:
+    for server in desk_of(event_folder(tmp_path / "cup", said, plan)):
+        with logged_in(server, "head_arbiter") as client:
+            page, packed = client.get("/exports").text, client.get("/exports/all.zip")
+            refused = client.get(f"/exports/{min(left)}")
+    assert {one.name for one in EXPORTS if f"/exports/{one.name}?" not in page} == left
+    assert page.count(catalogues()["en"].sentences[f"problem_{reason}"]) == len(left)
+    assert set(names(packed.content)) == {one.name for one in EXPORTS} - left
+    assert (refused.status_code, reason in refused.text) == (400, True)
+
+
+@pytest.mark.parametrize("name", ["none", "..%2fdeals.json", "deals.json", "%00", "all.zip%2f.."])
+def test_no_other_file_can_be_had(over: DeskServer, name: str) -> None:
+    with logged_in(over, "head_arbiter") as client:
+        assert client.get(f"/exports/{name}").status_code == 404
+
+
+def test_who_has_not_logged_in_gets_nothing(over: DeskServer) -> None:
+    with browser(over) as client:
+        assert {client.get(path).status_code for path in ("/exports", "/exports/all.zip")} == {303}

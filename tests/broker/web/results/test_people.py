@@ -1,0 +1,125 @@
+"""On the desk's pages: who sat in a player's place, where players come from, and where their receipts lead."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from broker.event import Event, Origin
+from broker.protocol import LogMessage, Substitute, Undo, receipt_code
+from broker.scorer.sheets import player_sheet
+from broker.scorer.snapshot import Embargo
+from broker.scorer.standings import standings_table
+from broker.web import Services
+from broker.web.app import create_app
+from tests import event_loop
+from tests.broker.rulings.ruled import HEAD, draft
+from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
+from tests.broker.scorer.small import deals, plan, registry, whole_event
+from tests.broker.web.openly import HEADERS
+
+GONE, INSTEAD = "p07", Substitute(player="p07", name="Ada Reserve", first_round=3)
+ADDRESS = "https://results.example.org"
+FROM = {"p07": Origin("FRA", "Paris <MC>"), "p08": Origin("", "Lyon")}
+
+
+def hall_of(folder: Path, journal_folder: Path, address: str) -> Iterator[Hall]:
+    folder.mkdir(parents=True)
+    event = Event(replace(plan(), public_address=address), deals(), registry(), origins=FROM)
+    with open_journal(journal_folder) as journal:
+        hall = make_hall(folder, journal, event)
+        hall.hear(*whole_event())
+        yield hall
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    yield from hall_of(tmp_path / "cup", tmp_path, ADDRESS)
+
+
+@pytest.fixture
+def unknown(tmp_path: Path) -> Iterator[Hall]:
+    """An event that has made no address known."""
+    yield from hall_of(tmp_path / "cup", tmp_path, "")
+
+
+def rule(hall: Hall, decision: Substitute | Undo) -> str:
+    given = hall.scorer.rulings.give(draft(hall.scorer._room, decision), HEAD).id
+    hall.connect(up=True)  # whatever comes, the desk is shown anew
+    return given
+
+
+def shown(hall: Hall, *paths: str) -> list[str]:
+    """Give what these addresses say to somebody who has not logged in."""
+
+    async def ask() -> list[str]:
+        services = Services(lambda: hall.scorer.moment, hall.scorer.wire, clock=lambda: NOW, open_public=True)
+        app = create_app(hall.scorer.feed, open_room=False, services=services)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+            return [(await client.get(path, headers=HEADERS)).text for path in paths]
+
+    return event_loop.run(ask())
+
+
+def sat_in(html: str) -> int:
+    return html.count("Ada Reserve sat here")
+
+
+def test_a_substitute_is_named_beside_each_play_that_was_sat_and_no_longer_once_the_ruling_is_undone(
+    hall: Hall,
+) -> None:
+    first, *_ = (play for play in plan().plays if play.round == 1 and GONE in play.players.values())
+    later = [play for play in plan().plays if play.round >= INSTEAD.first_round and GONE in play.players.values()]
+    paths = (f"/player/{GONE}", f"/deal/{first.deal}", *(f"/deal/{play.deal}" for play in later), "/")
+    before = [sat_in(html) for html in shown(hall, *paths)]
+    given = rule(hall, INSTEAD)
+    ruled = [sat_in(html) for html in shown(hall, *paths)]
+    rule(hall, Undo(ruling=given))
+    undone = [sat_in(html) for html in shown(hall, *paths)]
+    assert (before, ruled, undone) == ([0] * 5, [2, 0, 1, 1, 2], [0] * 5)
+
+
+def test_the_open_part_of_a_moment_follows_who_sits_in_whose_place_though_no_play_has_changed(hall: Hall) -> None:
+    embargo = Embargo()
+    assert embargo.open_part(hall.scorer.moment).sat(GONE, 3) is None
+    rule(hall, INSTEAD)
+    assert [embargo.open_part(hall.scorer.moment).sat(GONE, at) for at in (2, 3)] == [None, "Ada Reserve"]
+
+
+def test_country_and_club_stand_beside_the_name_as_text(hall: Hall) -> None:
+    standings, player, traveller, room = shown(hall, "/standings", f"/player/{GONE}", "/deal/1", "/")
+    country, club = '<span class="country">FRA</span>', '<span class="club">Paris &lt;MC&gt;</span>'
+    # The standings have them twice: in a column, and under the name where the column has no room.
+    assert [html.count(country) for html in (standings, player, traveller, room)] == [2, 1, 1, 1]
+    assert [html.count(club) for html in (standings, player)] == [2, 1]
+    both = "".join(shown(hall, "/display?page=1", "/display?page=2"))
+    assert (both.count(country), both.count(club)) == (1, 1)
+    assert "Country, club" in standings
+
+
+def test_each_receipt_of_a_player_s_sheet_has_a_code_that_leads_to_the_address_made_known(hall: Hall) -> None:
+    (html,) = shown(hall, f"/player/{GONE}")
+    codes = [
+        play.code for play in player_sheet(hall.scorer.moment, standings_table(hall.scorer.moment, NOW), GONE).plays
+    ]
+    told = re.findall(r'aria-label="QR: ([^"]*)"', html)
+    assert told == [f"{ADDRESS}/receipt/{code}" for code in codes]
+    (receipt,) = shown(hall, f"/receipt/{codes[0]}")
+    assert f'aria-label="QR: {ADDRESS}/receipt/{codes[0]}"' in receipt
+
+
+def test_without_an_address_a_sheet_has_no_codes_to_scan_and_a_receipt_leads_to_where_it_is_seen(
+    unknown: Hall,
+) -> None:
+    said = next(message for message in unknown.scorer.moment.results.values() if isinstance(message, LogMessage))
+    sheet, receipt = shown(unknown, f"/player/{GONE}", f"/receipt/{receipt_code(said)}")
+    assert 'class="qr"' not in sheet
+    assert f'aria-label="QR: http://127.0.0.1/receipt/{receipt_code(said)}"' in receipt
+
+
+def test_a_table_is_told_the_address_with_its_plan(hall: Hall) -> None:
+    hall.connect(up=True)
+    assert hall.ear.told("assignment/1")["public_address"] == ADDRESS

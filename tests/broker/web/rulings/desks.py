@@ -1,0 +1,104 @@
+"""A desk at which can be ruled: a real scorer in its own thread, a real store, a door with an account a role."""
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from broker.event import Plan, open_event
+from broker.people import ROLES, Actor, Authentication
+from broker.protocol import LogMessage
+from broker.scorer.service import Scorer
+from broker.store import STORE
+from broker.store.sqlite import SqliteJournal
+from broker.web import Services
+from broker.web.results.sessions import sessions_pages as sessions
+from broker.web.rulings.audited import AuditedRulings
+from broker.web.rulings.views import rulings_pages
+from broker.web.server import DeskServer
+from broker.web.tables.orders import OrderDesk
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.scorer.folders import event_folder
+from tests.broker.scorer.small import NAME
+from tests.broker.web.tables.test_orders import Ear
+from tests.broker.web.test_auth import token_of
+
+NOW: Final = 1_800_000_000_000
+HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+
+
+class Ruled:
+    """A desk, its scorer, and what they keep."""
+
+    def __init__(self, folder: Path) -> None:
+        self.auth, self.journal, self.now = (
+            Authentication(folder, lambda: NOW),
+            SqliteJournal(folder / STORE, NAME),
+            NOW,
+        )
+        self.scorer = Scorer(open_event(folder), self.journal, folder, lambda: self.now)
+        self.bench = AuditedRulings(self.scorer, self.auth)
+        services = Services(lambda: self.scorer.moment, self.scorer.wire, attends=self.scorer)
+        self.server = DeskServer(
+            self.scorer.feed,
+            port=0,
+            auth=self.auth,
+            orders=OrderDesk(NAME, self.auth, Ear()),
+            features=(rulings_pages(self.bench), sessions(lambda: self.bench.event, self.scorer.sessions)),
+            services=services,
+        )
+
+    @property
+    def kinds(self) -> list[tuple[str, bool]]:
+        """Give what was ruled, and whether it counts."""
+        book = self.scorer.rulings.room.book
+        return [(entry.kind, book.counts(entry.id)) for entry in book.entries.values()]
+
+
+@contextmanager
+def ruling_desk(folder: Path, said: list[LogMessage] | None = None, of: Plan | None = None) -> Iterator[Ruled]:
+    """Serve the small event, in which this was said: all, unless told otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        made, stop = Ruled(event_folder(folder, said, of)), threading.Event()
+        for role in ROLES:
+            made.auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
+        thread = threading.Thread(target=made.scorer.run, args=(stop,))
+        thread.start()
+        try:
+            with made.server:
+                yield made
+        finally:
+            stop.set()
+            thread.join()
+            made.journal.close()
+            made.auth.close()
+
+
+def opened(client: httpx.Client, address: str) -> dict[str, str]:
+    """Open a form; give its hidden fields."""
+    page = client.get(address).text
+    fields = dict(HIDDEN.findall(page[page.index('id="ruling"') :]))
+    return fields | {"form": token_of(client, address), "reason": "seen by the arbiter"}
+
+
+def looked(client: httpx.Client, fields: dict[str, str]) -> dict[str, str]:
+    """Look whom a form would move; give its fields as that page sends them on, or as they were."""
+    page = client.post("/rulings/new", data=fields | {"action": "look"}).text
+    mark = re.search(r'name="looked_at" value="([0-9a-f]+)"', page)
+    return fields | ({"looked_at": mark[1]} if mark else {})
+
+
+def send(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
+    """Publish a form as it is."""
+    return client.post("/rulings/new", data=fields | {"action": "publish"})
+
+
+def publish(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
+    """Publish a form, after a look at whom it moves."""
+    return send(client, looked(client, fields))

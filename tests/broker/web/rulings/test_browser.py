@@ -1,0 +1,89 @@
+"""Ruling in a real browser: chosen, looked at, published and taken back; a second browser at the same time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.broker.people.conftest import PASSWORD
+from tests.broker.scorer.hall import put
+from tests.broker.scorer.riichi_deals import riichi_plan, whole_riichi_event
+from tests.broker.scorer.small import state
+from tests.broker.web.rulings.desks import Ruled, ruling_desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Ruled]:
+    with ruling_desk(tmp_path / "cup") as made:
+        yield made
+
+
+def log_in(browser: Browser, desk: Ruled, name: str) -> Page:
+    """Log in with a browser of one's own."""
+    context = browser.new_context(locale="en-GB")
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    page.goto(f"{desk.server.url}login")
+    page.get_by_label("Login name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("link", name="Rulings", exact=True)).to_be_visible()
+    return page
+
+
+def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled(browser: Browser, desk: Ruled) -> None:
+    first, second = log_in(browser, desk, "head_arbiter"), log_in(browser, desk, "table_arbiter")
+    for page in (first, second):
+        page.goto(f"{desk.server.url}rulings/new?play=1-2")
+    first.get_by_role("link", name="Correction").click()
+    first.get_by_label("Self-drawn").check()
+    first.locator("[name=hv-south]").fill("")
+    first.locator("[name=hv-north]").fill("30")
+    first.get_by_label("Who discarded").select_option("")
+    first.get_by_label("Reason").fill("The table had entered it upside down")
+    first.get_by_role("button", name="See whom it moves").click()
+    expect(first.get_by_role("heading", name="Players:")).to_be_visible()
+    assert desk.kinds == []
+    second.get_by_role("link", name="Void").click()
+    second.get_by_label("Reason").fill("A tile was face up")
+    second.get_by_role("button", name="See whom it moves").click()
+    first.get_by_role("button", name="Publish").click()
+    expect(first.locator("#rulings li")).to_contain_text("The table had entered it upside down")
+    second.get_by_role("button", name="Publish").click()
+    expect(second.locator("#problem")).to_contain_text("since you opened the form")
+    expect(second.get_by_role("heading", name="Ruled before")).to_be_visible()
+    assert desk.kinds == [("correct", True)]
+    first.get_by_role("link", name="Take back").click()
+    first.get_by_label("Reason").fill("It was right after all")
+    first.get_by_role("button", name="See whom it moves").click()
+    first.get_by_role("button", name="Publish").click()
+    expect(first.locator("#rulings li.off")).to_contain_text("upside down")
+    assert desk.kinds == [("correct", False), ("undo", True)]
+
+
+def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_they_pressed(
+    browser: Browser, desk: Ruled
+) -> None:
+    first, second = log_in(browser, desk, "head_arbiter"), log_in(browser, desk, "table_arbiter")
+    put(desk.scorer, state(2, calling=True))
+    first.get_by_role("button", name="I go to table 2").click()
+    expect(first.get_by_role("button", name="I do not go after all")).to_be_visible()
+    expect(first.get_by_role("button", name="I take over")).to_be_hidden()
+    expect(second.locator(".note.call")).to_contain_text("A head_arbiter goes, since")
+    expect(second.get_by_role("button", name="I do not go after all")).to_be_hidden()
+    old = second.get_by_role("button", name="I take over")
+    old.evaluate("(button) => (button.value = '2-0')")  # as it would be, had they pressed at once
+    old.click()
+    expect(second.locator("#told")).to_contain_text("Look who goes there.")
+    second.goto(f"{desk.server.url}grid")
+    second.get_by_role("button", name="I take over").click()
+    expect(first.locator(".note.call")).to_contain_text("A table_arbiter goes, since")
+
+
+def test_what_a_hand_of_riichi_was_worth_can_be_read_in_its_fields(browser: Browser, tmp_path: Path) -> None:
+    with ruling_desk(tmp_path / "riichi", whole_riichi_event(), riichi_plan()) as desk:
+        page = log_in(browser, desk, "head_arbiter")
+        page.goto(f"{desk.server.url}rulings/new?play=1-2&kind=correct")
+        assert page.locator("[name=fu-east]").input_value() == "30"
+        assert page.locator("[name=fu-east]").evaluate("field => field.scrollWidth <= field.clientWidth")

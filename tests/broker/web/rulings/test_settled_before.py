@@ -1,0 +1,25 @@
+"""Beside the alert of a result that does not count stands the way to take the ruling back, for those who rule."""
+
+import re
+from pathlib import Path
+
+from tests.broker.scorer.hall import put
+from tests.broker.scorer.small import fact, result
+from tests.broker.web.rulings.desks import opened, publish, ruling_desk
+from tests.broker.web.test_auth import logged_in
+
+BACK = re.compile(r'href="(/rulings/new\?undo=[^"]+)"')
+
+
+def test_one_click_from_the_alert_leads_to_the_result_that_the_four_have_accepted(tmp_path: Path) -> None:
+    with ruling_desk(tmp_path / "cup", []) as desk, logged_in(desk.server, "head_arbiter") as client:
+        publish(client, opened(client, "/rulings/new?play=1-1&kind=void"))
+        put(desk.scorer, fact(1, 1, result(1)))
+        for _ in range(2):  # the second is asked after all that follows from the first batch
+            desk.scorer.ask(lambda: None)
+        ways = [BACK.findall(client.get(page).text) for page in ("/", "/grid")]
+        with logged_in(desk.server, "organiser") as other:
+            none = BACK.findall(other.get("/").text)
+        assert ([len(found) for found in ways], ways[0] == ways[1], none) == ([1, 1], True, [])
+        publish(client, opened(client, ways[0][0].replace("&amp;", "&")))
+        assert desk.scorer.rulings.room.play((1, 1)).points == result(1).points

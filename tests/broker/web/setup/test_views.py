@@ -1,0 +1,393 @@
+"""An event is set up in a browser, checked as a whole, and not changed once it has begun."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+import httpx
+import msgspec
+import pypdfium2
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from markupsafe import escape
+
+from broker.cli.event import empty_view_feed
+from broker.cli.event import event_group as event_command
+from broker.event import open_event, read_deals, setup
+from broker.export.carrier_sheets import carrier_sheet_texts
+from broker.people import ROLES, Actor, Authentication
+from broker.rules import new_deal, new_set
+from broker.store import STORE
+from broker.web.server import DeskServer
+from broker.web.setup import views
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.web.setup.steps import HEAD, PLAYERS, STEPS, made, send
+from tests.broker.web.test_auth import logged_in
+
+FEW = 8
+SETS = range(1, 21)
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("setup") / "cup"
+
+
+@pytest.fixture(scope="module")
+def desk(empty: Path) -> Iterator[DeskServer]:
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        empty.mkdir()
+        auth = Authentication(empty)
+        for role in ROLES:
+            auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
+        with DeskServer(
+            empty_view_feed(), port=0, auth=auth, features=(views.setup_pages(empty, first=True),)
+        ) as server:
+            yield server
+        auth.close()
+
+
+@pytest.fixture
+def folder(empty: Path) -> Path:
+    """The desk's folder, with nothing of an event in it."""
+    for name in ("event.toml", "players.csv", "deals.json", "sets.json", "commitment.json", "profile.toml", STORE):
+        (empty / name).unlink(missing_ok=True)
+    for path in empty.glob("taken-out-*"):
+        path.unlink()
+    return empty
+
+
+@pytest.fixture(scope="module")
+def client(desk: DeskServer) -> Iterator[httpx.Client]:
+    with logged_in(desk, "organiser") as found:
+        yield found
+
+
+def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder(
+    client: httpx.Client, folder: Path, tmp_path: Path
+) -> None:
+    page = made(client).text
+    assert "homologue scorer" in page
+    shutil.copytree(folder, tmp_path / "copy")
+    event = open_event(tmp_path / "copy")
+    assert (event.name, len(event.players), len(event.plan.plays), event.plan.sessions[0].name) == (
+        "cup-2026",
+        16,
+        80,
+        "Friday",
+    )
+    assert '"faces"' not in page
+
+
+def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(client: httpx.Client, folder: Path) -> None:
+    made(client, upto=2)
+    before = (folder / "event.toml").read_bytes()
+    page = send(client, {"action": "look_movement", "rounds": "5"}).text
+    assert "Plays for everybody: 20. Deals: 20, each at 4 of 4 tables. About 8:20 h at 25 minutes" in page
+    assert '<input type="hidden" name="rounds" value="5">' in page
+    assert (folder / "event.toml").read_bytes() == before
+    alone = send(client, {"action": "look_movement", "rounds": "1"}).text
+    assert "nobody is compared, every IMP is 0" in alone
+
+
+@pytest.mark.usefixtures("folder")
+def test_that_nobody_is_compared_is_a_problem_until_it_is_said_to_be_meant(client: httpx.Client) -> None:
+    made(client, upto=2)
+    page = send(client, {"action": "make_movement", "rounds": "1"}).text
+    assert ("<code>nobody_compared</code>" in page, 'value="uncompared"' in page) == (True, True)
+    assert "<code>nobody_compared</code>" not in send(client, {"action": "uncompared"}).text
+    again = send(client, {"action": "make_movement", "rounds": "1"}).text
+    assert "<code>nobody_compared</code>" in again  # it was said of the movement before
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("https://results.example.org", "https://results.example.org"),
+        (" http://10.0.0.2:8136/ ", "http://10.0.0.2:8136"),
+        ("https://example.org/mahjong/2026/", "https://example.org/mahjong/2026"),
+        ("", ""),
+    ],
+)
+def test_the_public_address_is_kept_as_receipts_need_it_and_shown_again(
+    client: httpx.Client, folder: Path, typed: str, kept: str
+) -> None:
+    page = send(client, {**HEAD, "public_address": typed}).text
+    assert ('id="done"' in page, f'value="{kept}"' in page) == (True, True)
+    plan = setup.plan_of(folder)
+    assert plan is not None
+    assert plan.public_address == kept
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "results.example.org",
+        "ftp://example.org",
+        "https://",
+        "https://example.org/?a=b",
+        "https://example.org/#a",
+        "https://ana:secret@example.org",
+        "https://example.org:70000",
+        "https://ex ample.org",
+        "https://example.org/a b",
+        "https://example.org//a",
+        "javascript:alert(1)",
+        'https://example.org/"><script>',
+        "https://" + "a" * 60 + ".org",
+        "https://例子.org",
+    ],
+)
+def test_what_is_no_public_address_is_refused_by_its_code_and_stays_to_be_mended(
+    client: httpx.Client, folder: Path, typed: str
+) -> None:
+    made(client, 1)
+    before = (folder / "event.toml").read_bytes()
+    answer = send(client, {**HEAD, "public_address": typed})
+    assert (answer.status_code, "public_address_wrong" in answer.text) == (400, True)
+    assert ((folder / "event.toml").read_bytes(), f'value="{escape(typed)}"' in answer.text) == (before, True)
+
+
+def test_every_wrong_line_of_a_list_is_named_and_nothing_is_kept(client: httpx.Client, folder: Path) -> None:
+    made(client, 1)
+    before = (folder / "event.toml").read_bytes()
+    answer = send(client, {"action": "players", "csv": "name,country\nA,france\nB,FRA\nC,12\n"})
+    assert [line in answer.text for line in ("line 2", "line 3", "line 4")] == [True, False, True]
+    assert (answer.status_code, (folder / "event.toml").read_bytes()) == (400, before)
+    assert "france" in answer.text  # what was sent is there to be mended
+
+
+def test_what_is_only_checked_is_shown_and_not_kept(client: httpx.Client, folder: Path) -> None:
+    made(client, 1)
+    answer = send(client, {"action": "check_players", "csv": PLAYERS})
+    assert ("Player 16 李" in answer.text, (folder / "players.csv").exists()) == (True, False)
+
+
+def test_a_movement_is_checked_with_the_line_of_each_fault(client: httpx.Client, folder: Path) -> None:
+    made(client, 2)
+    rows = "round,table,deal,east,south,west,north\n1,1,1,p01,p02,p03,p04\n1,2,1,p05,p06,p07,p01\n"
+    page = send(client, {"action": "movement", "csv": rows}).text
+    assert [code in page for code in ("deal_at_two_tables", "player_at_two_tables")] == [True, True]
+    assert "line 3" in page
+    assert open_plays(folder) == 0
+
+
+def open_plays(folder: Path) -> int:
+    return (folder / "event.toml").read_text().count("[[plays]]")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"name": "Cup 2!"}, "event_name_wrong"),
+        ({"name": ""}, "event_name_wrong"),
+        ({"title": "  "}, "title_wrong"),
+        ({"title": "a\x07b"}, "title_wrong"),
+    ],
+)
+def test_a_name_or_title_that_cannot_be_is_named_and_what_was_typed_stays(
+    client: httpx.Client, folder: Path, wrong: dict[str, str], code: str
+) -> None:
+    answer = send(client, {**HEAD, **wrong})
+    assert (answer.status_code, f"<code>{code}</code>" in answer.text) == (400, True)
+    assert f'value="{wrong.get("name", HEAD["name"])}"' in answer.text
+    assert setup.plan_of(folder) is None
+
+
+@pytest.mark.usefixtures("folder")
+def test_sessions_rules_and_choices_that_are_refused_are_shown_as_they_were_typed(client: httpx.Client) -> None:
+    made(client)
+    rows = [("Friday", "1", "8"), ("Saturday", "9", "3"), ("Sunday", "", "20")]
+    typed = {
+        f"{field}-{at}": text
+        for at, row in enumerate(rows, 1)
+        for field, text in zip(("name", "first_round", "last_round"), row, strict=True)
+    }
+    page = send(client, {"action": "sessions", **typed}).text
+    fields = dict(re.findall(r'<input name="(\w+-\d)"[^>]* value="([^"]*)"', page))
+    assert ("<code>malformed</code>" in page, {name: fields[name] for name in typed}) == (True, typed)
+    assert sorted(name for name in fields if name.startswith("name")) == [f"name-{at}" for at in range(1, 6)]
+    chosen = {"profile": "mcr", "keying": "double", "rules": 'id = "club"\nhalf = a rule'}
+    page = send(client, HEAD | chosen).text
+    assert ("<code>bad_profile</code>" in page, str(escape(chosen["rules"])) in page) == (True, True)
+    assert ("<option selected>mcr</option>" in page, 'value="double" checked' in page) == (True, True)
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "zh"])
+def test_the_sheets_of_all_carriers_are_printed_where_deals_are_made_and_no_face_is_on_them(
+    client: httpx.Client, folder: Path, language: Literal["en", "fr", "zh"]
+) -> None:
+    page = made(client, 4).text
+    assert ('href="/setup/carriers.pdf?' in page, "homologue labels --set 1 --registry" in page) == (True, True)
+    printed = client.get(f"/setup/carriers.pdf?lang={language}")
+    pages = [one.get_textpage().get_text_bounded() for one in pypdfium2.PdfDocument(printed.content)]
+    deals = sorted(deal.number for deal in read_deals(folder))
+    told = carrier_sheet_texts()[language]["deal"].replace(" ", "")
+    assert [told.format(number=deal) in text.replace(" ", "") for deal, text in zip(deals, pages, strict=True)] == [
+        True
+    ] * len(deals)
+    assert [text for text in pages if re.search(r"\b[1-9][mps]\b|\b[1-7]z\b", text)] == []
+
+
+def test_sheets_of_carriers_that_there_are_not_are_refused_and_the_page_does_not_lead_there(
+    client: httpx.Client, folder: Path
+) -> None:
+    page, asked = made(client, 3).text, client.get("/setup/carriers.pdf")
+    assert not (folder / "deals.json").exists()
+    assert ("carriers.pdf" in page, asked.status_code, "file_missing" in asked.text) == (False, 400, True)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step["action"])
+def test_an_event_that_has_begun_is_not_changed_and_says_why(
+    client: httpx.Client, folder: Path, step: dict[str, str]
+) -> None:
+    made(client, 3)
+    (folder / STORE).write_bytes(b"")
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if "people" not in path.name}
+    answer = send(client, {**step, "name": "other"})
+    assert (answer.status_code, "event_started" in answer.text) == (400, True)
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if "people" not in path.name} == before
+    assert 'id="started"' in answer.text
+
+
+def test_after_the_deals_the_name_that_was_committed_to_stays(client: httpx.Client, folder: Path) -> None:
+    made(client, 4)
+    answer = send(client, {**HEAD, "name": "other"})
+    assert (answer.status_code, "other_event" in answer.text) == (400, True)
+    assert open_event(folder).name == "cup-2026"
+
+
+def test_rules_of_one_s_own_are_checked_and_kept(client: httpx.Client, folder: Path) -> None:
+    made(client, 1)
+    assert "bad_profile" in send(client, {**HEAD, "rules": 'id = "x"'}).text
+    assert not (folder / "profile.toml").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_a_session_lacks_is_told_as_a_problem_of_the_whole(client: httpx.Client) -> None:
+    made(client, 4)
+    page = send(client, {"action": "sessions", "name-1": "Short", "first_round-1": "1", "last_round-1": "2"}).text
+    assert "round 20 is in no session" in page
+    assert "homologue scorer" not in page
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_only_organisers_and_head_arbiters_set_up(desk: DeskServer, role: str) -> None:
+    with logged_in(desk, role) as client:
+        answers = [client.get("/setup").status_code, client.post("/setup", data=HEAD).status_code]
+    assert answers == ([200, 403] if role in {"organiser", "head_arbiter"} else [403, 403])
+
+
+KEPT = [step["action"] for step in STEPS if step["action"] not in {"deals", "make_movement"}]
+LISTS = st.sampled_from([PLAYERS, "name\n=1+1\n", 'name\n"', "\0", "name,name\na,b"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    action=st.sampled_from([*KEPT, "check_players", "check_movement", "none"]),
+    name=st.text(max_size=40),
+    text=st.one_of(st.text(max_size=200), LISTS),
+    number=st.sampled_from(["", "0", "-1", "999", "1e3", "２", "x" * 50]),
+)
+@pytest.mark.usefixtures("folder")
+def test_whatever_is_sent_is_done_or_refused_by_code_and_never_run_as_html(
+    client: httpx.Client, action: str, name: str, text: str, number: str
+) -> None:
+    session = {"name-1": name, "first_round-1": number, "last_round-1": number, "starts-1": name}
+    data = {"action": action, "name": name, "title": text + "<script>", "csv": text, "profile": name, **session}
+    answer = send(client, {key: value.encode("utf-8", "replace").decode() for key, value in data.items()})
+    assert answer.status_code in {200, 400}
+    assert "<script>" not in answer.text
+
+
+def test_a_list_with_teams_makes_a_team_event_whose_movement_seats_them(client: httpx.Client, folder: Path) -> None:
+    made(client, 1)
+    listed = "name,team\n" + "".join(f"Player {n},Team {n % 2}\n" for n in range(8))
+    assert "8 players · 2 teams" in send(client, {"action": "players", "csv": listed}).text
+    setup.take_movement(folder, setup.made_movement(folder, 4, seconds=0.01))
+    send(client, {"action": "deals"})
+    assert {len(one) for one in open_event(folder).plan.teams.values()} == {4}
+
+
+def test_who_has_plays_leaves_the_list_only_together_with_the_movement(client: httpx.Client, folder: Path) -> None:
+    made(client, 3)
+    before = (folder / "event.toml").read_bytes()
+    fewer = {"action": "players", "csv": "".join(PLAYERS.splitlines(keepends=True)[:13])}
+    answer = send(client, fewer)
+    assert ("players_have_plays" in answer.text, (folder / "event.toml").read_bytes()) == (True, before)
+    assert send(client, fewer | {"movement_anew": "yes"}).status_code == 200
+    assert (open_plays(folder), len(setup.plan_of(folder).players)) == (0, 12)  # type: ignore[union-attr]  # it has one
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_is_likely_a_slip_in_a_list_is_noted_before_it_is_kept_and_after(client: httpx.Client) -> None:
+    made(client)
+    listed = {"csv": f"{PLAYERS}Odd One,FRA,Club\nodd one,XX,Club\n"}
+    for page in (
+        send(client, listed | {"action": "check_players"}).text,
+        send(client, listed | {"action": "players"}).text,
+    ):
+        told = ("Odd One: p17, p18", "named_alike", "XX: p18", "country_unknown", "Nothing is wrong")
+        assert [text in page for text in told] == [True, True, True, True, False]
+
+
+def test_a_list_with_nobody_in_it_takes_nobodys_place(client: httpx.Client, folder: Path) -> None:
+    made(client, 2)
+    before = (folder / "players.csv").read_bytes()
+    answer = send(client, {"action": "players", "csv": "name\n"})
+    assert ("no_players" in answer.text, (folder / "players.csv").read_bytes()) == (True, before)
+
+
+def test_a_player_without_a_play_is_noted_and_keeps_nothing_from_starting(client: httpx.Client, folder: Path) -> None:
+    made(client)
+    send(client, {"action": "players", "csv": f"{PLAYERS}Odd One,FRA,Club\n"})
+    page = client.get("/setup").text
+    assert ("p17 (Odd One)" in page, "homologue scorer" in page) == (True, True)
+    told = CliRunner().invoke(event_command, ["check", str(folder), "--json"])
+    assert msgspec.json.decode(told.output)["notes"] == [
+        {"code": "player_without_play", "message": "p17 (Odd One) has nothing to play"}
+    ]
+
+
+def test_deals_are_taken_out_for_a_longer_movement_and_mixed_anew(client: httpx.Client, folder: Path) -> None:
+    made(client, 3)
+    heading, *rows = client.get("/setup/movement.csv").text.splitlines()
+    column = heading.split(",").index("deal")
+    few = [row for row in rows if int(row.split(",")[column]) <= FEW]
+    shorter, longer = ({"action": "movement", "csv": "\n".join([heading, *lines])} for lines in (few, rows))
+    for step in (shorter, {"action": "deals"}):
+        assert send(client, step).status_code == 200
+    first, count = (folder / "deals.json").read_bytes(), max(open_event(folder).expected)
+    assert "deal_unknown" in send(client, longer).text
+    assert send(client, {"action": "take_out"}).status_code == 400
+    for step in ({"action": "take_out", "sure": "yes"}, longer, {"action": "deals"}):
+        assert send(client, step).status_code == 200
+    assert first in [path.read_bytes() for path in folder.glob("taken-out-*")]
+    assert (count, max(open_event(folder).expected)) == (FEW, 20)
+
+
+def test_sets_and_deals_of_ones_own_are_brought_and_never_shown_again(client: httpx.Client, folder: Path) -> None:
+    made(client, 3)
+    wrong = send(client, {"action": "sets", "csv": "set,serial,face\n1,1,9x\n"})
+    assert ("9x" in wrong.text, wrong.status_code, (folder / "sets.json").exists()) == (True, 400, False)
+    tiles = [f"{number},{serial},{face}" for number in SETS for serial, face in new_set(Random(number)).items()]
+    page = send(client, {"action": "sets", "csv": "\n".join(["set,serial,face", *tiles])}).text
+    deals = [new_deal(number, "east", "east", Random(number)) for number in SETS]
+    rows = [f"{one.number},east,east,{seat},{','.join(tray)}" for one in deals for seat, tray in one.faces.items()]
+    head = ",".join(["deal", "prevalent_wind", "dealer", "seat", *map(str, range(1, 35))])
+    answer = send(client, {"action": "own_deals", "csv": "\n".join([head, *rows])})
+    assert ("20 entered" in page, tiles[0] in page, rows[0] in answer.text) == (True, False, False)
+    assert open_event(folder).faces(7)[1] == new_set(Random(7))[1]
+    assert "not_committed" not in answer.text
+
+
+def test_a_session_that_ends_before_it_begins_is_not_kept(client: httpx.Client, folder: Path) -> None:
+    made(client, 3)
+    answer = send(client, STEPS[4] | {"first_round-1": "2", "last_round-1": "1"})
+    assert (answer.status_code, setup.plan_of(folder).sessions) == (400, ())  # type: ignore[union-attr]  # it has a plan

@@ -1,0 +1,99 @@
+"""Alerts are told in the reader's language, from what the scorer says of real messages."""
+
+import re
+from collections.abc import Iterator
+from inspect import getsource
+
+import pytest
+from msgspec.structs import replace
+
+from broker.protocol import Deadline, Fine, LogMessage, Overridden, Ruled, Seated, Void, codec
+from broker.scorer import intake
+from broker.scorer.view import AlertView
+from broker.store.backup_worker import BackupReport
+from broker.web import LANGUAGES, Catalogue, catalogues, environment
+from tests.broker.rulings.ruled import HEAD, correct, draft
+from tests.broker.scorer.hall import NOW, make_hall, open_journal
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
+
+DAY = 86_400_000
+HERE = event().bookings[1, 1]
+SWAPPED = {**HERE.players, "east": HERE.players["west"], "west": HERE.players["east"]}
+RULED = Ruled(round=1, deal=HERE.deal, decision=Void(), author="Tao <b>", role="table_arbiter", reason="tiles fell")
+SAID: tuple[LogMessage, ...] = (
+    fact(1, 1, Seated(round=1, deal=HERE.deal, players=SWAPPED)),
+    fact(1, 2, restored(1, form=OTHER_FORM, verified=False)),
+    fact(1, 3, Overridden(round=1, deal=HERE.deal, guards=("player_played_deal",), reason="short of players")),
+    fact(1, 4, RULED),
+    fact(1, 7, result(1)),
+    fact(2, 1, replace(result(2), players={**result(2).players, "east": HERE.players["east"]})),
+    fact(3, 1, replace(result(3), fines={"north": Fine(imp=8, reason="false hu", author="Tao")})),
+    fact(4, 1, result(4)),
+)
+
+
+@pytest.fixture(scope="module")
+def alerts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AlertView, ...]]:
+    folder = tmp_path_factory.mktemp("alerts")
+    with open_journal(folder) as journal:
+        hall = make_hall(folder, journal)
+        room = hall.scorer.rulings.room
+        hall.scorer.rulings.give(draft(room, replace(correct(OUTCOMES[2], None), source="paper"), (3, 1)), HEAD)
+        hall.scorer.rulings.give(draft(room, Void(), (4, 1)), HEAD)
+        hall.scorer.rulings.give(draft(room, Deadline(at=NOW)), HEAD)
+        hall.scorer._clock = lambda: NOW + 1
+        hall.hear(*SAID)
+        hall.hear(state(1), state(1, device="kiosk-0002"), state(1, lifecycle="lost", count=2))
+        hall.hear(replace(state(2), health={"scanner": "device_forbidden"}))
+        hall.hear(replace(state(2, count=2), health={}))
+        for off in (DAY, -DAY, 0):
+            hall.hear(replace(state(2, count=3), at=NOW + off, heard=NOW))
+        for well in (False, True):
+            hall.scorer.hear_of_backup(BackupReport(well=well, text="no room on the stick"))
+            hall.scorer.step(timeout=0)
+        yield hall.scorer.feed.current.alerts
+
+
+def told(words: Catalogue, alert: AlertView) -> str:
+    return environment().from_string("{{ alert|alert_text }}").render(words=words, alert=alert)
+
+
+def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_language(
+    alerts: tuple[AlertView, ...],
+) -> None:
+    of_their_own = {key for key in catalogues()["en"].sentences if key.startswith("alert_")}
+    of_their_own -= {"alert_refused", "alert_refused_of_nobody"}
+    elsewhere = {"alert_session_differs", "alert_standings_unwritten", "alert_player_repeats_deal"}
+    assert {f"alert_{alert.code}" for alert in alerts} == (of_their_own - elsewhere) | {"alert_wrong_players"}
+    for language in LANGUAGES:
+        assert len({told(catalogues()[language], alert) for alert in alerts}) == len(
+            {(alert.code, alert.text) for alert in alerts}
+        )
+
+
+def test_what_an_arbiter_typed_at_a_table_is_escaped_and_the_kind_is_said_in_words(
+    alerts: tuple[AlertView, ...],
+) -> None:
+    (one,) = [alert for alert in alerts if alert.code == "ruled_at_table"]
+    said = told(catalogues()["fr"], one)
+    told_so = "Table 1 : Partie annulée, décision à la table sur la donne 1, ronde 1, par Tao &lt;b&gt; : tiles fell"
+    assert said.replace("\N{NO-BREAK SPACE}", " ") == told_so
+
+
+def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers_language(
+    alerts: tuple[AlertView, ...],
+) -> None:
+    (one,) = [alert for alert in alerts if alert.code == "wrong_players"]
+    why = "选手与该处的安排不符（每座一人）。"
+    own = '<span class="detail">（此处应为 p04, p05, p06, p13，每座一人）</span>'
+    assert told(catalogues()["zh"], one) == f"第 2 桌的一条消息被拒收：{why}{own}"
+    assert told(catalogues()["fr"], replace(one, table=None)).startswith(
+        "Un message a été refusé\N{NO-BREAK SPACE}: les joueurs"
+    )
+
+
+def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
+    codes = {code for module in (intake, codec) for code in re.findall(r'\bRefused\(\s*"(\w+)"', getsource(module))}
+    for language in LANGUAGES:
+        sentences = catalogues()[language].sentences
+        assert {key.removeprefix("refused_") for key in sentences if key.startswith("refused_")} == codes

@@ -1,0 +1,196 @@
+"""An arbiter goes to a call, or has seen an alert: said by a button, written down, shown to all."""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from html import unescape
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from broker.protocol import Call, Confirmed
+from broker.web import alert_value
+from tests.broker.scorer import small
+from tests.broker.scorer.folders import until_round
+from tests.broker.web.pages.desks import MINUTE, NOW, PEOPLE, Whole, cup, quickly, whole
+from tests.broker.web.test_auth import logged_in, token_of
+
+HEAD, TABLE = "head_arbiter", "table_arbiter"
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
+    said = until_round(2)
+    last = {one.table: one.seq for one in said}
+    third = {table: small.event().bookings[table, 3].deal for table in small.event().tables}
+    with quickly(), whole(tmp_path_factory.mktemp("attended") / "cup", cup(), said) as made:
+        there = {
+            table: replace(small.state(table), round=3, deal=third[table], minutes=15, stood_ms=0) for table in third
+        }
+        made.hear(
+            replace(there[1], calling=True, state="restoring"),
+            small.fact(1, last[1] + 1, Call(round=3, deal=third[1], open=True), at=NOW),
+            small.fact(2, last[2] + 1, small.restored(2, 3, verified=False), at=NOW - 16 * MINUTE),
+            there[2],
+            small.fact(2, last[2] + 2, Confirmed(round=3, deal=third[2]), at=NOW - 15 * MINUTE),
+            there[3],
+            small.fact(3, last[3] + 1, Confirmed(round=3, deal=third[3]), at=NOW - 14 * MINUTE),
+        )
+        yield made
+
+
+@pytest.fixture
+def quiet(desk: Whole) -> Iterator[Whole]:
+    """Give the desk; at the end nobody goes anywhere, and nothing was seen."""
+    yield desk
+    attended = desk.scorer.attended
+    for alert in desk.scorer.feed.current.alerts:
+        desk.scorer.ask(partial(attended.unsee, alert))
+    desk.scorer.ask(lambda: attended._keep(1, None))
+
+
+def press(client: httpx.Client, name: str, value: str, **more: str) -> httpx.Response:
+    return client.post("/attended?lang=en", data={"form": token_of(client, "/"), "to": "/grid", name: value, **more})
+
+
+def gone(desk: Whole) -> str:
+    """Give what a button says of who goes to table 1."""
+    who = desk.scorer.feed.current.tables[0].attended
+    return f"1-{who.at if who else 0}"
+
+
+def notes(desk: Whole, count: int) -> list[tuple[str, str, str]]:
+    return [(one.who, one.action, one.about) for one in reversed(desk.auth.audit.newest(count))]
+
+
+def test_who_goes_to_a_call_is_seen_by_all_written_down_and_taken_back(quiet: Whole) -> None:
+    with logged_in(quiet.server, HEAD) as client, logged_in(quiet.server, TABLE) as other:
+        answer = press(client, "go", "1-0")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/grid?lang=en")
+        for page in ("/?lang=en", "/grid?lang=en"):
+            assert f"{PEOPLE[0]} goes, since" in other.get(page).text
+        assert press(client, "stay", gone(quiet)).status_code == 303
+        assert "goes, since" not in other.get("/grid?lang=en").text
+    assert notes(quiet, 2) == [(HEAD, "call_taken", "1"), (HEAD, "call_left", "1")]
+
+
+def test_of_two_who_press_on_what_they_saw_the_second_is_told_so_in_their_language_and_may_take_over(
+    quiet: Whole,
+) -> None:
+    with logged_in(quiet.server, HEAD) as client, logged_in(quiet.server, TABLE) as other:
+        press(client, "go", "1-0")
+        before = [*quiet.auth.audit.entries()]
+        late = other.post("/attended?lang=fr", data={"form": token_of(other, "/"), "go": "1-0"})
+        assert (late.status_code, "Regardez qui y va." in late.text) == (409, True)
+        assert [*quiet.auth.audit.entries()] == before
+        assert press(other, "stay", gone(quiet)).status_code == 409  # nobody says for another that they do not go
+        assert press(other, "go", gone(quiet)).status_code == 303
+        assert f"{PEOPLE[1]} goes, since" in client.get("/?lang=en").text
+
+
+def test_a_seen_alert_stands_under_seen_with_who_and_can_be_put_back(quiet: Whole) -> None:
+    with logged_in(quiet.server, TABLE) as client:
+        alert = next(one for one in quiet.scorer.feed.current.alerts if one.code == "unverified")
+        assert press(client, "see", alert_value(alert)).status_code == 303
+        seen = client.get("/?lang=en").text.partition('data-key="seen"')[2]
+        assert ("Seen: 1" in seen, f"Seen by {PEOPLE[1]}" in seen) == (True, True)
+        assert press(client, "unsee", alert_value(alert)).status_code == 303
+        assert "Seen by" not in client.get("/?lang=en").text
+    assert notes(quiet, 2) == [(TABLE, "alert_seen", "unverified 2"), (TABLE, "alert_unseen", "unverified 2")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code"),
+    [
+        ("go", "2-0", "no_call"),
+        ("go", "99-0", "no_call"),
+        ("stay", "2-0", "no_call"),
+        ("go", "1", "form_malformed"),
+        ("go", "\u0661-0", "form_malformed"),
+        ("go", "1-" + "9" * 400, "form_malformed"),
+        ("see", "1 unverified 2 ", "alert_gone"),
+        ("unsee", "", "alert_gone"),
+        ("dance", "1-0", "form_malformed"),
+        ("go", "1-5", "call_attended"),
+    ],
+)
+def test_what_is_not_there_or_no_button_of_ours_is_refused_and_not_written_down(
+    desk: Whole, name: str, value: str, code: str
+) -> None:
+    with logged_in(desk.server, HEAD) as client:
+        before = notes(desk, 10_000)
+        assert code in press(client, name, value).text
+        assert notes(desk, 10_000) == before
+
+
+def test_what_was_so_already_is_not_written_down_again(quiet: Whole) -> None:
+    with logged_in(quiet.server, HEAD) as client, logged_in(quiet.server, TABLE) as other:
+        alert = next(one for one in quiet.scorer.feed.current.alerts if one.code == "unverified")
+        pressed = (("go", "1-0"), ("see", alert_value(alert)))
+        for one in pressed:
+            press(client, *one)
+        before = [*quiet.auth.audit.entries()]
+        assert [press(client, *one).status_code for one in pressed] == [303, 303]
+        assert press(other, "see", alert_value(alert)).status_code == 303
+        assert [*quiet.auth.audit.entries()] == before
+        for one in (("stay", gone(quiet)), ("unsee", alert_value(alert))):
+            assert [press(client, *one).status_code for _ in range(2)] == [303, 303]
+    assert notes(quiet, 3) == [
+        (HEAD, "alert_seen", "unverified 2"),
+        (HEAD, "call_left", "1"),
+        (HEAD, "alert_unseen", "unverified 2"),
+    ]
+
+
+def test_a_form_without_the_sessions_token_is_refused(desk: Whole) -> None:
+    with logged_in(desk.server, HEAD) as client:
+        assert "form_foreign" in client.post("/attended", data={"form": "x", "go": "1-0"}).text
+
+
+@pytest.mark.parametrize(
+    ("to", "back"),
+    [
+        ("https://elsewhere.example/", "/?lang=en"),
+        ("//elsewhere.example/grid", "/?lang=en"),
+        ("/orders?page=2", "/?lang=en"),
+        ("/grid?kind=calling&page=20&lang=fr&evil=1", "/grid?page=20&kind=calling&lang=en"),
+        ("/?page=%0d%0aX", "/?page=%0D%0AX&lang=en"),
+        (f"/grid?kind={'x' * 99}", f"/grid?kind={'x' * 64}&lang=en"),
+    ],
+)
+def test_it_leads_back_to_where_the_button_was_and_to_pages_of_ours_alone(quiet: Whole, to: str, back: str) -> None:
+    with logged_in(quiet.server, HEAD) as client:
+        answer = press(client, "go", "1-0", to=to)
+    assert answer.headers["location"] == back
+
+
+def test_a_page_without_scripts_says_where_its_buttons_lead_back_to(desk: Whole) -> None:
+    with logged_in(desk.server, HEAD) as client:
+        pages = [client.get(path).text for path in ("/?lang=en", "/grid?kind=calling&page=20&lang=en")]
+    back = [unescape(re.findall(r'name="to" value="([^"]*)"', page)[0]) for page in pages]
+    assert back == ["/?", "/grid?page=20&kind=calling"]
+
+
+def test_the_grid_says_until_when_a_play_goes_and_which_is_over_its_time(desk: Whole) -> None:
+    with logged_in(desk.server, HEAD) as client:
+        whole_grid, over = (client.get(f"/grid?lang=en{kind}").text for kind in ("", "&kind=over"))
+    assert f'data-until="{NOW}"' in whole_grid
+    assert f'data-until="{NOW + MINUTE}"' in whole_grid
+    assert "Over time: 1" in whole_grid
+    assert [f'id="row-{table}"' in over for table in (1, 2, 3)] == [False, True, False]
+
+
+def test_the_tables_that_want_looking_after_are_listed_with_the_most_urgent_first(desk: Whole) -> None:
+    with logged_in(desk.server, HEAD) as client:
+        page = client.get("/grid?lang=en&kind=wants").text
+    assert [page.count(f'id="row-{table}"') for table in (1, 2, 3)] == [1, 1, 0]
+    assert page.index('id="row-1"') < page.index('id="row-2"')
+    assert "Walls not verified" in page
+
+
+def test_a_display_has_no_button_and_sees_no_one_go(quiet: Whole) -> None:
+    with logged_in(quiet.server, HEAD) as client, logged_in(quiet.server, "display") as screen:
+        press(client, "go", "1-0")
+        page = screen.get("/?lang=en").text
+    assert ('id="attend"' in page, PEOPLE[0] in page) == (False, False)

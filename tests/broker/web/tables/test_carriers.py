@@ -1,0 +1,114 @@
+"""The page of carriers, from the plan and what the room says; and where they are on the arbiters' grid."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from broker.event import Event
+from broker.protocol import Correct, DealPlayed, LogMessage, PublicState, Session, TableState, Undo, Void
+from broker.web import Services
+from broker.web.server import DeskServer
+from broker.web.tables.carriers import REST, CarriersNow, carrying, progress_of, session_of_round
+from tests.broker.rulings.ruled import HEAD, correct, draft
+from tests.broker.scorer import small
+from tests.broker.scorer.hall import NOW, Hall
+from tests.broker.web import sample
+
+MINUTE = 60_000
+
+
+def played(table: int, minute: int) -> LogMessage:
+    """Give the result of a table's first play."""
+    return small.fact(table, 1, small.result(table), at=NOW + minute * MINUTE)
+
+
+def busy(table: int, round_: int, state: PublicState) -> TableState:
+    deal = small.event().bookings[table, round_].deal
+    return replace(small.state(table), round=round_, state=state, deal=deal)
+
+
+ROUND_2: tuple[LogMessage | TableState, ...] = (
+    *(played(table, minute) for table, minute in ((1, -10), (2, -9), (3, -5))),
+    *(busy(1, 2, "waiting"), busy(2, 2, "restoring"), busy(3, 2, "playing"), busy(4, 1, "playing")),
+)
+"""Round 1 is over but at table 4, which began with the others; table 2 restores its second deal."""
+
+
+@pytest.fixture
+def page(hall: Hall) -> Iterator[httpx.Client]:
+    hall.hear(*ROUND_2)
+    services = Services(lambda: hall.scorer.moment, hall.scorer.wire, clock=lambda: NOW)
+    with DeskServer(hall.scorer.feed, port=0, services=services) as server, httpx.Client(base_url=server.url) as client:
+        yield client
+
+
+def test_the_page_says_what_to_carry_where_and_when_the_round_ends_in_each_language(page: httpx.Client) -> None:
+    text = " ".join(page.get("/carriers").text.split())
+    legs = {(play.table, play.round): play.deal for play in small.plan().plays}
+    urgent = text.partition('id="now"')[2].partition("</ol>")[0]
+    # Table 1 waits, table 2 restores; table 3 has its carrier, table 4 still plays.
+    assert [f"Deal {legs[table, 2]}<" in urgent for table in (1, 2, 3)] == [legs[1, 2] != legs[4, 1], True, False]
+    assert "Round 1 ends about" in text
+    assert "too few have been measured" in text
+    assert "À porter maintenant" in page.get("/carriers?lang=fr").text
+    assert "现在搬运" in page.get("/carriers?lang=zh").text
+    assert [word for word in ("Draw", "IMP", "points", "HV") if word in text] == []
+
+
+def test_the_grid_says_where_the_carriers_of_deals_outstanding_are(page: httpx.Client) -> None:
+    there = small.event().bookings[3, 2].deal
+    text = " ".join(page.get("/grid").text.partition('id="outstanding"')[2].split())
+    row = text.partition(f'data-key="deal-{there}"')[2].partition("</tr>")[0]
+    assert "<td>Table 3 · in play</td>" in row
+    assert "<td>0/4</td>" in row
+
+
+def test_a_clock_that_is_a_day_ahead_is_taken_for_now(hall: Hall) -> None:
+    hall.hear(played(1, 24 * 60))
+    assert progress_of(hall.scorer.moment, (), NOW).recorded == {(1, 1): NOW}
+
+
+def test_a_session_without_clock_is_the_whole_event(hall: Hall) -> None:
+    assert (session_of_round(small.event(), 2).first_round, session_of_round(small.event(), 2).last_round) == (1, 4)
+    sessions = (Session("Friday", 1, 2, "2026-05-01T19:30"), Session("Saturday", 3, 4))
+    plan = replace(small.plan(), sessions=sessions)
+    event = Event(plan, small.deals(), small.registry())
+    assert session_of_round(event, 3).name == "Saturday"
+    moment = dataclasses.replace(hall.scorer.moment, event=event)
+    assert set(progress_of(moment, (), NOW).begins) == {1}
+
+
+def test_a_carrier_goes_where_its_deal_is_really_played_and_not_to_a_play_that_is_settled_without_it(
+    hall: Hall,
+) -> None:
+    room, plan = hall.scorer._room, small.event().bookings
+    planned = {leg.key: leg.deal for leg in progress_of(room.moment(), (), NOW).legs}
+    assert planned == {key: booking.deal for key, booking in plan.items()}
+    other = plan[2, 3].deal % 4 + 1
+    void = hall.scorer.rulings.give(draft(room, Void(), (1, 2)), HEAD)
+    hall.scorer.rulings.give(draft(room, DealPlayed(played=other, result=None), (2, 3)), HEAD)
+    paper: Correct = correct(small.OUTCOMES[1], None)
+    hall.scorer.rulings.give(draft(room, paper, (3, 1)), HEAD)
+    ruled = progress_of(room.moment(), (), NOW)
+    assert {leg.key: leg.deal for leg in ruled.legs} == {
+        key: other if key == (2, 3) else deal for key, deal in planned.items() if key != (1, 2)
+    }
+    assert set(ruled.recorded) == {(1, 2), (3, 1)}
+    hall.scorer.rulings.give(draft(room, Undo(ruling=void.id)), HEAD)
+    assert (1, 2) in {leg.key for leg in progress_of(room.moment(), (), NOW).legs}
+
+
+def test_what_takes_long_is_told_again_only_after_a_rest(hall: Hall) -> None:
+    seconds = iter([0.0, 0.5, 1.0, 0.5 + 0.5 * REST - 0.1, 0.5 + 0.5 * REST + 0.1, 20.0])
+    now = CarriersNow(lambda: hall.scorer.moment, lambda: NOW, lambda: next(seconds))
+    first = now.at(hall.scorer.feed.current)
+    hall.hear(*ROUND_2)
+    assert [now.at(hall.scorer.feed.current) is first for _ in range(3)] == [True, True, False]
+
+
+def test_before_any_table_has_spoken_every_carrier_is_in_its_place(hall: Hall) -> None:
+    told = carrying(hall.scorer.moment, sample.tables()[:0], NOW)
+    assert [(one.table, one.left, one.copies) for one in told.carriers] == [(None, 4, 1)] * 4

@@ -1,0 +1,342 @@
+"""Orders from the desk: who may give them, what is kept, and what a table hears over a real broker."""
+
+import queue
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.brokers import Broker, make_broker
+from broker.people import Account, Actor, Authentication, OrderUnsent
+from broker.protocol import ArbiterPin, Message, Order, decode_on_topic, topics
+from broker.protocol.arbiter_pin import pin_matches
+from broker.protocol.link import Address, Incoming, Link, LinkChanged
+from broker.scorer.view import ViewFeed
+from broker.web.server import DeskServer
+from broker.web.tables.event_pin import EventPin
+from broker.web.tables.orders import RESEND_MS, DeskLink, KeptOrder, OrderDesk, OrderGiven
+from tests.broker.people.conftest import NOON, PASSWORD, Hand, quick_hashes
+from tests.broker.web import sample
+from tests.broker.web.test_auth import HOSTILE, logged_in, token_of
+from tests.examples import COSTLY
+
+EVENT: Final = "cup"
+ID: Final = re.compile(r'name="id" value="([0-9a-f]{32})"')
+Heard = queue.Queue[Incoming | LinkChanged]
+PAUSE: Final = OrderGiven((1, 3), "pause", 0, "fire alarm", "A head_arbiter")
+
+
+class Ear:
+    """In the wire's place: remembers what is sent."""
+
+    def __init__(self) -> None:
+        self.up = True
+        self.sent: list[Order] = []
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Hear a message; it must be one that its table takes, and is never kept for later."""
+        _, message = decode_on_topic(topic, payload)
+        assert isinstance(message, Order)
+        assert not retain
+        self.sent.append(message)
+
+
+class Bench:
+    """A desk with a door, a feed and an ear."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = Hand()
+        self.auth, self.ear, self.feed = Authentication(folder, self.clock), Ear(), sample.feed()
+        for role in ("head_arbiter", "table_arbiter", "organiser", "display"):
+            self.auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
+        self.orders = OrderDesk(EVENT, self.auth, self.ear)
+        self.server = DeskServer(self.feed, port=0, auth=self.auth, orders=self.orders)
+
+    def account(self) -> Account:
+        """Give who gives orders here."""
+        return self.auth.accounts.get("head_arbiter")
+
+    def give(self, given: OrderGiven) -> KeptOrder:
+        """Give an order to the room as it last said of itself."""
+        return self.orders.give(given, self.account(), "", self.feed.current.tables)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    quick_hashes(monkeypatch)
+    made = Bench(tmp_path)
+    with made.server:
+        yield made
+    made.auth.close()
+
+
+def filled(client: httpx.Client, **fields: str) -> dict[str, str]:
+    """Open the form and fill it in."""
+    page = client.get("/orders").text
+    form = {
+        "form": token_of(client, "/orders"),
+        "id": ID.findall(page)[0] if ID.search(page) else "0" * 32,
+        "command": "pause",
+        "reason": "fire alarm",
+        "table-3": "on",
+        "minutes": "",
+    }
+    return form | fields
+
+
+def give(client: httpx.Client, **fields: str) -> httpx.Response:
+    return client.post("/orders", data=filled(client, **fields))
+
+
+def test_an_order_goes_to_each_table_and_is_kept_with_author_time_and_reason(bench: Bench) -> None:
+    with logged_in(bench.server, "table_arbiter") as client:
+        answer = give(client, **{"table-1": "on"})
+    assert answer.status_code == 303
+    assert [(o.table, o.command, o.author, o.seq) for o in bench.ear.sent] == [
+        (1, "pause", "A table_arbiter", NOON // 1000),
+        (3, "pause", "A table_arbiter", NOON // 1000),
+    ]
+    (kept,) = bench.orders.book.newest(5)
+    assert (kept.who, kept.at, kept.given.reason) == ("table_arbiter", NOON, "fire alarm")
+    entry = bench.auth.audit.newest(1)[0]
+    assert (entry.who, entry.action, entry.about, entry.detail) == (
+        "table_arbiter",
+        "order_given",
+        "pause 1,3",
+        "fire alarm",
+    )
+
+
+def test_a_form_that_is_sent_twice_gives_one_order_and_the_page_says_so(bench: Bench) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        form = filled(client, command="extra_time", minutes="5")
+        first, second = (client.post("/orders", data=form) for _ in range(2))
+        said = [client.get(answer.headers["location"]).text for answer in (first, second)]
+    assert [answer.status_code for answer in (first, second)] == [303, 303]
+    assert ["It is shown as done" in said[0], "not given a second time" in said[1]] == [True, True]
+    assert ([order.minutes for order in bench.ear.sent], len(bench.orders.book.newest(5))) == ([5], 1)
+    assert [one.action for one in bench.auth.audit.newest(3)].count("order_given") == 1
+
+
+@pytest.mark.parametrize("gone", ["broker", "tables"])
+def test_an_order_that_was_given_is_never_called_not_given(bench: Bench, gone: str) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        form = filled(client, command="extra_time", minutes="5")
+        client.post("/orders", data=form)
+        bench.ear.up = gone != "broker"
+        tables = tuple(replace(one, lifecycle=None) for one in bench.feed.current.tables) if gone == "tables" else ()
+        bench.feed.publish(sample.newer(bench.feed.current, tables=tables or bench.feed.current.tables))
+        again = client.post("/orders", data=form)
+    assert (again.status_code, "done=again" in again.headers.get("location", "")) == (303, True)
+    assert len(bench.orders.book.newest(5)) == 1
+
+
+def test_a_form_that_is_sent_again_with_another_order_gives_nothing_and_comes_back_to_be_given(bench: Bench) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        form = filled(client)
+        client.post("/orders", data=form)
+        changed = client.post("/orders", data=form | {"reason": "the alarm again"})
+        fresh = ID.findall(changed.text)
+    assert (changed.status_code, "order_given_before" in changed.text) == (409, True)
+    assert "the alarm again" in changed.text
+    assert fresh != [form["id"]]
+    assert len(bench.ear.sent) == 1
+
+
+def test_in_a_hall_tables_are_written_and_an_order_goes_to_any_part_of_it(bench: Bench) -> None:
+    one = bench.feed.current.tables[0]
+    hall = tuple(replace(one, table=table, paused=table > 990) for table in range(1, 1001))
+    bench.feed.publish(sample.newer(bench.feed.current, tables=hall))
+    with logged_in(bench.server, "head_arbiter") as client:
+        form = filled(client, tables="1 2, 5-72、1000")
+        del form["table-3"]
+        wrong = [client.post("/orders", data=form | {"tables": text}) for text in ("1 2 5-70 x", "5-2", "7 1001")]
+        given = client.post("/orders", data=form)
+        page = client.get(given.headers["location"]).text
+    assert [(answer.status_code, "tables_unreadable" in answer.text) for answer in wrong] == [(400, True)] * 3
+    assert ['value="1 2 5-70 x"' in wrong[0].text, "fire alarm" in wrong[0].text] == [True, True]
+    assert [order.table for order in bench.ear.sent] == [1, 2, *range(5, 73), 1000]
+    assert ("Table 1, 2, 5-72, 1000" in page, "991-1000</a>" in page) == (True, True)
+    assert page.count('"checkbox"') == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "code"),
+    [("more", "x" * 20_000, "form_too_large"), ("form", "é", "form_foreign"), ("id", "none", "form_malformed")],
+)
+def test_a_form_that_is_refused_as_a_whole_shows_what_was_typed(
+    bench: Bench, field: str, value: str, code: str
+) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        answer = client.post("/orders", data=filled(client, reason="tables 1 to 3 stand") | {field: value})
+    assert (answer.status_code >= 400, code in answer.text, bench.ear.sent) == (True, True, [])
+    assert ("tables 1 to 3 stand" in answer.text, re.search(r'name="table-3" checked', answer.text) is not None) == (
+        True,
+        True,
+    )
+
+
+def test_no_reason_reaches_a_table(bench: Bench) -> None:
+    bench.give(PAUSE)
+    assert not hasattr(bench.ear.sent[0], "reason")
+
+
+def test_all_tables_are_those_of_the_event(bench: Bench) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        give(client, all="on")
+    assert [order.table for order in bench.ear.sent] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("role", ["organiser", "display"])
+def test_who_has_no_right_to_orders_gives_none(bench: Bench, role: str) -> None:
+    with logged_in(bench.server, role) as client:
+        answers = [client.get("/orders"), give(client)]
+        assert "/orders" not in client.get("/").text
+    assert [answer.status_code for answer in answers] == [403, 403]
+    assert (bench.ear.sent, bench.orders.book.newest(5)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"reason": ""}, {"command": "shout"}, {"table-3": "on", "table-9": "on"}, {"command": "extra_time"}]
+)
+def test_what_is_no_order_is_refused_and_what_was_typed_stays(bench: Bench, wrong: dict[str, str]) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        answer = give(client, **({"reason": "five more minutes"} | wrong))
+    assert (answer.status_code, "bad_order" in answer.text) == (400, True)
+    assert wrong.get("reason", "five more minutes") in answer.text
+    assert bench.ear.sent == []
+
+
+def test_without_a_broker_an_order_is_not_kept_for_later(bench: Bench) -> None:
+    bench.ear.up = False
+    with logged_in(bench.server, "head_arbiter") as client:
+        answer = give(client)
+    assert (answer.status_code, "order_unsent" in answer.text) == (503, True)
+    assert bench.orders.book.newest(5) == []
+    with pytest.raises(OrderUnsent):
+        bench.give(PAUSE)
+
+
+def test_a_young_order_is_sent_again_on_a_new_connection_and_an_old_one_is_not(bench: Bench) -> None:
+    bench.give(PAUSE)
+    bench.clock.now += RESEND_MS
+    bench.give(OrderGiven((1,), "resume", 0, "over", "A"))
+    before = list(bench.ear.sent)
+    bench.orders.connected()
+    assert bench.ear.sent[len(before) :] == before
+    bench.clock.now += 1
+    bench.orders.connected()
+    assert [order.command for order in bench.ear.sent[2 * len(before) :]] == ["resume"]
+
+
+def test_an_order_is_done_once_the_table_says_so(bench: Bench) -> None:
+    kept = bench.give(OrderGiven((1,), "pause", 0, "fire alarm", "A"))
+    with logged_in(bench.server, "head_arbiter") as client:
+        assert "not yet heard of by table 1" in client.get("/orders").text
+        said = {"ordered": kept.seq, "obeyed": {kept.seq: kept.id_at(1)}, "paused": True}
+        tables = (replace(bench.feed.current.tables[0], **said),)
+        bench.feed.publish(sample.newer(bench.feed.current, tables=tables))
+        assert "not yet heard of" not in client.get("/orders").text
+        assert "Paused" in client.get("/").text
+
+
+def test_an_order_that_its_table_has_passed_over_is_never_shown_as_done(bench: Bench) -> None:
+    kept = bench.give(OrderGiven((1,), "pause", 0, "fire alarm", "A"))
+    said = {"ordered": kept.seq, "obeyed": {kept.seq: f"{'a' * 32}-1"}}
+    bench.feed.publish(sample.newer(bench.feed.current, tables=(replace(bench.feed.current.tables[0], **said),)))
+    with logged_in(bench.server, "head_arbiter") as client:
+        text = client.get("/orders").text
+    assert ("give it again if it still holds" in text, "· done" in text) == (True, False)
+
+
+def test_an_order_to_tables_that_were_never_heard_is_refused(bench: Bench) -> None:
+    unheard = tuple(replace(table, lifecycle=None) for table in bench.feed.current.tables)
+    bench.feed.publish(sample.newer(bench.feed.current, tables=unheard))
+    with logged_in(bench.server, "head_arbiter") as client:
+        answer = give(client)
+    assert (answer.status_code, "tables_unheard" in answer.text) == (503, True)
+    assert (bench.ear.sent, bench.orders.book.newest(5)) == ([], [])
+
+
+def test_a_desk_that_can_send_nothing_offers_no_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick_hashes(monkeypatch)
+    auth = Authentication(tmp_path)
+    auth.accounts.add("head_arbiter", "A", "head_arbiter", PASSWORD, Actor("test"))
+    with DeskServer(ViewFeed(sample.view()), port=0, auth=auth) as desk, logged_in(desk, "head_arbiter") as client:
+        assert (client.get("/orders").status_code, "/orders" in client.get("/").text) == (404, False)
+    auth.close()
+
+
+@settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.dictionaries(st.sampled_from(["command", "minutes", "reason", "all", "table-1", "table-x", "table-0"]), HOSTILE)
+)
+def test_whatever_is_in_the_form_it_is_an_order_or_is_refused(bench: Bench, fields: dict[str, str]) -> None:
+    with logged_in(bench.server, "head_arbiter") as client:
+        safe = {name: value.encode("utf-8", "replace").decode() for name, value in fields.items()}
+        answer = give(client, **safe)
+    assert answer.status_code in {303, 400}
+    assert "<script>alert" not in answer.text
+
+
+def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others_and_the_pin_even_if_it_was_off(
+    tmp_path: Path,
+) -> None:
+    known = Credentials.create(2)
+    auth, pin = Authentication(tmp_path), EventPin(tmp_path / "arbiter-pin")
+    pin.set("1111", "1111")
+    account = Account("anne", "Anne", "head_arbiter", disabled=False, made_at=0)
+    with ExitStack() as room:
+        broker = room.enter_context(make_broker("embedded", tmp_path / "broker", EVENT, known, tables=2))
+        heard = room.enter_context(table_of(broker, known, 1))
+        line = DeskLink(EVENT, (1, 2), auth, Address(broker.host, broker.port, "desk", known.password("desk")), pin)
+        line.start()
+        assert line.wait(10.0)
+        line.orders.give(OrderGiven((2,), "pause", 0, "why", "Anne"), account, "", sample.tables())
+        line.orders.give(OrderGiven((1,), "extra_time", 5, "why", "Anne"), account, "", sample.tables())
+        first, order = message_of(heard), message_of(heard)
+        pin.set("2222", "2222")
+        line.pin.tell()
+        later = message_of(heard)
+        line.stop()
+        returned = message_of(room.enter_context(table_of(broker, known, 2)))
+    auth.close()
+    assert isinstance(order, Order)
+    assert (order.table, order.command, order.minutes, order.author) == (1, "extra_time", 5, "Anne")
+    assert isinstance(first, ArbiterPin)
+    assert isinstance(later, ArbiterPin)
+    assert (pin_matches(first.hash, "1111"), pin_matches(later.hash, "2222"), returned) == (
+        True,
+        True,
+        replace(later, id=returned.id, table=2),
+    )
+
+
+@contextmanager
+def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
+    """Give what a table hears of the desk, once it is connected."""
+    heard: Heard = queue.Queue()
+    own = [topic.at(EVENT, table=table) for topic in (topics.ORDER, topics.PIN)]
+    link = Link(Address(broker.host, broker.port, *known.table(table)), f"homologue-cup-table-{table}", own, heard.put)
+    link.start()
+    try:
+        assert heard.get(timeout=60) == LinkChanged(up=True)
+        yield heard
+    finally:
+        link.stop()
+
+
+def message_of(heard: Heard) -> Message:
+    """Give the next message."""
+    came = heard.get(timeout=60)
+    assert isinstance(came, Incoming)
+    came.acknowledge()
+    return decode_on_topic(came.topic, came.payload)[1]

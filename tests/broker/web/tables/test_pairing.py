@@ -1,0 +1,349 @@
+"""Pairing at the desk: who opens codes, what a code is good for, and what a device that has none is told."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.mqtt.access import Credentials
+from broker.people import Actor, Authentication
+from broker.protocol.arbiter_pin import pin_matches
+from broker.protocol.pairing import (
+    DIGITS,
+    LAST_PORT,
+    PATH,
+    Pairing,
+    PairingAnswer,
+    PairingKeys,
+    PairingOffer,
+    PairingRequest,
+    derive_keys,
+    new_salt,
+    pairing_text,
+    read_pairing,
+    read_typed_pairing,
+)
+from broker.web import Access, DeskError, NothingToPairWith, PairingDelayed, PairingOver, PairingSpent, PairingUnknown
+from broker.web.server import DeskServer
+from broker.web.tables import pairing_codes
+from broker.web.tables.pairing import BrokerForTables, PairingPage, pairing_pages
+from broker.web.tables.pairing_codes import LASTS_MS, OF_ADDRESS, OF_ALL, PairingCodes
+from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
+from tests.broker.web import sample
+from tests.broker.web.test_auth import logged_in, token_of
+
+EVENT: Final = "cup"
+HERE: Final = "10.0.0.7"
+SALT: Final = new_salt()
+FREE: Final = 4
+"""A table of the sample that has no device; 1 has one."""
+NOWHERE: Final = BrokerForTables(EVENT, Path("none.json"), 1883)
+
+
+class Bench:
+    """A desk at which tables are paired, on a clock set by hand."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock, self.auth, self.passwords_folder = Hand(), Authentication(folder), folder
+        for role in ("head_arbiter", "table_arbiter", "organiser", "display"):
+            self.auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
+        self.passwords = Credentials.ensure(folder / "credentials.json", 8)
+        self.told: list[bool] = []
+        """Whether there was a PIN each time that the tables were to be told it."""
+        tables = BrokerForTables(EVENT, folder / "credentials.json", 1883, tell_pin=self.tell)
+        page = pairing_pages(self.auth, tables, PairingCodes(""), clock=self.clock)
+        self.server = DeskServer(sample.feed(), port=0, auth=self.auth, features=(page,))
+
+    def tell(self) -> None:
+        self.told.append((self.passwords_folder / "arbiter-pin").exists())
+
+    def audited(self) -> list[tuple[str, str, str, str]]:
+        return [(one.who, one.action, one.about, one.detail) for one in self.auth.audit.newest(3)]
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        made = Bench(tmp_path_factory.mktemp("desk"))
+        with made.server:
+            yield made
+        made.auth.close()
+
+
+@pytest.fixture
+def organiser(bench: Bench) -> Iterator[httpx.Client]:
+    with logged_in(bench.server, "organiser") as client:
+        yield client
+
+
+def opened(client: httpx.Client, **fields: str) -> httpx.Response:
+    form = {"form": token_of(client, "/pairing?new=1"), **fields}
+    return client.post("/pairing", data=form, follow_redirects=True)
+
+
+def code_on(page: httpx.Response, table: int) -> str:
+    """Give the code that a page shows for a table, without the space between its blocks."""
+    card = page.text.partition(f'id="table-{table}"')[2]
+    return card.partition('<p class="code">')[2].partition("<")[0].replace(" ", "")
+
+
+def ask(bench: Bench, proof: str, **more: object) -> httpx.Response:
+    said = {"proof": proof, "machine": "pi-4", "salt": SALT, **more}
+    return httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", json=said, timeout=60)
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
+    bench: Bench, organiser: httpx.Client
+) -> None:
+    code = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
+    keys = derive_keys(code, "", SALT)
+    answer = ask(bench, keys.proof)
+    sealed = msgspec.json.decode(answer.content, type=PairingAnswer)
+    paired = msgspec.json.decode(sealed.pairing, type=Pairing)
+    assert keys.opens(sealed)
+    assert (paired.event, paired.table, paired.broker.port) == (EVENT, FREE, 1883)
+    assert paired.broker.host == "127.0.0.1"  # the name by which the desk was asked
+    assert paired.broker.password == bench.passwords.password(f"table-{FREE}")
+    assert refusal(ask(bench, keys.proof, machine="another")) == (410, "pairing_spent")
+    assert bench.audited() == [
+        ("", "pairing_refused", "pairing_spent", "another"),
+        ("", "pairing_taken", str(FREE), "pi-4"),
+        ("organiser", "pairing_opened", str(FREE), ""),
+    ]
+    told = "".join(map(str, bench.auth.audit.entries()))
+    assert [secret for secret in (code, keys.proof, paired.broker.password) if secret in told] == []
+    assert code not in organiser.get("/pairing").text
+
+
+def test_a_pin_that_is_set_once_goes_with_every_pairing_and_the_page_never_shows_it(
+    bench: Bench, organiser: httpx.Client
+) -> None:
+    form = {"form": token_of(organiser, "/pairing?new=1"), "pin": "2468", "pin_again": "2468"}
+    refused = organiser.post("/pairing/pin", data={**form, "pin_again": "2469"})
+    assert (refused.status_code, "pin_unusable" in refused.text, "2468" in refused.text) == (400, True, False)
+    assert organiser.post("/pairing/pin", data=form).status_code == 303
+    assert bench.audited()[0][:3] == ("organiser", "arbiters_pin_set", "")
+    keys = derive_keys(code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE), "", SALT)
+    sealed = msgspec.json.decode(ask(bench, keys.proof).content, type=PairingAnswer)
+    pin = msgspec.json.decode(sealed.pairing, type=Pairing).pin
+    assert pin is not None
+    assert pin_matches(pin, "2468")
+    page = organiser.get("/pairing?new=1").text
+    assert (page.count("Tables without a PIN: 1"), bench.told) == (1, [True])
+
+
+def test_a_code_ends_with_its_time_and_with_the_next_one_for_its_table(bench: Bench, organiser: httpx.Client) -> None:
+    first = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
+    second = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
+    assert refusal(ask(bench, derive_keys(first, "", SALT).proof)) == (410, "pairing_over")
+    bench.clock.now += LASTS_MS
+    assert refusal(ask(bench, derive_keys(second, "", SALT).proof)) == (410, "pairing_over")
+    bench.clock.now += 100 * LASTS_MS
+
+
+def test_a_table_that_has_a_device_is_paired_only_when_that_is_said_twice(organiser: httpx.Client) -> None:
+    page = opened(organiser, **{"table-1": "on"})
+    assert (page.status_code, "table_has_device" in page.text) == (409, True)
+    assert 'name="anyway"' in page.text
+    assert len(code_on(opened(organiser, **{"table-1": "on", "anyway": "on"}), 1)) == DIGITS
+    opened(organiser, withdraw="1")
+    assert code_on(organiser.get("/pairing"), 1) == ""
+
+
+def test_the_next_tables_are_those_without_a_device_and_without_a_code(bench: Bench, organiser: httpx.Client) -> None:
+    free = [table.table for table in sample.tables() if table.lifecycle in (None, "lost", "disconnected")]
+    page = opened(organiser, next=str(len(free)))
+    assert [table for table in range(1, 20) if code_on(page, table)] == free
+    assert opened(organiser, next="1").status_code == 400  # all of them have a code
+    bench.clock.now += 100 * LASTS_MS
+
+
+@pytest.mark.parametrize("role", ["table_arbiter", "display"])
+def test_only_who_may_set_up_pairs_tables(bench: Bench, role: str) -> None:
+    with logged_in(bench.server, role) as client:
+        assert [client.get("/pairing").status_code, client.post("/pairing").status_code] == [403, 403]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"{}", 400),
+        (b"\xff", 400),
+        (b"[" * 900, 400),
+        (b'{"proof": "12345678", "machine": "pi"}', 400),
+        (b'{"proof": "' + b"0" * 64 + b'", "machine": "<b>"}', 400),
+        (b'{"proof": "' + b"0" * 64 + b'", "machine": "pi", "table": 3}', 400),
+        (b"x" * 2000, 413),
+    ],
+)
+def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: bytes, status: int) -> None:
+    answer = httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", content=body, timeout=60)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (
+        status,
+        "form_too_large" if status == 413 else "form_malformed",
+    )
+
+
+@pytest.mark.usefixtures("cheap")
+def test_who_is_not_heard_any_more_adds_nothing_to_the_audit_log(bench: Bench) -> None:
+    for _ in range(OF_ADDRESS):
+        ask(bench, "f" * 64)
+    before = len(list(bench.auth.audit.entries()))
+    assert refusal(ask(bench, "f" * 64)) == (429, "pairing_delayed")
+    assert len(list(bench.auth.audit.entries())) == before
+    bench.clock.now += 100 * LASTS_MS
+
+
+def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_path: Path) -> None:
+    with pytest.raises(DeskError) as refused:
+        BrokerForTables(EVENT, tmp_path / "none.json", 1883).pairing(1, "localhost")
+    assert refused.value.code == "nothing_to_pair_with"
+
+
+# ---- codes, without a server ------------------------------------------------------------------
+
+
+@pytest.fixture
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make keys in no time: what they cost is another file's law."""
+    monkeypatch.setattr(pairing_codes, "keys_of", keys_of_cheap)
+
+
+def keys_of_cheap(code: str, seen: str, _salt: str) -> PairingKeys:
+    return PairingKeys((code + seen).encode().hex().ljust(64, "0")[:64], code.encode())
+
+
+def asking(code: str, machine: str = "pi") -> PairingRequest:
+    """Give what a device says that has this code."""
+    return PairingRequest(proof=keys_of_cheap(code, "", SALT).proof, machine=machine, salt=SALT)
+
+
+@pytest.mark.usefixtures("cheap")
+def test_guessing_ends_after_a_few_tries_of_one_address_and_after_some_of_all() -> None:
+    codes, wrong = PairingCodes(""), PairingRequest(proof="f" * 64, machine="pi", salt=SALT)
+    for at in range(OF_ALL):  # never so many of one address
+        with pytest.raises(PairingUnknown):
+            codes.take(wrong, f"10.0.0.{at // OF_ADDRESS}", at, str)
+    right = codes.open(1, "anne", 0)
+    with pytest.raises(PairingDelayed) as refused:
+        codes.take(asking(right.code), "10.9.9.9", OF_ALL, str)
+    assert refused.value.wait_s > 0
+    fresh = PairingCodes("")
+    for at in range(OF_ADDRESS):
+        with pytest.raises(PairingUnknown):
+            fresh.take(wrong, HERE, at, str)
+    with pytest.raises(PairingDelayed):
+        fresh.take(asking(fresh.open(1, "anne", 0).code), HERE, OF_ADDRESS, str)
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_code_for_which_the_desk_has_nothing_to_give_stays_good() -> None:
+    codes = PairingCodes("")
+    opened = codes.open(1, "anne", 0)
+
+    def nothing(_table: int) -> str:
+        raise NothingToPairWith("no password")
+
+    with pytest.raises(NothingToPairWith):
+        codes.take(asking(opened.code), HERE, 0, nothing)
+    taken, _, given = codes.take(asking(opened.code), HERE, 0, str)
+    assert (taken.taken_at, given) == (0, "1")
+
+
+def test_the_keys_of_a_code_are_others_under_another_certificate() -> None:
+    plain, ours = derive_keys("12345678", "", SALT), derive_keys("12345678", "a" * 64, SALT)
+    assert len({plain.proof, ours.proof, plain.sealing, ours.sealing, plain.sealing.hex()}) == 5
+    assert not ours.opens(PairingAnswer(pairing="{}", seal=plain.seal("{}")))
+    assert [
+        text
+        for text in (repr(ours), repr(PairingOffer("h", 1, "12345678")))
+        if "12345678" in text or ours.proof in text
+    ] == []
+
+
+def test_no_key_can_be_made_before_a_device_asks() -> None:
+    """The salt is the device's, drawn for one question: the same code proves itself otherwise each time."""
+    assert len({derive_keys("12345678", "", new_salt()).proof for _ in range(3)}) == 3
+
+
+def test_an_older_device_that_draws_no_salt_is_told_so_and_the_code_stays_good(
+    bench: Bench, organiser: httpx.Client
+) -> None:
+    code = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
+    assert refusal(ask(bench, derive_keys(code, "", SALT).proof, salt=None)) == (400, "pairing_outdated")
+    assert ask(bench, derive_keys(code, "", SALT).proof).status_code == 200
+    bench.clock.now += 100 * LASTS_MS
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_code_that_is_used_a_thousand_times_fills_no_log(bench: Bench) -> None:
+    page = PairingPage(
+        Access(bench.auth, open_room=False),
+        sample.feed(),
+        bench.auth,
+        NOWHERE,
+        codes := PairingCodes(""),
+        (),
+        bench.clock,
+    )
+    spent = codes.open(FREE, "anne", bench.clock.now)
+    codes.take(asking(spent.code), HERE, bench.clock.now, str)
+    before = bench.auth.audit.newest(1)[0].number
+    for at in range(1000):  # never so many of one address
+        with pytest.raises(PairingSpent):
+            page._take(asking(spent.code), "desk", f"10.0.0.{at // OF_ADDRESS}")
+    written = [one.detail for one in bench.auth.audit.newest(50) if one.number > before][::-1]
+    assert written == ["pi"] * 8 + [f"pi: {count} times within an hour" for count in (16, 32, 64, 128, 256, 512)]
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = PairingCodes("")
+    opened = codes.open(1, "anne", 0)
+
+    def slow(code: str, seen: str, salt: str) -> PairingKeys:
+        codes.withdraw(1)
+        return keys_of_cheap(code, seen, salt)
+
+    monkeypatch.setattr(pairing_codes, "keys_of", slow)
+    with pytest.raises(PairingOver):
+        codes.take(asking(opened.code), HERE, 1, str)
+
+
+@given(
+    host=st.from_regex(r"[a-z0-9-]{1,20}(\.[a-z0-9]{1,5}){0,3}|[0-9a-f:]{2,30}:", fullmatch=True),
+    port=st.integers(1, LAST_PORT),
+    code=st.from_regex(r"[0-9]{8}", fullmatch=True),
+    seen=st.sampled_from(["", "0123456789ab" * 5]),
+)
+def test_what_a_code_holds_is_read_as_it_was_written(host: str, port: int, code: str, seen: str) -> None:
+    assert read_pairing(pairing_text(PairingOffer(host, port, code, seen))) == PairingOffer(host, port, code, seen[:12])
+
+
+@given(st.text(max_size=80))
+def test_any_other_text_is_no_pairing(text: str) -> None:
+    assert read_pairing(text) is None
+
+
+def test_people_may_leave_out_the_usual_port_and_put_spaces_anywhere() -> None:
+    assert read_typed_pairing(" 10.0.0.4 ", "1234 5678") == PairingOffer("10.0.0.4", 8136, "12345678")
+    assert [
+        read_typed_pairing("10.0.0.4:0", "12345678"),
+        read_typed_pairing("", "12345678"),
+        read_typed_pairing("a b\nc!", "12345678"),
+    ] == [
+        None,
+        None,
+        None,
+    ]

@@ -1,0 +1,371 @@
+"""Every page asks for a role: nobody sees or does what their role has not been given."""
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+import httpx
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from starlette.routing import Mount, Route
+
+from broker.people import OF_BOTH, ROLES, Actor, Authentication
+from broker.scorer.publisher import WireLog
+from broker.scorer.snapshot import Snapshot
+from broker.scorer.state import EventState
+from broker.scorer.view import DashboardView
+from broker.web import (
+    FORM_MEDIA_TYPE,
+    MOST_FIELDS,
+    CertificateRefused,
+    FormMalformed,
+    Services,
+    parse_form,
+    public_view,
+)
+from broker.web.app import create_app
+from broker.web.server import Certificate, DeskServer
+from tests.broker.mqtt.authority import make_tls
+from tests.broker.people.conftest import PASSWORD, quick_hashes
+from tests.broker.scorer.team_event import team_event
+from tests.broker.web import sample
+
+OPEN: Final = {"/login", "/logout", "/welcome", "/health", "/receipt", "/receipt/{code}"}
+"""What who has not logged in may ask for."""
+
+ARBITERS: Final = {"head_arbiter", "table_arbiter"}
+
+ALLOWED: Final[dict[str, set[str]]] = {
+    "/": {*ROLES},
+    "/events": {*ROLES},
+    "/view.json": {*ROLES},
+    "/standings.csv": {*ROLES},
+    "/standings": {*ROLES},
+    "/standings.json": {*ROLES},
+    "/deals": {*ROLES},
+    "/deal/{deal:int}": {*ROLES},
+    "/deal/{deal:int}.json": {*ROLES},
+    "/player/{player}": {*ROLES},
+    "/player/{player}.json": {*ROLES},
+    "/team/{team:int}": {*ROLES},
+    "/team/{team:int}.json": {*ROLES},
+    "/live/team/{team:int}": {*ROLES},
+    "/carriers": {*ROLES},
+    "/live/carriers": {*ROLES},
+    "/live/standings": {*ROLES},
+    "/live/deals": {*ROLES},
+    "/live/deal/{deal:int}": {*ROLES},
+    "/live/player/{player}": {*ROLES},
+    "/display": {*ROLES},
+    "/grid": ARBITERS,
+    "/live/grid": ARBITERS,
+    "/wire": ARBITERS,
+    "/live/wire": ARBITERS,
+    "/people": {"head_arbiter"},
+    "/audit.csv": {"head_arbiter"},
+}
+
+
+@pytest.fixture(scope="module")
+def auth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Authentication]:
+    with pytest.MonkeyPatch.context() as patch:
+        quick_hashes(patch)
+        opened = Authentication(tmp_path_factory.mktemp("people"))
+        for role in ROLES:
+            opened.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def guarded(auth: Authentication) -> Iterator[DeskServer]:
+    with DeskServer(sample.feed(), port=0, auth=auth, services=Services(nothing_yet, WireLog())) as server:
+        yield server
+
+
+def nothing_yet() -> Snapshot:
+    return EventState(team_event()).moment()
+
+
+def at(path: str) -> str:
+    return path.replace("{deal:int}", "1").replace("{player}", "p01").replace("{team:int}", "1")
+
+
+def browser(desk: DeskServer, agent: str = "Firefox") -> httpx.Client:
+    origin = {"Origin": desk.url.rstrip("/"), "User-Agent": agent, "Accept": "text/html"}
+    return httpx.Client(base_url=desk.url, headers=origin, timeout=60)
+
+
+@contextmanager
+def logged_in(desk: DeskServer, role: str) -> Iterator[httpx.Client]:
+    with browser(desk) as client:
+        answer = client.post("/login", data={"name": role, "password": PASSWORD})
+        assert answer.status_code == 303
+        yield client
+
+
+def token_of(client: httpx.Client, path: str = "/people") -> str:
+    return client.get(path).text.partition('name="form" value="')[2].partition('"')[0]
+
+
+def paths(auth: Authentication) -> set[str]:
+    app = create_app(sample.feed(), auth=auth, services=Services(nothing_yet, WireLog()))
+    return {one.path for one in app.routes if isinstance(one, Route)}
+
+
+def test_every_route_is_either_open_on_purpose_or_in_the_table_of_rights(auth: Authentication) -> None:
+    assert paths(auth) == OPEN | set(ALLOWED)
+    mounts = [one.path for one in create_app(sample.feed(), auth=auth).routes if isinstance(one, Mount)]
+    assert mounts == ["/static"]
+
+
+@pytest.mark.parametrize("path", ALLOWED)
+def test_who_has_not_logged_in_sees_nothing(guarded: DeskServer, path: str) -> None:
+    with browser(guarded) as client:
+        page, program = client.get(at(path)), client.get(at(path), headers={"Accept": "application/json"})
+    assert (page.status_code, page.headers["location"]) == (303, "/login")
+    assert (program.status_code, program.json()["error"]["code"]) == (401, "login_needed")
+
+
+def test_who_asked_in_a_language_is_asked_to_log_in_in_it(guarded: DeskServer) -> None:
+    with browser(guarded) as client:
+        sent_on = [client.get(f"/people?lang={wish}").headers["location"] for wish in ("fr", "x" * 99, "")]
+        assert sent_on == ["/login?lang=fr", f"/login?lang={'x' * 16}", "/login"]
+        inside = client.post(sent_on[0], data={"name": "display", "password": PASSWORD})
+    assert inside.headers["location"] == "/?lang=fr"
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("path", ALLOWED)
+def test_a_role_sees_what_it_was_given_and_nothing_else(guarded: DeskServer, role: str, path: str) -> None:
+    with logged_in(guarded, role) as client:
+        answer = client.head(at(path))
+    assert answer.status_code == (200 if role in ALLOWED[path] else 403)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_only_arbiters_learn_of_deals_that_others_have_yet_to_play(guarded: DeskServer, role: str) -> None:
+    with logged_in(guarded, role) as client:
+        told = msgspec.json.decode(client.get("/view.json").content, type=DashboardView)
+        page = client.get("/").text
+    provisional = [play for play in told.plays if play.provisional]
+    assert bool(provisional) == bool(told.alerts) == ("for-arbiter" in page) == role.endswith("arbiter")
+
+
+def test_the_public_standings_add_up_only_what_is_complete() -> None:
+    view = public_view(sample.view())
+    exact = {play.deal for play in view.plays}
+    assert exact == {play.deal for play in sample.view().plays if not play.provisional}
+    assert sum(row.plays for row in view.standings) == 4 * len(view.plays)
+    imps = [Fraction(row.imp) for row in view.standings]
+    assert imps == sorted(imps, reverse=True)
+    assert len(view.standings) == len(sample.view().standings)
+
+
+def test_since_when_a_table_plays_calls_or_stands_still_is_the_arbiters_alone() -> None:
+    told = replace(sample.table(1), paused=True, calling_since=1, playing_since=2, pausing_since=3, played_ms=4)
+    (shown,) = public_view(replace(sample.view(), tables=(told,))).tables
+    times = shown.calling_since, shown.playing_since, shown.pausing_since, shown.played_ms
+    assert (shown.paused, times) == (True, (None,) * 4)
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: DeskServer) -> None:
+    with browser(guarded) as client:
+        answer = client.post("/login", data={"name": "display", "password": PASSWORD})
+    assert answer.headers["set-cookie"].partition("; ")[2] == "HttpOnly; Path=/; SameSite=strict"
+
+
+def test_a_session_that_was_planted_is_not_taken_over(guarded: DeskServer) -> None:
+    with browser(guarded) as client:
+        client.cookies.set("homologue", "planted")
+        answer = client.post("/login", data={"name": "display", "password": PASSWORD})
+        assert "planted" not in answer.headers["set-cookie"]
+
+
+def test_a_stolen_cookie_ends_the_session_and_is_told_in_the_log(guarded: DeskServer, auth: Authentication) -> None:
+    with logged_in(guarded, "table_arbiter") as owner, browser(guarded, agent="curl") as thief:
+        thief.cookies = owner.cookies
+        assert thief.get("/").status_code == 303
+        assert owner.get("/").status_code == 303
+    assert [entry.action for entry in auth.audit.newest(1)] == ["session_moved"]
+
+
+def test_who_logs_out_is_out(guarded: DeskServer) -> None:
+    with logged_in(guarded, "head_arbiter") as client:
+        kept = client.cookies.get("homologue")
+        assert client.post("/logout", data={"form": token_of(client)}).status_code == 303
+        assert client.get("/view.json", headers={"Cookie": f"homologue={kept}"}).status_code == 303
+
+
+FOREIGN: Final = (
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+    {"Origin": ""},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "none"},
+)
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+@pytest.mark.parametrize("path", ["/login", "/logout", "/people"])
+def test_a_form_of_another_site_does_nothing(
+    guarded: DeskServer, auth: Authentication, headers: dict[str, str], path: str
+) -> None:
+    with logged_in(guarded, "head_arbiter") as client:
+        token = token_of(client)
+        before = list(auth.audit.entries())
+        data = {"form": token, "action": "disable", "name": "display", "password": PASSWORD}
+        answer = client.post(path, data=data, headers=headers)
+        assert answer.status_code == 403
+        assert "form_foreign" in answer.text
+        assert list(auth.audit.entries()) == before
+        assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize("token", ["", "x", "0" * 64])
+def test_a_form_without_the_sessions_token_does_nothing(guarded: DeskServer, auth: Authentication, token: str) -> None:
+    with logged_in(guarded, "head_arbiter") as client:
+        answer = client.post("/people", data={"form": token, "action": "disable", "name": "display"})
+    assert (answer.status_code, auth.accounts.get("display").disabled) == (403, False)
+
+
+def test_the_token_of_one_session_is_none_of_another(guarded: DeskServer, auth: Authentication) -> None:
+    with logged_in(guarded, "head_arbiter") as one, logged_in(guarded, "head_arbiter") as other:
+        answer = one.post("/people", data={"form": token_of(other), "action": "disable", "name": "display"})
+    assert (answer.status_code, auth.accounts.get("display").disabled) == (403, False)
+
+
+def test_guessing_is_slowed_down(guarded: DeskServer, auth: Authentication) -> None:
+    auth.accounts.add("victim", "Victim", "display", PASSWORD, Actor("test"))
+    with browser(guarded) as client:
+        codes = [client.post("/login", data={"name": "victim", "password": "x"}) for _ in range(OF_BOTH + 1)]
+    assert [answer.status_code for answer in codes] == [401] * OF_BOTH + [429]
+    assert codes[-1].headers["retry-after"].isdigit()
+
+
+def test_a_stream_ends_when_its_session_does(auth: Authentication) -> None:
+    auth.accounts.add("wall", "Wall", "display", PASSWORD, Actor("test"))
+    feed = sample.feed()
+    with (
+        DeskServer(feed, port=0, auth=auth) as desk,
+        logged_in(desk, "wall") as client,
+        client.stream("GET", "/events") as stream,
+    ):
+        lines = stream.iter_lines()
+        assert [next(lines), next(lines)] == ["event: view", "id: 41"]
+        auth.accounts.disable("wall", Actor("test"))
+        feed.publish(sample.newer(feed.current, title="Not for the wall"))
+        assert [line for line in lines if line][1:] == ["event: bye", "data:"]
+
+
+def test_on_loopback_without_any_account_everybody_may_look_and_nobody_may_do_anything(tmp_path: Path) -> None:
+    empty = Authentication(tmp_path)
+    with DeskServer(sample.feed(), port=0, auth=empty) as desk, browser(desk) as client:
+        assert [client.get(path).status_code for path in ("/", "/view.json", "/people")] == [200, 200, 303]
+        empty.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, Actor("test"))
+        assert [client.get(path).status_code for path in ("/", "/view.json")] == [303, 303]
+    empty.close()
+
+
+@pytest.mark.parametrize(("host", "hosts"), [("0.0.0.0", ()), ("127.0.0.1", ("desk.lan",))])  # noqa: S104 - that is what is tested
+def test_a_desk_that_others_can_reach_shows_nothing_before_there_is_an_account(
+    tmp_path: Path, host: str, hosts: tuple[str, ...]
+) -> None:
+    empty = Authentication(tmp_path)
+    with DeskServer(sample.feed(), host, port=0, hosts=hosts, auth=empty) as desk, browser(desk) as client:
+        assert [client.get(path).status_code for path in ("/", "/view.json", "/health")] == [303, 303, 200]
+    empty.close()
+
+
+def test_the_first_link_makes_a_head_arbiter_who_is_in(tmp_path: Path) -> None:
+    empty = Authentication(tmp_path)
+    with DeskServer(sample.feed(), port=0, auth=empty) as desk, browser(desk) as client:
+        link = str(empty.first_link(desk.url))
+        assert 'name="token"' in client.get(link).text
+        form = {"token": link.partition("token=")[2], "name": "anne", "full": "Anne Lefèvre", "password": PASSWORD}
+        assert "weak_password" in client.post("/welcome", data=form | {"password": "short"}).text
+        assert client.post("/welcome", data=form).status_code == 303
+        assert "Anne Lefèvre" in client.get("/people").text
+        assert "link_spent" in client.post("/welcome", data=form | {"name": "bert"}).text
+    empty.close()
+
+
+def test_under_tls_the_cookie_stays_on_encrypted_lines(auth: Authentication, tmp_path: Path) -> None:
+    tls = make_tls(tmp_path)
+    certificate = Certificate(tls.certificate, tls.key)
+    with DeskServer(sample.feed(), port=0, auth=auth, tls=certificate) as desk:
+        origin = {"Origin": desk.url.rstrip("/")}
+        trust = ssl.create_default_context(cafile=tls.authority)
+        data = {"name": "display", "password": PASSWORD}
+        answer = httpx.post(f"{desk.url}login", data=data, headers=origin, verify=trust)
+    cookie = answer.headers["set-cookie"]
+    assert (desk.url[:8], cookie.partition("=")[0], "; Secure" in cookie) == ("https://", "__Host-homologue", True)
+
+
+def test_a_certificate_that_cannot_be_served_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "desk.crt").write_text("no certificate")
+    with pytest.raises(CertificateRefused):
+        DeskServer(sample.feed(), port=0, tls=Certificate(tmp_path / "desk.crt", tmp_path / "desk.key"))
+
+
+# ---- hostile forms --------------------------------------------------------------------------
+
+TEXT: Final = st.text(st.characters(exclude_categories=()), max_size=40)
+HOSTILE: Final = st.one_of(
+    TEXT, st.sampled_from(["<script>alert(1)</script>", "'; DROP TABLE accounts;--", "a\0b", "{{7*7}}"])
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    action=st.sampled_from(["add", "disable", "enable", "end_sessions", "password", "x", ""]),
+    fields=st.dictionaries(st.sampled_from(["name", "full", "role", "password"]), HOSTILE),
+)
+def test_whatever_is_in_the_form_of_people_it_is_refused_or_done_and_never_repeated_as_html(
+    auth: Authentication, session_client: tuple[httpx.Client, str], action: str, fields: dict[str, str]
+) -> None:
+    client, token = session_client
+    body = urlencode({"form": token, "action": action, **fields}, errors="surrogatepass")
+    answer = client.post("/people", content=body.encode(), headers={"Content-Type": FORM_MEDIA_TYPE})
+    assert answer.status_code in {200, 400, 403}
+    assert "<script>alert" not in answer.text
+    assert auth.accounts.get("head_arbiter").disabled is False
+
+
+@pytest.fixture(scope="module")
+def session_client(guarded: DeskServer) -> Iterator[tuple[httpx.Client, str]]:
+    with logged_in(guarded, "head_arbiter") as client:
+        yield client, token_of(client)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_form_or_are_refused(body: bytes) -> None:
+    try:
+        form = parse_form(body, FORM_MEDIA_TYPE)
+    except FormMalformed:
+        return
+    assert all(isinstance(value, str) for value in form.values())
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "code"),
+    [
+        (b"a=1&a=2", FORM_MEDIA_TYPE, "form_malformed"),
+        (b"a=%ff", FORM_MEDIA_TYPE, "form_malformed"),
+        (b"a=%00", FORM_MEDIA_TYPE, "form_malformed"),
+        (b"&".join(b"f%d=1" % at for at in range(MOST_FIELDS + 1)), FORM_MEDIA_TYPE, "form_malformed"),
+        (b"{}", "application/json", "form_malformed"),
+        (b"name=" + b"x" * 20_000, FORM_MEDIA_TYPE, "form_too_large"),
+    ],
+)
+def test_what_is_no_form_of_ours_is_refused_by_code(guarded: DeskServer, body: bytes, kind: str, code: str) -> None:
+    with browser(guarded) as client:
+        assert code in client.post("/login", content=body, headers={"Content-Type": kind}).text

@@ -1,0 +1,147 @@
+"""Nobody learns of a deal under embargo."""
+
+import json
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.protocol import TOPICS, Deadline, Fine, LogMessage, Restored, Result, parse_topic, receipt_code
+from broker.rules import Outcome
+from broker.scorer.snapshot import open_part
+from broker.web import Sheets, Visitor
+from tests.broker.rulings.ruled import AT, room_of, ruling
+from tests.broker.scorer.hall import Hall, make_hall, open_journal
+from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state
+from tests.broker.scorer.team_event import said as said_of_team
+from tests.broker.scorer.team_event import team_event
+from tests.broker.web.openly import fetched
+from tests.examples import COSTLY
+
+PLAYS: Final = tuple((play.table, play.round) for play in event().plan.plays)
+OPENLY_READ: Final = {topic.name for topic in TOPICS if "display" in topic.readers}
+# What a page says is the time is that of the moment in which it was made; `/view.json` has all others.
+TIMES: Final = re.compile(r'<time datetime="[^"]*">[^<]*</time>')
+
+REFUSED: Final = {"/receipt/none", "/grid", "/live/grid", "/wire", "/live/wire"}
+"""What who is no arbiter asks for in vain."""
+
+OF_TEAMS: Final = {"/team/1", "/live/team/1", "/team/1.json"}
+"""What is not there in an event without teams."""
+
+Play = tuple[Outcome, bool, bool]
+"""Outcome, whether North is fined, whether the tiles lay otherwise."""
+
+a_play = st.tuples(st.sampled_from(OUTCOMES), st.booleans(), st.booleans())
+
+
+def said(table: int, round_: int, play: Play) -> tuple[LogMessage, LogMessage]:
+    """Give what a table says of one play: how it was restored, and its result."""
+    outcome, fined, fouled = play
+    seq = 2 * round_
+    before: Restored = restored(table, round_, OTHER_FORM if fouled else None)
+    told: Result = result(table, round_, outcome, {"north": Fine(imp=4, reason="false hu")} if fined else {})
+    return fact(table, seq - 1, before), fact(table, seq, told)
+
+
+def seen(folder: Path, order: list[tuple[int, int]], plays: dict[tuple[int, int], Play]) -> tuple[object, ...]:
+    """Give all that who is no arbiter can fetch and hear after these plays, and what the open part of them is."""
+    with open_journal(folder) as journal:
+        hall = make_hall(folder, journal)
+        for place in order:
+            hall.hear(*said(*place, plays[place]))
+        hall.hear(*(state(table) for table, _ in PLAYS[:4]))
+        hall.connect(up=True)
+        openly = {path: TIMES.sub("", text) for path, text in fetched(hall).items()}
+        return openly, heard(hall), open_part(hall.scorer.moment).ledger.totals.imp.tolist()
+
+
+def heard(hall: Hall) -> list[tuple[str, object, bool]]:
+    """Give what was said on the topics that displays may read; the number of a message is new each time."""
+    found: list[tuple[str, object, bool]] = []
+    for topic, payload, retain in hall.ear.said:
+        place = parse_topic(topic)
+        if place and place.topic.name in OPENLY_READ:
+            found.append((topic, {**json.loads(payload), "id": None}, retain))
+    return found
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[list[tuple[int, int]], dict[tuple[int, int], Play], dict[tuple[int, int], Play]]:
+    """Draw an order of some plays, and two ways in which they went, alike in deals that all have played."""
+    order = draw(st.permutations(PLAYS))[: draw(st.integers(3, len(PLAYS)))]
+    played = [event().bookings[place].deal for place in order]
+    complete = {deal for deal, expected in event().expected.items() if played.count(deal) == expected}
+    one = {place: draw(a_play) for place in order}
+    other = {place: one[place] if event().bookings[place].deal in complete else draw(a_play) for place in order}
+    return order, one, other
+
+
+@COSTLY
+@given(worlds())
+def test_whatever_is_under_embargo_others_than_arbiters_see_and_hear_the_same(
+    world: tuple[list[tuple[int, int]], dict[tuple[int, int], Play], dict[tuple[int, int], Play]],
+) -> None:
+    order, one, other = world
+    with TemporaryDirectory() as here, TemporaryDirectory() as there:
+        assert seen(Path(here), order, one) == seen(Path(there), order, other)
+
+
+def test_once_the_last_table_has_played_a_deal_everybody_sees_it_and_not_before(hall: Hall) -> None:
+    of_deal_1 = [place for place in PLAYS if event().bookings[place].deal == 1]
+    for place in of_deal_1[:-1]:
+        hall.hear(*said(*place, (OUTCOMES[1], False, False)))
+    before = fetched(hall)
+    assert {path for path, text in before.items() if not text.startswith("200")} == REFUSED | OF_TEAMS
+    assert (heard(hall), json.loads(before["/deal/1.json"][4:])["groups"]) == ([], [])
+    hall.hear(*said(*of_deal_1[-1], (OUTCOMES[1], False, False)))
+    after = fetched(hall)
+    assert [topic for topic, _, _ in heard(hall)] == ["hm/cup/public/deal/1", "hm/cup/public/places"]
+    assert len(json.loads(after["/deal/1.json"][4:])["groups"][0]["plays"]) == 4
+    assert all("+42" in after[path] for path in ("/", "/deal/1", "/live/deal/1"))
+
+
+def test_nothing_of_a_deal_under_embargo_is_in_the_sheets_and_standings_of_teams(tmp_path: Path) -> None:
+    told = []
+    for at, hu in enumerate((18, 60)):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        with open_journal(folder) as journal:
+            hall = make_hall(folder, journal, team_event())
+            # Of the other deals some tables have results: they differ between the two worlds.
+            hall.hear(
+                *(said_of_team(*place, hu if team_event().bookings[place].deal != 2 else 9) for place in PLAYS[:13])
+            )
+            told.append({path: TIMES.sub("", text) for path, text in fetched(hall).items()})
+    assert told[0] == told[1]
+    assert [told[0][path][:3] for path in sorted(OF_TEAMS)] == ["200"] * 3
+    assert [one["deal"] for one in json.loads(told[0]["/team/1.json"][4:])["deals"]] == [2]
+
+
+def test_a_receipt_of_a_deal_under_embargo_says_that_it_is_stored_and_nothing_of_the_play(hall: Hall) -> None:
+    (_, one), (_, other) = said(1, 1, (OUTCOMES[1], True, False)), said(2, 2, (OUTCOMES[0], False, False))
+    hall.hear(one, other)
+    answers = [
+        fetched(hall, (f"/receipt/{receipt_code(message)}",))[f"/receipt/{receipt_code(message)}"]
+        for message in (one, other)
+    ]
+    assert all("stored as the four seats confirmed it" in answer for answer in answers)
+    assert [word for answer in answers for word in ("+42", "Player", "HV", "SHA-256") if word in answer] == []
+
+
+def test_two_players_of_one_name_stand_in_an_order_that_tells_nothing(hall: Hall) -> None:
+    lines = json.loads(fetched(hall)["/view.json"][4:])["standings"]
+    assert [line["player"] for line in lines] == sorted(event().players)
+
+
+def test_every_sheet_turns_final_by_itself_when_the_correction_period_ends() -> None:
+    room, clock = room_of(), [AT]
+    room.apply(ruling(room, Deadline(at=AT)))
+    sheets, anyone = Sheets(room.moment, lambda: clock[0]), Visitor()
+    found = []
+    for clock[0] in (AT, AT + 1, AT):
+        found.append((sheets.ladder(anyone).final, sheets.player(anyone, "p01").final))
+    assert found == [(False, False), (True, True), (False, False)]

@@ -1,0 +1,134 @@
+"""The still page: what a reader without JavaScript gets."""
+
+from html import unescape
+from typing import get_args
+
+import pytest
+from msgspec.structs import fields, replace
+
+from broker.protocol import PublicState
+from broker.scorer.view import DashboardView, TableView
+from broker.web import SHOWN_PLAYS, SIGNS, card_state, catalogues, signed_number, time_tag
+from broker.web.tables.dashboard import DashboardRenderer
+from tests.broker.web import sample
+
+
+def page(view: DashboardView) -> str:
+    return DashboardRenderer().whole(view, catalogues()["en"], now=sample.NOON)
+
+
+def test_the_still_page_names_every_player_in_the_standings() -> None:
+    html = unescape(page(sample.view()))
+    assert [name for name in sample.NAMES.values() if f'<th scope="row">{name}</th>' not in html] == []
+
+
+def test_a_name_that_is_a_script_is_shown_as_text() -> None:
+    name = "<script>alert('x')</script>"
+    view = sample.view()
+    standings = (replace(view.standings[0], name=name), *view.standings[1:])
+    tables = (replace(view.tables[0], players={"east": name}, health={name: name}), *view.tables[1:])
+    html = page(replace(view, standings=standings, tables=tables, title=name))
+    assert (html.count("<script>"), html.count("&lt;script&gt;") >= 4) == (0, True)
+
+
+def test_a_name_cannot_leave_the_attribute_it_stands_in() -> None:
+    view = sample.view()
+    alerts = (replace(view.alerts[0], text='"><img src=x onerror=alert(1)>'),)
+    assert "<img" not in page(replace(view, alerts=alerts))
+
+
+@pytest.mark.parametrize(("number", "text"), [(36, "+36"), (-8, "−8"), (0, "0")])
+def test_a_sum_carries_its_sign_and_a_true_minus(number: int, text: str) -> None:
+    assert signed_number(number) == text
+
+
+def test_a_time_is_told_in_utc_for_the_browser_to_put_into_its_zone() -> None:
+    assert 'datetime="2020-10-31T11:00:00.000+00:00"' in time_tag(sample.NOON)
+
+
+@pytest.mark.parametrize("state", get_args(PublicState))
+@pytest.mark.parametrize("language", ["en", "fr", "zh"])
+def test_each_state_is_shown_by_its_word_its_shape_and_its_tone(state: PublicState, language: str) -> None:
+    words = next(catalogue for key, catalogue in catalogues().items() if key == language)
+    view = replace(sample.view(), tables=(replace(sample.table(1), state=state),))
+    html = DashboardRenderer().whole(view, words, now=sample.NOON)
+    sign = SIGNS[state]
+    assert [
+        part
+        for part in (str(words.say(f"state_{state}")), f'data-shape="{sign.shape}"', f"tone-{sign.tone}")
+        if part not in html
+    ] == []
+
+
+def test_no_two_states_share_a_sign() -> None:
+    assert len({sign.shape for sign in SIGNS.values()}) == len(SIGNS)
+
+
+def test_a_table_that_is_not_connected_is_not_shown_by_its_last_state() -> None:
+    assert card_state(replace(sample.table(1), lifecycle="lost", state="playing")) == "lost"
+
+
+def test_a_table_that_has_said_nothing_is_told_so() -> None:
+    assert card_state(replace(sample.table(1), lifecycle=None, state=None)) == "unheard"
+
+
+def test_a_faulty_device_does_not_hide_the_state_of_its_table() -> None:
+    assert card_state(replace(sample.table(1), lifecycle="alert", state="confirming")) == "confirming"
+
+
+def test_what_is_wrong_with_a_device_is_told_in_the_reader_s_language() -> None:
+    view = sample.view()
+    unwell = replace(view.tables[0], health={"camera": "camera_unplugged"})
+    html = DashboardRenderer().whole(
+        replace(view, tables=(unwell, *view.tables[1:])), catalogues()["fr"], now=sample.NOON
+    )
+    assert "<span>Caméra\N{NO-BREAK SPACE}: débranchée <code>camera_unplugged</code></span>" in html
+
+
+def test_the_read_model_has_no_place_for_a_press() -> None:
+    """Silence (MIL): should somebody add one, this says that the page must not show it."""
+    assert {field.name for field in fields(TableView)} == {
+        "table", "lifecycle", "state", "round", "deal", "unsent", "calling", "health", "gaps",
+        "plays_in", "plays_expected", "ordered", "obeyed", "paused", "players", "extra_min", "arbiter", "pin",
+        "calling_since", "attended", "playing_since", "pausing_since", "minutes", "stood_ms", "played_ms", "walls",
+    }  # fmt: skip
+
+
+def test_a_playing_table_shows_nothing_of_any_hu() -> None:
+    view = replace(sample.empty(), tables=(sample.table(1, "p01", "p02", "p03", "p04"),))
+    html = str(DashboardRenderer().room(view, catalogues()["en"])).lower()
+    assert [word for word in ("hu declared", "declared", "press", "claim") if word in html] == []
+
+
+def test_an_empty_room_says_what_will_appear() -> None:
+    html = page(replace(sample.empty(), tables=()))
+    keys = ("no_plays", "no_standings", "no_tables", "all_quiet")
+    assert [key for key in keys if str(catalogues()["en"].say(key)) not in html] == []
+
+
+def test_a_scorer_without_its_broker_is_told() -> None:
+    banner = str(catalogues()["en"].say("banner_unplugged"))
+    lost = replace(sample.view(), connected=False)
+    assert (banner in page(sample.view()), banner in page(lost)) == (False, True)
+
+
+def test_a_fine_is_shown_beside_the_imp_that_contains_it() -> None:
+    assert "fine −8" in page(sample.view())
+
+
+def test_only_the_newest_plays_are_on_the_page_and_the_rest_is_told() -> None:
+    view = sample.view()
+    many = tuple(replace(view.plays[0], deal=number) for number in range(1, SHOWN_PLAYS + 6))
+    html = page(replace(view, plays=many))
+    assert (html.count('class="play"'), f"The newest {SHOWN_PLAYS} of {SHOWN_PLAYS + 5}." in html) == (60, True)
+
+
+def test_the_room_is_rendered_once_for_all_readers_of_a_view() -> None:
+    pages, view, words = DashboardRenderer(), sample.view(), catalogues()["en"]
+    assert pages.room(view, words) is pages.room(view, words)
+
+
+def test_the_room_is_rendered_anew_for_a_newer_view() -> None:
+    pages, view, words = DashboardRenderer(), sample.view(), catalogues()["en"]
+    before = pages.room(view, words)
+    assert pages.room(sample.newer(view, title="Later"), words) != before

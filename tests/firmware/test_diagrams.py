@@ -1,0 +1,71 @@
+"""The drawings of the wiring: the docs have the newest ones, and no two wires lie on one another."""
+
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+
+import pytest
+
+from firmware.diagrams import (
+    BOX_BOARD,
+    BOX_GROUNDS,
+    BOX_POSITIONS,
+    BOX_TOP,
+    HEADER_COLUMNS,
+    HEADER_TOP,
+    PITCH,
+    draw_box_wiring,
+    draw_header_wiring,
+)
+from firmware.pico.assembly import BUTTONS, LAMPS
+from firmware.wiring import BY_GPIO, FULL_WIRING, Wiring, read_wiring
+from tests.firmware.wire_drawing import one_over_another
+
+ROOT: Final = Path(__file__).parents[2]
+SVG: Final = "{http://www.w3.org/2000/svg}"
+PLAIN: Final = read_wiring("east=5,south=6,west=13,north=19")
+
+
+def test_the_drawing_in_the_documents_is_what_the_code_draws() -> None:
+    assert (ROOT / "docs" / "wiring.svg").read_text(encoding="utf-8") == draw_header_wiring(FULL_WIRING), "make docs"
+
+
+@pytest.mark.parametrize("wiring", [FULL_WIRING, PLAIN])
+def test_every_wire_begins_at_its_pin_and_all_buttons_have_ground(wiring: Wiring) -> None:
+    drawn = ElementTree.fromstring(draw_header_wiring(wiring))  # noqa: S314 - we have just drawn it
+    starts = sorted(_position(wire.attrib["points"]) for wire in drawn.iter(f"{SVG}polyline"))
+    pins = [BY_GPIO[gpio].position for seat in wiring.values() for gpio in seat.used().values()]
+    assert starts == sorted([*pins, 39, 39, 39, 39])
+
+
+def _position(points: str) -> int:
+    x, y = map(float, points.split(maxsplit=1)[0].split(","))
+    column = min(HEADER_COLUMNS, key=lambda one: (x - one) if x >= one else 1000)
+    return round((y - HEADER_TOP) / PITCH) * 2 + HEADER_COLUMNS.index(column) + 1
+
+
+@pytest.mark.parametrize("wiring", [FULL_WIRING, PLAIN])
+def test_no_two_wires_run_over_each_other(wiring: Wiring) -> None:
+    """The ground is one wire to all."""
+    assert one_over_another(draw_header_wiring(wiring), but="#1c1b1f") == []
+
+
+def test_the_drawing_of_the_box_in_the_documents_is_what_the_code_draws() -> None:
+    assert (ROOT / "docs" / "button-box.svg").read_text(encoding="utf-8") == draw_box_wiring(), "make docs"
+
+
+def test_every_wire_begins_at_its_pin_and_each_seat_has_its_own_ground() -> None:
+    drawn = ElementTree.fromstring(draw_box_wiring())  # noqa: S314 - we have just drawn it
+    starts = [wire.attrib["points"].split(maxsplit=1)[0].split(",") for wire in drawn.iter(f"{SVG}polyline")]
+    assert {float(x) for x, _ in starts} == {BOX_BOARD[0]}
+    assert sorted((float(y) - BOX_TOP) / PITCH + 1 for _, y in starts) == sorted(
+        [*(BOX_POSITIONS[number] for number in (*BUTTONS, *LAMPS)), *BOX_GROUNDS]
+    )
+
+
+def test_no_two_wires_of_the_box_run_over_each_other() -> None:
+    assert one_over_another(draw_box_wiring()) == []
+
+
+def test_the_pins_of_the_processor_are_where_the_datasheet_has_them() -> None:
+    assert BOX_POSITIONS == (1, 2, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16, 17, 19, 20)

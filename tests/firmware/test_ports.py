@@ -1,0 +1,402 @@
+"""Devices that stay open: serial lines on pseudo-terminals, keyboards that a test types on."""
+
+import errno
+import fcntl
+import os
+import struct
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Queue
+
+import pytest
+
+from firmware.errors import DeviceMissing, EvdevMissing, FirmwareError
+from firmware.ports import CHUNK, EV_KEY, EV_SYN, SYN_DROPPED, KeyboardLine, SerialLine, SerialSettings, evdev_opener
+from firmware.sim.cable import Plug
+from firmware.sim.scanner import key_strokes
+
+DEADLINE_S = 60
+
+
+class Ear:
+    """What a line tells."""
+
+    def __init__(self) -> None:
+        self.bytes, self.lines = Queue[tuple[bytes, int]](), Queue[str | None]()
+
+    def on_bytes(self, content: bytes, at: int) -> None:
+        """Take bytes, and leave the idle calls."""
+        if content:
+            self.bytes.put((content, at))
+
+    def on_line(self, error: FirmwareError | None) -> None:
+        """Take a code."""
+        self.lines.put(error.code if error else None)
+
+    def next_line(self) -> str | None:
+        """Give what the line told next of itself."""
+        return self.lines.get(timeout=DEADLINE_S)
+
+    def hear(self, length: int) -> bytes:
+        """Give so many bytes."""
+        content = b""
+        while len(content) < length:
+            content += self.bytes.get(timeout=DEADLINE_S)[0]
+        return content
+
+
+@pytest.fixture
+def ear() -> Ear:
+    return Ear()
+
+
+@pytest.fixture
+def plug(tmp_path: Path) -> Iterator[Plug]:
+    with Plug(tmp_path / "scanner") as plug:
+        yield plug
+
+
+def line_of(plug: Plug, ear: Ear) -> SerialLine:
+    return SerialLine(SerialSettings(str(plug.path)), ear.on_bytes, ear.on_line)
+
+
+@pytest.fixture
+def line(plug: Plug, ear: Ear) -> Iterator[SerialLine]:
+    with line_of(plug, ear) as line:
+        assert ear.next_line() is None
+        yield line
+
+
+@pytest.mark.usefixtures("line")
+def test_what_the_device_sends_arrives_byte_for_byte(plug: Plug, ear: Ear) -> None:
+    sent = bytes(range(256))
+    plug.send(sent)
+    assert ear.hear(len(sent)) == sent
+
+
+def test_bytes_carry_the_time_at_which_they_were_read(plug: Plug, ear: Ear) -> None:
+    with SerialLine(SerialSettings(str(plug.path)), ear.on_bytes, ear.on_line, clock_ns=lambda: 4711):
+        ear.next_line()
+        plug.send(b"x")
+        assert ear.bytes.get(timeout=DEADLINE_S) == (b"x", 4711)
+
+
+def test_what_is_written_reaches_the_device(line: SerialLine, plug: Plug) -> None:
+    line.write(b"\x00lamp\r\n\xff")
+    assert plug.receive(DEADLINE_S) == b"\x00lamp\r\n\xff"
+
+
+@pytest.mark.usefixtures("line")
+def test_a_line_that_is_pulled_says_so_once_and_reads_again_when_it_is_back(plug: Plug, ear: Ear) -> None:
+    for turn in (b"one", b"two"):
+        plug.pull()
+        assert ear.next_line() == "device_unplugged"
+        plug.put_in()
+        assert ear.next_line() is None
+        plug.send(turn)
+        assert ear.hear(3) == turn
+
+
+@pytest.mark.usefixtures("line")
+def test_a_path_that_leads_to_another_device_is_a_pulled_one_even_if_the_driver_ends_no_read(
+    plug: Plug, ear: Ear, tmp_path: Path
+) -> None:
+    with Plug(tmp_path / "other") as other:
+        plug.path.unlink()
+        plug.path.symlink_to(other.path)
+        assert [ear.next_line(), ear.next_line()] == ["device_unplugged", None]
+        other.send(b"here")
+        assert ear.hear(4) == b"here"
+
+
+def test_a_device_that_comes_later_is_opened_when_it_comes(tmp_path: Path, ear: Ear) -> None:
+    plug = Plug(tmp_path / "late")
+    with line_of(plug, ear):
+        assert ear.next_line() == "device_missing"
+        with plug:
+            assert ear.next_line() is None
+
+
+def test_a_device_that_another_program_has_locked_says_so_and_is_opened_when_that_ends(plug: Plug, ear: Ear) -> None:
+    other = os.open(plug.path, os.O_RDWR | os.O_NOCTTY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    with line_of(plug, ear):
+        assert ear.next_line() == "device_in_use"
+        os.close(other)
+        assert ear.next_line() is None
+
+
+def test_two_lines_cannot_have_one_device(line: SerialLine, plug: Plug) -> None:
+    second = Ear()
+    with line_of(plug, second):
+        assert second.next_line() == "device_in_use"
+        line.close()
+        assert second.next_line() is None
+
+
+def test_what_is_no_serial_line_is_missing(tmp_path: Path, ear: Ear) -> None:
+    (tmp_path / "file").write_text("no line")
+    with SerialLine(SerialSettings(str(tmp_path / "file")), ear.on_bytes, ear.on_line):
+        assert ear.next_line() == "device_missing"
+
+
+def test_one_who_may_not_open_the_device_is_told_so(plug: Plug, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("serial.serialposix.os.open", refuse)  # root may open all, so the kernel is asked in vain
+    with line_of(plug, ear):
+        assert ear.next_line() == "device_forbidden"
+
+
+def test_writing_to_what_is_not_there_is_refused(line: SerialLine, plug: Plug, ear: Ear) -> None:
+    plug.pull()
+    ear.next_line()
+    with pytest.raises(DeviceMissing, match="is not open"):
+        line.write(b"x")
+
+
+def test_writing_to_a_device_that_takes_nothing_is_refused_and_the_line_can_still_be_closed(
+    line: SerialLine, plug: Plug, ear: Ear
+) -> None:
+    refused = 0
+    for _ in range(16):
+        try:
+            line.write(bytes(CHUNK))
+        except DeviceMissing:
+            refused += 1
+            break
+    assert refused == 1
+    line.close()
+    assert ear.lines.empty()
+    assert plug.is_in
+
+
+def test_a_closed_line_has_let_the_device_go_and_calls_nobody(line: SerialLine, plug: Plug, ear: Ear) -> None:
+    line.close()
+    line.close()
+    fd = os.open(plug.path, os.O_RDWR | os.O_NOCTTY)
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(fd)
+    plug.send(b"nobody")
+    assert (ear.bytes.empty(), ear.lines.empty()) == (True, True)
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("line ")] == []
+
+
+def test_a_line_can_be_closed_from_its_own_callback(plug: Plug) -> None:
+    closed, lines = Queue[None](), list[SerialLine]()
+
+    def close(_content: bytes, _at: int) -> None:
+        lines[0].close()
+        closed.put(None)
+
+    lines.append(SerialLine(SerialSettings(str(plug.path)), close, lambda _error: None))
+    closed.get(timeout=DEADLINE_S)
+    lines[0].close()
+
+
+def test_a_flood_is_told_in_bounded_pieces(plug: Plug) -> None:
+    lengths, ready = Queue[int](), threading.Event()
+    with SerialLine(
+        SerialSettings(str(plug.path)), lambda content, _at: lengths.put(len(content)), lambda _error: ready.set()
+    ):
+        assert ready.wait(DEADLINE_S)
+        for _ in range(64):
+            plug.send(bytes(1024))
+        told = list[int]()
+        while sum(told) < 64 * 1024:
+            told.append(lengths.get(timeout=DEADLINE_S))
+    assert (sum(told), max(told) <= CHUNK) == (64 * 1024, True)
+
+
+def test_where_nothing_comes_the_time_is_told_nonetheless(plug: Plug) -> None:
+    idle = Queue[tuple[bytes, int]]()
+    with SerialLine(SerialSettings(str(plug.path)), lambda content, at: idle.put((content, at)), lambda _error: None):
+        assert idle.get(timeout=DEADLINE_S)[0] == b""
+
+
+def test_a_loop_reads_what_it_writes(ear: Ear) -> None:
+    with SerialLine(SerialSettings("loop://"), ear.on_bytes, ear.on_line) as line:
+        assert ear.next_line() is None
+        line.write(b"echo")
+        assert ear.hear(4) == b"echo"
+
+
+EVENT = struct.Struct("HHi")
+
+
+@dataclass
+class Event:
+    type: int
+    code: int
+    value: int
+
+
+class FakeDevice:
+    """What evdev's InputDevice does, on a named pipe instead of an input device."""
+
+    def __init__(self, path: str) -> None:
+        self.fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.grabbed = self.closed = False
+
+    def grab(self) -> None:
+        self.grabbed = True
+
+    def read(self) -> Iterator[Event]:
+        content = os.read(self.fd, EVENT.size * 64)
+        return (Event(*fields) for fields in EVENT.iter_unpack(content))
+
+    def close(self) -> None:
+        os.close(self.fd)
+        self.closed = True
+
+
+class Table:
+    """A keyboard that is plugged in and typed on, and what the line tells of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.opened = path, list[FakeDevice]()
+        self.typed, self.lines = Queue[bytes](), Queue[str | None]()
+        self._writer = -1
+
+    def plug_in(self) -> None:
+        os.mkfifo(self.path)
+        self._writer = os.open(self.path, os.O_RDWR | os.O_NONBLOCK)
+
+    def pull(self) -> None:
+        self.path.unlink()
+        os.close(self._writer)
+
+    def hold_on_to(self) -> None:
+        """Vanish from the path only, as with a driver that ends no read."""
+        self.path.unlink()
+
+    def send(self, *events: tuple[int, int, int]) -> None:
+        os.write(self._writer, b"".join(EVENT.pack(*event) for event in events))
+
+    def type(self, text: str, layout: str = "us") -> None:
+        for key, value in key_strokes(text, layout):
+            self.send((EV_KEY, key, value), (EV_SYN, 0, 0))
+
+    def open(self, path: str) -> FakeDevice:
+        self.opened.append(FakeDevice(path))
+        return self.opened[-1]
+
+    def on_bytes(self, content: bytes, _at: int) -> None:
+        for byte in content:
+            self.typed.put(bytes([byte]))
+
+    def on_line(self, error: FirmwareError | None) -> None:
+        self.lines.put(error.code if error else None)
+
+    def next_line(self) -> str | None:
+        return self.lines.get(timeout=DEADLINE_S)
+
+    def next_typed(self, length: int) -> bytes:
+        return b"".join(self.typed.get(timeout=DEADLINE_S) for _ in range(length))
+
+    def line(self, layout: str = "us") -> KeyboardLine:
+        return KeyboardLine(str(self.path), layout, self.on_bytes, self.on_line, open_input=self.open)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    made = Table(tmp_path / "event-kbd")
+    made.plug_in()
+    return made
+
+
+@pytest.mark.parametrize("layout", ["us", "fr"])
+def test_what_is_typed_is_read_in_the_layout_of_the_address(table: Table, layout: str) -> None:
+    with table.line(layout):
+        assert table.next_line() is None
+        table.type("HM1-08-117\r", layout)
+        assert table.next_typed(11) == b"HM1-08-117\r"
+
+
+def test_the_keyboard_is_ours_alone(table: Table) -> None:
+    with table.line():
+        table.next_line()
+        assert [device.grabbed for device in table.opened] == [True]
+
+
+def test_a_keyboard_that_somebody_else_has_grabbed_is_in_use_and_not_kept_open(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_device: FakeDevice) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(FakeDevice, "grab", refuse)
+    with table.line():
+        assert table.next_line() == "device_in_use"
+        assert table.opened[0].closed
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM])
+def test_a_keyboard_that_we_may_not_open_says_so(table: Table, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def refuse(_path: str) -> FakeDevice:
+        raise OSError(number, "not permitted")
+
+    monkeypatch.setattr(table, "open", refuse)
+    with table.line():
+        assert table.next_line() == "device_forbidden"
+
+
+def test_a_keyboard_that_is_pulled_says_so_and_types_again_when_it_is_back(table: Table) -> None:
+    with table.line():
+        assert table.next_line() is None
+        table.pull()
+        assert table.next_line() == "device_unplugged"
+        table.plug_in()
+        assert table.next_line() is None
+        table.type("117\r")
+        assert table.next_typed(4) == b"117\r"
+
+
+def test_a_path_that_leads_nowhere_is_a_pulled_keyboard(table: Table) -> None:
+    with table.line():
+        table.next_line()
+        table.hold_on_to()
+        assert table.next_line() == "device_unplugged"
+
+
+def test_shift_that_was_held_when_it_was_pulled_is_not_held_when_it_is_back(table: Table) -> None:
+    with table.line():
+        table.next_line()
+        table.send((EV_KEY, 42, 1))
+        table.pull()
+        table.next_line()
+        table.plug_in()
+        table.next_line()
+        table.type("1")
+        assert table.next_typed(1) == b"1"
+
+
+def test_events_that_the_kernel_had_no_room_for_make_the_line_unreadable(table: Table) -> None:
+    with table.line():
+        table.next_line()
+        table.send((EV_SYN, SYN_DROPPED, 0), (EV_KEY, 2, 1))
+        assert table.next_typed(2) == b"\x1a1"
+
+
+def test_a_keyboard_takes_nothing(table: Table) -> None:
+    with table.line() as line:
+        table.next_line()
+        with pytest.raises(DeviceMissing, match="takes no 1 bytes"):
+            line.write(b"x")
+
+
+def test_a_closed_line_has_let_the_keyboard_go_at_once(table: Table) -> None:
+    line = table.line()
+    table.next_line()
+    line.close()
+    line.close()
+    assert table.opened[0].closed
+
+
+def test_without_the_library_a_scanner_that_types_says_which_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "evdev", None)
+    with pytest.raises(EvdevMissing, match="Python package evdev"):
+        evdev_opener()

@@ -1,0 +1,346 @@
+"""Scanners by their address, what they report, and what docs/scanners.md says of them."""
+
+import re
+import threading
+import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from queue import Queue
+from random import Random
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware.errors import BadAddress, EvdevMissing, FirmwareError
+from firmware.ports import IDLE_S, RETRY_S, SerialSettings
+from firmware.reports import Health, NotScanned, Report, Scanned
+from firmware.scan_reader import CodeSettings, ReaderSettings, ScannedTile, parse_tile_code
+from firmware.scanners import SCANNER_SETTINGS, OpenedScanner, open_scanner, parse_scanner
+from firmware.sim.cable import Plug
+from firmware.sim.scanner import TERMINATORS, ScannerHabits, SimulatedScanner
+from tests.firmware.scanner_noise import ALPHABETS, noise
+
+DEADLINE_S: Final = 60
+
+PROMISED_S: Final = 2
+
+SIM: Final = "sim://scanner?double_ms=0"
+
+
+class Bench:
+    """A scanner and what it tells."""
+
+    def __init__(self, address: str, set_text: str | None = None) -> None:
+        self.told = Queue[Report]()
+        self.opened: OpenedScanner = open_scanner(address, self.told.put, set_text=set_text)
+
+    @property
+    def hand(self) -> SimulatedScanner:
+        assert self.opened.hand is not None
+        return self.opened.hand
+
+    def next(self) -> tuple[object, ...]:
+        """Give the next report in short."""
+        match self.told.get(timeout=DEADLINE_S):
+            case Scanned(serial, set_text, _):
+                return serial, set_text
+            case NotScanned(code, text, _):
+                return code, text
+            case Health(part, code, _):
+                return part, code
+            case other:
+                raise AssertionError(other)
+
+    def until(self, *last: object) -> list[tuple[object, ...]]:
+        """Give what is told before this."""
+        return list(iter(self.next, last))
+
+
+def benches(address: str, set_text: str | None = None) -> Iterator[Bench]:
+    bench = Bench(address, set_text)
+    with bench.opened:
+        assert bench.next() == ("scanner", None)
+        yield bench
+
+
+@pytest.fixture
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    yield from benches(getattr(request, "param", SIM))
+
+
+def address(**habits: object) -> str:
+    return SIM + "".join(f"&{name}={value}" for name, value in habits.items())
+
+
+@pytest.mark.parametrize(
+    "bench",
+    [address(terminator=name, stx=stx) for name in sorted({*TERMINATORS} - {"none"}) for stx in (0, 1)],
+    indirect=True,
+)
+def test_a_scan_is_told_whatever_common_frame_it_comes_in(bench: Bench) -> None:
+    bench.hand.scan("HM1-08-117")
+    assert bench.next() == (117, "08")
+
+
+@pytest.mark.parametrize(
+    "bench", [address(piece=1), address(piece=4, delay_ms=1), address(before="%5Dd1")], indirect=True
+)
+def test_a_scan_in_pieces_or_with_its_symbology_is_one_scan(bench: Bench) -> None:
+    bench.hand.scan("HM1-08-117")
+    assert bench.next() == (117, "08")
+    bench.hand.scan("HM1-08-118")
+    assert bench.next() == (118, "08")
+
+
+@pytest.mark.parametrize("bench", ["sim://scanner?repeats=4"], indirect=True)
+def test_a_scanner_that_reads_the_same_again_and_again_scans_once(bench: Bench) -> None:
+    bench.hand.scan("HM1-08-117")
+    bench.hand.scan("HM1-08-118")
+    assert [bench.next(), bench.next()] == [(117, "08"), (118, "08")]
+
+
+@pytest.mark.parametrize("bench", [address(garbage=100)], indirect=True)
+def test_a_scan_with_noise_before_it_is_no_tile(bench: Bench) -> None:
+    bench.hand.scan("HM1-08-117")
+    code, _ = bench.next()
+    assert code == "scan_garbled"
+
+
+@pytest.mark.parametrize("bench", [address(terminator="none")], indirect=True)
+def test_a_scanner_that_ends_no_line_is_told(bench: Bench) -> None:
+    bench.hand.scan("HM1-08-117")
+    assert bench.next() == ("scan_cut", "HM1-08-117")
+
+
+@pytest.mark.parametrize("bench", [address(encoding="utf-16-le"), address(encoding="cp037")], indirect=True)
+def test_a_scanner_with_another_encoding_is_told(bench: Bench) -> None:
+    bench.hand.scan("HM1-08-117")
+    assert bench.next()[0] == "scan_wrong_encoding"
+
+
+def test_the_set_on_the_table_can_be_told_when_opening_and_later() -> None:
+    for bench in benches(SIM, "08"):
+        for number in ("08", "09"):
+            bench.hand.scan(f"HM1-{number}-117")
+        assert [bench.next(), bench.next()] == [(117, "08"), ("scan_foreign_set", "HM1-09-117")]
+        bench.opened.scanner.expect("09")
+        bench.hand.scan("HM1-09-117")
+        assert bench.next() == (117, "09")
+
+
+@pytest.mark.parametrize("set_text", ["", "8", "c", "CC", "008", "٠٨"])
+def test_what_is_no_set_is_refused_and_nothing_stays_open(set_text: str) -> None:
+    with pytest.raises(ValueError, match="is no set"):
+        open_scanner(SIM, lambda _report: None, set_text=set_text)
+
+
+def test_a_scanner_that_is_pulled_and_put_back_scans_again(bench: Bench) -> None:
+    for serial in (1, 2, 3):
+        bench.hand.plug.pull()
+        assert bench.next() == ("scanner", "device_unplugged")
+        bench.hand.plug.put_in()
+        assert bench.next() == ("scanner", None)
+        bench.hand.scan(f"HM1-08-{serial:03d}")
+        assert bench.next() == (serial, "08")
+
+
+def test_a_scanner_that_is_said_to_be_well_reads_the_shortest_code_at_once(bench: Bench) -> None:
+    bench.hand.scan("7")
+    assert bench.next() == (7, None)
+
+
+def test_a_flood_of_noise_scans_nothing_and_the_next_scan_is_read(bench: Bench) -> None:
+    bench.hand.send(noise(ALPHABETS["bytes"], 50_000, Random(3)) + b"\r")
+    bench.hand.scan("HM1-08-117")
+    told = bench.until(117, "08")
+    assert told[0][0] == "scan_garbled"
+    assert [report for report in told if isinstance(report[0], int)] == []
+
+
+@pytest.mark.parametrize("sent", [1, 7, 8, 9, 10])
+def test_a_scanner_that_is_pulled_in_the_middle_of_a_scan_makes_up_no_tile(bench: Bench, sent: int) -> None:
+    frame = bench.hand.frame("HM1-08-117")
+    bench.hand.send(frame[:sent])
+    bench.hand.plug.pull()
+    before = bench.until("scanner", "device_unplugged")  # the kernel may lose the end of what was sent
+    assert before in [[], *([("scan_cut", "HM1-08-117"[:length])] for length in range(2, 11))]
+    bench.hand.plug.put_in()
+    assert bench.until("scanner", None) == []
+    bench.hand.scan("HM1-08-118")
+    assert bench.next() == (118, "08")
+
+
+def test_a_scanner_that_is_plugged_in_later_works_then(tmp_path: Path) -> None:
+    with Plug(tmp_path / "later") as plug:
+        plug.pull()
+        bench = Bench(f"serial:{plug.path}?baud=115200&bits=7&parity=even&stop=2")
+        with bench.opened:
+            assert bench.next() == ("scanner", "device_missing")
+            plug.put_in()
+            assert bench.next() == ("scanner", None)
+            plug.send(b"HM1-08-117\r")
+            assert bench.next() == (117, "08")
+
+
+def test_pulling_is_noticed_and_coming_back_is_used_within_the_two_seconds_that_are_promised() -> None:
+    # Without a stopwatch: nothing waits longer than one idle wait, then one pause between tries.
+    assert IDLE_S + RETRY_S < PROMISED_S
+
+
+@pytest.mark.parametrize("bench", [address(away_every=2, away_ms=1)], indirect=True)
+def test_a_twin_can_be_one_that_is_pulled_out_now_and_then(bench: Bench) -> None:
+    bench.hand.scan("HM1-08-001")
+    assert bench.next() == (1, "08")
+    bench.hand.scan("HM1-08-002")
+    bench.until("scanner", None)
+    bench.hand.scan("HM1-08-003")
+    assert bench.next() == (3, "08")
+
+
+def test_a_closed_scanner_leaves_nothing_behind_and_may_be_closed_again() -> None:
+    bench = Bench(SIM)
+    path = bench.hand.plug.path
+    bench.opened.close()
+    bench.opened.close()
+    assert not path.parent.exists()
+    assert [thread.name for thread in threading.enumerate() if str(path) in thread.name] == []
+
+
+BY_ID = "/dev/serial/by-id/usb-Zebra_DS2208_24053-if00"
+
+
+def test_a_serial_scanner_is_as_scanners_come_from_the_factory_unless_said_otherwise() -> None:
+    parsed = parse_scanner(f"serial:{BY_ID}")
+    assert (parsed.line, parsed.reader) == (
+        SerialSettings(BY_ID, 9600, 8, "N", 1),
+        ReaderSettings(CodeSettings("", "", "any"), 1000),
+    )
+
+
+def test_a_serial_scanners_settings_are_taken() -> None:
+    parsed = parse_scanner(
+        f"serial:{BY_ID}?baud=115200&bits=7&parity=even&stop=2&prefix=%5BT&suffix=%2B&plain=three&double_ms=250"
+    )
+    assert parsed.line == SerialSettings(BY_ID, 115200, 7, "E", 2)
+    assert parsed.reader == ReaderSettings(CodeSettings("[T", "+", "three"), 250)
+
+
+def test_a_scanner_that_types_has_a_layout() -> None:
+    address = "evdev:/dev/input/by-id/usb-Scanner-event-kbd"
+    assert [parse_scanner(address + more).settings["layout"] for more in ("", "?layout=fr")] == ["us", "fr"]
+
+
+def test_a_simulated_scanner_has_habits() -> None:
+    assert parse_scanner("sim://scanner").habits == ScannerHabits()
+    assert parse_scanner("sim://scanner?terminator=etx&stx=1&garbage=5&before=%5Dd1").habits == ScannerHabits(
+        terminator="etx", stx=1, garbage=5, before="]d1"
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(SCANNER_SETTINGS))
+def test_what_is_taken_where_nothing_is_said_may_also_be_said(kind: str) -> None:
+    place = "//scanner" if kind == "sim" else "/dev/x"
+    said = "&".join(f"{name}={usual}" for name, (usual, _) in SCANNER_SETTINGS[kind].items())
+    assert parse_scanner(f"{kind}:{place}?{said}") == parse_scanner(f"{kind}:{place}")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "scanner",
+        "serial:",
+        "serial:ttyUSB0",
+        "serial:/dev/tty USB0",
+        "serial:/dev/ttyUSB0\n",
+        "serial:loop://",
+        "evdev:event3",
+        "sim://buttons",
+        "sim:scanner",
+        "sim://scanner/east",
+        "usb:/dev/ttyUSB0",
+        "serial:/dev/ttyUSB0?baud=9601",
+        "serial:/dev/ttyUSB0?baud=",
+        "serial:/dev/ttyUSB0?layout=us",
+        "serial:/dev/ttyUSB0?bits=9",
+        "serial:/dev/ttyUSB0?parity=mark",
+        "serial:/dev/ttyUSB0?double_ms=-1",
+        "serial:/dev/ttyUSB0?prefix=%C3%A9",
+        "serial:/dev/ttyUSB0?prefix=01234567890123456",
+        "evdev:/dev/x?layout=de",
+        "sim://scanner?terminator=bel",
+        "sim://scanner?garbage=many",
+        "sim://scanner?prefix=%0D",
+        "sim://scanner?double_ms=١",
+    ],
+)
+def test_what_no_scanner_can_have_is_refused(address: str) -> None:
+    with pytest.raises(BadAddress):
+        parse_scanner(address)
+
+
+def test_a_setting_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(BadAddress, match="no setting 'speed'; there are prefix, suffix, plain, double_ms, baud"):
+        parse_scanner("serial:/dev/ttyUSB0?speed=9600")
+
+
+def test_a_setting_that_is_said_twice_is_refused() -> None:
+    with pytest.raises(BadAddress, match="baud is said twice"):
+        parse_scanner("serial:/dev/ttyUSB0?baud=9600&baud=19200")
+
+
+@given(st.text(max_size=60) | st.from_regex(r"(serial|evdev|sim):/?/?[a-z/]*\?([a-z_]*=[a-z0-9%]*&?)*"))
+def test_whatever_is_configured_is_an_address_or_refused(address: str) -> None:
+    with suppress(BadAddress):
+        parse_scanner(address)
+
+
+def test_a_scanner_that_types_needs_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "evdev", None)
+    with pytest.raises(EvdevMissing) as refused:
+        open_scanner("evdev:/dev/input/event0", lambda _report: None)
+    assert refused.value.code == "evdev_missing"
+
+
+ROOT: Final = Path(__file__).parents[2]
+PAGE: Final = (ROOT / "docs" / "scanners.md").read_text(encoding="utf-8")
+CODES: Final = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
+
+SETTING: Final = re.compile(r"^\| `(\w+)` \| (all|serial|evdev|sim) \| (?:`([^`]*)`|nothing) \|", re.MULTILINE)
+
+
+def test_the_settings_told_are_the_settings_that_there_are() -> None:
+    kinds = {"all": set(SCANNER_SETTINGS)} | {kind: {kind} for kind in SCANNER_SETTINGS}
+    told = {(kind, name, usual) for name, of, usual in SETTING.findall(PAGE) for kind in kinds[of]}
+    assert told == {
+        (kind, name, usual) for kind, known in SCANNER_SETTINGS.items() for name, (usual, _) in known.items()
+    }
+
+
+def test_every_code_of_a_scan_and_of_its_device_is_told() -> None:
+    codes = {kind.code for kind in FirmwareError.__subclasses__()} | {
+        *re.findall(r"^\| `(scan_\w+)`", CODES, re.MULTILINE)
+    }
+    others = {code for code in codes if not code.startswith(("scan_", "device_", "evdev_", "bad_device_"))}
+    assert sorted(code for code in codes - others if f"| `{code}` |" not in PAGE) == []
+
+
+@pytest.mark.parametrize("address", re.findall(r'^scanner = "(.*)"$', PAGE, re.MULTILINE))
+def test_the_example_is_an_address(address: str) -> None:
+    assert parse_scanner(address).kind == "serial"
+
+
+def test_the_package_that_is_told_to_be_installed_is_the_one_that_is_asked_for() -> None:
+    (asked,) = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["evdev"]
+    assert f"pip install '{asked.partition(';')[0]}'" in PAGE
+
+
+def test_what_is_told_to_be_printed_is_read() -> None:
+    table = PAGE.partition("## What to print")[2].partition("##")[0]
+    rows = re.findall(r"^\| (`[^|]*`) \|", table, re.MULTILINE)
+    codes = [code for row in rows for code in re.findall(r"`(.*?)`", row)]
+    assert codes == ["HM1-08-117", "HM08117", "08117", "C117", "117", "007", "7"]
+    assert [code for code in codes if not isinstance(parse_tile_code(code, CodeSettings()), ScannedTile)] == []

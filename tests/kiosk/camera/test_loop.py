@@ -1,0 +1,190 @@
+"""What the kiosk is told of what lies under its camera: real pictures of a simulated tray, and a carrier's sheet."""
+
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+import pytest
+import zxingcpp
+
+from broker.protocol import CarrierCode, PlannedPlay, Seat, carrier_code_text
+from kiosk.camera.loop import TrayWatcher, find_carrier_sheet, loose_tiles, tray_looks
+from kiosk.camera.observations import CameraHealth, CameraReport, SeenTile, TableObservation
+from kiosk.camera.overlay import unmoved_tiles
+from kiosk.camera.thread import CameraThread
+from kiosk.table import TrayChecked
+from tests.kiosk.tables import EVENT, play
+from tests.vision.live.tables import corners, heap, stray
+from vision.cameras.addresses import open_camera
+from vision.cameras.feed import CameraFrame
+from vision.geometry import Picture
+from vision.live.watcher import Sketch, Stillness, WatchedTable
+from vision.reading import PictureReading, PlaceState, TileRead, TrayPlace
+from vision.sim.table import SimulatedTable, SimulatedTile
+
+PLAY: Final = play(1)
+LONG_S: Final = 120.0
+
+
+def laid(seat: Seat, of: PlannedPlay = PLAY) -> list[list[SimulatedTile | None]]:
+    return [[SimulatedTile(of.set, serial) for serial in row] for row in of.order[seat]]
+
+
+class Watching:
+    """Eyes over a tray, and what they tell."""
+
+    def __init__(self, trays: SimulatedTable) -> None:
+        self.trays = trays
+        self.told: queue.SimpleQueue[CameraReport] = queue.SimpleQueue()
+        self.eyes = CameraThread(lambda: open_camera("sim://tray?fps=20", world=trays), self.told.put, lambda: 7)
+
+    def look(self) -> TrayChecked:
+        """Wait for the next look at a tray."""
+        while not isinstance(seen := self.told.get(timeout=LONG_S), TrayChecked):
+            pass
+        return seen
+
+    def health(self) -> str | None:
+        """Wait for news of the camera."""
+        while not isinstance(seen := self.told.get(timeout=LONG_S), CameraHealth):
+            pass
+        return seen.code
+
+
+@contextmanager
+def watching() -> Iterator[Watching]:
+    made = Watching(SimulatedTable())
+    made.eyes.start()
+    try:
+        yield made
+    finally:
+        made.eyes.stop()
+
+
+def test_trays_are_told_when_they_are_settled_and_a_lost_camera_when_it_is_lost() -> None:
+    with watching() as made:
+        assert made.health() is None
+        made.trays.lay(laid("south"))
+        made.eyes.look_for(PLAY)
+        assert made.look() == TrayChecked(at=7, seat="south", rows=PLAY.order["south"])
+        rows = laid("west")
+        rows[1][2], rows[1][3] = rows[1][3], rows[1][2]
+        made.trays.lay(rows)
+        look = made.look()
+        assert (look.seat, [(wrong.kind, wrong.row, wrong.col) for wrong in look.wrong]) == (
+            "west",
+            [("swapped", 1, 2)],
+        )
+        made.trays.unplug()
+        assert made.health() == "camera_unplugged"
+
+
+def test_the_last_picture_of_a_folder_stays_under_the_eyes(tmp_path: Path) -> None:
+    """Practice without a camera: a folder with a picture of a tray."""
+    with open_camera("sim://tray", world=SimulatedTable(laid("north"))) as camera:
+        cv2.imwrite(str(tmp_path / "tray.png"), camera.frame())
+    told: queue.SimpleQueue[CameraReport] = queue.SimpleQueue()
+    eyes = CameraThread(lambda: open_camera(f"pictures:{tmp_path}"), told.put, lambda: 7)
+    eyes.start()
+    try:
+        eyes.look_for(PLAY)
+        while (seen := told.get(timeout=LONG_S)) == CameraHealth(None):
+            pass
+    finally:
+        eyes.stop()
+    assert seen == TrayChecked(at=7, seat="north", rows=PLAY.order["north"])
+
+
+def tile(serial: int | None, row: int, col: int, seat: str | None = None) -> TrayPlace:
+    quad = corners(col * 24.0, row * 34.0)
+    read = TileRead(serial, "01" if serial else None, quad, 0.9, 0.0, row, col, seat)
+    return TrayPlace(row, col, PlaceState.BACK, read, seat, quad)
+
+
+def carrier(*order: tuple[str, Seat]) -> PictureReading:
+    """Read four trays, each named by where it lies, and whose tiles are in it."""
+    places = tuple(
+        tile(serial, row, col, at)
+        for at, seat in order
+        for row, line in enumerate(PLAY.order[seat])
+        for col, serial in enumerate(line)
+    )
+    return PictureReading(tuple(place.read for place in places if place.read), places)
+
+
+def test_a_whole_carrier_is_four_looks_and_whose_a_tray_is_its_tiles_say() -> None:
+    reading = carrier(("E", "west"), ("S", "east"), ("W", "south"), ("N", "north"))
+    assert {look.seat: (look.rows, look.wrong) for look in tray_looks(reading, PLAY, 1)} == {
+        seat: (rows, ()) for seat, rows in PLAY.order.items()
+    }
+
+
+def test_a_tray_of_which_nothing_was_read_is_nobodys() -> None:
+    reading = carrier(("E", "west"))
+    blank = tuple(replace(place, read=place.read and replace(place.read, serial=None)) for place in reading.places)
+    assert [*tray_looks(replace(reading, places=blank), PLAY, 1)] == []
+
+
+def test_tiles_beside_the_trays_are_told_with_what_is_wrong_with_them() -> None:
+    other = replace(stray(9, 80.0, 0.0), set="02")
+    face = replace(stray(None, 120.0, 0.0), face_up=True)
+    lettered = replace(stray(11, 160.0, 0.0), set="C")
+    own = replace(stray(7, 0.0, 0.0), set="01")
+    assert loose_tiles(heap(own, other, face, lettered), PLAY) == (
+        SeenTile(7),
+        SeenTile(9, foreign=True),
+        SeenTile(None, face_up=True),
+        SeenTile(11),
+    )
+
+
+@pytest.mark.parametrize(("changed", "left"), [(0, (True, True)), (120, (False, True))])
+def test_a_tile_that_was_taken_away_or_is_under_a_hand_is_drawn_no_more(changed: int, left: tuple[bool, ...]) -> None:
+    then: Sketch = np.full((100, 200), 60, dtype=np.uint8)
+    now = then.copy()
+    now[0:30, 0:22] += np.uint8(changed)
+    reads = (stray(7, 0.0, 0.0), stray(8, 60.0, 40.0))
+    assert unmoved_tiles(reads, then, now, width=200) == left
+
+
+OURS = CarrierCode(EVENT, 1)
+
+
+def lying(*texts: str, turned: float = 30) -> Picture:
+    """Photograph sheets that lie askew on a dark table, each with a code."""
+    picture = np.full((960, 1280), 60, np.uint8)
+    for at, text in enumerate(texts):
+        code = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode, ec_level="M")
+        square = np.asarray(zxingcpp.write_barcode_to_image(code, scale=4))
+        picture[400 : 400 + len(square), 400 + 300 * at : 400 + 300 * at + len(square)] = square
+    turn = cv2.getRotationMatrix2D((640, 480), turned, 1)
+    grey = cv2.warpAffine(picture, turn, (1280, 960), borderValue=60)
+    return np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), np.uint8)
+
+
+def test_a_sheet_is_read_however_it_lies() -> None:
+    assert [find_carrier_sheet(lying(carrier_code_text(OURS), turned=turned)) for turned in (0, 30, 180)] == [OURS] * 3
+
+
+def test_of_sheets_of_two_carriers_and_of_other_codes_none_is_believed() -> None:
+    two = lying(carrier_code_text(OURS), carrier_code_text(CarrierCode(EVENT, 2)))
+    assert (find_carrier_sheet(two), find_carrier_sheet(lying("https://example.org"))) == (None, None)
+
+
+def test_a_sheet_is_told_when_it_comes_before_the_trays_beside_it_and_its_going_too() -> None:
+    looking = TrayWatcher(play(1), (800, 290))
+    settled = WatchedTable(1.0, Stillness.SETTLED, carrier(("E", "east")))
+    sight, *looks = looking.see(settled, CameraFrame(1, 1.0, lying(carrier_code_text(OURS))), 7)
+    assert isinstance(sight, TableObservation)
+    assert (sight.sheet, [look.seat for look in looks if isinstance(look, TrayChecked)]) == (OURS, ["east"])
+    assert looking.see(settled, CameraFrame(2, 2.0, lying()), 8) == ()
+    (gone, *_) = looking.see(
+        WatchedTable(3.0, Stillness.SETTLED, PictureReading((), ())), CameraFrame(3, 3.0, lying()), 9
+    )
+    assert isinstance(gone, TableObservation)
+    assert gone.sheet is None

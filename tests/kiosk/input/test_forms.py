@@ -1,0 +1,159 @@
+"""Entering a win at the keyboard: every way through the forms, and no way to anything else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.protocol import SEATS, RiichiEvent, RiichiWin, Seat
+from kiosk.input import Form, WinEntered, WinForm, Won, press_form_key, press_win_key
+
+
+def typed(form: Form, *keys: str) -> Form | Won:
+    """Press keys until the form is done with."""
+    for at, key in enumerate(keys):
+        after = press_form_key(form, key)
+        if not isinstance(after, Form):
+            assert at == len(keys) - 1
+            return after
+        form = after
+    return form
+
+
+def form(*declared: Seat) -> Form:
+    return Form(declared)
+
+
+def test_one_hand_is_valued_and_its_discarder_named() -> None:
+    assert typed(form("east"), "1", "8", "enter", "n") == Won({"east": 18}, "north")
+
+
+def test_one_hand_is_self_drawn() -> None:
+    assert typed(form("east"), "9", "enter", "d") == Won({"east": 9}, None)
+
+
+def test_several_hands_are_valued_in_the_order_of_declaration() -> None:
+    won = typed(form("north", "south", "west"), "8", "enter", "1", "0", "enter", "1", "2", "enter", "e")
+    assert won == Won({"north": 8, "south": 10, "west": 12}, "east")
+
+
+@pytest.mark.parametrize(("key", "seat"), [("e", "east"), ("s", "south"), ("w", "west"), ("n", "north")])
+def test_a_discarder_is_named_by_the_first_letter_and_is_no_winner(key: str, seat: Seat) -> None:
+    for winner in SEATS:
+        done = typed(form(winner), "8", "enter", key)
+        assert done == (Form((winner,), (8,)) if seat == winner else Won({winner: 8}, seat))
+
+
+def test_several_hands_cannot_be_self_drawn() -> None:
+    asked = typed(form("east", "west"), "8", "enter", "8", "enter")
+    assert press_form_key(asked, "d") == asked  # type: ignore[arg-type] # it is a form
+
+
+def test_back_takes_a_digit_then_a_value() -> None:
+    at = Form(("east", "west"), (8,), "12")
+    assert press_form_key(at, "back") == Form(("east", "west"), (8,), "1")
+    assert typed(at, "back", "back", "back") == form("east", "west")
+    assert typed(at, "back", "back", "back", "back") == form("east", "west")
+
+
+def test_back_from_the_discarder_asks_the_last_value_again() -> None:
+    assert typed(form("east"), "8", "enter", "back", "9", "enter", "s") == Won({"east": 9}, "south")
+
+
+def test_a_value_has_at_most_three_digits_and_none_before_it_that_says_nothing() -> None:
+    assert typed(form("east"), "0", "0", "8", "8", "8", "8", "enter", "d") == Won({"east": 888}, None)
+
+
+@pytest.mark.parametrize("key", ["enter", "e", "q", "x", "", "12", "²", "٣", "quit"])
+def test_a_key_that_means_nothing_leaves_the_form_as_it_is(key: str) -> None:
+    assert press_form_key(form("east"), key) == form("east")
+
+
+KEYS = st.one_of(st.sampled_from([*"0123456789eswndxrc", "enter", "back", "quit"]), st.text(max_size=2))
+
+
+@given(st.permutations(SEATS), st.integers(1, 4), st.lists(KEYS, max_size=40))
+def test_no_keys_ever_break_the_form_or_let_others_win(seats: list[Seat], count: int, keys: list[str]) -> None:
+    declared = tuple(seats[:count])
+    now: Form | Won = Form(declared)
+    for key in keys:
+        if not isinstance(now, Form):
+            break
+        now = press_form_key(now, key)
+    match now:
+        case Form():
+            assert now.declared == declared
+            assert len(now.values) <= len(declared)
+        case Won():
+            assert tuple(now.winners) == declared
+            assert all(1 <= value <= 999 for value in now.winners.values())
+            assert now.discarder not in declared
+            assert now.discarder is not None or len(declared) == 1
+
+
+EAST = RiichiWin(han=3, fu=30)
+
+
+def typed_win(form: WinForm, *keys: str) -> WinForm | WinEntered:
+    """Type keys one after the other."""
+    filled: WinForm | WinEntered = form
+    for key in keys:
+        assert isinstance(filled, WinForm)
+        filled = press_win_key(filled, key)
+    return filled
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (["3", "enter", "3", "0", "enter", "w"], RiichiEvent(kind="ron", wins={"east": EAST}, loser="west")),
+        (["3", "enter", "3", "0", "enter", "d"], RiichiEvent(kind="tsumo", wins={"east": EAST})),
+        (["5", "enter", "d"], RiichiEvent(kind="tsumo", wins={"east": RiichiWin(han=5)})),
+        (["1", "3", "enter", "n"], RiichiEvent(kind="ron", wins={"east": RiichiWin(han=13)}, loser="north")),
+        (["y", "enter", "enter", "d"], RiichiEvent(kind="tsumo", wins={"east": RiichiWin(yakuman=1)})),
+        (
+            ["y", "clear", "2", "enter", "s", "w"],
+            RiichiEvent(kind="ron", wins={"east": RiichiWin(yakuman=2, responsible="south")}, loser="west"),
+        ),
+        (["x"], RiichiEvent(kind="chombo", offenders=("east",))),
+    ],
+)
+def test_a_win_is_told_when_all_is_known(keys: list[str], told: RiichiEvent) -> None:
+    assert typed_win(WinForm(("east",)), *keys) == WinEntered(told)
+
+
+def test_each_winner_is_asked_and_only_one_can_have_drawn() -> None:
+    filled = typed_win(WinForm(("south", "north")), "1", "enter", "3", "0", "enter", "6", "enter", "d", "n", "w")
+    wins = {"south": RiichiWin(han=1, fu=30), "north": RiichiWin(han=6)}
+    assert filled == WinEntered(RiichiEvent(kind="ron", wins=wins, loser="west"))  # type: ignore[arg-type]  # seats
+
+
+@pytest.mark.parametrize(("answer", "none"), [("y", True), ("n", False)])
+def test_where_the_discarder_is_in_riichi_it_is_asked_whether_it_came_about(answer: str, none: bool) -> None:  # noqa: FBT001 - a parameter
+    filled = typed_win(WinForm(("east",), riichi=("west",)), "6", "enter", "w", answer)
+    assert filled == WinEntered(RiichiEvent(kind="ron", wins={"east": RiichiWin(han=6)}, loser="west"), none)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ["1", "back"],
+        ["3", "enter", "back"],
+        ["3", "enter", "2", "back", "back"],
+        ["y", "back"],
+        ["y", "enter", "back"],
+        ["6", "enter", "back"],
+        ["enter"],
+        ["0", "enter"],
+        ["2", "2", "2", "clear"],
+        ["quit"],
+    ],
+)
+def test_every_step_can_be_taken_back_and_what_means_nothing_does_nothing(keys: list[str]) -> None:
+    form = WinForm(("east",))
+    assert typed_win(form, *keys) == form
+
+
+def test_no_more_yakuman_are_taken_than_a_hand_can_have() -> None:
+    form = typed_win(WinForm(("east",)), "y", "clear", "7", "enter")
+    assert isinstance(form, WinForm)
+    assert (form.asked, form.digits) == ("yakuman", "7")

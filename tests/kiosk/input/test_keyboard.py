@@ -1,0 +1,64 @@
+"""Keys at the table: what each does in each phase, and that nothing else does anything."""
+
+import string
+
+import pytest
+
+from broker.rules import Outcome
+from kiosk.table import Phase
+from tests.kiosk.keyed import Keyed
+from tests.kiosk.tables import Sitting, sitting_in
+
+KEYS = [*string.ascii_lowercase, *string.digits, "enter", "back"]
+
+MEANT = {
+    Phase.WAITING: set(),
+    Phase.RESTORING: {"c"},
+    Phase.CONFIRMING: {"c"},
+    Phase.PLAYING: {"c", "d"},
+    Phase.CLAIMING: {"c", "d"},
+    Phase.ACCEPTING: {"c", "r"},
+    Phase.RECORDED: {"c", "enter"},
+    Phase.FINISHED: set(),
+}
+
+
+@pytest.mark.parametrize("phase", MEANT)
+def test_only_these_keys_change_the_table(phase: Phase) -> None:
+    changing = set()
+    for key in KEYS:
+        desk = Keyed(sitting_in(phase))
+        before = desk.sitting.table
+        desk.type(key)
+        if desk.sitting.table != before:
+            changing.add(key)
+    assert changing == MEANT[phase]
+
+
+def test_two_values_and_a_discarder_make_a_result() -> None:
+    desk = Keyed(sitting_in(Phase.DECLARED))  # west and north have declared
+    desk.type("1", "2", "enter", "8", "enter", "e")
+    assert desk.sitting.table.outcome == Outcome("discard", {"west": 12, "north": 8}, "east")
+
+
+def test_a_value_under_the_minimum_is_refused_with_its_code_and_the_form_begins_again() -> None:
+    desk = Keyed(sitting_in(Phase.DECLARED))
+    desk.type("7", "enter", "8", "enter", "e")
+    assert desk.keys.problem == "below_minimum"
+    assert desk.sitting.table.phase is Phase.DECLARED
+    assert desk.keys.form is not None
+    assert desk.keys.form.values == ()
+
+
+def test_a_false_hu_leaves_the_other_declarations_to_be_valued() -> None:
+    desk = Keyed(sitting_in(Phase.DECLARED))
+    desk.sitting.admit()
+    desk.type("x", "8", "1")
+    assert desk.sitting.table.fines["west"].imp == 8
+    assert desk.keys.form is not None
+    assert desk.keys.form.declared == ("north",)
+
+
+def test_there_is_a_form_only_while_a_declaration_waits() -> None:
+    forms = {phase: Keyed[Sitting](sitting_in(phase)).keys.form for phase in Phase}
+    assert {phase for phase, form in forms.items() if form is not None} == {Phase.DECLARED}

@@ -1,0 +1,227 @@
+"""What keys do at a riichi table, and that none of it tells of a press."""
+
+from typing import Final
+
+import pytest
+
+from broker.protocol import Assignment, RiichiEvent, RiichiStanding, Seat
+from kiosk.input import RiichiQuestion, WinForm
+from kiosk.screens import Scores, ScreenView, SessionView, StatusLine, screen_view, session_view, sheet_view
+from kiosk.table import LINES, ButtonPressed, Phase
+from tests.kiosk.keyed import Keyed
+from tests.kiosk.riichi_tables import RiichiSitting, session_plan
+from tests.kiosk.tables import TABLE
+
+SCORES: Final[dict[Seat, int]] = {"east": 31_000, "south": 29_000, "west": 20_000, "north": 20_000}
+
+
+class At(Keyed[RiichiSitting]):
+    """A riichi table with its keyboard."""
+
+    def __init__(self, plan: Assignment | None = None) -> None:
+        sitting = RiichiSitting(plan)
+        sitting.begin()
+        sitting.wait()
+        super().__init__(sitting)
+
+    def seen(self, scores: Scores = "always") -> tuple[ScreenView, object]:
+        """Give what is to be seen."""
+        table, form = self.sitting.table, self.keys.riichi.form
+        seen = screen_view(TABLE, table, self.keys.form, StatusLine(), self.keys.problem)
+        return seen, session_view(table, self.sitting.session, form, scores)
+
+
+def test_a_hand_is_entered_from_declaration_to_acceptance() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.type("3", "enter", "3", "0", "enter", "w")
+    assert at.sitting.table.phase is Phase.ACCEPTING
+    assert at.keys.riichi.form is None
+    at.sitting.record()
+    at.type("enter")
+    assert (at.sitting.table.phase, at.sitting.session.hand) == (Phase.PLAYING, 2)
+
+
+def test_a_value_that_cannot_be_is_refused_with_its_code_and_asked_anew() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.type("1", "enter", "3", "1", "enter", "w")
+    assert (at.sitting.table.phase, at.keys.problem) == (Phase.DECLARED, "impossible_fu")
+    assert at.keys.riichi.form == WinForm(("south",), live_kan=True)
+
+
+@pytest.mark.parametrize(
+    ("keys", "ending"),
+    [
+        (("b", "2"), RiichiEvent(kind="abort", reason="four_winds")),
+        (("f", "s", "1"), RiichiEvent(kind="chombo", offenders=("south",))),
+        (("f", "n", "s", "w", "w", "1", "enter"), RiichiEvent(kind="chombo", offenders=("south", "north"))),
+        (
+            ("f", "s", "n", "1", "e", "n", "enter"),
+            RiichiEvent(kind="chombo", offenders=("south", "north"), dependent=("north",)),
+        ),
+        (
+            ("f", "s", "3", "enter", "s", "n", "w", "w", "enter"),
+            RiichiEvent(kind="chombo", offenders=("south",), yakuman_tenpai=("north",)),
+        ),
+        (
+            ("f", "s", "n", "3", "s", "enter", "enter"),
+            RiichiEvent(kind="chombo", offenders=("south", "north"), yakuman_tenpai=("south",)),
+        ),
+    ],
+)
+def test_what_ends_a_hand_is_asked_for_and_said(keys: tuple[str, ...], ending: RiichiEvent) -> None:
+    at = At()
+    at.type(*keys)
+    assert (at.sitting.table.phase, at.sitting.session.ending) == (Phase.CLAIMING, ending)
+
+
+def test_a_chombo_that_depends_on_anothers_pays_nothing() -> None:
+    at = At()
+    at.type("f", "s", "n", "1", "n", "enter")
+    at.sitting.close_window()
+    at.sitting.record()
+    assert at.sitting.scores == (29_000, 17_000, 27_000, 27_000)
+
+
+def test_a_chombo_that_spoils_a_possible_yakuman_is_paid_twice_where_that_is_played() -> None:
+    at = At()
+    at.type("f", "s", "3", "n", "enter")
+    at.sitting.close_window()
+    at.sitting.record()
+    assert at.sitting.scores == (33_000, 9_000, 29_000, 29_000)
+    basic = At(session_plan(profile="riichi-basic"))
+    basic.type("f", "s", "3")
+    assert basic.keys.riichi.form == RiichiQuestion("fault", seats=("south",))
+
+
+def test_one_at_least_of_several_offenders_pays() -> None:
+    at = At()
+    before = at.sitting.table
+    at.type("f", "s", "n", "1", "n", "s", "enter")
+    assert (at.sitting.table, at.keys.problem) == (before, "no_first_fault")
+
+
+def test_a_tsumo_after_a_live_kan_is_paid_by_who_discarded_its_tile() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.type("3", "enter", "3", "0", "enter", "k", "w")
+    at.sitting.record()
+    assert at.sitting.scores == (25_000, 29_000, 21_000, 25_000)
+
+
+def test_a_question_that_is_answered_with_back_has_changed_nothing() -> None:
+    at = At()
+    before = at.sitting.table
+    for key in ("i", "b", "f", "u"):
+        at.type(key)
+        assert isinstance(at.keys.riichi.form, RiichiQuestion)
+        at.type("back")
+    assert (at.sitting.table, at.keys.riichi.form) == (before, None)
+
+
+def test_riichi_can_be_declared_and_taken_back_by_keys() -> None:
+    at = At()
+    laid = []
+    for _ in range(2):
+        at.type("i", "n")
+        laid.append(at.sitting.session.riichi)
+    assert laid == [("north",), ()]
+
+
+def test_tenpai_is_settled_and_the_session_can_be_ended_and_taken_back_by_keys() -> None:
+    at = At()
+    at.sitting.draw()
+    at.type("enter")
+    at.sitting.record()
+    came = []
+    for keys in (("q", "enter"), ("u", "enter")):
+        at.type(*keys)
+        came.append(at.sitting.table.phase)
+    assert came == [Phase.FINISHED, Phase.RECORDED]
+
+
+KEYS = [
+    (),
+    ("d",),
+    ("b", "1"),
+    ("b",),
+    ("f", "w", "2"),
+    ("f", "w", "1"),
+    ("i", "e"),
+    ("u",),
+    ("u", "enter"),
+    ("q",),
+    ("5",),
+]
+
+
+@pytest.mark.parametrize("keys", KEYS, ids=" ".join)
+@pytest.mark.parametrize("scores", ["always", "between_hands"])
+def test_whatever_is_typed_looks_the_same_whether_or_not_somebody_has_pressed(
+    keys: tuple[str, ...], scores: Scores
+) -> None:
+    """Until the claim window closes; deposits and faults are public, and show at once."""
+    pictures = []
+    for pressing in (False, True):
+        at = At()
+        if pressing:
+            at.sitting.take(ButtonPressed(at=at.sitting.wait(), seat="west"))
+        at.type(*keys)
+        pictures.append(at.seen(scores))
+    assert pictures[0] == pictures[1]
+
+
+def test_the_score_is_seen_in_a_hand_only_where_the_club_wishes_it() -> None:
+    at = At()
+    _, seen = at.seen("between_hands")
+    assert getattr(seen, "scores") == {}  # noqa: B009 - typed as any object
+    at.sitting.declare("south")
+    _, seen = at.seen("between_hands")
+    assert len(getattr(seen, "scores")) == 4  # noqa: B009 - typed as any object
+
+
+def test_two_can_have_a_nagashi_mangan_in_one_hand() -> None:
+    at = At()
+    at.sitting.draw()
+    at.type("g", "enter")  # nobody is chosen yet
+    assert at.keys.riichi.form == RiichiQuestion("nagashi")
+    at.type("s", "w", "n", "w", "enter")
+    told = at.sitting.session.pending
+    assert told is not None
+    assert (at.sitting.table.phase, told.nagashi) == (Phase.ACCEPTING, ("south", "north"))
+
+
+def test_the_sheet_shows_every_entry_page_by_page_and_changes_nothing() -> None:
+    at = At()
+    for _ in range(LINES + 1):
+        at.type("f", "s", "2")
+    at.type("b", "2")
+    at.sitting.close_window()
+    at.sitting.record()
+    before = at.sitting.table
+    kinds: list[list[str]] = []
+    at.type("l")
+    for key in ("1", "1", "2", "2"):
+        _, session = at.seen()
+        assert isinstance(session, SessionView)
+        assert session.sheet is not None
+        kinds.append([one.told.kind for one in session.sheet.lines])
+        at.type(key)
+    newest, oldest = [*["minor_fault"] * (LINES - 1), "abort"], ["minor_fault"] * 2
+    assert kinds == [newest, oldest, oldest, newest]
+    at.type("back")
+    assert (at.keys.riichi.form, at.sitting.table) == (None, before)
+
+
+def test_a_hand_that_is_played_has_no_sheet_to_look_at() -> None:
+    at = At()
+    at.type("l")
+    assert at.keys.riichi.form is None
+
+
+def test_the_sheet_says_how_many_entries_another_device_has_made() -> None:
+    standing = RiichiStanding(hand=7, round_wind="east", dealer="west", counters=0, deposits=0, scores=SCORES)
+    sitting = RiichiSitting(session_plan(standing=standing))
+    shown = sheet_view(sitting.session, 0)
+    assert (shown.elsewhere, shown.lines, shown.pages, shown.scores) == (7, (), 1, SCORES)

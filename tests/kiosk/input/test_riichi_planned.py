@@ -1,0 +1,119 @@
+"""A planned deal under riichi rules at the keyboard: from declaration to acceptance, and no key tells of a press."""
+
+from dataclasses import replace
+
+import pytest
+
+from broker.protocol import SEATS, Result
+from kiosk.input import NoPin, WinForm
+from kiosk.screens import StatusLine, Translations, current_screen, planned_riichi_view, screen_view
+from kiosk.table import ButtonPressed, Phase
+from tests.kiosk.keyed import Keyed
+from tests.kiosk.riichi_tables import AloneSitting
+from tests.kiosk.tables import TABLE
+
+
+class Pin(NoPin):
+    """There is a PIN, and nobody knows it."""
+
+    known = True
+    mark = None
+
+    def right(self, _: str) -> bool:
+        """Give that it is wrong."""
+        return False
+
+
+class At(Keyed[AloneSitting]):
+    """A table with its keyboard, in the first of two hands."""
+
+    def __init__(self, pins: Pin | None = None) -> None:
+        sitting = AloneSitting()
+        sitting.begin()
+        sitting.wait()
+        super().__init__(sitting, pins)
+
+    def seen(self) -> tuple[object, ...]:
+        """Give what is to be seen."""
+        table = self.sitting.table
+        alone = planned_riichi_view(table, self.keys.riichi.form)
+        seen = screen_view(TABLE, table, self.keys.form, StatusLine(), self.keys.problem)
+        return seen, alone
+
+
+def test_a_hand_is_entered_from_declaration_to_the_next_deal() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.type("3", "enter", "3", "0", "enter", "w")
+    assert at.sitting.table.phase is Phase.ACCEPTING
+    at.sitting.press(*SEATS)
+    fact = at.sitting.facts[-1]
+    assert isinstance(fact, Result)
+    assert fact.points == {"east": 0, "south": 39, "west": -39, "north": 0}
+    at.type("enter")
+    assert (at.sitting.table.phase, at.sitting.table.index) == (Phase.RESTORING, 1)
+
+
+def test_a_drawn_hand_is_settled_by_enter_and_refused_by_r() -> None:
+    at = At()
+    at.sitting.draw()
+    at.sitting.press("east")
+    at.type("enter")
+    assert at.sitting.table.phase is Phase.ACCEPTING
+    at.type("r")
+    assert (at.sitting.table.phase, at.sitting.table.hand.asking) == (Phase.DECLARED, True)
+
+
+def test_a_false_declaration_asks_for_its_fine_and_goes_on() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.sitting.admit()
+    at.type("x", "4", "1")
+    assert at.sitting.table.phase is Phase.PLAYING
+    assert {seat: fine.imp for seat, fine in at.sitting.table.fines.items()} == {"south": 4}
+
+
+def test_a_false_declaration_that_was_none_is_entered_after_all() -> None:
+    at = At()
+    at.sitting.declare("south")
+    at.sitting.admit()
+    at.type("x", "back", "back")
+    assert (at.sitting.table.phase, at.keys.riichi.form) == (Phase.DECLARED, WinForm(("south",), live_kan=True))
+
+
+@pytest.mark.parametrize(("pin", "problem"), [(Pin(), "pin_wrong"), (None, "arbiter_needed")], ids=["PIN", "no PIN"])
+def test_arbiters_alone_rule_a_declaration_false(pin: Pin | None, problem: str) -> None:
+    at = At(pin)
+    at.sitting.declare("south")
+    at.type("x")
+    at.type(*(("4", "enter") if pin else ()))
+    assert (at.sitting.table.phase, at.sitting.table.fines, at.keys.problem) == (Phase.DECLARED, {}, problem)
+
+
+@pytest.mark.parametrize("key", ["i", "f", "u", "q"])
+def test_nothing_is_laid_down_paid_or_taken_back(key: str) -> None:
+    at = At()
+    before = at.sitting.table
+    at.type(key, "e", "enter")
+    assert (at.sitting.table, at.keys.riichi.form) == (before, None)
+
+
+@pytest.mark.parametrize("keys", [(), ("d",), ("b",), ("b", "1"), ("b", "back"), ("x",), ("5",)], ids=" ".join)
+def test_whatever_is_typed_looks_the_same_whether_or_not_somebody_has_pressed(keys: tuple[str, ...]) -> None:
+    pictures = []
+    for pressing in (False, True):
+        at = At()
+        if pressing:
+            at.sitting.take(ButtonPressed(at=at.sitting.wait(), seat="west"))
+        at.type(*keys)
+        pictures.append(at.seen())
+    assert pictures[0] == pictures[1]
+
+
+def test_before_the_first_tile_the_screen_says_where_the_wall_begins_and_which_tiles_nobody_draws() -> None:
+    sitting = AloneSitting(dealer="west")
+    sitting.restore()
+    seen = screen_view(TABLE, sitting.table, None, StatusLine(), None)
+    seen = replace(seen, alone=planned_riichi_view(sitting.table, None))
+    texts = [said.text for said in current_screen(Translations(), seen).lines]
+    assert texts[-1] == "One wall: from West on. Dead wall: the last 14 of South."

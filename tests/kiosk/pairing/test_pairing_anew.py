@@ -1,0 +1,92 @@
+"""A paired device that has lost its right asks for another pairing from its own screen, and only then."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from broker.protocol import Served
+from broker.protocol.link import LinkChanged, LinkRefused
+from kiosk import command
+from kiosk.camera.thread import CameraThread
+from kiosk.config import KioskSettings, ScreenSettings
+from kiosk.errors import PairingAsked
+from kiosk.loop import PAIR_KEY, LoopRound
+from kiosk.screens import ScreenWindow, Translations, type_key
+from kiosk.table import Phase
+from tests.kiosk.standing import Standing, standing
+from tests.kiosk.tables import EVENT, TABLE
+from vision.cameras.addresses import open_camera
+
+ANOTHER = Served(id="served-001", event=EVENT, seq=1, table=TABLE, device="another-device")
+
+
+@contextmanager
+def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[], object]]]:
+    """Give a table and what turns its loop once, with a key typed before."""
+    with (
+        standing(folder) as table,
+        ScreenWindow(ScreenSettings(driver="dummy"), Translations("en"), table.time) as window,
+    ):
+        eyes = CameraThread(lambda: open_camera("sim://tray"), table.program.seen, table.time)
+        turn = LoopRound(table.program, window, eyes, lambda *_: None, threading.Event())
+        turn.pairs = pairs
+
+        def typed() -> object:
+            turn()
+            type_key(PAIR_KEY)
+            return turn()
+
+        yield table, typed
+
+
+def test_a_device_that_another_has_replaced_may_be_paired_anew(tmp_path: Path) -> None:
+    with turning(tmp_path, pairs=True) as (table, typed):
+        typed()  # while it serves its table the key is none
+        table.program._served_came(ANOTHER)
+        with pytest.raises(PairingAsked):
+            typed()
+
+
+@pytest.mark.parametrize(("phase", "asked"), [(Phase.WAITING, True), (Phase.PLAYING, False)])
+def test_one_that_the_broker_refuses_may_be_while_nothing_is_played(tmp_path: Path, phase: Phase, asked: bool) -> None:  # noqa: FBT001 - a case
+    with turning(tmp_path, pairs=True) as (table, typed):
+        table.come_to(phase)
+        table.program._link_changed(LinkChanged(up=False, why=LinkRefused("bad password")))
+        raised = False
+        try:
+            typed()
+        except PairingAsked:
+            raised = True
+        assert raised is asked
+
+
+def test_one_whose_table_stands_in_its_configuration_is_not(tmp_path: Path) -> None:
+    with turning(tmp_path, pairs=False) as (table, typed):
+        table.program._served_came(ANOTHER)
+        typed()
+        assert table.program.shown().elsewhere
+
+
+def test_the_program_goes_to_the_pairing_screen_and_serves_the_table_that_it_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Served, asked, paired, served: the second time with what was paired."""
+    told: list[object] = []
+
+    def with_table(*_: object, anew: bool) -> KioskSettings | None:
+        told.append(anew)
+        return None if told.count(True) > 1 else KioskSettings(tmp_path / "table.toml")
+
+    def serve(*_: object) -> None:
+        told.append("served")
+        if told.count("served") == 1:
+            raise PairingAsked
+
+    with standing(tmp_path):
+        monkeypatch.setattr(command, "_with_table", with_table)
+        monkeypatch.setattr(command, "serve", serve)
+        command._run_table(tmp_path / "table.toml", threading.Event(), None, anew=False)
+    assert told == [False, "served", True, "served"]

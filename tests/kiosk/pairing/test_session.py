@@ -1,0 +1,380 @@
+"""A device is paired: with a real desk, with certificates, with what is no desk, and across power cuts."""
+
+import queue
+import socket
+import ssl
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace as replaced
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Final
+
+import cv2
+import msgspec
+import numpy as np
+import pytest
+import zxingcpp
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.mqtt.access import Credentials
+from broker.mqtt.process import BrokerTls
+from broker.people import Authentication
+from broker.protocol.arbiter_pin import hash_pin, pin_mark
+from broker.protocol.pairing import (
+    Pairing,
+    PairingAnswer,
+    PairingOffer,
+    PairingRequest,
+    TableBroker,
+    derive_keys,
+    pairing_text,
+)
+from broker.web import PairingUnknown
+from broker.web.server import Certificate, DeskServer
+from broker.web.tables.pairing import BrokerForTables, monotonic_ms, pairing_pages
+from broker.web.tables.pairing_codes import PairingCodes
+from firmware.reports import NotScanned
+from kiosk import config as keeping
+from kiosk.config import PAIRING_FILE, KioskSettings, store_pairing, unpaired_settings, write_for_owner
+from kiosk.errors import KioskError, PairingRefused
+from kiosk.maintenance import table
+from kiosk.pairing import form as forms
+from kiosk.pairing.exchange import request_pairing
+from kiosk.pairing.form import PairingForm
+from kiosk.pairing.session import OfferCamera, PairingDesk
+from kiosk.practice.session import SIMULATED
+from tests.broker.mqtt.authority import make_tls
+from tests.broker.web import sample
+from vision.cameras.addresses import open_camera
+
+SOON_S: Final = 120.0
+EVENT: Final = "cup-2026"
+CODE: Final = "12345678"
+BROKER: Final = TableBroker(host="scorer.local", port=8883, password="p" * 32, ca="a certificate\n")
+PLAIN: Final = TableBroker(host="scorer.local", port=1883, password="q" * 32)
+PAIRING: Final = Pairing(event=EVENT, table=3, broker=BROKER)
+OWN: Final = f"""
+paired = "state"
+desk = "scorer.local"
+[devices]
+buttons = "sim://buttons"
+camera = "{SIMULATED}"
+"""
+
+
+class Desks:
+    """A real desk, without and with TLS, whose codes the test opens."""
+
+    def __init__(self, folder: Path) -> None:
+        tls = make_tls(folder)
+        self.authority, self.auth = tls.authority, Authentication(folder)
+        self.passwords = Credentials.ensure(folder / "credentials.json", 9)
+        certificate = Certificate(tls.certificate, tls.key)
+        self.plain, self.secured = PairingCodes(""), PairingCodes(certificate.fingerprint)
+        self.servers = {
+            self.plain: self._desk(BrokerForTables(EVENT, folder / "credentials.json", 1883), self.plain, None),
+            self.secured: self._desk(
+                BrokerForTables(EVENT, folder / "credentials.json", 8883, "scorer.local", tls.authority),
+                self.secured,
+                certificate,
+            ),
+        }
+
+    def _desk(self, told: BrokerForTables, pairings: PairingCodes, tls: Certificate | None) -> DeskServer:
+        server = DeskServer(
+            sample.feed(), port=0, auth=self.auth, tls=tls, features=(pairing_pages(self.auth, told, pairings),)
+        )
+        server.start()
+        return server
+
+    def offer(self, pairings: PairingCodes, table: int = 3, seen: str = "") -> PairingOffer:
+        """Open a code."""
+        port = int(self.servers[pairings].url.rsplit(":", 1)[1].strip("/"))
+        return PairingOffer("127.0.0.1", port, pairings.open(table, "anne", monotonic_ms()).code, seen)
+
+    def close(self) -> None:
+        for server in self.servers.values():
+            server.stop()
+        self.auth.close()
+
+
+@pytest.fixture(scope="module")
+def desks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desks]:
+    made = Desks(tmp_path_factory.mktemp("desks"))
+    yield made
+    made.close()
+
+
+def code_of(work: Callable[[], object]) -> str:
+    """Give the code of what something is refused with; of the desk's refusals the desk's own."""
+    with pytest.raises(KioskError) as refused:
+        work()
+    return refused.value.why if isinstance(refused.value, PairingRefused) else refused.value.code
+
+
+def test_the_events_pin_comes_with_a_pairing_and_the_devices_own_serves_where_there_is_none(tmp_path: Path) -> None:
+    (tmp_path / "table.toml").write_text(OWN, encoding="utf-8")
+    hashed = hash_pin("4711")
+    store_pairing(tmp_path / "state", msgspec.structs.replace(PAIRING, pin=hashed))
+    (kept,) = (tmp_path / "state").glob("*.pin")
+    assert kept.stat().st_mode & 0o077 == 0
+    pin = KioskSettings(tmp_path / "table.toml").pin()
+    assert (pin.right("4711"), pin.mark) == (True, pin_mark(hashed))
+    store_pairing(tmp_path / "state", PAIRING)
+    assert KioskSettings(tmp_path / "table.toml").pin().known is False
+
+
+# ---- with a real desk -------------------------------------------------------------------------
+
+
+def test_a_code_brings_the_device_its_table_and_is_good_once(desks: Desks) -> None:
+    offer = desks.offer(desks.plain)
+    paired = request_pairing(offer, "pi-3")
+    password = desks.passwords.password("table-3")
+    assert paired == Pairing(event=EVENT, table=3, broker=TableBroker(host="127.0.0.1", port=1883, password=password))
+    assert code_of(lambda: request_pairing(offer)) == "pairing_spent"
+
+
+def test_under_tls_the_device_learns_the_brokers_authority_and_the_codes_fingerprint_holds(desks: Desks) -> None:
+    paired = request_pairing(desks.offer(desks.secured, seen=desks.secured.fingerprint[:12]))
+    assert (paired.broker.host, paired.broker.ca) == ("scorer.local", desks.authority.read_text(encoding="ascii"))
+
+
+def test_a_desk_with_another_certificate_than_the_code_says_is_told_nothing(desks: Desks) -> None:
+    offer = desks.offer(desks.secured, seen="0" * 12)
+    assert code_of(lambda: request_pairing(offer)) == "desk_unproven"
+    assert request_pairing(replaced(offer, fingerprint="")).table == 3  # the code is as good as before
+
+
+def test_who_stands_between_with_a_certificate_of_their_own_learns_nothing_that_opens(
+    desks: Desks, tmp_path: Path
+) -> None:
+    """The proof that such a one is brought is of another certificate: brought to the desk it is no code."""
+    with Between(make_tls(tmp_path)) as between:
+        offer = desks.offer(desks.secured)
+        assert code_of(lambda: request_pairing(replaced(offer, port=between.port))) == "desk_unproven"
+        (asked,) = between.asked
+    with pytest.raises(PairingUnknown):
+        desks.secured.take(asked, "10.6.6.6", monotonic_ms(), str)
+    assert asked.salt is not None
+    assert derive_keys(offer.code, desks.secured.fingerprint, asked.salt).proof != asked.proof
+
+
+class Between:
+    """Somebody who answers in the desk's place, with what they can make up."""
+
+    def __init__(self, tls: BrokerTls | None = None, body: bytes | None = None, status: int = 200) -> None:
+        self.asked: list[PairingRequest] = []
+        made_up = PairingAnswer(pairing=msgspec.json.encode(PAIRING).decode(), seal="0" * 64)
+        answer, heard = msgspec.json.encode(made_up) if body is None else body, self.asked
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                asked = self.rfile.read(int(self.headers["Content-Length"]))
+                heard.append(msgspec.json.decode(asked, type=PairingRequest))
+                self.send_response(status)
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(tls.certificate, tls.key)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.port = self._server.server_port
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    def __enter__(self) -> "Between":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"", 200, "desk_unproven"),
+        (b"[" * 2000, 200, "desk_unproven"),
+        (b"\xff" * 100_000, 200, "desk_unproven"),
+        (b"<html>", 404, "no_answer"),
+        (b'{"error": {"code": "<b>"}}', 403, "no_answer"),
+        (b'{"error": {"code": "pairing_over", "message": "late"}}', 410, "pairing_over"),
+    ],
+)
+def test_whatever_answers_there_is_proven_or_refused(body: bytes, status: int, code: str) -> None:
+    with Between(body=body, status=status) as between:
+        assert code_of(lambda: request_pairing(PairingOffer("127.0.0.1", between.port, CODE))) == code
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid", "a..b", "-"])
+def test_where_nobody_answers_that_is_said(host: str, closed_port: int) -> None:
+    assert code_of(lambda: request_pairing(PairingOffer(host, closed_port, CODE))) == "desk_unreachable"
+
+
+@pytest.fixture
+def closed_port() -> int:
+    """Give a port at which nobody listens."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+# ---- what is kept -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A device's own configuration, which names no event."""
+    (tmp_path / "kiosk.toml").write_text(OWN, encoding="utf-8")
+    return tmp_path / "kiosk.toml"
+
+
+def test_what_the_desk_told_is_kept_for_the_kiosk_alone_and_is_its_configuration(own: Path) -> None:
+    assert code_of(lambda: KioskSettings(own)) == "not_paired"
+    store_pairing(unpaired_settings(own).paired, PAIRING)
+    files = [*(own.parent / "state").iterdir()]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert stat.S_IMODE((own.parent / "state").stat().st_mode) == 0o700
+    read, address = KioskSettings(own), KioskSettings(own).address()
+    assert (read.config.event, read.config.table) == (EVENT, 3)
+    assert read.folder == own.parent / "state" / EVENT / "table-3"
+    assert (address.host, address.port, address.user, address.password) == ("scorer.local", 8883, "table-3", "p" * 32)
+    assert address.ca is not None
+    assert address.ca.read_text(encoding="ascii") == BROKER.ca
+
+
+def test_another_event_has_another_journal_and_the_one_before_stays(own: Path) -> None:
+    store_pairing(unpaired_settings(own).paired, PAIRING)
+    before = KioskSettings(own).folder
+    store_pairing(unpaired_settings(own).paired, msgspec.structs.replace(PAIRING, event="next", broker=PLAIN))
+    after = KioskSettings(own)
+    assert (after.folder != before, after.address().ca) == (True, None)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_a_power_cut_while_it_is_kept_leaves_the_pairing_before_or_this_one(
+    own: Path, monkeypatch: pytest.MonkeyPatch, cut: int
+) -> None:
+    store_pairing(unpaired_settings(own).paired, PAIRING)
+    writes = 0
+
+    def cutting(path: Path, content: bytes) -> None:
+        nonlocal writes
+        writes += 1
+        if writes == cut:
+            raise KeyboardInterrupt
+        write_for_owner(path, content)
+
+    monkeypatch.setattr(keeping, "write_for_owner", cutting)
+    with pytest.raises(KeyboardInterrupt):
+        store_pairing(unpaired_settings(own).paired, msgspec.structs.replace(PAIRING, table=4))
+    read = KioskSettings(own)
+    assert (read.config.table, read.address().user) == (3, "table-3")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"event": "UP", "table": 0}'])
+def test_a_pairing_that_cannot_be_read_is_no_configuration(own: Path, content: bytes) -> None:
+    (own.parent / "state").mkdir()
+    (own.parent / "state" / PAIRING_FILE).write_bytes(content)
+    assert code_of(lambda: KioskSettings(own)) == "bad_configuration"
+
+
+def test_where_nothing_can_be_kept_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file", encoding="utf-8")
+    assert code_of(lambda: store_pairing(tmp_path / "state", PAIRING)) == "bad_configuration"
+
+
+def test_a_device_without_a_screen_is_paired_from_its_command_line(desks: Desks, own: Path) -> None:
+    offer = desks.offer(desks.plain, table=5)
+    line = ["pair", str(own), f"127.0.0.1:{offer.port}"]
+    told = CliRunner().invoke(table, line, input=f"{offer.code}\n")
+    assert (told.exit_code, offer.code in told.output, KioskSettings(own).config.table) == (0, False, 5)
+    again = CliRunner().invoke(table, line, input=f"{offer.code}\n")
+    assert (again.exit_code, "pairing_spent" in again.output, KioskSettings(own).config.table) == (1, True, 5)
+
+
+# ---- at the screen ----------------------------------------------------------------------------
+
+
+def typed(form: PairingForm, keys: str) -> PairingForm | PairingOffer:
+    for key in keys.split():
+        after = forms.press_pairing_key(form, key)
+        if isinstance(after, PairingOffer):
+            return after
+        form = after
+    return form
+
+
+def test_address_and_code_are_typed_and_a_slip_is_taken_back() -> None:
+    offer = typed(forms.new_pairing_form(""), "1 0 . 0 . 0 . 5 back 4 enter 1 2 3 4 5 6 9 back 7 8 9 enter")
+    assert offer == PairingOffer("10.0.0.4", 8136, CODE)
+
+
+def test_what_is_not_whole_yet_is_told_and_kept() -> None:
+    assert typed(forms.new_pairing_form(""), ": enter") == PairingForm("address", ":", problem="address_unreadable")
+    assert typed(forms.new_pairing_form("desk"), "1 2 enter") == PairingForm("code", "desk", "12", "code_unreadable")
+    assert typed(forms.new_pairing_form("desk"), "back back") == PairingForm("address", "des")
+
+
+@given(st.lists(st.sampled_from([*"09az.:-", "enter", "back", "clear", "f1", "c"]), max_size=60))
+def test_whatever_is_typed_the_form_stands(keys: list[str]) -> None:
+    form = typed(forms.new_pairing_form(""), " ".join(keys))
+    assert isinstance(form, PairingOffer) or (len(form.code) <= 8 and len(form.address) <= forms.LONGEST_ADDRESS)
+
+
+def test_the_desk_is_asked_once_for_what_the_camera_goes_on_seeing_and_a_refusal_is_shown(own: Path) -> None:
+    asked: queue.SimpleQueue[PairingOffer] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Pairing | KioskError] = queue.SimpleQueue()
+
+    def ask(offer: PairingOffer) -> Pairing:
+        asked.put(offer)
+        answer = answers.get(timeout=SOON_S)
+        if isinstance(answer, KioskError):
+            raise answer
+        return answer
+
+    desk, offer = PairingDesk(unpaired_settings(own).paired, "", ask), PairingOffer("desk", 8136, CODE)
+    desk.scanned(NotScanned("scan_unknown", pairing_text(offer), 0))
+    desk.scanned(NotScanned("scan_unknown", "4006381333931", 0))
+    desk.step(SOON_S)
+    assert (desk.form.ask, asked.get(timeout=SOON_S)) == ("asking", offer)
+    answers.put(PairingRefused("pairing_over"))
+    desk.step(SOON_S)
+    assert (desk.form.ask, desk.form.problem, desk.form.address) == ("code", "pairing_over", "desk:8136")
+    desk.put(offer)  # still in view
+    desk.step(SOON_S)
+    assert (desk.form.ask, asked.empty()) == ("code", True)
+    for key in "87654321":
+        desk.key(key)
+    desk.key("enter")
+    answers.put(PAIRING)
+    desk.step(SOON_S)
+    assert (desk.done, desk.form.ask, desk.form.table) == (True, "paired", 3)
+    assert KioskSettings(own).config.table == 3
+
+
+def test_the_camera_reads_the_desks_square(tmp_path: Path) -> None:
+    offer = PairingOffer("scorer.local", 8136, CODE, "0123456789ab")
+    square = zxingcpp.create_barcode(pairing_text(offer), zxingcpp.BarcodeFormat.QRCode, ec_level="M")
+    shown = np.asarray(zxingcpp.write_barcode_to_image(square, scale=8))
+    wide = np.full((shown.shape[0] + 200, shown.shape[1] + 400, 3), 200, dtype=np.uint8)
+    wide[100:-100, 200:-200] = shown[:, :, None]
+    cv2.imwrite(str(tmp_path / "1.png"), wide)
+    told: queue.SimpleQueue[PairingOffer] = queue.SimpleQueue()
+    seeing = OfferCamera(partial(open_camera, f"pictures:{tmp_path}"), told.put)
+    seeing.start()
+    try:
+        assert told.get(timeout=SOON_S) == offer
+    finally:
+        seeing.stop()

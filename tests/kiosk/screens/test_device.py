@@ -1,0 +1,87 @@
+"""What is wrong with the hardware is told in words, with what to do: at the foot of the screen and in the self-test."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.protocol.link import LinkRefused
+from firmware.errors import BadAddress, FirmwareError, PinInUse, PinReserved
+from kiosk.camera.loop import REPORTED
+from kiosk.errors import (
+    ButtonExchanged,
+    ButtonSilent,
+    DiskLow,
+    JournalFull,
+    PictureWrong,
+    ScannerBeeps,
+    ScannerSilent,
+)
+from kiosk.restoring import FOREIGN
+from kiosk.screens import Translations, fault_name, languages, part_and_fault, part_name, remedy, with_remedy
+from kiosk.status import LATE_PRESS
+from vision.errors import CameraError
+
+FIRMWARE: Final = Path(__file__).parents[3] / "firmware"
+
+ENDS_THE_PROGRAM: Final = {one.code for one in (FirmwareError, BadAddress, PinInUse, PinReserved)}
+"""Of devices: said when the program ends, not at a table."""
+
+PARTS: Final = ("buttons", "button-east", "contact-east", "lamps", "scanner", "camera", "disk", "broker", "board")
+OTHERS: Final = ("press-east", "wire", "plan")
+"""Parts of which the foot of the screen may speak."""
+
+
+def under(base: type[Exception]) -> Iterator[str]:
+    """Give the codes of a family of errors."""
+    yield vars(base)["code"]
+    for kind in base.__subclasses__():
+        yield from under(kind)
+
+
+def of_hardware() -> set[str]:
+    """Give every code that the health of a part can have, or that the self-test finds."""
+    own = (ButtonExchanged, ButtonSilent, DiskLow, JournalFull, PictureWrong, ScannerBeeps, ScannerSilent, LinkRefused)
+    devices = {code for code in under(FirmwareError) if code not in ENDS_THE_PROGRAM}
+    cameras = {code for code in under(CameraError) if code != "camera_address"}
+    return devices | cameras | {*REPORTED} | {one.code for one in own}
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_fault_of_the_hardware_has_its_word_and_says_what_to_do(language: str) -> None:
+    words = Translations(language)
+    wordless = {code for code in of_hardware() if fault_name(words, "camera", code) == code or not remedy(words, code)}
+    assert wordless == set()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_part_has_its_name(language: str) -> None:
+    words = Translations(language)
+    assert [part for part in (*PARTS, *OTHERS) if part_name(words, part) == part] == []
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_scan_that_reads_no_tile_says_why(language: str) -> None:
+    words, source = (
+        Translations(language),
+        "".join(one.read_text(encoding="utf-8") for one in FIRMWARE.glob("scan_*.py")),
+    )
+    codes = {*re.findall(r'"(scan_[a-z_]+)"', source)} - {FOREIGN}  # which has a screen of its own
+    assert len(codes) >= 9
+    assert {code for code in codes if fault_name(words, "scanner", code) == code} == set()
+
+
+def test_a_fault_is_said_of_its_part() -> None:
+    words = Translations()
+    assert part_and_fault(words, "button-north", "button_stuck") == "Button North: stays pressed"
+    assert part_and_fault(words, "plan", "plan_rewrites_past") == "Plan: not taken"
+    assert part_and_fault(words, "press-east", LATE_PRESS) == "Press of East: told late"
+    assert with_remedy(words, "camera", "camera_dark") == "Camera: too dark. More light on the mat."
+
+
+def test_what_has_no_word_is_told_by_its_code() -> None:
+    words = Translations("fr")
+    assert part_and_fault(words, "toaster", "toast_burnt") == "toaster : toast_burnt"
+    assert with_remedy(words, "toaster", "toast_burnt") == "toaster : toast_burnt"

@@ -1,0 +1,64 @@
+"""The QR code of a receipt on the table's screen: a telephone reads it on every screen, or it is not there."""
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import pygame
+import pytest
+import zxingcpp
+
+from kiosk.screens import Appearance, Hand, TableScreen, Translations, table
+from tests.kiosk.screens.scenes import LINK, LONG_LINK, SCENES
+from vision.geometry import Picture
+
+SMALLEST: Final = 480, 320
+"""That the configuration takes."""
+
+SCENE: Final = "recorded, with its QR code"
+
+
+def codes_on(size: tuple[int, int], link: str, hand: Hand = "right") -> list[zxingcpp.Barcode]:
+    """Give what a reader finds on the screen."""
+    surface = pygame.Surface(size)
+    TableScreen(Translations("en"), size, Appearance(hand)).draw(surface, replace(SCENES[SCENE](), receipt_link=link))
+    return zxingcpp.read_barcodes(pixels(surface))
+
+
+def pixels(surface: pygame.Surface) -> Picture:
+    """Give a surface as an array, (height, width, 3); pygame's own way is not there where its numpy is kept out."""
+    width, height = surface.get_size()
+    return np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8).reshape(height, width, 3)
+
+
+@pytest.mark.parametrize("hand", ["right", "left"])
+@pytest.mark.parametrize("size", [SMALLEST, (800, 480), (1920, 1080)])
+def test_the_code_is_read_from_every_screen(size: tuple[int, int], hand: Hand) -> None:
+    assert [code.text for code in codes_on(size, LINK, hand)] == [LINK]
+
+
+def test_the_longest_address_has_its_code_on_an_ordinary_screen_and_none_on_one_too_small_for_it() -> None:
+    assert [code.text for code in codes_on((800, 480), LONG_LINK)] == [LONG_LINK]
+    assert codes_on(SMALLEST, LONG_LINK) == []
+
+
+def test_without_an_address_there_is_no_code() -> None:
+    assert codes_on((800, 480), "") == []
+
+
+@pytest.mark.parametrize("room", [110, 111, 147, 148, 400])
+def test_a_module_is_some_whole_pixels_never_fewer_than_three_and_white_is_around_them(room: int) -> None:
+    code = table.qr_code(LINK, room)
+    side = 29 + 2 * table.QUIET_ZONE
+    if room < table.SMALLEST_MODULE * side:
+        assert code is None
+        return
+    assert code is not None
+    scale = code.get_width() // side
+    assert code.get_size() == (side * scale,) * 2
+    shown = pixels(code)[:, :, 0]
+    modules = shown[::scale, ::scale]
+    assert np.array_equal(np.kron(modules, np.ones((scale, scale))), shown)
+    inside = slice(table.QUIET_ZONE, -table.QUIET_ZONE)
+    assert set(np.unique(modules)) == {0, 255}
+    assert (modules == 0).sum() == (modules[inside, inside] == 0).sum()

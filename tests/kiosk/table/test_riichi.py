@@ -1,0 +1,443 @@
+"""A riichi session at a table, hand after hand: what holds of every session, and of the arbiter in it."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiStanding, RiichiTakenBack, RiichiWin, Seat
+from broker.rules.riichi import begin_session, event_from_message, settle_event
+from kiosk.table import (
+    Assigned,
+    ButtonPressed,
+    DeclarationsCorrected,
+    DepositLaid,
+    Event,
+    FalseHuRuled,
+    HandEntered,
+    LastTakenBack,
+    Phase,
+    PinRefused,
+    PlayAdjusted,
+    PlayVoided,
+    Reopened,
+    Restarted,
+    ResultRefused,
+    SeatsSwapped,
+    SessionStopped,
+    Table,
+    ValueEntered,
+    handle,
+)
+from tests.examples import COSTLY
+from tests.kiosk.riichi_tables import RiichiSitting, fu30, riichi_in, session_plan
+from tests.kiosk.tables import plan
+
+
+@pytest.fixture
+def table() -> RiichiSitting:
+    """Four people who have sat down."""
+    sitting = RiichiSitting()
+    sitting.begin()
+    return sitting
+
+
+def test_a_table_plays_riichi_where_its_plan_has_a_session() -> None:
+    sitting = RiichiSitting()
+    assert (sitting.table.phase, sitting.scores) == (Phase.CONFIRMING, (25_000,) * 4)
+    sitting.begin()
+    assert (sitting.table.phase, sitting.table.claim_ms) == (Phase.PLAYING, 3000)
+
+
+def test_a_ron_is_valued_accepted_by_four_and_told_with_where_the_session_stands(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    assert table.table.phase is Phase.ACCEPTING
+    table.record()
+    fact = table.facts[-1]
+    assert isinstance(fact, RiichiRecorded)
+    assert fact.deltas == {"east": 0, "south": 3900, "west": -3900, "north": 0}
+    assert (fact.entry, fact.deal, fact.standing.hand, fact.standing.dealer) == (1, 1, 2, "south")
+    table.next_deal()
+    assert (table.table.phase, table.session.hand) == (Phase.PLAYING, 2)
+
+
+def test_a_long_press_lays_a_deposit_that_shows_at_once_and_claims_nothing(table: RiichiSitting) -> None:
+    table.hold("north")
+    assert (table.table.phase, table.session.riichi) == (Phase.PLAYING, ("north",))
+    assert table.scores == (25_000, 25_000, 25_000, 24_000)
+    assert table.table.calling is False
+
+
+def test_a_long_press_beside_a_claim_lays_its_deposit_and_leaves_the_claim(table: RiichiSitting) -> None:
+    table.press("south")
+    table.hold("east")
+    assert (table.table.phase, table.session.riichi) == (Phase.CLAIMING, ("east",))
+    table.close_window()
+    assert [one.seat for one in table.table.declarations] == ["south"]
+
+
+def test_over_a_result_a_long_press_calls_the_arbiter_and_declares_no_riichi(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    table.hold("east")
+    assert (table.table.calling, table.session.riichi) == (True, ())
+
+
+def test_a_deposit_can_be_laid_and_taken_back_at_the_screen(table: RiichiSitting) -> None:
+    table.take(DepositLaid(at=table.wait(), seat="east", laid=True))
+    table.take(DepositLaid(at=table.wait(), seat="east", laid=False))
+    assert (table.session.riichi, table.scores) == ((), (25_000,) * 4)
+
+
+def test_who_has_less_than_a_deposit_declares_no_riichi() -> None:
+    poor = RiichiStanding(
+        hand=5,
+        round_wind="south",
+        dealer="east",
+        counters=0,
+        deposits=0,
+        scores={"east": 900, "south": 33_000, "west": 33_000, "north": 33_100},
+    )
+    table = RiichiSitting(session_plan(standing=poor))
+    table.begin()
+    assert table.refusal(DepositLaid(at=table.wait(), seat="east", laid=True)) == "riichi_without_points"
+    table.hold("east")
+    assert table.session.riichi == ()
+
+
+def test_a_riichi_whose_own_tile_was_won_on_was_none(table: RiichiSitting) -> None:
+    table.hold("west")
+    table.ron("south", "west", on_riichi_tile=True)
+    table.record()
+    assert table.scores == (25_000, 28_900, 21_100, 25_000)
+
+
+def test_any_other_riichi_goes_to_the_winner(table: RiichiSitting) -> None:
+    table.hold("west")
+    table.ron("south", "west")
+    table.record()
+    assert tuple(table.session.state.scores) == (25_000, 29_900, 20_100, 25_000)
+
+
+def test_two_ron_are_both_valued_and_three_break_the_hand_off(table: RiichiSitting) -> None:
+    table.declare("south", "north")
+    table.tell("ron", wins={"south": fu30(1), "north": fu30(2)}, loser="west")
+    table.record()
+    assert tuple(table.session.state.scores) == (25_000, 26_000, 22_000, 27_000)
+    table.next_deal()
+    table.declare("south", "north", "east")
+    table.tell("ron", wins={seat: fu30(1) for seat in ("south", "north", "east")}, loser="west")
+    table.record()
+    assert tuple(table.session.state.scores) == (25_000, 26_000, 22_000, 27_000)
+
+
+def test_where_only_the_nearest_wins_the_claim_window_still_takes_all_and_one_is_paid() -> None:
+    table = RiichiSitting(session_plan(profile="riichi-basic"))
+    table.begin()
+    table.declare("south", "north")
+    table.tell("ron", wins={"south": fu30(1), "north": fu30(2)}, loser="west")
+    table.record()
+    assert tuple(table.session.state.scores) == (25_000, 25_000, 23_000, 27_000)
+
+
+def test_a_tsumo_pays_from_all(table: RiichiSitting) -> None:
+    table.declare("east")
+    table.tell("tsumo", wins={"east": RiichiWin(han=3, fu=30)})
+    table.record()
+    assert tuple(table.session.state.scores) == (31_000, 23_000, 23_000, 23_000)
+
+
+def test_a_win_is_that_of_those_who_declared(table: RiichiSitting) -> None:
+    table.declare("south")
+    wrong = RiichiEvent(kind="ron", wins={"north": fu30(1)}, loser="west")
+    assert table.refusal(HandEntered(at=table.wait(), told=wrong)) == "winners_differ"
+
+
+def test_when_nobody_won_each_seat_says_whether_it_is_tenpai_and_riichi_says_so_already(table: RiichiSitting) -> None:
+    table.hold("west")
+    table.draw()
+    assert (table.table.phase, table.session.asking) == (Phase.DECLARED, True)
+    table.press("east", "south", "south", "west")
+    assert table.session.tenpai == {"east", "west"}
+    table.tell("draw")
+    table.record()
+    assert tuple(table.session.state.scores) == (26_500, 23_500, 25_500, 23_500)
+    assert table.session.state.deposits == 1
+
+
+def test_a_nagashi_takes_the_place_of_tenpai(table: RiichiSitting) -> None:
+    table.draw()
+    table.wait()
+    table.tell("draw", nagashi=["south"])
+    table.record()
+    assert tuple(table.session.state.scores) == (21_000, 33_000, 23_000, 23_000)
+
+
+@pytest.mark.parametrize("reason", ["nine_terminals", "four_winds", "four_riichi", "four_kans"])
+def test_a_hand_is_broken_off_after_whoever_has_won_could_press(table: RiichiSitting, reason: str) -> None:
+    table.tell("abort", reason=reason)
+    assert table.table.phase is Phase.CLAIMING
+    table.close_window()
+    table.record()
+    assert (table.session.state.dealer, table.session.state.counters) == (0, 1)
+
+
+def test_who_has_won_comes_before_what_was_said_to_end_the_hand(table: RiichiSitting) -> None:
+    table.press("south")
+    table.tell("abort", reason="four_winds")
+    table.close_window()
+    assert (table.table.phase, table.session.ending) == (Phase.DECLARED, None)
+
+
+def test_a_chombo_pays_a_mangan_the_other_way_round_and_gives_deposits_back(table: RiichiSitting) -> None:
+    table.hold("north")
+    table.tell("chombo", offenders=["south"])
+    table.close_window()
+    table.record()
+    assert tuple(table.session.state.scores) == (29_000, 17_000, 27_000, 27_000)
+
+
+def test_a_declaration_that_is_false_is_a_chombo(table: RiichiSitting) -> None:
+    table.declare("east")
+    table.tell("chombo", offenders=["east"])
+    table.record()
+    assert (tuple(table.session.state.scores), table.session.state.dealer) == ((13_000, 29_000, 29_000, 29_000), 1)
+
+
+def test_a_minor_fault_costs_a_deposit_and_the_hand_goes_on(table: RiichiSitting) -> None:
+    table.tell("minor_fault", offenders=["south"])
+    assert (table.table.phase, table.session.hand, table.session.deposits) == (Phase.PLAYING, 1, 1)
+    assert table.scores == (25_000, 24_000, 25_000, 25_000)
+
+
+def test_the_last_entry_can_be_taken_back_and_the_hand_entered_again(table: RiichiSitting) -> None:
+    table.hold("west")
+    table.ron("south", "west")
+    table.record()
+    table.next_deal()
+    table.take(LastTakenBack(at=table.wait()))
+    assert table.facts[-1] == RiichiTakenBack(round=1, deal=1, entry=1)
+    assert (table.table.phase, table.session.hand, table.session.riichi) == (Phase.PLAYING, 1, ("west",))
+    table.ron("south", "west", 4)
+    table.record()
+    fact = table.facts[-1]
+    assert isinstance(fact, RiichiRecorded)
+    assert (fact.entry, fact.deltas["south"]) == (1, 8700)
+
+
+def test_before_anything_was_recorded_there_is_nothing_to_take_back(table: RiichiSitting) -> None:
+    assert table.refusal(LastTakenBack(at=table.wait())) == "nothing_to_take_back"
+
+
+def test_a_result_that_is_not_accepted_goes_back_to_where_it_came_from(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    table.take(ResultRefused(at=table.wait()))
+    assert (table.table.phase, table.session.pending) == (Phase.DECLARED, None)
+
+
+def test_a_negative_score_ends_the_session_with_places_and_deposits_given_out(table: RiichiSitting) -> None:
+    table.declare("south")
+    table.tell("ron", wins={"south": RiichiWin(yakuman=1)}, loser="west")
+    table.record()
+    table.next_deal()
+    assert table.table.phase is Phase.FINISHED
+    fact = table.facts[-1]
+    assert isinstance(fact, RiichiRecorded)
+    assert (fact.event.kind, fact.entry, fact.standing.over) == ("end", 2, True)
+    assert table.session.settled is not None
+    assert table.session.settled.places == (2, 1, 4, 2)
+
+
+def test_when_the_time_is_up_the_session_ends_between_two_hands(table: RiichiSitting) -> None:
+    assert table.refusal(SessionStopped(at=table.wait())) == "not_now"
+    table.drawn("east")
+    table.record()
+    table.take(SessionStopped(at=table.wait()))
+    assert table.table.phase is Phase.FINISHED
+
+
+def test_an_end_can_be_taken_back(table: RiichiSitting) -> None:
+    table.drawn("east")
+    table.record()
+    table.take(SessionStopped(at=table.wait()))
+    table.take(LastTakenBack(at=table.wait()))
+    assert (table.table.phase, table.session.state.over) == (Phase.RECORDED, False)
+    table.next_deal()
+    assert table.session.hand == 2
+
+
+def test_a_device_without_a_journal_goes_on_where_the_scorer_says_that_the_session_stands(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    table.record()
+    fact = table.facts[-1]
+    assert isinstance(fact, RiichiRecorded)
+    other = RiichiSitting(session_plan(standing=fact.standing))
+    assert (other.session.state, other.session.hand, other.session.recorded) == (table.session.state, 2, 7)
+
+
+def test_a_session_goes_on_with_the_players_under_other_names(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    table.record()
+    had, came = table.session, session_plan()
+    assert came.session is not None
+    named = {seat: structs.replace(one, name=f"{one.name} II") for seat, one in came.session.players.items()}
+    came = structs.replace(came, session=structs.replace(came.session, players=named))
+    table.take(Assigned(at=table.wait(), assignment=came))
+    assert table.session.planned.players == named
+    assert (table.session.entries, table.session.state) == (had.entries, had.state)
+
+
+def test_another_session_waits_until_this_one_is_over(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    table.record()
+    another = Assigned(at=table.wait(), assignment=session_plan(round_=2))
+    assert table.refusal(another) == "plan_rewrites_past"
+    table.take(SessionStopped(at=table.wait()))
+    table.take(another)
+    assert (table.table.phase, table.session.hand) == (Phase.CONFIRMING, 1)
+
+
+def test_the_same_session_planned_again_changes_nothing(table: RiichiSitting) -> None:
+    table.ron("south", "west")
+    table.record()
+    before = table.session
+    standing = msgspec.structs.replace(session_plan(), seq=9)
+    table.take(Assigned(at=table.wait(), assignment=standing))
+    assert (table.session, table.table.phase) == (before, Phase.RECORDED)
+
+
+def test_after_a_riichi_session_a_table_can_have_plays_with_carriers(table: RiichiSitting) -> None:
+    table.drawn()
+    table.record()
+    table.take(SessionStopped(at=table.wait()))
+    table.take(Assigned(at=table.wait(), assignment=plan()))
+    assert (table.table.phase, table.table.session) == (Phase.RESTORING, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (session_plan(profile="riichi-nowhere"), "unknown_profile"),
+        (session_plan(rules="id = 3"), "bad_profile"),
+    ],
+)
+def test_a_session_by_rules_that_nobody_knows_is_refused(given: object, code: str) -> None:
+    sitting = RiichiSitting.__new__(RiichiSitting)
+    sitting.table = Table()
+    assert sitting.refusal(Assigned(at=1, assignment=given)) == code  # type: ignore[arg-type]  # a plan
+
+
+def test_a_table_without_a_session_takes_none_of_its_events() -> None:
+    table = Table()
+    sitting = RiichiSitting.__new__(RiichiSitting)
+    sitting.table = table
+    for event in (LastTakenBack(at=1), SessionStopped(at=1), DepositLaid(at=1, seat="east", laid=True)):
+        assert sitting.refusal(event) == "not_now"
+
+
+def test_a_restart_in_the_middle_of_a_hand_keeps_all(table: RiichiSitting) -> None:
+    table.hold("west")
+    table.take(ButtonPressed(at=table.wait(), seat="south"))
+    before = table.session
+    table.take(Restarted(at=table.wait(), same_clock=True))
+    assert (table.session, table.table.phase) == (before, Phase.CLAIMING)
+
+
+def test_wrong_pins_stay_counted_and_the_arbiter_here_through_hands_take_backs_and_sessions(
+    table: RiichiSitting,
+) -> None:
+    table.admit()
+    for _ in range(4):
+        table.take(PinRefused(at=table.wait()))
+    locked = kept_of(table)
+    table.ron("south", "west")
+    table.record()
+    table.next_deal()
+    assert (table.session.hand, kept_of(table)) == (2, locked)
+    table.take(LastTakenBack(at=table.wait()))
+    assert (table.session.hand, kept_of(table)) == (1, locked)
+    table.ron("south", "west")
+    table.record()
+    table.take(SessionStopped(at=table.wait()))
+    table.take(Assigned(at=table.wait(), assignment=session_plan(round_=2)))
+    assert (table.table.phase, kept_of(table)) == (Phase.CONFIRMING, locked)
+
+
+def kept_of(table: RiichiSitting) -> tuple[str | None, int, int]:
+    """Give what is known of the arbiter and the PIN."""
+    return table.table.arbiter, table.table.pins_wrong, table.table.pin_wrong_at
+
+
+AT = 10**12
+OF_DUPLICATE: tuple[Event, ...] = (
+    SeatsSwapped(at=AT, one="east", other="south", reason="why"),
+    FalseHuRuled(at=AT, seat="south", imp=4, reason="why"),
+    ValueEntered(at=AT, win="self_drawn", winners={"south": 8}),
+    Reopened(at=AT, reason="why"),
+    DeclarationsCorrected(at=AT, seats=("east",), reason="why"),
+    PlayVoided(at=AT, reason="why"),
+    PlayAdjusted(at=AT, at_fault=(), reason="why"),
+)
+
+
+@pytest.mark.parametrize("phase", [Phase.CONFIRMING, Phase.PLAYING, Phase.DECLARED, Phase.ACCEPTING, Phase.RECORDED])
+@pytest.mark.parametrize("event", OF_DUPLICATE, ids=lambda event: type(event).__name__)
+def test_what_is_ruled_on_a_duplicate_play_is_refused_in_a_session_and_loses_no_hand(
+    event: Event, phase: Phase
+) -> None:
+    table = riichi_in(phase)
+    table.admit()
+    assert table.refusal(event) == "not_now"
+
+
+seats = st.sampled_from(SEATS)
+hands = st.one_of(
+    st.tuples(st.just("ron"), seats, seats, st.integers(1, 13)),
+    st.tuples(st.just("tsumo"), seats, seats, st.integers(1, 13)),
+    st.tuples(st.just("draw"), seats, seats, st.just(0)),
+    st.tuples(st.just("chombo"), seats, seats, st.just(0)),
+    st.tuples(st.just("minor_fault"), seats, seats, st.just(0)),
+)
+
+
+def played(table: RiichiSitting, how: str, seat: Seat, other: Seat, han: int) -> None:
+    """Play one hand so, and go on."""
+    if how == "ron" and seat != other:
+        table.ron(seat, other, han)
+    elif how == "tsumo":
+        table.declare(seat)
+        table.tell("tsumo", wins={seat: fu30(han)})
+    elif how == "chombo":
+        table.tell("chombo", offenders=[seat])
+        table.close_window()
+    elif how == "minor_fault":
+        table.tell("minor_fault", offenders=[seat])
+        return
+    else:
+        table.drawn(*{seat, other})
+    table.record()
+    if not table.session.state.over:
+        table.next_deal()
+
+
+@COSTLY
+@given(st.lists(hands, min_size=1, max_size=4))
+def test_what_is_told_is_what_the_rules_reckon_and_replaying_the_events_gives_the_same_table(
+    steps: list[tuple[str, Seat, Seat, int]],
+) -> None:
+    table = RiichiSitting()
+    table.begin()
+    for step in steps:
+        if table.table.phase is Phase.PLAYING:
+            played(table, *step)
+    state = begin_session(table.session.profile)
+    for fact in table.facts:
+        if isinstance(fact, RiichiRecorded):
+            settled = settle_event(state, event_from_message(fact.event), table.session.profile)
+            assert tuple(fact.deltas.values()) == settled.deltas
+            state = settled.state
+    assert state == table.session.state
+    again = Table()
+    for event in table.events:
+        again, _ = handle(again, event)
+    assert again == table.table

@@ -1,0 +1,143 @@
+"""A card without room ends no play silently: the table says so, loses nothing, and goes on when there is room."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from broker.protocol import Seat, Served
+from firmware.reports import Pressed, Released
+from kiosk.errors import JournalFull
+from kiosk.journal import TableJournal
+from kiosk.table import CallToggled, ClaimWindowElapsed, Phase
+from tests.kiosk.journals import OURS, receipt
+from tests.kiosk.standing import Standing, standing
+from tests.kiosk.tables import EVENT, MS, TABLE, S
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Standing]:
+    with standing(tmp_path) as made:
+        yield made
+
+
+def fill(table: Standing) -> None:
+    """Let the file grow no more, as on a disk that is full, and use up what is left in it."""
+    store = table.journal._store
+    (pages,) = store.execute("PRAGMA page_count").fetchone()
+    store.execute(f"PRAGMA max_page_count={pages}")
+    while (
+        table.program._apply(called := CallToggled(at=table.time.wait(MS), open=not table.program.state.calling))
+        is None
+    ):
+        pass
+    assert table.program._apply(called) == "journal_full"
+    with suppress(JournalFull):  # what is smaller than a call may have had room still
+        while True:
+            table.journal.record(ClaimWindowElapsed(at=1), (), wall=1)
+
+
+def make_room(table: Standing) -> None:
+    table.journal._store.execute("PRAGMA max_page_count=1000000")
+
+
+def noticed(table: Standing) -> tuple[str, ...]:
+    """Let the table look at its card, which it does by the clock."""
+    table.pass_time(31 * S)
+    return table.program.shown().line.health
+
+
+def tap(table: Standing, seat: Seat) -> int:
+    """Press and let go; give when."""
+    edge = table.time.wait(10 * MS)
+    table.program.tell(Pressed(seat, edge))
+    table.program.tell(Released(seat, edge + 5 * MS))
+    table.program.step(timeout=0)
+    return edge
+
+
+def test_presses_that_could_not_be_written_count_by_their_edges_when_there_is_room(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    table.time.wait()
+    fill(table)
+    edges = [(seat, tap(table, seat)) for seat in ("west", "north")]
+    assert (table.is_in(Phase.PLAYING), table.program.state.declarations) == (True, ())
+    assert noticed(table) == ("disk: journal_full",)
+    make_room(table)
+    table.pass_time(1 * S)
+    assert [(one.seat, one.at) for one in table.program.state.declarations] == edges
+    assert (table.is_in(Phase.DECLARED), table.program.shown().line.health) == (True, ())
+
+
+def serves(table: Standing, device: str) -> None:
+    """Let the scorer say which device serves the table."""
+    table.program._served_came(Served(id="served-00000001", event=EVENT, seq=1, table=TABLE, device=device))
+
+
+def test_presses_that_wait_for_room_outlast_another_devices_turn(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    table.time.wait()
+    fill(table)
+    edges = [(seat, tap(table, seat)) for seat in ("west", "north")]
+    serves(table, "kiosk-other-1")
+    make_room(table)
+    noticed(table)
+    assert table.is_in(Phase.PLAYING)
+    serves(table, table.journal.device)
+    table.pass_time(31 * S)
+    assert [(one.seat, one.at) for one in table.program.state.declarations] == edges
+
+
+def test_what_can_be_done_again_is_refused_and_no_receipt_ends_the_kiosk(table: Standing) -> None:
+    table.come_to(Phase.RECORDED)
+    fill(table)
+    table.type("enter")
+    assert (table.is_in(Phase.RECORDED), table.program.shown().problem) == (True, "journal_full")
+    sent = table.journal.unsent()
+    table.program._uplink.settle(receipt(taken={one.seq: one.id for one in sent}))
+    table.program._uplink.reconnected(table.time.now)
+    make_room(table)
+    table.type("enter")
+    assert table.phase is Phase.RESTORING
+    table.program._uplink.settle(receipt(taken={one.seq: one.id for one in sent}))
+    assert table.journal.unsent() == ()
+
+
+def test_what_is_said_of_the_card_tells_of_no_press(table: Standing, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Looked at by the clock alone: the same is seen whether or not somebody has pressed."""
+    seen = []
+    with standing(tmp_path_factory.mktemp("other")) as other:
+        for one, pressing in ((table, True), (other, False)):
+            one.come_to(Phase.PLAYING)
+            fill(one)
+            one.pass_time(31 * S)
+            before = one.program.shown()
+            if pressing:
+                tap(one, "south")
+            else:
+                one.time.wait(10 * MS)
+            seen.append((before, one.program.shown()))
+    assert seen[0] == seen[1]
+    assert seen[0][0] == seen[0][1]
+
+
+def test_a_kiosk_that_starts_on_a_full_card_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(_: object, __: str, ___: str) -> None:
+        raise filled()
+
+    monkeypatch.setattr(TableJournal, "_tell", no_room)
+    with pytest.raises(JournalFull):
+        TableJournal(tmp_path / "table.sqlite", OURS)
+
+
+def filled() -> sqlite3.OperationalError:
+    """Give what SQLite says where a file can grow no more."""
+    store = sqlite3.connect(":memory:")
+    store.execute("PRAGMA max_page_count=1")
+    try:
+        store.execute("CREATE TABLE one (x)")
+    except sqlite3.OperationalError as error:
+        return error
+    raise AssertionError("there was room")

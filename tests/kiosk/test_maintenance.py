@@ -1,0 +1,142 @@
+"""Another device takes a table over with the dead one's card."""
+
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from broker.protocol import LogMessage
+from kiosk.config import PinFile
+from kiosk.errors import JournalBroken, JournalInUse
+from kiosk.journal import JournalOwner, TableJournal
+from kiosk.maintenance import Takeover, find_journal, table, take_over_journal
+from kiosk.table import Assigned, CallToggled, Phase
+from tests.kiosk.journals import OURS, core, played, receipt
+from tests.kiosk.standing import CONFIG
+from tests.kiosk.tables import EVENT, TABLE, S, plan, play, sitting_in
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    """Give the journal of a device that died while a hand value was being entered."""
+    path = tmp_path / "card" / "table.sqlite"
+    with closing(TableJournal(path, OURS)) as journal:
+        lived = core(journal)
+        for event in sitting_in(Phase.DECLARED).events:
+            lived.apply(event)
+    return path
+
+
+def test_a_new_device_goes_on_where_the_dead_one_stood(card: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own" / "table.sqlite"
+    assert take_over_journal(card, own, OURS) == Takeover(whole=True, facts=4)
+    assert played(own) == played(card)
+
+
+def test_times_of_the_dead_device_are_of_another_clock(card: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own" / "table.sqlite"
+    take_over_journal(card, own, OURS)
+    with closing(TableJournal(own, OURS)) as journal:
+        assert not journal.same_boot
+
+
+def called(journal: TableJournal, times: int) -> list[LogMessage]:
+    """Let a table begin, and call the arbiter or take it back so many times; give what is told."""
+    table = core(journal)
+    table.apply(Assigned(at=S, assignment=plan(play(1))))
+    toggled = (CallToggled(at=2 * S + at, open=at % 2 == 0) for at in range(times))
+    return [message for event in toggled for message in table.apply(event)]
+
+
+def test_what_was_written_last_lies_in_the_log_and_comes_too(tmp_path: Path) -> None:
+    """A device that lost its power has not closed its journal."""
+    own = tmp_path / "own" / "table.sqlite"
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as dying:
+        called(dying, 3)
+        assert take_over_journal(tmp_path / "table.sqlite", own, OURS).facts == 3
+
+
+def test_a_device_that_has_begun_gets_what_the_dead_one_had_to_send_once(tmp_path: Path) -> None:
+    own, card = tmp_path / "own" / "table.sqlite", tmp_path / "table.sqlite"
+    with closing(TableJournal(card, OURS)) as dead:
+        sent = called(dead, 5)
+        dead.settle(receipt(taken={one.seq: one.id for one in (*sent[:2], sent[3])}, upto=4, gaps=(3,)))
+    with closing(TableJournal(own, OURS)) as journal:
+        journal.settle(receipt(upto=4, gaps=(3,)))
+        (ours,) = called(journal, 1)
+    assert [take_over_journal(card, own, OURS) for _ in range(2)] == [
+        Takeover(whole=False, facts=facts) for facts in (2, 0)
+    ]
+    with closing(TableJournal(own, OURS)) as journal:
+        waiting = [(one.seq, one.id) for one in journal.unsent()]
+    assert waiting == [(3, sent[2].id), (5, ours.id), (6, sent[4].id)]
+
+
+@pytest.mark.parametrize("other", [JournalOwner("another-cup", TABLE), JournalOwner(EVENT, TABLE + 1)])
+def test_the_card_of_another_table_or_event_is_refused_and_nothing_is_changed(
+    card: Path, tmp_path: Path, other: JournalOwner
+) -> None:
+    own = tmp_path / "own" / "table.sqlite"
+    with pytest.raises(JournalBroken):
+        take_over_journal(card, own, other)
+    assert not own.exists()
+
+
+@pytest.mark.parametrize("damage", ["none", "empty", "text", "page"])
+def test_a_card_that_cannot_be_read_is_refused_and_nothing_is_changed(card: Path, tmp_path: Path, damage: str) -> None:
+    own, content = tmp_path / "own" / "table.sqlite", card.read_bytes()
+    spoilt = {"empty": b"", "text": b"no journal" * 999, "page": content[:4096] + b"\xff" * (len(content) - 4096)}
+    card.unlink()
+    if damage in spoilt:
+        card.write_bytes(spoilt[damage])
+    with pytest.raises(JournalBroken):
+        take_over_journal(card, own, OURS)
+    assert not own.exists()
+
+
+def test_nothing_is_taken_over_under_a_kiosk_that_runs(card: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own" / "table.sqlite"
+    with closing(TableJournal(own, OURS)), pytest.raises(JournalInUse):
+        take_over_journal(card, own, OURS)
+
+
+def test_the_commands_set_a_pin_and_take_a_card_over(card: Path, tmp_path: Path) -> None:
+    config = tmp_path / "table.toml"
+    config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
+    run = CliRunner().invoke
+    assert run(table, ["pin", str(config)], input="2468\n2468\n").exit_code == 0
+    assert PinFile(tmp_path / "arbiter-pin").right("2468")
+    assert "arbiter-pin" not in run(table, ["pin", str(config), "--pin", "1"]).stdout
+    answer = run(table, ["import", str(config), str(card)])
+    assert answer.output == "This device goes on where the dead one stood; 4 facts will be sent.\n"
+    assert (tmp_path / "own" / "table.sqlite").stat().st_mode & 0o077 == 0
+    refused = run(table, ["import", str(config), str(config)])
+    assert (refused.exit_code, refused.stderr.split(": ")[1]) == (1, "journal_broken")
+
+
+def test_the_newest_journal_of_the_table_is_found_wherever_it_lies_on_a_card(card: Path, tmp_path: Path) -> None:
+    stick = tmp_path / "stick"
+    for place, whose in (
+        ("a", JournalOwner("another-cup", TABLE)),
+        ("b", JournalOwner(EVENT, TABLE + 1)),
+        ("c/old", OURS),
+    ):
+        TableJournal(stick / place / "table.sqlite", whose).close()
+    for log, at in (("table.sqlite", 1), ("table.sqlite-wal", 2)):
+        if (stick / "c" / "old" / log).exists():
+            os.utime(stick / "c" / "old" / log, (at, at))
+    (stick / "d").mkdir()
+    (stick / "d" / "table.sqlite").write_text("no journal", encoding="utf-8")
+    newest = stick / "home" / "homologue" / "table-3"
+    newest.mkdir(parents=True)
+    shutil.copy(card, newest)
+    assert find_journal(stick, OURS) == newest / "table.sqlite"
+    config = tmp_path / "table.toml"
+    config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
+    answer = CliRunner().invoke(table, ["import", str(config), str(stick)])
+    assert answer.output == "This device goes on where the dead one stood; 4 facts will be sent.\n"
+    with pytest.raises(JournalBroken):
+        find_journal(stick, JournalOwner(EVENT, 99))

@@ -1,0 +1,290 @@
+"""What staff work with while walls are restored: heap, scans, rows by hand, and who may vouch for a tray."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.protocol import SEATS, CarrierCode, Restored, Seat
+from firmware.reports import NotScanned, Scanned
+from kiosk.camera.observations import CameraHealth, SeenTile, TableObservation
+from kiosk.restoring import (
+    Heap,
+    ScanAnswer,
+    ScannedSheet,
+    Scans,
+    TrayRun,
+    restoring_from_draft,
+    sorting_stage,
+    unseen_serials,
+    with_serial,
+    with_tiles_in_view,
+    with_unreadable,
+)
+from kiosk.table import PLACES, Phase, TilePlace, TrayChecked, place_by_serial
+from tests.kiosk.standing import Standing, standing
+from tests.kiosk.table.carriers import DEAL
+from tests.kiosk.tables import EVENT, play, right, strange, swapped
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Standing]:
+    with standing(tmp_path) as made:
+        yield made.come_to(Phase.RESTORING)
+
+
+def scan(table: Standing, *serials: int, set_text: str = "01") -> None:
+    for serial in serials:
+        table.program.tell(Scanned(serial, set_text, table.time.wait()))
+    table.program.step(timeout=0)
+
+
+def sheet_on(table: Standing) -> ScannedSheet | None:
+    bench = table.program.shown().bench
+    assert bench is not None
+    return bench.sheet
+
+
+def answer(table: Standing) -> tuple[int | None, str | None]:
+    bench = table.program.shown().bench
+    assert bench is not None
+    assert bench.scans.answer is not None
+    return bench.scans.answer.serial, bench.scans.answer.code
+
+
+def restored(table: Standing) -> list[Restored]:
+    return [message.fact for message in table.journal.unsent() if isinstance(message.fact, Restored)]
+
+
+def break_camera(table: Standing) -> None:
+    table.program.seen(CameraHealth("camera_unplugged"))
+    table.program.step(timeout=0)
+
+
+def test_a_deal_that_was_scanned_tray_by_tray_in_order_is_verified_by_the_scanner(table: Standing) -> None:
+    for seat in SEATS:
+        scan(table, *(serial for row in play(1).order[seat] for serial in row))
+    assert [(fact.verified, fact.by) for fact in restored(table)] == [(True, "scanner")]
+
+
+def test_a_scan_out_of_order_verifies_nothing_and_is_answered(table: Standing) -> None:
+    scan(table, *(serial for seat in SEATS for row in reversed(play(1).order[seat]) for serial in row))
+    assert table.phase is Phase.RESTORING
+    assert answer(table) == (play(1).order["north"][0][-1], None)
+
+
+def test_strange_scans_are_answered_and_change_nothing(table: Standing) -> None:
+    before = table.happened()
+    scan(table, 7, set_text="09")
+    assert answer(table) == (7, "scan_foreign_set")
+    table.program.tell(NotScanned("scan_unknown", "4006381333931", 1))
+    table.program.step(timeout=0)
+    assert answer(table) == (None, "scan_unknown")
+    assert table.happened() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "sheet"),
+    [
+        (f"homologue:deal:{EVENT}:1", ScannedSheet(1)),
+        (f"]Q1homologue:deal:{EVENT}:7", ScannedSheet(7)),
+        ("homologue:deal:spring-open:1", ScannedSheet(None)),
+    ],
+)
+def test_the_sheet_of_a_carrier_that_is_scanned_says_whose_it_is_and_a_tray_takes_its_place(
+    table: Standing, text: str, sheet: ScannedSheet
+) -> None:
+    before = table.happened()
+    table.program.tell(NotScanned("scan_unknown", text, 1))
+    table.program.step(timeout=0)
+    assert (sheet_on(table), table.happened()) == (sheet, before)
+    table.program.seen(right(play(1), "east", table.time.wait()))
+    table.program.step(timeout=0)
+    assert sheet_on(table) is None
+
+
+def test_a_sheet_under_the_camera_is_answered_once_and_stays_while_it_hides_the_trays(table: Standing) -> None:
+    lying = TableObservation(sheet=CarrierCode(EVENT, 9))
+    table.program.seen(lying)
+    (first, *_), *_ = play(1).order["east"]
+    rows = ((first, *(None,) * 12), (None,) * 11, (None,) * 10)
+    table.program.seen(TrayChecked(at=table.time.wait(), seat="east", rows=rows))
+    table.program.step(timeout=0)
+    assert sheet_on(table) == ScannedSheet(9)
+    table.type("back")
+    table.program.seen(replace(lying, covered=1))
+    table.program.step(timeout=0)
+    assert sheet_on(table) is None
+
+
+def test_the_sheet_that_was_shown_is_shown_still_after_a_power_cut(table: Standing) -> None:
+    table.program.tell(NotScanned("scan_unknown", f"homologue:deal:{EVENT}:7", 1))
+    table.program.step(timeout=0)
+    assert restoring_from_draft(table.journal.bench, table.program.state.play).sheet == ScannedSheet(7)
+
+
+def test_tiles_of_a_strange_carrier_are_laid_as_this_deal_when_staff_say_so(table: Standing) -> None:
+    table.program.seen(strange(play(1), "east", table.time.wait()))
+    table.program.step(timeout=0)
+    assert table.program.state.work.left == 0
+    table.type("enter")
+    assert table.program.state.work.left > 0
+
+
+def test_a_scan_in_a_play_shows_nothing(table: Standing) -> None:
+    table.come_to(Phase.PLAYING)
+    before = table.program.shown()
+    scan(table, 7)
+    assert (table.phase, table.program.shown()) == (Phase.PLAYING, before)
+
+
+def test_nobody_vouches_for_a_tray_that_the_camera_can_read(table: Standing) -> None:
+    table.type("h", "1", "2", "3")
+    assert table.program.shown().problem == "camera_reads"
+    assert table.program.state.work.rows == frozenset()
+
+
+def test_without_a_camera_rows_are_ticked_and_the_play_is_told_as_not_verified(table: Standing) -> None:
+    break_camera(table)
+    table.type("h", *("1", "2", "3") * 4)
+    assert [(fact.verified, fact.by) for fact in restored(table)] == [(False, "hand")]
+    assert table.phase is Phase.SEATING
+
+
+def test_ticks_are_taken_back_one_by_one_from_the_last(table: Standing) -> None:
+    break_camera(table)
+    table.type("h", "1", "2", "3", "2")
+    assert table.program.state.work.rows == {("east", 0), ("east", 1), ("east", 2), ("south", 1)}
+    table.type("back", "back")
+    assert table.program.state.work.rows == {("east", 0), ("east", 1)}
+    table.type("1")
+    assert table.program.state.work.rows == {("east", 1)}
+
+
+def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing) -> None:
+    table.program.seen(TableObservation(in_view=(SeenTile(7), SeenTile(8))))
+    table.program.step(timeout=0)
+    bench = table.program.shown().bench
+    assert bench is not None
+    assert bench.heap.seen == {7, 8}
+    table.come_to(Phase.PLAYING)
+    table.time.wait()
+    table.type("d")
+    table.pass_time(9_000_000_000)
+    table.press(*SEATS)
+    table.type("enter")
+    fresh = table.program.shown().bench
+    assert fresh is not None
+    assert (table.phase, fresh.heap.seen) == (Phase.RESTORING, frozenset())
+
+
+def test_a_tray_under_the_camera_takes_the_screen_back_from_a_scan(table: Standing) -> None:
+    scan(table, 7)
+    table.program.seen(swapped(play(1), "east", table.time.wait()))
+    table.program.step(timeout=0)
+    shown = table.program.shown()
+    assert shown.bench is not None
+    assert shown.bench.showing == "camera"
+
+
+def test_after_a_power_cut_ticks_and_trays_are_as_they_were(tmp_path: Path) -> None:
+    with standing(tmp_path) as table:
+        table.come_to(Phase.RESTORING)
+        table.program.seen(right(play(1), "south", table.time.wait()))
+        table.program.step(timeout=0)
+        break_camera(table)
+        table.type("h", "1")
+        before = table.program.state.work
+    with standing(tmp_path) as again:
+        assert again.program.state.work == before
+
+
+PLAY = play(1)
+
+
+def tray(seat: Seat) -> list[int]:
+    return [DEAL[place] for place in PLACES if place.seat == seat]
+
+
+def scanned(*serials: int, scans: Scans | None = None, set_text: str | None = "01") -> Scans:
+    scans = scans or Scans()
+    for serial in serials:
+        scans = with_serial(scans, PLAY, serial, set_text)
+    return scans
+
+
+def test_a_scan_is_answered_with_where_the_tile_goes() -> None:
+    place = TilePlace("west", 1, 4)
+    assert scanned(DEAL[place]).answer == ScanAnswer(DEAL[place], place)
+
+
+def test_a_tile_that_is_scanned_twice_is_answered_alike_and_marked() -> None:
+    place = TilePlace("west", 1, 4)
+    scans = scanned(DEAL[place], DEAL[place])
+    assert (scans.answer, scans.seen) == (ScanAnswer(DEAL[place], place, again=True), frozenset({DEAL[place]}))
+
+
+def test_a_tile_of_another_set_goes_nowhere() -> None:
+    assert scanned(5, set_text="02").answer == ScanAnswer(5, code="scan_foreign_set", text="02")
+    lettered = scanned(5, set_text="C")
+    assert (lettered.answer and lettered.answer.code, lettered.letter) == (None, "C")
+    assert scanned(6, scans=lettered, set_text="D").answer == ScanAnswer(6, code="scan_foreign_set", text="D")
+
+
+def test_what_is_no_tile_is_answered_with_its_code_and_loses_nothing() -> None:
+    before = scanned(*tray("south")[:5])
+    after = with_unreadable(before, "scan_unknown", "4006381333931")
+    assert after.answer == ScanAnswer(code="scan_unknown", text="4006381333931")
+    assert (after.run, after.seen) == (before.run, before.seen)
+
+
+@given(st.sampled_from(SEATS), st.lists(st.integers(0, 33), max_size=6))
+def test_a_tray_is_complete_when_all_its_places_were_scanned_in_order_whatever_came_between(
+    seat: Seat, strays: list[int]
+) -> None:
+    others, scans = [DEAL[TilePlace(other, 1, 3)] for other in SEATS if other != seat], Scans()
+    for at, serial in enumerate(tray(seat)):
+        assert scans.complete is None
+        if at > 1 and at in strays:
+            scans = scanned(others[at % 3], scans=scans)
+            assert scans.answer is not None
+            assert scans.answer.astray == [place for place in PLACES if place.seat == seat][at]
+        scans = scanned(serial, scans=scans)
+        scans = scanned(serial, scans=scans)
+    assert scans.complete == seat
+
+
+def test_two_tiles_that_have_changed_places_never_make_a_tray_complete() -> None:
+    one, two, three, four, *rest = tray("east")
+    scans = scanned(one, two, four, three, *rest)
+    assert (scans.complete, scans.run) == (None, TrayRun("east", 3))
+
+
+HOMES = place_by_serial(DEAL)
+
+
+def of(seat: str, count: int) -> list[int]:
+    return [DEAL[place] for place in PLACES if place.seat == seat][:count]
+
+
+def test_what_was_seen_once_counts_also_when_it_is_out_of_view() -> None:
+    heap = with_tiles_in_view(with_tiles_in_view(Heap(), [SeenTile(7), SeenTile(8)]), [SeenTile(9)])
+    assert heap.seen == {7, 8, 9}
+    assert unseen_serials(heap, laid=range(10, 130)) == (1, 2, 3, 4, 5, 6, *range(130, 137))
+
+
+def test_faces_strange_tiles_and_backs_that_are_not_read_are_counted_and_not_seen() -> None:
+    heap = with_tiles_in_view(
+        Heap(), [SeenTile(None, face_up=True), SeenTile(5, foreign=True), SeenTile(None), SeenTile(None)]
+    )
+    assert (heap.seen, heap.count(face_up=True), heap.count(foreign=True), heap.unread) == (frozenset(), 1, 1, 2)
+
+
+def test_staff_sort_by_seat_until_nearly_all_in_view_are_of_one_seat() -> None:
+    assert sorting_stage([*of("east", 10), *of("south", 10)], HOMES) == ("seat", None)
+    assert sorting_stage([*of("east", 2), *of("south", 8)], HOMES) == ("place", "south")
+    assert sorting_stage([*of("east", 3), *of("south", 8)], HOMES) == ("seat", None)
+    assert sorting_stage(of("east", 4), HOMES) == ("seat", None)

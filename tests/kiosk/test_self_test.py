@@ -1,0 +1,195 @@
+"""The self-test, step by step: what devices tell, what staff say, and what is wrong."""
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.protocol import SEATS
+from firmware.presses import MS, TooShort
+from firmware.reports import Health, NotScanned, Pressed, Report, Scanned, Seat
+from kiosk.camera.observations import PictureObservation
+from kiosk.self_test import HardwareFinding, SelfTestOutcome, SelfTestRun
+
+TILE = Scanned(117, "02", 1)
+
+
+def walking(*, scanner: bool = True, hides: bool = False) -> SelfTestRun:
+    return SelfTestRun(0, scanner=scanner, hides=hides)
+
+
+def pressed(walk: SelfTestRun, *seats: Seat) -> SelfTestRun:
+    for seat in seats:
+        walk.take(Pressed(seat, 1), 1)
+    return walk
+
+
+def typed(walk: SelfTestRun, *keys: str) -> SelfTestOutcome | None:
+    over = None
+    for key in keys:
+        assert over is None
+        over = walk.key(key, 1)
+    return over
+
+
+def said(walk: SelfTestRun) -> str | None:
+    """Give what the buttons are said to have told last."""
+    return walk.seen.remark.said if walk.seen.remark else None
+
+
+def ended(walk: SelfTestRun, others: Iterable[HardwareFinding] = ()) -> SelfTestOutcome:
+    """Come to the end of a walk that is at its last step."""
+    walk.know(others)
+    over = typed(walk, "enter")
+    assert over is not None
+    return over
+
+
+def test_each_seat_in_turn_is_asked_and_shown_as_it_comes() -> None:
+    walk = walking()
+    for at, seat in enumerate(SEATS):
+        assert (walk.seen.step, walk.seen.asked, walk.seen.right) == ("buttons", seat, frozenset(SEATS[:at]))
+        pressed(walk, seat)
+    assert (walk.seen.step, walk.seen.asked, walk.seen.wrong) == ("scanner", None, frozenset())
+
+
+def test_all_that_works_passes() -> None:
+    walk = pressed(walking(), *SEATS)
+    walk.take(TILE, 1)
+    assert typed(walk, "n", "enter") is None
+    assert ended(walk) == SelfTestOutcome("passed", ())
+
+
+def test_without_a_scanner_there_is_no_scan() -> None:
+    walk = pressed(walking(scanner=False), *SEATS)
+    assert (walk.seen.step, walk.seen.scanner) == ("camera", False)
+
+
+def test_a_button_that_does_not_come_is_given_up_and_named() -> None:
+    walk = pressed(walking(scanner=False), "east")
+    typed(walk, "x")
+    assert (walk.seen.asked, walk.seen.wrong) == ("west", frozenset({"south"}))
+    pressed(walk, "west", "north")
+    typed(walk, "enter")
+    assert ended(walk) == SelfTestOutcome("failed", (HardwareFinding("button-south", "button_silent"),))
+
+
+def test_exchanged_plugs_are_told_from_a_button_that_is_dead() -> None:
+    walk = pressed(walking(scanner=False), "east", "west")
+    assert (walk.seen.asked, walk.seen.remark and walk.seen.remark.other) == ("south", "west")
+    typed(walk, "x", "x")
+    pressed(walk, "north")
+    typed(walk, "enter")
+    assert ended(walk).found == (
+        HardwareFinding("button-south", "button_exchanged"),
+        HardwareFinding("button-west", "button_silent"),
+    )
+
+
+def test_who_pressed_the_wrong_button_can_still_press_the_right_one() -> None:
+    walk = pressed(walking(scanner=False), "north", *SEATS)
+    assert walk.seen.remark is None
+    typed(walk, "enter")
+    assert ended(walk) == SelfTestOutcome("passed", ())
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [(TooShort("west", 1, MS), "too_short"), (Health("button-west", "button_stuck"), "ill")],
+    ids=["too short", "stuck"],
+)
+def test_a_contact_that_is_not_well_is_named_as_it_comes(told: Report | TooShort, said: str) -> None:
+    walk = walking()
+    walk.take(told, 1)
+    assert walk.seen.remark is not None
+    assert (walk.seen.remark.said, walk.seen.remark.other) == (said, "west")
+
+
+@pytest.mark.parametrize(
+    ("keys", "code"), [("y", "scanner_beeps"), ("x", "scanner_silent")], ids=["it beeps", "it reads nothing"]
+)
+def test_a_scanner_must_read_and_be_silent(keys: str, code: str) -> None:
+    walk = pressed(walking(), *SEATS)
+    assert typed(walk, "y", "n") is None  # nothing was scanned yet
+    assert walk.seen.step == "scanner"
+    walk.take(TILE if keys == "y" else NotScanned("scan_garbled", "?", 1), 1)
+    typed(walk, keys, "enter")
+    assert ended(walk).found == (HardwareFinding("scanner", code),)
+
+
+def test_the_picture_is_judged_by_who_sees_it() -> None:
+    walk = pressed(walking(scanner=False), *SEATS)
+    walk.saw(PictureObservation(wrong=("camera_dark",)))
+    assert walk.seen.picture.wrong == ("camera_dark",)
+    typed(walk, "x")
+    assert ended(walk).found == (HardwareFinding("camera", "picture_wrong"),)
+
+
+def test_what_the_device_knows_is_found_too_and_once() -> None:
+    walk = pressed(walking(scanner=False), *SEATS)
+    typed(walk, "enter")
+    known = HardwareFinding("camera", "camera_unplugged")
+    assert ended(walk, [known, known]) == SelfTestOutcome("failed", (known,))
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_it_is_skipped_at_any_step_and_what_was_found_is_kept(steps: int) -> None:
+    walk = pressed(walking(), *SEATS[:3])
+    assert typed(walk, *("x",) * steps) is None
+    over = typed(walk, "q")
+    assert over is not None
+    found = ("button-north", "button_silent"), ("scanner", "scanner_silent"), ("camera", "picture_wrong")
+    assert over == SelfTestOutcome("skipped", tuple(HardwareFinding(*one) for one in found[:steps]))
+
+
+def test_again_begins_anew() -> None:
+    walk = pressed(walking(scanner=False), "east", "west")
+    typed(walk, "x", "r")
+    assert walk.seen == walking(scanner=False).seen
+    pressed(walk, *SEATS)
+    typed(walk, "enter")
+    assert ended(walk) == SelfTestOutcome("passed", ())
+
+
+def test_in_a_paused_play_a_contact_is_told_of_only_after_a_press_for_the_test() -> None:
+    """Else it would tell who has a finger down in a claim window that stands still."""
+    stuck = Health("button-west", "button_stuck")
+    walk = walking(scanner=False, hides=True)
+    walk.take(stuck, 1)
+    walk.take(TooShort("west", 1, MS), 1)
+    assert said(walk) is None
+    pressed(walk, *SEATS[:3])
+    walk.take(stuck, 1)
+    assert said(walk) == "ill"
+    pressed(walk, "north")
+    typed(walk, "enter")
+    assert ended(
+        walk, [HardwareFinding("contact-east", "button_chatters"), HardwareFinding("camera", "camera_dark")]
+    ).found == (HardwareFinding("camera", "camera_dark"),)
+
+
+told = st.one_of(
+    st.builds(Pressed, st.sampled_from(SEATS), st.just(1)),
+    st.builds(TooShort, st.sampled_from(SEATS), st.just(1), st.integers(0, 3 * MS)),
+    st.builds(Health, st.sampled_from(["button-east", "buttons", "camera"]), st.sampled_from([None, "button_stuck"])),
+    st.just(TILE),
+    st.sampled_from(["x", "y", "n", "enter", "r", "c", "1"]),
+)
+
+
+@given(st.lists(told, max_size=40))
+def test_whatever_is_told_it_passes_only_if_all_four_buttons_came_and_nothing_was_found(
+    steps: list[Report | TooShort | str],
+) -> None:
+    walk, over = walking(), None
+    for one in steps:
+        if isinstance(one, str):
+            over = walk.key(one, 1)
+        else:
+            walk.take(one, 1)
+        if over is not None:
+            assert walk.seen.step == "found"
+            assert (over.verdict == "passed") == (walk.seen.right == frozenset(SEATS) and over.found == ())
+            return
+        assert (walk.seen.asked is None) == (walk.seen.step != "buttons")

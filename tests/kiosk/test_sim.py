@@ -1,0 +1,76 @@
+"""People at a simulated riichi table: whatever their script says is what the session has in the end."""
+
+import random
+from typing import cast
+
+import msgspec
+import pytest
+
+from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiWin, Seat
+from broker.sim.demo import draw_hands
+from broker.sim.demo_audit import evening_problems
+from kiosk.sim import RiichiPeople, Script
+from kiosk.table import Phase, Table
+from tests.kiosk.keyed import Keyed
+from tests.kiosk.riichi_tables import RiichiSitting, session_plan
+from vision.sim.table import SimulatedTable
+
+FU30 = RiichiWin(han=3, fu=30)
+
+HANDS = (
+    RiichiEvent(kind="ron", wins={"south": FU30}, loser="west"),
+    RiichiEvent(kind="tsumo", wins={"south": RiichiWin(han=5)}, riichi=("south", "west")),
+    RiichiEvent(kind="draw", tenpai=("east", "north"), riichi=("east",)),
+    RiichiEvent(kind="draw"),
+    RiichiEvent(kind="abort", reason="four_kans"),
+    RiichiEvent(kind="ron", wins={"east": FU30, "west": RiichiWin(yakuman=1)}, loser="north", riichi=("north",)),
+)
+
+
+class Fingers:
+    """Fingers that press at the sitting itself."""
+
+    def __init__(self, at: Keyed[RiichiSitting]) -> None:
+        self._at = at
+
+    def press(self, seat: Seat) -> None:
+        """Press one button."""
+        self._at.sitting.press(seat)
+
+
+def played(hands: tuple[RiichiEvent, ...], profile: str = "riichi-montreal") -> list[RiichiRecorded]:
+    """Let people play a session; give its entries."""
+    at = Keyed(RiichiSitting(session_plan(profile=profile)))
+    people = RiichiPeople(
+        Script(hands=hands, reaction_ms=0), Fingers(at), cast("SimulatedTable", None), at.type, "table 1"
+    )
+    for _ in range(40 * len(hands)):
+        table: Table = at.sitting.table
+        if table.phase is Phase.FINISHED:
+            break
+        if table.phase is Phase.CLAIMING:
+            at.sitting.close_window()
+        people.see(table)
+        people.step(at.sitting.table)
+    assert at.sitting.table.phase is Phase.FINISHED
+    return [fact for fact in at.sitting.facts if isinstance(fact, RiichiRecorded)]
+
+
+def test_what_the_script_says_is_what_the_session_has_and_then_it_is_ended() -> None:
+    assert [entry.event for entry in played(HANDS)] == [*HANDS, RiichiEvent(kind="end")]
+
+
+@pytest.mark.parametrize(("seed", "profile"), [(1, "riichi-montreal"), (2, "riichi-montreal"), (3, "riichi-basic")])
+def test_an_evening_s_hands_can_be_played_and_what_they_pay_is_found_again_by_other_means(
+    seed: int, profile: str
+) -> None:
+    hands = draw_hands(6, random.Random(seed))
+    entries = played(hands, profile)
+    assert [entry.event for entry in entries[:-1]] == [*hands[: len(entries) - 1]]
+    journal = [{**msgspec.to_builtins(entry), "type": "riichi_hand", "table": 1} for entry in entries]
+    assert [*evening_problems(journal, {1: profile})] == []
+    paid = max(journal, key=lambda fact: max(fact["deltas"].values()))
+    paid["deltas"] = dict.fromkeys(SEATS, 0)
+    first = next(evening_problems(journal, {1: profile}))
+    assert first.startswith(f"entry {paid['entry']} of table 1 pays")
+    assert next(evening_problems(journal[:-1], {1: profile})) == "table 1 has not ended its session"

@@ -1,0 +1,133 @@
+"""The receipt's code on the table's screen, and the arbiter's panel: as they were after a power cut."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from broker.protocol import Result, receipt_code
+from kiosk.input import ArbiterPanel, Keyboard, NoPin, opened_panel, panel_draft, panel_from_draft
+from kiosk.journal import TableJournal
+from kiosk.screens import ScreenView
+from kiosk.status import ReceiptCodes
+from kiosk.table import ArbiterAdmitted, Assigned, Phase, PlayVoided, Reopened, Table
+from tests.kiosk.journals import OURS, core
+from tests.kiosk.tables import S, sitting_in
+
+RECORDED = sitting_in(Phase.RECORDED).events
+
+
+class Yes(NoPin):
+    """A PIN that is always right."""
+
+    known = True
+    mark = None
+
+    def right(self, _: str) -> bool:
+        return True
+
+
+def test_the_code_is_that_of_the_result_as_the_scorer_will_have_it_and_a_restart_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        table, codes = core(journal), ReceiptCodes(journal)
+        for event in RECORDED:
+            assert codes.code(table.state) is None
+            table.apply(event)
+        (result,) = [message for message in journal.unsent() if isinstance(message.fact, Result)]
+        assert codes.code(table.state) == receipt_code(result)
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        assert ReceiptCodes(journal).code(core(journal).state) == receipt_code(result)
+
+
+def test_a_result_that_was_taken_back_has_no_receipt(tmp_path: Path) -> None:
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        table, codes = core(journal), ReceiptCodes(journal)
+        for event in (*RECORDED, ArbiterAdmitted(at=99 * S, by="Anne")):
+            table.apply(event)
+        assert codes.code(table.state) is not None
+        table.apply(Reopened(at=100 * S, reason="entered wrongly"))
+        assert codes.code(table.state) is None
+        table.apply(PlayVoided(at=101 * S, reason="entered wrongly"))
+        assert codes.code(table.state) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "link"), [("", ""), ("https://results.example.org", "https://results.example.org/receipt/{code}")]
+)
+def test_the_code_comes_with_where_to_look_it_up_if_the_event_has_made_that_known(
+    tmp_path: Path, address: str, link: str
+) -> None:
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        table, codes = core(journal), ReceiptCodes(journal)
+        for event in RECORDED:
+            table.apply(published(event, address) if isinstance(event, Assigned) else event)
+        now = codes.with_code(ScreenView(table=3, state="recorded"), table.state)
+        assert now.receipt is not None
+        assert now.receipt_link == link.format(code=now.receipt)
+
+
+def published(plan: Assigned, address: str) -> Assigned:
+    return structs.replace(plan, assignment=structs.replace(plan.assignment, public_address=address))
+
+
+# ---- the arbiter's panel ----------------------------------------------------------------------
+
+
+def let_in(journal: TableJournal) -> tuple[Keyboard, Table]:
+    """Give the keyboard of a table in a play, with an arbiter who was let in."""
+    table = core(journal)
+    if journal.empty:
+        for event in (*sitting_in(Phase.PLAYING).events, ArbiterAdmitted(at=99 * S, by="Anne")):
+            table.apply(event)
+    keyboard = Keyboard(lambda _: None, Yes(), journal)
+    keyboard.follow(table.state)
+    return keyboard, table.state
+
+
+@pytest.mark.parametrize("keys", ["a", "a 2", "a 1", "a 2 1 5", "a 2 1 5 enter", "a 3 n", "a 3 n enter", "a 3 back"])
+def test_the_panel_is_as_it_was_after_a_power_cut(tmp_path: Path, keys: str) -> None:
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        keyboard, state = let_in(journal)
+        for key in keys.split():
+            keyboard.key(key, state, 100 * S)
+        before = keyboard.panel
+        assert before is not None
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        keyboard, _ = let_in(journal)
+        assert keyboard.panel == before
+
+
+@pytest.mark.parametrize("keys", ["a back", "a 1 3", "a 2 5 enter 6"])
+def test_a_panel_that_was_closed_stays_closed(tmp_path: Path, keys: str) -> None:
+    with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
+        keyboard, state = let_in(journal)
+        for key in keys.split():
+            keyboard.key(key, state, 100 * S)
+        assert (keyboard.panel, journal.panel) == (None, "")
+
+
+def test_of_a_pin_no_digit_is_kept_but_that_it_was_asked_for_and_it_is_asked_for_again() -> None:
+    playing = sitting_in(Phase.PLAYING).table
+    assert panel_draft(ArbiterPanel("pin", digits="1234")) == panel_draft(ArbiterPanel("pin"))
+    assert panel_from_draft(panel_draft(ArbiterPanel("pin", digits="1234")), playing) == ArbiterPanel("pin")
+
+
+def test_who_has_left_finds_no_panel_and_where_something_else_can_be_ruled_none_is_open() -> None:
+    playing = sitting_in(Phase.PLAYING).table
+    restoring = sitting_in(Phase.RESTORING)
+    restoring.admit()
+    assert [panel_from_draft(panel_draft(opened_panel(playing)), state) for state in (playing, restoring.table)] == [
+        None,
+        None,
+    ]
+
+
+@given(st.text(max_size=60))
+def test_whatever_stands_in_its_place_is_no_panel(text: str) -> None:
+    table = sitting_in(Phase.PLAYING)
+    assert panel_from_draft(text, table.table) is None

@@ -1,0 +1,162 @@
+"""A camera on a thread of its own: never waited for, lost and found again. The tests wait for events, not for time."""
+
+import threading
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.cameras.addresses import open_camera
+from vision.cameras.camera import ClosableDevice, UnmetSetting
+from vision.cameras.feed import (
+    FIRST_PAUSE_S,
+    LONGEST_PAUSE_S,
+    CameraEvent,
+    CameraFeed,
+    CameraLost,
+    CameraOpened,
+    pause_after,
+)
+from vision.errors import CameraMissingError, CameraUnpluggedError, PictureError
+from vision.live.stream import ReadingStream, follow_feed
+from vision.live.watcher import Stillness
+from vision.reading import PictureReading
+from vision.sim.table import SimulatedTable
+
+PICTURE = np.full((4, 6, 3), 90, dtype=np.uint8)
+SOON = 20.0  # seconds: a bound for a machine that is very busy, never a pause
+
+
+class Scripted(ClosableDevice):
+    """A camera that gives what a queue gives: pictures, or errors that it raises."""
+
+    def __init__(self, script: "Queue[Any]") -> None:
+        super().__init__()
+        self._script = script
+
+    def frame(self) -> np.ndarray:
+        said = self._script.get(timeout=SOON)
+        if isinstance(said, Exception):
+            raise said
+        return said  # type: ignore[no-any-return]  # whatever the test put in
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.cameras.feed.pause_after", lambda _: 0.0)
+
+
+def feed_of(*said: Any) -> tuple[CameraFeed, "Queue[Any]", "Queue[CameraEvent]"]:  # noqa: ANN401 -- pictures, errors, rubbish
+    script: Queue[Any] = Queue()
+    for one in said:
+        script.put(one)
+    told: Queue[CameraEvent] = Queue()
+    return CameraFeed(lambda: Scripted(script), told.put), script, told
+
+
+def finish(feed: CameraFeed, script: "Queue[Any]") -> None:
+    feed._stopped.set()
+    script.put(PICTURE)
+    feed.close()
+
+
+def test_a_camera_that_is_pulled_is_told_once_and_comes_back_by_itself() -> None:
+    out = CameraUnpluggedError("out")
+    feed, script, told = feed_of(PICTURE, out, CameraMissingError("gone"), CameraMissingError("gone"), PICTURE)
+    with feed:
+        codes = [told.get(timeout=SOON) for _ in range(4)]
+        finish(feed, script)
+    assert codes == [
+        CameraOpened(()), CameraLost("camera_unplugged", "out"), CameraLost("camera_missing", "gone"), CameraOpened(()),
+    ]  # fmt: skip
+    assert told.empty()
+
+
+@pytest.mark.parametrize("rubbish", [None, "text", PICTURE[:, :, 0], PICTURE.astype(float), PICTURE[:0]])
+def test_a_frame_that_is_no_picture_is_told_and_the_next_one_is_taken(rubbish: object) -> None:
+    feed, script, told = feed_of(rubbish, PICTURE)
+    with feed:
+        events = [told.get(timeout=SOON) for _ in range(2)]
+        finish(feed, script)
+    assert [event.code if isinstance(event, CameraLost) else None for event in events] == [PictureError.code, None]
+
+
+def test_a_driver_that_breaks_does_not_end_the_feed() -> None:
+    feed, script, told = feed_of(ZeroDivisionError("driver"), PICTURE)
+    with feed:
+        events = [told.get(timeout=SOON) for _ in range(2)]
+        finish(feed, script)
+    assert events == [CameraLost("camera_failed", "driver"), CameraOpened(())]
+
+
+def test_nobody_waits_for_a_camera_that_hangs() -> None:
+    feed, script, _ = feed_of()
+    with feed:
+        assert feed.latest() is None
+        assert feed.wait(0, timeout=0.0) is None
+        finish(feed, script)
+
+
+def test_only_the_newest_frame_is_kept_and_frames_are_numbered() -> None:
+    feed, script, told = feed_of(PICTURE)
+    with feed:
+        told.get(timeout=SOON)
+        first = feed.wait(0, SOON)
+        script.put(PICTURE + 1)
+        second = feed.wait(1, SOON)
+        finish(feed, script)
+    assert first is not None
+    assert second is not None
+    assert (first.number, second.number, int(second.picture[0, 0, 0])) == (1, 2, 91)
+    assert second.at >= first.at
+
+
+def test_settings_that_were_not_taken_are_told() -> None:
+    miss = UnmetSetting("focus", 3.0, None)
+    script: Queue[Any] = Queue()
+    script.put(PICTURE)
+    told: Queue[CameraEvent] = Queue()
+
+    def opened() -> Scripted:
+        camera = Scripted(script)
+        camera.unmet = (miss,)
+        return camera
+
+    with CameraFeed(opened, told.put) as feed:
+        assert told.get(timeout=SOON) == CameraOpened((miss,))
+        finish(feed, script)
+
+
+def test_a_folder_ends_and_the_feed_with_it(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "a.png"), PICTURE)
+    with CameraFeed(lambda: open_camera(f"pictures:{tmp_path}?fps=100"), lambda _: None) as feed:
+        known = list(follow_feed(feed, ReadingStream(lambda _: PictureReading((), ())), SOON))
+    assert [(frame.number if frame else None, watched.stir) for frame, watched in known][-1:] == [(1, Stillness.MOVING)]
+
+
+def test_the_simulated_cable_is_put_back_while_a_feed_looks() -> None:
+    world, told = SimulatedTable(), Queue[CameraEvent]()
+    with CameraFeed(lambda: open_camera("sim://tray?width=320&height=180&fps=100", world=world), told.put):
+        first = told.get(timeout=SOON)
+        world.unplug()
+        second = told.get(timeout=SOON)
+        world.unplug(unplugged=False)
+        third = told.get(timeout=SOON)
+    assert [type(event) for event in (first, second, third)] == [CameraOpened, CameraLost, CameraOpened]
+
+
+def test_closing_ends_the_thread_and_may_be_done_twice() -> None:
+    feed, script, _ = feed_of()
+    with feed:
+        finish(feed, script)
+    feed.close()
+    assert not any(thread is feed._thread for thread in threading.enumerate())
+
+
+def test_pauses_grow_to_a_bound() -> None:
+    pauses: list[float] = [pause_after(failures) for failures in range(2000)]
+    assert pauses == sorted(pauses)
+    assert (pauses[0], pauses[1], pauses[-1]) == (0.0, FIRST_PAUSE_S, LONGEST_PAUSE_S)

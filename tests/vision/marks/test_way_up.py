@@ -1,0 +1,223 @@
+"""Numbers that read both ways up: bars, spots, neighbours, and the decision."""
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.vision.tray_scenes import Pose, Seen, carrier_scene, heap_scene, see, tray_scene
+from vision.detections import TileMark
+from vision.geometry import Picture, Points
+from vision.marks.way_up import bar_odds, decide_ambiguous, neighbour_odds, spot_odds, upright_odds
+
+ENOUGH = np.log(100)
+PLACES = np.array([[24.0, 52.0], [40.0, 52.0], [56.0, 52.0]])
+INKS = [((40, 110, 30), (230, 235, 235)), ((215, 230, 235), (40, 20, 20)), ((120, 40, 30), (90, 120, 130))]
+
+
+def back(colours: tuple[tuple[int, int, int], tuple[int, int, int]], *, bar: bool, lean: int = 0) -> Picture:
+    """Draw 060 on a back, with a bar or without."""
+    plastic, ink = colours
+    crop = np.full((112, 80, 3), plastic, dtype=np.uint8)
+    for (x, y), digit in zip(PLACES.astype(int), "060", strict=True):
+        (width, height), _ = cv2.getTextSize(digit, cv2.FONT_HERSHEY_SIMPLEX, 0.75, 2)
+        cv2.putText(crop, digit, (x - width // 2, y + height // 2), cv2.FONT_HERSHEY_SIMPLEX, 0.75, ink, 2, cv2.LINE_AA)
+    if bar:
+        cv2.line(crop, (18, 66 - lean), (62, 66 + lean), ink, 2, cv2.LINE_AA)
+    return np.asarray(cv2.GaussianBlur(crop, (0, 0), 0.7), dtype=np.uint8)
+
+
+def upside_down(crop: Picture) -> tuple[Picture, Points]:
+    return crop[::-1, ::-1].copy(), np.array([80.0, 112.0]) - PLACES[::-1]
+
+
+@pytest.mark.parametrize("colours", INKS)
+@pytest.mark.parametrize("lean", [-1, 0, 1])
+def test_a_bar_under_the_digits_tells_that_they_stand_upright(
+    colours: tuple[tuple[int, int, int], tuple[int, int, int]], lean: int
+) -> None:
+    assert bar_odds(back(colours, bar=True, lean=lean), PLACES) > ENOUGH
+
+
+@pytest.mark.parametrize("colours", INKS)
+def test_a_bar_over_the_digits_tells_that_they_stand_upside_down(
+    colours: tuple[tuple[int, int, int], tuple[int, int, int]],
+) -> None:
+    assert bar_odds(*upside_down(back(colours, bar=True))) < -ENOUGH
+
+
+@pytest.mark.parametrize("colours", INKS)
+def test_digits_without_a_bar_tell_nothing(colours: tuple[tuple[int, int, int], tuple[int, int, int]]) -> None:
+    assert bar_odds(back(colours, bar=False), PLACES) == 0
+
+
+def test_a_line_that_is_no_longer_than_a_digit_is_no_bar() -> None:
+    crop = back(INKS[0], bar=False)
+    cv2.line(crop, (32, 66), (48, 66), INKS[0][1], 2)
+    assert bar_odds(crop, PLACES) == 0
+
+
+def test_the_edge_of_the_tile_is_no_bar() -> None:
+    crop = back(INKS[0], bar=False)
+    crop[104:] = INKS[0][1]
+    assert bar_odds(crop, PLACES + np.array([0.0, 22.0])) == 0
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_noise_is_no_bar(seed: int) -> None:
+    crop = np.random.default_rng(seed).integers(0, 256, (112, 80, 3), dtype=np.uint8)
+    assert abs(bar_odds(crop, PLACES)) < ENOUGH
+
+
+def test_digits_that_were_seen_in_one_place_have_no_line_to_look_under() -> None:
+    assert bar_odds(back(INKS[0], bar=True), np.full((3, 2), 40.0)) == 0
+
+
+UPRIGHT_POSE = Pose(tilt=10, noise=0.02)
+
+
+def other_way(mark: TileMark | None) -> TileMark:
+    """Read a mark upside down."""
+    assert mark is not None
+    return replace(mark, turned=not mark.turned, spot=-mark.spot)
+
+
+def reread(seen: Seen, tile: int) -> Seen:
+    """Give the picture with one mark read the other way."""
+    marks = tuple(other_way(mark) if number == tile else mark for number, mark in enumerate(seen.marks))
+    return replace(seen, marks=marks)
+
+
+def odds(seen: Seen, tile: int) -> float:
+    return upright_odds(tile, seen.lay_out(), seen.marks)
+
+
+@given(st.integers(0, 33))
+def test_reading_a_mark_the_other_way_turns_the_odds_round(tile: int) -> None:
+    seen = see(tray_scene(UPRIGHT_POSE))
+    assert odds(seen, tile) > 0
+    assert odds(reread(seen, tile), tile) == pytest.approx(-odds(seen, tile))
+
+
+def test_a_full_tray_alone_is_never_surer_than_tiles_are_laid_upside_down() -> None:
+    seen = see(tray_scene(UPRIGHT_POSE))
+    assert neighbour_odds(0, seen.lay_out(), seen.marks) == pytest.approx(np.log(39))
+
+
+def test_a_tile_whose_mark_does_not_tell_stands_as_its_tray_does() -> None:
+    seen = see(tray_scene(UPRIGHT_POSE))
+    untold = tuple(
+        mark and replace(mark, turned=None) if number == 7 else mark for number, mark in enumerate(seen.marks)
+    )
+    layout = replace(seen, marks=untold).lay_out()
+    assert layout.lies[7].turn == 0
+    assert neighbour_odds(7, layout, untold) == pytest.approx(np.log(39))
+
+
+def test_in_a_heap_only_the_spot_tells() -> None:
+    seen = see(heap_scene(UPRIGHT_POSE, 20))
+    assert neighbour_odds(3, seen.lay_out(), seen.marks) == 0
+    assert odds(seen, 3) == spot_odds(3, seen.marks) > 0
+
+
+def test_marks_in_the_very_middle_of_their_tiles_tell_nothing() -> None:
+    seen = see(heap_scene(UPRIGHT_POSE, 20))
+    centred = tuple(mark and replace(mark, spot=np.zeros(2)) for mark in seen.marks)
+    assert spot_odds(0, centred) == 0
+
+
+def test_too_few_other_marks_make_no_usual_spot() -> None:
+    seen = see(heap_scene(UPRIGHT_POSE, 4))
+    assert spot_odds(0, seen.marks) == 0
+
+
+def test_a_spot_far_from_both_is_no_certainty() -> None:
+    seen = see(heap_scene(UPRIGHT_POSE, 20))
+    odd = tuple(
+        replace(mark, spot=np.array([0.3, 0.3])) if number == 0 and mark else mark
+        for number, mark in enumerate(seen.marks)
+    )
+    assert abs(spot_odds(0, odd)) < 3
+
+
+@pytest.mark.parametrize(("over", "known", "expected"), [(0, 34, np.log(39)), (16, 33, 0.0), (33, 34, -np.log(39))])
+def test_neighbours_are_worth_what_most_of_them_say(over: int, known: int, expected: float) -> None:
+    seen = see(tray_scene(UPRIGHT_POSE))
+    layout = seen.lay_out()
+    lies = tuple(replace(lie, turn=180 if 1 <= number <= over else 0) for number, lie in enumerate(layout.lies))
+    marks = (*seen.marks[:known], *([None] * (34 - known)))
+    assert neighbour_odds(0, replace(layout, lies=lies), marks) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("tile", [0, 33])
+def test_a_mark_that_was_not_read_has_no_odds(tile: int) -> None:
+    seen = see(tray_scene(UPRIGHT_POSE))
+    assert upright_odds(tile, seen.lay_out(), (None,) * 34) == 0
+
+
+POSE = Pose(tilt=8, noise=0.015)
+
+
+def numbered(seen: Seen) -> Seen:
+    """Put every mark in the middle of its tile, where it tells nothing of the way up."""
+    return replace(seen, marks=tuple(mark and replace(mark, spot=np.zeros(2)) for mark in seen.marks))
+
+
+def torn(seen: Seen, serial: int, *, upside_down: bool = False) -> Seen:
+    """Leave it open which of 060 and 090 a tile is, which is one of them."""
+    pair = (serial, 150 - serial)
+    marks = tuple(
+        replace(mark, serial=None, turned=None, either=pair[::-1] if bool(mark.turned) != upside_down else pair)
+        if mark and mark.serial == serial
+        else mark
+        for mark in seen.marks
+    )
+    return replace(seen, marks=marks)
+
+
+def decided(seen: Seen, *serials: int) -> list[int | None]:
+    """Give what was decided of tiles, by what they really are."""
+    marks: tuple[TileMark | None, ...] = decide_ambiguous(seen.picture, seen.found, seen.marks, seen.lay_out())
+    told = {one.serial: mark.serial for one, mark in zip(seen.shown, marks, strict=True) if mark}
+    return [told[serial] for serial in serials]
+
+
+def carrier() -> Seen:
+    return numbered(see(carrier_scene(POSE), scale=0.8))
+
+
+def test_a_tray_alone_does_not_decide_060() -> None:
+    scene = tray_scene(POSE).changed((1, 4), serial=60)
+    assert decided(torn(numbered(see(scene)), 60), 60) == [None]
+
+
+def test_060_and_090_vouch_for_each_other_where_each_stands_as_its_tray() -> None:
+    assert decided(torn(torn(carrier(), 60), 90), 60, 90) == [60, 90]
+
+
+def test_neither_is_read_where_both_seem_to_be_the_same() -> None:
+    assert decided(torn(torn(carrier(), 60), 90, upside_down=True), 60, 90) == [None, None]
+
+
+@pytest.mark.parametrize(("torn_one", "read"), [(60, 90), (90, 60)])
+def test_what_one_mark_tells_the_other_need_not(torn_one: int, read: int) -> None:
+    assert decided(torn(carrier(), torn_one), torn_one, read) == [torn_one, read]
+
+
+def test_in_a_heap_a_read_090_leaves_060_for_the_other() -> None:
+    seen = numbered(see(heap_scene(POSE, 20)))
+    renamed = {1: 60, 2: 90}
+    marks = tuple(mark and replace(mark, serial=renamed.get(mark.serial or 0, mark.serial)) for mark in seen.marks)
+    shown = tuple(replace(one, serial=renamed.get(one.serial or 0, one.serial)) for one in seen.shown)
+    assert decided(torn(replace(seen, marks=marks, shown=shown), 60), 60) == [60]
+
+
+def test_a_tile_of_another_set_vouches_for_nothing() -> None:
+    seen = torn(torn(carrier(), 60), 90)
+    layout = seen.lay_out()
+    strange = tuple(replace(lie, strange=one.serial == 90) for lie, one in zip(layout.lies, seen.shown, strict=True))
+    marks = decide_ambiguous(seen.picture, seen.found, seen.marks, replace(layout, lies=strange))
+    assert [mark.serial for mark in marks if mark and mark.either] == [None, None]

@@ -1,0 +1,150 @@
+import re
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.vision.mounting.drawn_pictures import TILE, Shot, draw, quads
+from vision.cameras.camera import UnmetSetting
+from vision.mounting import hints
+from vision.mounting.command import MOUNTING_TEXTS, MountingReport, MountingTexts, mounting_line, mounting_text
+from vision.mounting.hints import MountingHint, judge_focus, mounting_hints, picture_region
+from vision.mounting.measure import (
+    CARRIER,
+    TRAY,
+    Glare,
+    Light,
+    MarkKind,
+    MountingMeasures,
+    MountingSetup,
+    fit_camera_pose,
+    measure_mounting,
+    room_for,
+)
+
+SETUP = MountingSetup(TILE, MarkKind.LABEL, TRAY, 55.0)
+
+
+def told(shot: Shot, setup: MountingSetup = SETUP, glare: tuple[int, ...] = ()) -> tuple[MountingHint, ...]:
+    return mounting_hints(measure_mounting(draw(shot, glare), quads(shot), setup), setup)
+
+
+def codes(shot: Shot, setup: MountingSetup = SETUP, glare: tuple[int, ...] = ()) -> list[str]:
+    return [hint.code for hint in told(shot, setup, glare)]
+
+
+def test_a_camera_that_stands_well_gets_no_hint() -> None:
+    assert codes(Shot(distance=400, blur=0.6, noise=1.5, tilt=5)) == []
+
+
+@pytest.mark.parametrize(
+    ("shot", "code"),
+    [
+        (Shot(distance=600), "camera_too_far"),
+        (Shot(distance=250), "camera_too_near"),
+        (Shot(size=(1000, 562), distance=350), "camera_too_coarse"),
+        (Shot(tilt=25, distance=390), "camera_tilted"),
+        (Shot(blur=3.0), "camera_soft"),
+        (Shot(light=0.2), "camera_dark"),
+        (Shot(light=1.5), "camera_bright"),
+        (Shot(noise=12), "camera_noisy"),
+    ],
+)
+def test_each_fault_of_a_mounting_has_its_code(shot: Shot, code: str) -> None:
+    assert codes(shot) == [code]
+
+
+def test_a_reflection_is_told_with_where_it_is() -> None:
+    assert told(Shot(), glare=(0,)) == (MountingHint("camera_glare", {"percent": 3, "where": "left"}),)
+
+
+def test_nothing_that_is_seen_is_told_before_all_else() -> None:
+    picture = draw(Shot())
+    assert [hint.code for hint in mounting_hints(measure_mounting(picture, (), SETUP), SETUP)] == ["camera_no_tiles"]
+
+
+def distance_hints(distance: float) -> tuple[MountingHint, ...]:
+    shot = Shot(distance=distance)
+    pose = fit_camera_pose(quads(shot), TILE, shot.size, shot.view)
+    return mounting_hints(MountingMeasures(shot.size, 34, pose, None, Glare(0.0, 0.0, None), Light(120.0, 1.0)), SETUP)
+
+
+@given(st.floats(200, 1200))
+def test_who_moves_the_camera_as_told_need_not_move_it_again(distance: float) -> None:
+    for hint in distance_hints(distance):
+        step = 10 * int(str(hint.names["cm"]))
+        assert distance_hints(distance - step if hint.code == "camera_too_far" else distance + step) == ()
+
+
+@pytest.mark.parametrize(
+    ("blur", "verdict"), [(0.3, "good"), (0.8, "good"), (1.0, "good"), (2.0, "soft"), (4.0, "soft")]
+)
+def test_focus_is_judged_by_the_finest_line_of_the_mark(blur: float, verdict: str) -> None:
+    shot = Shot(distance=400, blur=blur)
+    assert judge_focus(measure_mounting(draw(shot), quads(shot), SETUP), SETUP) == verdict
+
+
+def test_without_a_scale_nobody_can_say_whether_it_is_sharp_enough() -> None:
+    shot = Shot()
+    assert judge_focus(measure_mounting(draw(shot), quads(shot)[:2], SETUP), SETUP) is None
+
+
+@pytest.mark.parametrize("tile", [(22.0, 30.0), (28.0, 38.0)])
+def test_a_carrier_is_as_wide_as_a_tray_is_wide_and_deep(tile: tuple[float, float]) -> None:
+    tray, carrier = room_for(TRAY, tile), room_for(CARRIER, tile)
+    assert carrier.long_mm == carrier.short_mm == tray.long_mm + tray.short_mm
+    assert tray.fits((tray.short_mm, tray.long_mm))
+    assert not tray.fits((tray.long_mm, tray.short_mm - 1))
+
+
+@pytest.mark.parametrize("mark", MarkKind)
+def test_larger_marks_are_read_from_farther_away(mark: MarkKind) -> None:
+    assert mark.fine_mm * mark.pixels_per_mm == pytest.approx(mark.value[1])
+    assert MarkKind.DIGITS.pixels_per_mm < MarkKind.LABEL.pixels_per_mm
+
+
+@pytest.mark.parametrize(
+    ("at", "name"),
+    [((0.1, 0.1), "top_left"), ((0.5, 0.1), "top"), ((0.5, 0.5), "middle"), ((0.9, 0.5), "right"),
+     ((0.9, 0.9), "bottom_right")],
+)  # fmt: skip
+def test_a_ninth_of_the_picture_has_a_name(at: tuple[float, float], name: str) -> None:
+    assert picture_region(at) == name
+
+
+def names_in(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
+
+
+def test_every_language_has_every_sentence_with_the_same_names() -> None:
+    english = {key: names_in(sentence) for key, sentence in MOUNTING_TEXTS["en"].items()}
+    assert sorted(MOUNTING_TEXTS) == ["en", "fr", "zh"]
+    for language in MOUNTING_TEXTS:
+        assert {key: names_in(sentence) for key, sentence in MOUNTING_TEXTS[language].items()} == english
+
+
+def test_every_hint_has_its_sentence_with_its_names() -> None:
+    source = (Path(hints.__file__ or "")).read_text(encoding="utf-8")
+    named = set(re.findall(r'Hint\("(\w+)"', source))
+    assert named == {key for key in MOUNTING_TEXTS["en"] if key.startswith("camera_")}
+
+
+def test_a_setting_that_was_not_taken_is_told_first() -> None:
+    shot = Shot(blur=3.0)
+    seen = measure_mounting(draw(shot), quads(shot), SETUP)
+    first, *_ = mounting_hints(seen, SETUP, (UnmetSetting("focus", 3.0, None), UnmetSetting("width", 1920, 1280.0)))
+    assert MountingTexts("en").hint(first).startswith("The camera did not take focus=3.0 (it has -)")
+
+
+def test_a_look_is_told_in_figures_and_sentences() -> None:
+    shot = Shot(tilt=25, distance=390)
+    seen = measure_mounting(draw(shot), quads(shot), SETUP)
+    look = MountingReport("a.jpg", seen, mounting_hints(seen, SETUP))
+    line = mounting_line(look, SETUP, MountingTexts("en"))
+    assert (line["tiles"], line["focus"], line["fits"]) == (34, "good", {"34": True, "136": False})
+    assert [hint["code"] for hint in line["hints"]] == ["camera_tilted"]
+    assert mounting_text(look, SETUP, MountingTexts("en")).splitlines()[1:] == [
+        "  camera_tilted: The camera is tilted by 25 degrees: let it look straight down."
+    ]

@@ -1,0 +1,113 @@
+"""Tiles are found, and frames are exact."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tests.vision.drawn_scenes import found_share, scenes
+from vision.detections import Detections
+from vision.finder import find_tiles, quads_of_frames
+from vision.geometry import Picture, Quad
+from vision.training.finder_examples import frames_of
+from vision.training.measure_finder import corner_error
+from vision.training.scene_paint import Pinhole, _about_x, _about_z, at_height, outline
+
+SIDE = st.integers(1, 90)
+
+
+def _tray() -> Picture:
+    return next(scene.picture for scene in scenes(range(40, 80)) if len(scene.quads) > 15)
+
+
+def _same(one: Detections, other: Detections) -> bool:
+    quads = [[tile.quad.tolist() for tile in found.tiles] for found in (one, other)]
+    return quads[0] == quads[1] and bool((one.hands == other.hands).all())
+
+
+def test_three_of_four_tiles_of_drawn_pictures_are_found_with_their_corners() -> None:
+    """Drawn pictures are far harder than real ones: this holds that models and code fit together."""
+    share, corners = found_share(scenes(range(24)))
+    assert (share > 0.75, corners < 0.12) == (True, True), (share, corners)
+
+
+@pytest.mark.parametrize("grey", [0, 90, 255])
+@pytest.mark.parametrize("size", [(1, 1), (17, 2000), (480, 640), (3000, 4000)])
+def test_a_picture_of_one_grey_has_no_tiles(size: tuple[int, int], grey: int) -> None:
+    assert find_tiles(np.full((*size, 3), grey, np.uint8)).tiles == ()
+
+
+def test_noise_has_no_tiles() -> None:
+    noise = np.random.default_rng(3).integers(0, 256, (480, 640, 3)).astype(np.uint8)
+    assert find_tiles(noise).tiles == ()
+
+
+def test_an_empty_picture_has_no_tiles() -> None:
+    assert find_tiles(np.zeros((0, 7, 3), np.uint8)).tiles == ()
+
+
+def test_the_same_picture_gives_the_same_tiles() -> None:
+    picture = _tray()
+    assert _same(find_tiles(picture), find_tiles(picture))
+
+
+def test_a_view_into_another_array_is_read_like_its_copy() -> None:
+    picture = _tray()
+    wide = np.repeat(np.repeat(picture, 2, axis=0), 2, axis=1)[::2, ::2]
+    assert _same(find_tiles(wide), find_tiles(picture))
+
+
+def test_a_picture_is_not_changed() -> None:
+    picture = _tray()
+    before = picture.copy()
+    find_tiles(picture)
+    assert (picture == before).all()
+
+
+@given(picture=st.tuples(SIDE, SIDE).flatmap(lambda size: arrays(np.uint8, (*size, 3))))
+def test_any_picture_gives_clockwise_quads_and_likelihoods_between_0_and_1(picture: Picture) -> None:
+    for tile in find_tiles(picture).tiles:
+        right, down = tile.quad[1] - tile.quad[0], tile.quad[3] - tile.quad[0]
+        assert right[0] * down[1] - right[1] * down[0] > 0
+        assert 0 <= tile.likelihood <= 1
+
+
+def test_hands_are_told_for_the_whole_picture() -> None:
+    found = find_tiles(np.zeros((1080, 1920, 3), np.uint8))
+    rows, columns = found.hands.shape
+    assert rows * found.cell >= 1080 - found.cell
+    assert columns * found.cell >= 1920 - found.cell
+
+
+ANGLES = st.floats(0, 6.28)
+
+
+def _camera(tilt: float, roll: float) -> Pinhole:
+    return Pinhole(_about_z(roll) @ _about_x(tilt), 600.0, 900.0, np.array([300.0, 200.0]))
+
+
+def _tile(camera: Pinhole, x: float, y: float, angle: float) -> Quad:
+    return camera.see(at_height(outline(x, y, 26, 35, angle), 20))
+
+
+@given(angle=ANGLES, roll=ANGLES, tilt=st.floats(0, 0.5))
+def test_a_quad_becomes_a_frame_and_a_frame_nearly_the_same_quad(angle: float, roll: float, tilt: float) -> None:
+    quad = _tile(_camera(tilt, roll), 0, 0, angle)
+    (back,) = quads_of_frames(frames_of(quad[None]).astype(float))
+    assert corner_error(back, quad) < 0.02 * np.hypot(*(quad[1] - quad[0]))
+
+
+@given(angle=ANGLES, roll=ANGLES)
+def test_which_end_is_called_the_top_does_not_change_the_frame(angle: float, roll: float) -> None:
+    quad = _tile(_camera(0.4, roll), 20, 10, angle)
+    one, other = frames_of(np.array([quad, np.roll(quad, 2, axis=0)]))
+    assert np.allclose(one, other, atol=1e-4)
+
+
+@given(numbers=st.lists(st.floats(-3, 3), min_size=7, max_size=7))
+def test_any_frame_gives_a_clockwise_quad_with_its_short_ends_first(numbers: list[float]) -> None:
+    frame = np.array([[100.0, 100.0, *numbers]])
+    (quad,) = quads_of_frames(frame)
+    right, down = quad[1] - quad[0], quad[3] - quad[0]
+    assert right[0] * down[1] - right[1] * down[0] > 0

@@ -1,0 +1,1 @@
+"""Cameras: drivers, addresses, and the feed of newest frames."""

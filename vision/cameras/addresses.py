@@ -1,0 +1,86 @@
+"""Cameras are addresses: `pictures:FOLDER`, `v4l2:/dev/video0`, `picamera:0`, `sim://tray`. Configuration, not code."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from vision.cameras.camera import Camera, parse_camera_settings, setting_number, split_camera_query
+from vision.errors import CameraAddressError
+from vision.sim.optics import parse_optics
+from vision.sim.table import SimulatedTable
+
+_PICTURES_FPS = 10.0
+
+
+def open_camera(address: str, *, world: SimulatedTable | None = None) -> Camera:
+    """Open the camera at an address; `world` is the table that `sim://tray` looks at, a fresh one by default.
+
+    Raises CameraAddressError, CameraMissingError. What drives a camera is imported only for it.
+    """
+    return _opener(address, world)()
+
+
+def check_camera_address(address: str) -> str:
+    """Give the address back if a camera can have it, with these settings. Raises CameraAddressError."""
+    _opener(address, None)
+    return address
+
+
+def _opener(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
+    """Read an address, and give what opens the camera there."""
+    kind, _, rest = address.partition(":")
+    reader = _OPENERS.get(kind)
+    if kind == "sim":
+        parse_optics(address)
+        return partial(_open_simulated, address, world)
+    place, told = split_camera_query(rest)
+    if reader is None or not place:
+        raise CameraAddressError(f"no camera has the address {address!r}")
+    return reader(place, told)
+
+
+def _pictures(place: str, told: dict[str, str]) -> Callable[[], Camera]:
+    loop = setting_number("loop", told.pop("loop", "0"), 0, 1) > 0
+    fps = setting_number("fps", told.pop("fps", str(_PICTURES_FPS)), 0.1, 240)
+    if told:
+        raise CameraAddressError(f"a folder of pictures has no setting {min(told)!r}")
+
+    def opened() -> Camera:
+        from vision.cameras.folder import PicturesCamera  # noqa: PLC0415 -- a table opens one kind of camera
+
+        return PicturesCamera(Path(place), loop=loop, fps=fps)
+
+    return opened
+
+
+def _v4l2(place: str, told: dict[str, str]) -> Callable[[], Camera]:
+    settings = parse_camera_settings(told)
+
+    def opened() -> Camera:
+        from vision.cameras.v4l2 import V4l2Camera  # noqa: PLC0415 -- as above
+
+        return V4l2Camera(place, settings)
+
+    return opened
+
+
+def _picamera(place: str, told: dict[str, str]) -> Callable[[], Camera]:
+    settings = parse_camera_settings(told)
+    if not (place.isascii() and place.isdecimal()):
+        raise CameraAddressError(f"picamera:{place}: a camera on the ribbon has a number, picamera:0")
+
+    def opened() -> Camera:
+        from vision.cameras.picamera import PiCamera  # noqa: PLC0415 -- as above
+
+        return PiCamera(int(place), settings)
+
+    return opened
+
+
+def _open_simulated(address: str, world: SimulatedTable | None) -> Camera:
+    from vision.sim.camera import SimulatedCamera  # noqa: PLC0415 -- as above
+
+    return SimulatedCamera(address, world=world)
+
+
+_OPENERS = {"pictures": _pictures, "v4l2": _v4l2, "picamera": _picamera}

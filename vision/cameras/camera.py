@@ -1,0 +1,149 @@
+"""What every camera of ours is: a protocol for its users, a base for its drivers, and the settings of its address.
+
+Settings follow a question mark: `?width=1920&height=1080&fps=10&focus=auto&exposure=8`.
+"""
+
+import math
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self
+from urllib.parse import parse_qsl
+
+import numpy as np
+
+from vision.errors import CameraAddressError, CameraClosedError, PictureError
+from vision.geometry import Picture
+
+Auto = Literal["auto"]
+_LIMITS = {"width": (64, 9248), "height": (64, 6944), "fps": (0.1, 240), "focus": (0, 10_000), "exposure": (0.01, 2000)}
+_AUTO = {"focus", "exposure"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameraSettings:
+    """What is asked of a real camera; None leaves it as the camera has it.
+
+    `width` and `height` in pixels, `fps` in pictures a second, `exposure` in milliseconds. `focus` is in dioptres for
+    `picamera:` (0 is infinity, 2 is half a metre) and in the camera's own steps for `v4l2:`.
+    """
+
+    width: int = 1920
+    height: int = 1080
+    fps: float | None = None
+    focus: float | Auto | None = None
+    exposure: float | Auto | None = None
+
+
+def split_camera_query(rest: str) -> tuple[str, dict[str, str]]:
+    """Split what follows a camera's kind into the place and its settings; raises CameraAddressError."""
+    place, _, query = rest.partition("?")
+    try:
+        pairs = parse_qsl(query, strict_parsing=bool(query), keep_blank_values=True)
+    except ValueError as error:
+        raise CameraAddressError(f"{query!r} is not written as name=value&name=value") from error
+    told = dict(pairs)
+    if len(told) != len(pairs):
+        raise CameraAddressError("a setting is told twice")
+    return place, told
+
+
+def parse_camera_settings(told: dict[str, str]) -> CameraSettings:
+    """Read a real camera's settings; raises CameraAddressError."""
+    unknown = sorted(set(told) - set(_LIMITS))
+    if unknown:
+        raise CameraAddressError(f"a camera has no setting {unknown[0]!r}")
+    values = {name: _setting_value(name, text) for name, text in told.items()}
+    sizes = {name: round(float(value)) for name, value in values.items() if name in {"width", "height"}}
+    return CameraSettings(**{**values, **sizes})  # type: ignore[arg-type]  # told_value keeps "auto" to the two that have it
+
+
+def _setting_value(name: str, text: str) -> float | Auto:
+    """Read one setting's value; raises CameraAddressError."""
+    if text == "auto" and name in _AUTO:
+        return "auto"
+    return setting_number(name, text, *_LIMITS[name])
+
+
+def setting_number(name: str, text: str, least: float, most: float) -> float:
+    """Read a number between limits; raises CameraAddressError."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not least <= number <= most:
+        raise CameraAddressError(f"{name}={text}: it lies between {least:g} and {most:g}")
+    return number
+
+
+_AXES, _CHANNELS = 3, 3
+
+
+@dataclass(frozen=True, slots=True)
+class UnmetSetting:
+    """A setting of the address that the camera did not take; `taken` is what it does instead, None: it has no such."""
+
+    setting: str
+    wanted: float | str
+    taken: float | None
+
+
+class Camera(Protocol):
+    """What gives pictures of a table; a context manager."""
+
+    unmet: tuple[UnmetSetting, ...]  # known once the camera is open
+    pause: float  # seconds that should pass between frames; 0 where the camera itself takes its time
+    ended: bool  # no other picture will come
+
+    def frame(self) -> Picture:
+        """Take a picture, BGR, shape (height, width, 3), uint8. Raises a CameraError, PictureError for a bad frame."""
+
+    def close(self) -> None:
+        """Let go of the device; may be called twice."""
+
+    def __enter__(self) -> Self:
+        """Give the camera itself."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+
+
+class ClosableDevice:
+    """A context-managed device whose `close` may be called twice."""
+
+    def __init__(self) -> None:
+        self._open = True
+        self.unmet: tuple[UnmetSetting, ...] = ()
+        self.pause = 0.0
+        self.ended = False
+
+    def close(self) -> None:
+        """Let go of the device; the second time does nothing."""
+        if self._open:
+            self._open = False
+            self._release()
+
+    def _release(self) -> None:
+        """Let go of what only this kind of camera holds."""
+
+    def _require_open(self) -> None:
+        if not self._open:
+            raise CameraClosedError("the camera is closed")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def check_frame(frame: Any) -> Picture:  # noqa: ANN401 -- what a driver hands over may be anything
+    """Give a frame back if it is a picture; raises PictureError for another shape or type."""
+    if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
+        raise PictureError("the camera gave something that is no picture")
+    if frame.ndim != _AXES or frame.shape[2] != _CHANNELS or frame.size == 0:
+        raise PictureError(f"the camera gave a frame of shape {frame.shape}, not (height, width, 3)")
+    return frame

@@ -1,0 +1,160 @@
+"""The newest frame of a camera, without waiting for it: a thread takes frames, and reopens a lost camera."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from vision.cameras.camera import Camera, UnmetSetting, check_frame
+from vision.errors import CameraError, PictureError, VisionError
+from vision.geometry import Picture
+
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 4.0
+
+
+def pause_after(failures: int) -> float:
+    """Give seconds to wait after so many failures in a row: twice as long each time, up to `LONGEST_PAUSE_S`."""
+    if failures <= 0:
+        return 0.0
+    return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures - 1, 10)))
+
+
+log = logging.getLogger("homologue.camera")
+
+_BAD_IN_A_ROW = 20  # frames that are no pictures: then the camera is closed and opened anew
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CameraFrame:
+    """One picture, when it was taken by the feed's clock in seconds, and its number since the feed began."""
+
+    number: int
+    at: float
+    picture: Picture
+
+
+@dataclass(frozen=True, slots=True)
+class CameraOpened:
+    """The camera gives pictures, for the first time or again; `unmet` are settings that it did not take."""
+
+    unmet: tuple[UnmetSetting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CameraLost:
+    """The camera gives no pictures; the feed goes on trying. Told once for each code."""
+
+    code: str
+    message: str
+
+
+CameraEvent = CameraOpened | CameraLost
+
+
+class CameraFeed:
+    """Takes frames on a thread of its own; only the newest is kept. Context-managed; `close` may be called twice.
+
+    `tell` is called on the feed's thread with each change of state: it only queues. `open_` opens the camera, and is
+    called again, with growing pauses, whenever the camera was lost.
+    """
+
+    def __init__(
+        self,
+        open_: Callable[[], Camera],
+        tell: Callable[[CameraEvent], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._open, self._tell, self._clock = open_, tell, clock
+        self._stopped = threading.Event()
+        self._changed = threading.Condition()
+        self._newest: CameraFrame | None = None
+        self._count = 0
+        self._state: object = None  # the code of what is wrong, or what the camera did not take
+        self.ended = False
+        self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the thread and let go of the camera."""
+        self._stopped.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout=15)  # OpenCV waits up to ten seconds for a camera that hangs
+
+    def latest(self, after: int = 0) -> CameraFrame | None:
+        """Give the newest frame if its number, counted from 1, is above `after`; never waits."""
+        newest = self._newest
+        return newest if newest is not None and newest.number > after else None
+
+    def wait(self, after: int, timeout: float) -> CameraFrame | None:
+        """Give the newest frame above `after`, waiting up to `timeout` seconds for it."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.ended or self.latest(after) is not None, timeout)
+        return self.latest(after)
+
+    def _run(self) -> None:
+        failures = 0
+        while not self._stopped.is_set() and not self.ended:
+            before = self._count
+            try:
+                with self._open() as camera:
+                    self._take(camera)
+            except VisionError as error:
+                self._change(CameraLost(error.code, str(error)))
+            except Exception as error:  # a driver that breaks must not leave the table blind for good
+                log.exception("the camera has failed; it is tried again")
+                self._change(CameraLost(CameraError.code, str(error)))
+            failures = 1 if self._count > before else failures + 1
+            if not self.ended:
+                self._stopped.wait(pause_after(failures))
+
+    def _take(self, camera: Camera) -> None:
+        """Take frames until the camera is lost, has ended, or nobody wants more."""
+        bad = 0
+        while not self._stopped.is_set():
+            due = self._clock() + camera.pause
+            try:
+                self._give(check_frame(camera.frame()))
+                self._change(CameraOpened(camera.unmet))
+                bad = 0
+            except PictureError as error:
+                bad += 1
+                self._change(CameraLost(error.code, str(error)))
+                if bad >= _BAD_IN_A_ROW:
+                    raise
+            if camera.ended:
+                return self._end()
+            self._stopped.wait(max(0.0, due - self._clock()))
+        return None
+
+    def _give(self, picture: Picture) -> None:
+        with self._changed:
+            self._count += 1
+            self._newest = CameraFrame(self._count, self._clock(), picture)
+            self._changed.notify_all()
+
+    def _end(self) -> None:
+        with self._changed:
+            self.ended = True
+            self._changed.notify_all()
+
+    def _change(self, event: CameraEvent) -> None:
+        """Tell a change of state; the same state again is no news."""
+        known = self._state
+        if event == known or (
+            isinstance(event, CameraLost) and isinstance(known, CameraLost) and event.code == known.code
+        ):
+            return
+        self._state = event
+        self._tell(event)

@@ -1,0 +1,81 @@
+"""`v4l2:/dev/v4l/by-id/...`: a USB camera, by OpenCV. The API: docs.kernel.org/userspace-api/media/v4l."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isclose
+from pathlib import Path
+
+import cv2
+
+from vision.cameras.camera import CameraSettings, ClosableDevice, UnmetSetting, check_frame
+from vision.errors import CameraMissingError, CameraUnpluggedError
+from vision.geometry import Picture
+
+_NEAR = 0.1  # a camera rounds to steps of its own: a tenth off is what was asked for
+_MANUAL, _APERTURE_PRIORITY = 1.0, 3.0  # V4L2_CID_EXPOSURE_AUTO: enum v4l2_exposure_auto_type
+_TENTHS_OF_MS = 10.0  # V4L2_CID_EXPOSURE_ABSOLUTE counts in 100 microseconds
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyRequest:
+    """One property to set: the value in OpenCV's unit, and how many of those make one of the setting's."""
+
+    setting: str
+    property: int
+    value: float
+    unit: float = 1.0
+
+
+def property_requests(settings: CameraSettings) -> Iterator[PropertyRequest]:
+    """Give what is to be set, in the order in which drivers want it: format, size, rate, then switch before value."""
+    yield PropertyRequest("width", cv2.CAP_PROP_FRAME_WIDTH, settings.width)
+    yield PropertyRequest("height", cv2.CAP_PROP_FRAME_HEIGHT, settings.height)
+    if settings.fps is not None:
+        yield PropertyRequest("fps", cv2.CAP_PROP_FPS, settings.fps)
+    if settings.focus is not None:
+        yield PropertyRequest("focus", cv2.CAP_PROP_AUTOFOCUS, float(settings.focus == "auto"))
+    if isinstance(settings.focus, float):
+        yield PropertyRequest("focus", cv2.CAP_PROP_FOCUS, settings.focus)
+    if settings.exposure is not None:
+        mode = _APERTURE_PRIORITY if settings.exposure == "auto" else _MANUAL
+        yield PropertyRequest("exposure", cv2.CAP_PROP_AUTO_EXPOSURE, mode)
+    if isinstance(settings.exposure, float):
+        yield PropertyRequest("exposure", cv2.CAP_PROP_EXPOSURE, settings.exposure * _TENTHS_OF_MS, _TENTHS_OF_MS)
+
+
+class V4l2Camera(ClosableDevice):
+    """A USB camera at a device file; `unmet` says which settings it did not take."""
+
+    def __init__(self, device: str, settings: CameraSettings) -> None:
+        super().__init__()
+        if not Path(device).exists():
+            raise CameraMissingError(f"there is no camera at {device}")
+        self._capture = cv2.VideoCapture(device, cv2.CAP_V4L2)
+        if not self._capture.isOpened():
+            self._capture.release()
+            raise CameraMissingError(f"{device} is no camera, or another program has it")
+        # Compressed: uncompressed 1920 x 1080 leaves USB 2 five pictures a second. Some cameras have only one format.
+        self._capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
+        self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # an old frame would show tiles where they lay before
+        has = {ask.property: self._capture.set(ask.property, ask.value) for ask in property_requests(settings)}
+        self.unmet = tuple({miss.setting: miss for miss in self._misses(settings, has)}.values())
+
+    def _misses(self, settings: CameraSettings, has: dict[int, bool]) -> Iterator[UnmetSetting]:
+        """Name what was not taken; asked after all is set, for a size may change the rate, a mode the value."""
+        for ask in property_requests(settings):
+            taken = float(self._capture.get(ask.property))
+            if not has[ask.property]:
+                yield UnmetSetting(ask.setting, getattr(settings, ask.setting), None)
+            elif not isclose(taken, ask.value, rel_tol=_NEAR, abs_tol=0.5):
+                yield UnmetSetting(ask.setting, getattr(settings, ask.setting), taken / ask.unit)
+
+    def frame(self) -> Picture:
+        """Take a picture; raises CameraUnpluggedError when none comes, PictureError for a frame that is no picture."""
+        self._require_open()
+        taken, picture = self._capture.read()
+        if not taken or picture is None:
+            raise CameraUnpluggedError("the camera gives no picture any more")
+        return check_frame(picture)
+
+    def _release(self) -> None:
+        self._capture.release()

@@ -1,0 +1,343 @@
+"""The first stage of a reading: find all tiles of a picture, backs and faces, and where hands are.
+
+A network says for each cell of the picture whether it is the middle of a tile and how that tile lies; the cells vote.
+A second, smaller network looks at each tile closely, cut out as a square, and moves its corners.
+"""
+
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.detections import DetectedTile, Detections
+from vision.geometry import UNIT_SQUARE, Picture, Quad
+from vision.networks import run_network
+
+CELL = 4  # pixels a side of the network's cells
+_MULTIPLE = 16  # its deepest layer is as many times smaller than the picture
+MIDDLE = 128.0  # of the grey levels; the networks were trained on (grey - 128) / 128
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellMaps:
+    """What the network says of each cell, shape (rows, columns) each, the frames (9, rows, columns)."""
+
+    back: NDArray[np.float32]  # 0..1: the middle part of a tile that shows its back
+    face: NDArray[np.float32]
+    hand: NDArray[np.float32]
+    frames: NDArray[np.float32]  # see `half_axes`; meaningful where a tile's middle is
+
+
+def as_blob(pictures: Picture) -> NDArray[np.float32]:
+    """Give BGR pictures, shape (n, height, width, 3), as the finder's networks take them."""
+    return np.ascontiguousarray((pictures.transpose(0, 3, 1, 2) - np.float32(MIDDLE)) / np.float32(MIDDLE))
+
+
+def cell_maps(picture: Picture) -> CellMaps:
+    """Look at a BGR picture as it is; tiles from 12 to 70 pixels wide are seen."""
+    height, width = picture.shape[:2]
+    padded = cv2.copyMakeBorder(
+        picture, 0, -height % _MULTIPLE, 0, -width % _MULTIPLE, cv2.BORDER_CONSTANT, value=(MIDDLE,) * 3
+    )
+    blob = as_blob(np.asarray(padded, dtype=np.uint8)[None])
+    answer = run_network("finder", blob)[0][0]
+    answer = answer[:, : -(-height // CELL), : -(-width // CELL)]
+    back, face, hand = 1 / (1 + np.exp(-np.clip(answer[:3], -30, 30)))
+    return CellMaps(back, face, hand, answer[3:])
+
+
+OFFSET_UNIT = 16.0  # pixels in which the network counts the way to a tile's centre
+SIZE_UNIT = 16.0  # pixels in which it counts a tile's half size
+
+_AGREED = 0.75
+
+Frames = NDArray[np.float64]  # shape (n, 9): centre, log frame xx xy yy, cos and sin of 4 and of 2 times the angle
+
+
+def frame_sizes(frames: Frames) -> NDArray[np.float64]:
+    """Give half sizes in pixels, shape (n,): the geometric mean of a tile's half width and half height."""
+    return np.asarray(SIZE_UNIT * np.exp((frames[:, 2] + frames[:, 4]) / 2))
+
+
+def half_axes(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
+    """Give the half axes along the short and along the long ends in pixels, shape (n, 2, 2): one in each row.
+
+    The frame's root R is the exponential of the symmetric matrix told; the axes are its images of two unit vectors
+    that are square to each other (see `vision.training.finder_examples`). Four times their angle says how they lie,
+    and two times says which of the two is the short one. `turned` (radians) is added to the angle.
+    """
+    log = frames[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
+    values, vectors = np.linalg.eigh(log)
+    root = SIZE_UNIT * np.einsum("nij,nj,nkj->nik", vectors, np.exp(values), vectors)
+    angle = np.arctan2(frames[:, 6], frames[:, 5]) / 4
+    # `angle` is right but for quarter turns; half turns do not matter.
+    other = np.cos(2 * angle) * frames[:, 7] + np.sin(2 * angle) * frames[:, 8] < 0
+    angle = angle + other * np.pi / 2 + turned
+    c, s = np.cos(angle), np.sin(angle)
+    units = np.stack([np.stack([c, s], axis=1), np.stack([-s, c], axis=1)], axis=1)
+    return np.asarray(np.einsum("nij,naj->nai", root, units))
+
+
+def is_turn_sure(frames: Frames) -> NDArray[np.bool_]:
+    """Tell, shape (n,), where votes agree on the rotation: the mean of unit vectors is nearly one."""
+    return np.asarray(np.hypot(frames[:, 5], frames[:, 6]) > _AGREED)
+
+
+def quads_of_frames(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
+    """Give parallelograms, shape (n, 4, 2), clockwise, corners 0-1 and 2-3 the short ends."""
+    return np.asarray(frames[:, None, :2] + (2 * UNIT_SQUARE - 1) @ half_axes(frames, turned))
+
+
+_LEAST_VOTE = 0.3  # a cell that is less sure has no vote
+_TOGETHER = 0.5  # half sizes: votes nearer to each other are for one tile
+_LEAST_SUPPORT = 1.2  # votes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Votes:
+    """Votes, or what was made of them, one a row: `frames` with centres in pixels of the picture looked at."""
+
+    frames: Frames  # shape (n, 9)
+    back: NDArray[np.float64]  # shape (n,), 0..1
+    face: NDArray[np.float64]
+
+    @property
+    def likelihood(self) -> NDArray[np.float64]:
+        """How sure it is that a tile is there, of either kind."""
+        return np.minimum(1.0, self.back + self.face)
+
+
+def cast_votes(maps: CellMaps) -> Votes:
+    """Collect the votes of all cells that have one."""
+    rows, columns = np.nonzero(maps.back + maps.face > _LEAST_VOTE)
+    frames = maps.frames[:, rows, columns].T.astype(np.float64)
+    frames[:, 2:5] = np.clip(frames[:, 2:5], -3, 3)  # what is out of all range would overflow
+    frames[:, 0] = CELL * (columns + 0.5) + OFFSET_UNIT * frames[:, 0]
+    frames[:, 1] = CELL * (rows + 0.5) + OFFSET_UNIT * frames[:, 1]
+    return Votes(frames, maps.back[rows, columns].astype(float), maps.face[rows, columns].astype(float))
+
+
+def count_votes(votes: Votes) -> Votes:
+    """Gather votes for one tile each: the surest first, with all that lie near it. Their mean is the tile."""
+    group = np.full(len(votes.back), -1)
+    centres = votes.frames[:, :2].astype(np.float32)
+    reach = ((_TOGETHER * frame_sizes(votes.frames)) ** 2).astype(np.float32)
+    left = np.argsort(-votes.likelihood, kind="stable")
+    number = 0
+    while len(left):
+        away = ((centres[left] - centres[left[0]]) ** 2).sum(axis=1)
+        near = away <= reach[left[0]]
+        group[left[near]] = number
+        left = left[~near]
+        number += 1
+    return _without_stray_votes(_mean_votes(votes, group, number))
+
+
+def _mean_votes(votes: Votes, group: NDArray[np.intp], count: int) -> Votes:
+    weight = votes.likelihood
+    support = np.bincount(group, weight, count)
+
+    def mean(column: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(group, weight * column, count) / support
+
+    frames = np.column_stack([mean(column) for column in votes.frames.T]).reshape(-1, 9)
+    return _chosen_votes(Votes(frames, mean(votes.back), mean(votes.face)), support >= _LEAST_SUPPORT)
+
+
+def _without_stray_votes(tiles: Votes) -> Votes:
+    """Drop what has its centre in the middle of a surer tile: stray votes of that tile."""
+    size, rank = frame_sizes(tiles.frames), np.argsort(-tiles.likelihood, kind="stable")
+    kept: list[int] = []
+    for one in rank.tolist():
+        away = np.hypot(*(tiles.frames[kept, :2] - tiles.frames[one, :2]).T)
+        if not (away < 0.9 * np.minimum(size[kept], size[one])).any():
+            kept.append(one)
+    return _chosen_votes(tiles, np.array(kept, dtype=np.intp))
+
+
+def _chosen_votes(votes: Votes, index: NDArray[np.intp] | NDArray[np.bool_]) -> Votes:
+    """Give some of the votes."""
+    return Votes(votes.frames[index], votes.back[index], votes.face[index])
+
+
+Quads = NDArray[np.float64]  # shape (n, 4, 2)
+
+CLOSEUP_SIDE = 48  # pixels of a cut-out
+CLOSEUP_REACH = 1.6  # it shows this much of the plane about the tile, whose own square reaches from -1 to 1
+CLOSEUP_SQUARE: Quad = 2 * UNIT_SQUARE - 1
+_CORNERS = 8  # the network's answer: corners, then logits of a tile, of its face up, of long ends where short are said
+_WIDE_TILE = 36.0  # pixels of a tile's width that suit a cut-out: it takes one pixel of several where there are more
+_BATCH = 64  # cut-outs: they bound the memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RefinedTiles:
+    """Tiles after a closer look: `quads`, shape (n, 4, 2), pixels; `tile` and `face`, shape (n,), 0..1."""
+
+    quads: Quads
+    tile: NDArray[np.float64]
+    face: NDArray[np.float64]
+
+
+def cut_square(picture: Picture, quad: Quad) -> Picture:
+    """Cut out a quad and what is about it as a square of SIDE pixels."""
+    window = CLOSEUP_REACH * CLOSEUP_SQUARE
+    way = cv2.getPerspectiveTransform(window.astype(np.float32), (CLOSEUP_SIDE * UNIT_SQUARE - 0.5).astype(np.float32))
+    chain = way @ np.linalg.inv(square_to_pixels(quad))
+    return np.asarray(
+        cv2.warpPerspective(picture, chain, (CLOSEUP_SIDE, CLOSEUP_SIDE), borderMode=cv2.BORDER_REPLICATE),
+        dtype=np.uint8,
+    )
+
+
+def square_to_pixels(quad: Quad) -> NDArray[np.float64]:
+    """Give the homography from the square -1..1 to a quad, in OpenCV's pixels (counted from the first one's middle)."""
+    return np.asarray(cv2.getPerspectiveTransform(CLOSEUP_SQUARE.astype(np.float32), (quad - 0.5).astype(np.float32)))
+
+
+def refine_tiles(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np.bool_]) -> RefinedTiles:
+    """Move quads to where the tiles' corners are. What is no tile moves anywhere.
+
+    `others` are second guesses of the same tiles, for those of which the first is not `sure`: that from which the
+    corners are nearer is followed.
+    """
+    answer = _run_closeup(picture, quads)
+    doubted = np.flatnonzero(~sure)
+    other = _run_closeup(picture, others[doubted])
+    better = _away(other) < _away(answer[doubted])
+    quads, answer = quads.copy(), answer.copy()
+    quads[doubted[better]], answer[doubted[better]] = others[doubted[better]], other[better]
+    quads = _all_moved(quads, answer)
+    answer = _run_closeup(picture, quads)
+    tile, face = (1 / (1 + np.exp(-np.clip(answer[:, _CORNERS + k], -30, 30))) for k in (0, 1))
+    return RefinedTiles(_all_moved(quads, answer), tile, face)
+
+
+def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
+    """Look closer at tiles of a full picture, from quads that are about right."""
+    if not len(quads):
+        return RefinedTiles(quads, np.zeros(0), np.zeros(0))
+    factor = min(1.0, _WIDE_TILE / float(np.median(np.linalg.norm(quads[:, 1] - quads[:, 0], axis=1))))
+    size = (max(1, round(factor * picture.shape[1])), max(1, round(factor * picture.shape[0])))
+    small = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    there = np.array(size) / [picture.shape[1], picture.shape[0]]
+    judged = refine_tiles(small, quads * there, quads * there, np.ones(len(quads), dtype=bool))
+    return replace(judged, quads=judged.quads / there)
+
+
+def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give how far the corners are, less where a tile is likely."""
+    return np.asarray(np.abs(answer[:, :_CORNERS]).mean(axis=1) - answer[:, _CORNERS] / 20)
+
+
+def _all_moved(quads: Quads, answers: NDArray[np.float64]) -> Quads:
+    return np.array([_moved(quad, told) for quad, told in zip(quads, answers, strict=True)]).reshape(-1, 4, 2)
+
+
+def _run_closeup(picture: Picture, quads: Quads) -> NDArray[np.float64]:
+    answers = [np.zeros((0, _CORNERS + 3))]
+    for first in range(0, len(quads), _BATCH):
+        crops = np.array([cut_square(picture, quad) for quad in quads[first : first + _BATCH]])
+        answers.append(run_network("closeup", as_blob(crops))[0].astype(np.float64))
+    return np.concatenate(answers)
+
+
+def _moved(quad: Quad, told: NDArray[np.float64]) -> Quad:
+    corners = CLOSEUP_SQUARE + np.clip(told[:_CORNERS].reshape(4, 2), -0.95, 0.95)
+    moved = cv2.perspectiveTransform(corners[None], square_to_pixels(quad))[0] + 0.5
+    return np.asarray(np.roll(moved, 1, axis=0) if told[_CORNERS + 2] > 0 else moved, dtype=np.float64)
+
+
+_LONG_SIDE = 640  # pixels of the longer side that is looked at; 1920 and 1280 shrink fast by whole numbers
+_LONG_SIDE_OF_LARGE = 864  # the same for pictures in which a whole carrier may lie
+_LARGE = 2200  # pixels of the longer side
+_COARSER = 4  # times smaller is the second look, for tiles that fill the picture
+_FINE_SIZES = (5.0, 46.0)  # half sizes of tiles that a look is good for
+_COARSE_SIZES = (10.5, 60.0)  # smaller ones are the first look's
+_TILE_LIKELY = 0.5
+_ALIKE_AREAS = 4.5  # times the usual area, or as much less: perspective and another set's tiles
+_LEAST_LIKELY = 0.75
+_MOST_TILES = 200  # tiles: a set has 136, and a texture that looks like more must not cost more
+
+
+def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
+    """Find the tiles of a BGR picture, shape (height, width, 3) or (height, width), of any size.
+
+    `close` tells whether single tiles may fill the picture; where a few lie far apart, the room between them could be
+    taken for such. The surest tile comes first. Deterministic; any thread may call it.
+    """
+    if picture.ndim == 2:  # noqa: PLR2004 - grey has two dimensions
+        picture = np.asarray(cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+    longest = max(picture.shape[:2])
+    if picture.size == 0:
+        return Detections((), np.zeros((0, 0), np.uint8), 1.0)
+    small = _shrunk(picture, _LONG_SIDE_OF_LARGE if longest > _LARGE else _LONG_SIDE)
+    maps = cell_maps(small)
+    fine = _tiles(small, maps, _FINE_SIZES)
+    smaller = _shrunk(small, max(small.shape[:2]) // _COARSER)
+    coarse = _tiles(smaller, cell_maps(smaller), _COARSE_SIZES) if close else []
+    tiles = _without_duplicates(_of_one_size(_scaled(fine, small, picture) + _scaled(coarse, smaller, picture)))
+    tiles.sort(key=lambda tile: -tile.likelihood)
+    return Detections(tuple(tiles), _grey(maps), CELL * longest / max(small.shape[:2]))
+
+
+def _shrunk(picture: Picture, longest: int) -> Picture:
+    """Shrink a picture to a longer side; one that is small already stays as it is."""
+    factor = longest / max(picture.shape[:2])
+    if factor >= 1:
+        return np.ascontiguousarray(picture)
+    size = (max(1, round(factor * picture.shape[1])), max(1, round(factor * picture.shape[0])))
+    return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def _tiles(picture: Picture, maps: CellMaps, between: tuple[float, float]) -> list[DetectedTile]:
+    """Find tiles whose half size in pixels lies `between`; quads in pixels of this picture."""
+    tiles = count_votes(cast_votes(maps))
+    size = frame_sizes(tiles.frames)
+    frames = tiles.frames[(size > between[0]) & (size < between[1])][:_MOST_TILES]  # the surest come first
+    judged = refine_tiles(picture, quads_of_frames(frames), quads_of_frames(frames, np.pi / 4), is_turn_sure(frames))
+    found = [
+        DetectedTile(quad, bool(face > _TILE_LIKELY), float(tile))
+        for quad, tile, face in zip(judged.quads, judged.tile, judged.face, strict=True)
+        if tile > _LEAST_LIKELY
+    ]
+    return _without_duplicates(found)
+
+
+def _without_duplicates(tiles: list[DetectedTile]) -> list[DetectedTile]:
+    """Of tiles that share their middle keep the surest."""
+    centres = np.array([tile.quad.mean(axis=0) for tile in tiles]).reshape(-1, 2)
+    reach = 0.35 * np.sqrt([_area(tile.quad) for tile in tiles])
+    kept: list[int] = []
+    for one in sorted(range(len(tiles)), key=lambda one: -tiles[one].likelihood):
+        away = np.hypot(*(centres[kept] - centres[one]).T)
+        if (away > np.minimum(reach[kept], reach[one])).all():
+            kept.append(one)
+    return [tiles[one] for one in kept]
+
+
+def _scaled(tiles: list[DetectedTile], seen: Picture, picture: Picture) -> list[DetectedTile]:
+    ratio = np.array([picture.shape[1] / seen.shape[1], picture.shape[0] / seen.shape[0]])
+    return [replace(tile, quad=tile.quad * ratio) for tile in tiles]
+
+
+def _of_one_size(tiles: list[DetectedTile]) -> list[DetectedTile]:
+    """Drop what is of quite another size than most: tiles are alike, and their print and their shadows are not.
+
+    Most is counted by area, so that one tile that fills the picture outweighs all that is seen in its print; by a
+    power of it less than one, so that a large thing that is no tile does not outweigh a carrier's 136.
+    """
+    areas = np.array([_area(tile.quad) for tile in tiles])
+    order = np.argsort(areas)
+    weights = np.cumsum((areas**0.75 * [tile.likelihood for tile in tiles])[order])
+    usual = areas[order[np.searchsorted(weights, weights[-1] / 2)]] if tiles else 0.0
+    return [tile for tile, area in zip(tiles, areas, strict=True) if 1 / _ALIKE_AREAS < area / usual < _ALIKE_AREAS]
+
+
+def _area(quad: Quad) -> float:
+    return float(abs(cv2.contourArea(quad.astype(np.float32))))
+
+
+def _grey(maps: CellMaps) -> Picture:
+    return np.round(255 * maps.hand).astype(np.uint8)

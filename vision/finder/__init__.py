@@ -1,1 +1,0 @@
-"""The first stage of a reading: where tiles and hands are in a picture."""

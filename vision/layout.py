@@ -1,0 +1,352 @@
+"""Say where each detected tile lies and what each place of each tray holds.
+
+Colours are sampled at a few points of each tile or place. A place without a tile is empty, covered, or has a back that
+was overlooked; a back of another colour than its neighbours belongs to a foreign set.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.detections import Detections, LaidOutPlace, LaidOutTray, TableLayout, TileMark, TilePosition
+from vision.geometry import Picture, Points, Quad
+from vision.plane import Flags, Indices
+from vision.reading import HALF_TURN, LEFT, PlaceState, RowCol, tray_places
+from vision.tray_grid import Lattice
+from vision.trays import FilledTray, find_trays, name_seats
+
+Colours = NDArray[np.float32]  # shape (n, m, 3), CIE L*a*b*: L 0..100, a and b about -100..100
+
+_EDGE, _INNER = 0.09, 0.24  # shares of a tile: within its rounded edge, and outside of its print
+CORE_SIDE = 20
+
+
+def _grid(margin: float, side: int) -> Points:
+    at = margin + (np.arange(side) + 0.5) / side * (1 - 2 * margin)
+    x, y = np.meshgrid(at, at)
+    return np.column_stack([x.ravel(), y.ravel()])
+
+
+_POINTS = _grid(_EDGE, 10)
+RIM: Points = _POINTS[np.abs(_POINTS - 0.5).max(axis=1) > 0.5 - _INNER]  # shares of width and height, shape (m, 2)
+CORE: Points = _grid(0.2, CORE_SIDE)  # row by row, CORE_SIDE points each
+
+
+def points_on(quads: Quad, shares: Points) -> Points:
+    """Give the pixels at `shares`, shape (m, 2), of each of the quads, shape (n, 4, 2); shape (n, m, 2)."""
+    x, y = shares[:, 0], shares[:, 1]
+    weights = np.stack([(1 - x) * (1 - y), x * (1 - y), x * y, (1 - x) * y])
+    return np.asarray(np.einsum("km,nkc->nmc", weights, quads))
+
+
+def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
+    """Give the picture's colours there; points outside of the picture take its border's."""
+    if not len(quads):
+        return np.zeros((0, len(shares), 3), dtype=np.float32)
+    bgr = _colours_at(picture, points_on(quads, shares))
+    lab = cv2.cvtColor(bgr.reshape(len(quads), -1, 3).astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+    return np.asarray(lab, dtype=np.float32)
+
+
+def inside_share(picture: Picture, quads: Quad) -> Points:
+    """Give the share, 0..1, of each quad, shape (n, 4, 2), that lies within the picture."""
+    points = points_on(quads, _POINTS)
+    inside = ((points >= 0) & (points <= [picture.shape[1], picture.shape[0]])).all(axis=2)
+    return np.asarray(inside.mean(axis=1), dtype=np.float64)
+
+
+def covered_share(hands: Picture, cell: float, quads: Quad) -> Points:
+    """Give the share, 0..1, of each quad, shape (n, 4, 2), that hands cover; `hands` as in `Detections`."""
+    if hands.size == 0 or not len(quads):
+        return np.zeros(len(quads))
+    return np.asarray(_colours_at(hands, points_on(quads, _POINTS) / cell).mean(axis=1) / 255)
+
+
+def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
+    """Give the surest trace, 0..1, of a hand on each quad, shape (n, 4, 2), or within half a tile of it."""
+    if hands.size == 0 or not len(quads):
+        return np.zeros(len(quads))
+    middles = quads.mean(axis=1, keepdims=True)
+    return np.asarray(_colours_at(hands, points_on(middles + 2 * (quads - middles), _POINTS) / cell).max(axis=1) / 255)
+
+
+def _colours_at(picture: Picture, points: Points) -> Picture:
+    height, width = picture.shape[:2]
+    x = np.clip(points[..., 0], 0, width - 1).astype(int)
+    y = np.clip(points[..., 1], 0, height - 1).astype(int)
+    return np.asarray(picture[y, x])
+
+
+_NEIGHBOURS = 6
+_OTHER_HUE = 15.0  # L*a*b* units off the way from grey through the usual colour
+_OTHER_TINT, _STRANGE_LIGHTER = 20.0, 22.0  # paler than the rest, and lighter: a light back among coloured ones
+_STRANGE_DARKER = -45.0
+_GLARE_WHITE = 97.0  # lightness from which glare has eaten the colour
+_FINGER_HUE, _FINGER_LIGHT = 6.0, 15.0  # L*a*b* units
+_NEAREST = 0.25  # share of the rim's points that are most like the neighbours
+
+
+def strange_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) -> Flags:
+    """Tell which backs have clearly another colour than their neighbours; `rims` of shape (n, m, 3), L*a*b*.
+
+    `blank` ones, which may be no tiles at all, are nobody's neighbours.
+    """
+    strange = np.zeros(len(rims), dtype=bool)
+    if (backs & ~blank).sum() <= _NEIGHBOURS:
+        return strange
+    usual = _neighbours_colour(rims, centres, backs & ~blank)
+    hue = _ranked(_off_hue(rims[..., 1:].astype(float), usual[:, None, 1:]), _NEAREST)
+    tint = _ranked(np.hypot(*(rims[..., 1:] - usual[:, None, 1:]).transpose(2, 0, 1)), _NEAREST)
+    lighter = rims[..., 0] - usual[:, None, 0]
+    pale = (tint > _OTHER_TINT) & (_ranked(lighter, 0.1) > _STRANGE_LIGHTER)
+    dark = _ranked(lighter, 0.9) < _STRANGE_DARKER
+    glaring = np.median(rims[..., 0], axis=1) > _GLARE_WHITE
+    return np.asarray(backs & ((hue > _OTHER_HUE) | (pale & ~glaring) | dark))
+
+
+def finger_shares(rims: Colours, centres: Points, backs: Flags) -> Points:
+    """Give the share, 0..1, of each back's rim that is no light on a back: other in hue and in lightness at once.
+
+    Worn edges and quads that are off can look so too: it counts for backs that were not read, or with a hand near.
+    """
+    if backs.sum() <= _NEIGHBOURS:
+        return np.zeros(len(rims))
+    usual = _neighbours_colour(rims, centres, backs)
+    hue = _off_hue(rims[..., 1:].astype(float), usual[:, None, 1:])
+    light = np.abs(rims[..., 0] - usual[:, None, 0])
+    return np.asarray(backs * ((hue > _FINGER_HUE) & (light > _FINGER_LIGHT)).mean(axis=1))
+
+
+def _ranked(values: Points, share: float) -> Points:
+    """Give of each row the value that `share` of it lies below, shape (n,)."""
+    place = round(share * (values.shape[1] - 1))
+    return np.asarray(np.partition(values, place, axis=1)[:, place])
+
+
+def _neighbours_colour(rims: Colours, centres: Points, backs: Flags) -> Points:
+    """Give the median colour of the nearest backs, shape (n, 3); one strange neighbour does not change it."""
+    apart = np.linalg.norm(centres[:, None] - centres[None], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    apart[:, ~backs] = np.inf
+    near = np.argsort(apart, axis=1)[:, :_NEIGHBOURS]
+    return np.asarray(np.median(np.median(rims, axis=1)[near], axis=1), dtype=np.float64)
+
+
+def _off_hue(tints: Points, usual: Points) -> Points:
+    """Give how far tints (a*, b*) lie from the way from grey to a quarter beyond the usual tint."""
+    strength = np.linalg.norm(usual, axis=-1, keepdims=True)
+    way = usual / np.maximum(strength, 1e-6)
+    along = np.clip((tints * way).sum(axis=-1, keepdims=True), 0, 1.25 * strength + 4)
+    return np.asarray(np.linalg.norm(tints - along * way, axis=-1))
+
+
+COVERED = 0.12  # share under a hand from which a place counts as covered
+_EMPTY, _BACK = 0.3, 0.6  # share of the rim on the backs' side: up to the one, from the other
+_NEITHER = 20.0  # L*a*b* units: a rim as far as this from backs and floor is something else
+_BARE, _PRINTED = 0.4, 0.65  # share of the backs' usual print: less is no back; enough where colours leave it open
+_LIGHTER, _WHITE = 25.0, 97.0  # lightness
+_FAINT = 0.1  # lightness: there is always some noise
+_NEAR = 5
+_WHERES = np.array(list(tray_places()))
+_IN_PICTURE = 0.75  # share of a place that must be seen before anything is said of it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GapEvidence:
+    """What gaps are judged by: the 34 places in reading order, and the floor where the short rows leave it open."""
+
+    inside: Points  # share of each place that is in the picture, shape (34,)
+    rims: Colours  # shape (34, m, 3)
+    details: Points  # shape (34,)
+    floor: Colours  # shape (n, 3)
+
+
+def gather_evidence(picture: Picture, quads: Quad, lattice: Lattice) -> GapEvidence:
+    """Look at all places of a tray, `quads` of shape (34, 4, 2): a tile's own where one was found."""
+    left = ((1, 11), (1, 12), (2, 10), (2, 11), (2, 12))
+    open_spots = left if lattice.indents == LEFT else ((1, -1), (1, 11), (2, -1), (2, 10))
+    floor = colours_on(picture, lattice.quads(lattice.spots(*np.array(open_spots, dtype=float).T)), RIM)
+    details = _detail(colours_on(picture, quads, CORE))
+    return GapEvidence(inside_share(picture, quads), colours_on(picture, quads, RIM), details, floor.reshape(-1, 3))
+
+
+def judge_gap(ground: GapEvidence, gap: int, backs: Indices, *, found: bool = False) -> PlaceState:
+    """Say whether place number `gap`, where neither a tile nor a hand was found, is empty, covered or holds a back.
+
+    `backs` are the numbers of places that hold one. What is neither back nor floor, or outside of the picture, is
+    called a back: nothing is claimed of it. Where the finder `found` a tile, missing print is no proof: glare hides it.
+    """
+    if not len(backs) or ground.inside[gap] < _IN_PICTURE:
+        return PlaceState.BACK
+    near = backs[np.argsort(np.abs(_WHERES[backs] - _WHERES[gap]) @ [1.4, 1.0], kind="stable")[:_NEAR]]
+    printed = float(ground.details[gap] / max(np.median(ground.details[near]), _FAINT))
+    rim = ground.rims[gap]
+    to_back, to_floor = _nearest(rim, ground.rims[near].reshape(-1, 3)), _nearest(rim, ground.floor)
+    if np.median(to_floor) > _NEITHER and _is_over_it(rim, ground.rims[near], ground.floor):
+        return PlaceState.OCCLUDED
+    if printed < _BARE and not found:
+        return PlaceState.EMPTY
+    share = float((np.sign(to_floor - to_back) + 1).mean() / 2)
+    if share >= _BACK or min(np.median(to_back), np.median(to_floor)) > _NEITHER:
+        return PlaceState.BACK
+    return PlaceState.BACK if share > _EMPTY and printed > _PRINTED else PlaceState.EMPTY
+
+
+def _is_over_it(rim: Colours, backs: Colours, floor: Colours) -> bool:
+    """Tell whether a rim is unlike most backs nearby, one of which may be half covered, and lighter than the floor.
+
+    Then it is no shadow and, below white, no glare.
+    """
+    usual, light = np.median(rim, axis=0), float(np.median(rim[:, 0]))
+    apart = np.linalg.norm(np.median(backs, axis=1) - usual, axis=1)
+    return bool(np.median(apart) > _NEITHER and float(np.median(floor[:, 0])) + _LIGHTER < light < _WHITE)
+
+
+def _nearest(rim: Colours, others: Colours) -> Points:
+    """Give how far each point of a rim is from the nearest of other colours, shape (m,)."""
+    away = rim[:, None] - others[None]
+    return np.asarray(np.sqrt((away**2).sum(axis=2).min(axis=1)), dtype=np.float64)
+
+
+def _detail(cores: Colours) -> Points:
+    """Give the mean step in lightness between neighbouring points of each middle, shape (n,)."""
+    light = cores[..., 0].reshape(len(cores), CORE_SIDE, CORE_SIDE)
+    down, right = np.abs(np.diff(light, axis=1)), np.abs(np.diff(light, axis=2))
+    return np.asarray(down.mean(axis=(1, 2)) + right.mean(axis=(1, 2)), dtype=np.float64)
+
+
+_FINGER, _FINGERS = 0.12, 0.2  # share of a back's rim that is no back; of one that was not read, hand or no hand
+_HAND, _SURE_HAND = 0.1, 0.4  # trace of a hand from which what lies on a tile is a finger; on one that was read
+_TILE_SEEN = 0.3  # confidence of a mark from which something stands on a back, legible or not
+_ASKEW = 15.0  # degrees: tiles in a tray lie within 6 of it with corners found to 3 percent, some corners are worse
+
+
+def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | None, ...]) -> TableLayout:
+    """Say where each of `found.tiles` lies and what each place of each tray holds.
+
+    `picture` is BGR, shape (height, width, 3); `marks` has an entry for each tile, None for those that were not read.
+    Only the picture is asked, no deal. Holds no state, so any thread may call it.
+    """
+    seen = _tile_evidence(picture, found, marks)
+    trays: list[LaidOutTray] = []
+    laid: dict[int, _TileOnPlace] = {}
+    ghosts: set[int] = set()
+    for seat, one in _seated(find_trays(found, marks, (picture.shape[0], picture.shape[1]))):
+        sites = _tray_places(picture, found, one, seen)
+        trays.append(LaidOutTray(seat, sites, one.lattice.rotation))
+        laid |= {
+            site.tile: _TileOnPlace(seat, (site.row, site.col), one.turns[site.tile])
+            for site in sites
+            if site.tile is not None
+        }
+        ghosts |= set(one.held.values()) - laid.keys()
+    if trays:  # what lies beside a tray and was not read is mostly its floor or a card, seen as a tile
+        ghosts |= {number for number, mark in enumerate(marks) if number not in laid and not _is_read(mark)}
+    lies = tuple(_tile_position(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
+    return TableLayout(lies, tuple(trays), frozenset(ghosts))
+
+
+def _is_read(mark: TileMark | None) -> bool:
+    return mark is not None and (mark.serial is not None or mark.either is not None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TileEvidence:
+    """What is seen of each tile, whatever tray it lies in: all of one length."""
+
+    quads: Quad  # shape (n, 4, 2), as found
+    rotations: list[float]
+    covered: list[float]
+    strange: list[bool]
+    states: list[PlaceState]
+    blank: list[bool]  # backs of which nothing was read: perhaps no tiles at all
+
+
+@dataclass(frozen=True, slots=True)
+class _TileOnPlace:
+    """A tile's place, and how the first short side of its quad runs against its tray, radians."""
+
+    seat: str | None
+    where: RowCol
+    way: float
+
+
+def _tile_evidence(picture: Picture, found: Detections, marks: tuple[TileMark | None, ...]) -> _TileEvidence:
+    quads: Quad = np.array([tile.quad for tile in found.tiles]).reshape(-1, 4, 2)
+    right = quads[:, 1] + quads[:, 2] - quads[:, 0] - quads[:, 3]
+    covered = covered_share(found.hands, found.cell, quads)
+    states = [_state(tile.face_up, hidden) for tile, hidden in zip(found.tiles, covered, strict=True)]
+    backs = np.array([state is PlaceState.BACK for state in states], dtype=bool)
+    rims, middles = colours_on(picture, quads, RIM), quads.mean(axis=1)
+    unread = np.array([mark is None or mark.serial is None for mark in marks], dtype=bool)
+    near = hand_near(found.hands, found.cell, quads)
+    fingers = finger_shares(rims, middles, backs)
+    fingered = (fingers > _FINGER) & (near > np.where(unread, _HAND, _SURE_HAND)) | (fingers > _FINGERS) & unread
+    states = [PlaceState.OCCLUDED if under else state for state, under in zip(states, fingered, strict=True)]
+    blank = unread & np.array([mark is not None and mark.confidence < _TILE_SEEN for mark in marks], dtype=bool)
+    strange = strange_backs(rims, middles, backs & ~fingered, blank)
+    rotations = np.degrees(np.arctan2(right[:, 1], right[:, 0]))
+    return _TileEvidence(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states, blank.tolist())
+
+
+def _state(face_up: bool, hidden: float) -> PlaceState:  # noqa: FBT001 -- as it stands in a Tile
+    if hidden > COVERED:
+        return PlaceState.OCCLUDED
+    return PlaceState.FACE_UP if face_up else PlaceState.BACK
+
+
+def _seated(filled: tuple[FilledTray, ...]) -> list[tuple[str | None, FilledTray]]:
+    """Pair each tray with its seat; a tray alone has none, and trays that no seat can be told of are left out."""
+    if len(filled) < 2:  # noqa: PLR2004 -- a carrier is more than one
+        return [(None, one) for one in filled]
+    seats = name_seats([one.lattice.rotation for one in filled], [len(one.held) for one in filled])
+    return [(seat, filled[number]) for seat, number in (seats or {}).items()]
+
+
+def _tray_places(
+    picture: Picture, found: Detections, tray: FilledTray, seen: _TileEvidence
+) -> tuple[LaidOutPlace, ...]:
+    """Say what each place of a tray holds, in reading order."""
+    wheres = list(tray_places())
+    quads = tray.lattice.quads(tray.lattice.spots(*np.array(wheres, dtype=float).T))
+    covered = covered_share(found.hands, found.cell, quads)
+    tiles = [tray.held.get(where) for where in wheres]
+    known = [
+        PlaceState.OCCLUDED if tile is None and hidden > COVERED else None if tile is None else seen.states[tile]
+        for tile, hidden in zip(tiles, covered, strict=True)
+    ]
+    doubted = [tile is not None and seen.blank[tile] and seen.states[tile] is not PlaceState.FACE_UP for tile in tiles]
+    real = np.array([quad if tile is None else found.tiles[tile].quad for tile, quad in zip(tiles, quads, strict=True)])
+    asked = [number for number, state in enumerate(known) if state is None or doubted[number]]
+    told = _judge_gaps(known, asked, gather_evidence(picture, real, tray.lattice)) if asked else {}
+    for number, state in told.items():
+        if state is PlaceState.EMPTY:  # the finder saw a tile where the tray is empty
+            tiles[number] = None
+        known[number] = state if tiles[number] is None else known[number]
+    return tuple(
+        LaidOutPlace(*where, state or PlaceState.BACK, tile, quad)
+        for where, state, tile, quad in zip(wheres, known, tiles, quads, strict=True)
+    )
+
+
+def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvidence) -> dict[int, PlaceState]:
+    """Say what each place holds that is asked about, by those of which it is known."""
+    backs = [number for number, state in enumerate(known) if state is PlaceState.BACK and number not in asked]
+    near = np.array(backs, dtype=int)
+    return {number: judge_gap(ground, number, near, found=known[number] is not None) for number in asked}
+
+
+def _tile_position(seen: _TileEvidence, number: int, mark: TileMark | None, laid: _TileOnPlace | None) -> TilePosition:
+    """Say of a tile how it lies; where no mark tells, it is taken to stand as its tray does."""
+    told = mark.turned if mark is not None else None
+    over = bool(told if told is not None else laid is not None and np.cos(laid.way) < 0)
+    quad = seen.quads[number][[2, 3, 0, 1]] if over else seen.quads[number]
+    rotation = (seen.rotations[number] + (HALF_TURN if over else 0)) % 360
+    covered, strange = seen.covered[number], seen.strange[number]
+    if laid is None:
+        return TilePosition(quad, rotation, covered=covered, strange=strange)
+    turn = float(np.degrees(laid.way)) + (HALF_TURN if over else 0)
+    askew = abs((turn + 90) % HALF_TURN - 90) > _ASKEW
+    return TilePosition(quad, rotation, laid.seat, *laid.where, round(turn / 90) % 4 * 90, askew, covered, strange)

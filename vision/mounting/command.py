@@ -1,0 +1,291 @@
+"""The command `homologue camera`: help to mount a camera. What it sees, how well, and what to change."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import islice
+from queue import Empty, SimpleQueue
+from threading import Event
+from typing import Any, Final
+
+import click
+
+from vision.cameras.addresses import check_camera_address, open_camera
+from vision.cameras.camera import UnmetSetting
+from vision.cameras.feed import CameraEvent, CameraFeed, CameraLost, CameraOpened
+from vision.cameras.folder import PicturesCamera
+from vision.errors import PictureError, VisionError
+from vision.geometry import Picture
+from vision.mounting.hints import MountingHint, judge_focus, mounting_hints
+from vision.mounting.measure import CARRIER, TRAY, MarkKind, MountingMeasures, MountingSetup, measure_mounting, room_for
+from vision.reader import tile_outlines
+from vision.sim.table import SimulatedTable
+
+
+def _read_texts() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files("vision.mounting") / "texts.toml").read_text(encoding="utf-8"))
+
+
+MOUNTING_TEXTS: Final = _read_texts()
+"""By language, each sentence by its key."""
+
+
+class MountingTexts:
+    """One language."""
+
+    def __init__(self, language: str) -> None:
+        self._sentences = MOUNTING_TEXTS[language]
+
+    def __call__(self, key: str, **names: object) -> str:
+        """Give a sentence with its names filled in."""
+        return self._sentences[key].format(**names)
+
+    def hint(self, hint: MountingHint) -> str:
+        """Give what to change, in a sentence."""
+        names = dict(hint.names)
+        if "where" in names:
+            names["where"] = self(f"where_{names['where']}")
+        return self(hint.code, **names)
+
+
+_FIRST = 8  # frames until a camera has settled its exposure and focus: `--once` takes the last of them
+_PATIENCE_S = 1.0  # without a frame; then what is wrong is told again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CameraShot:
+    """One picture with its name, or what is wrong instead; `unmet` are settings that the camera did not take."""
+
+    name: str
+    picture: Picture | CameraLost
+    unmet: tuple[UnmetSetting, ...] = ()
+
+
+def one_shot(address: str) -> CameraShot:
+    """Take one picture, when the camera has settled. Raises VisionError."""
+    with open_camera(address) as camera:
+        for _ in range(0 if camera.pause else _FIRST):
+            camera.frame()
+        return CameraShot(_name(camera, 1), camera.frame(), camera.unmet)
+
+
+def folder_shots(address: str) -> Iterator[CameraShot]:
+    """Give every picture of a folder once; one that cannot be read stops no other. Raises CameraError."""
+    with open_camera(address) as camera:
+        number = 0
+        while not camera.ended:
+            number += 1
+            try:
+                picture: Picture | CameraLost = camera.frame()
+            except PictureError as error:
+                picture = CameraLost(error.code, str(error))
+            yield CameraShot(_name(camera, number), picture, camera.unmet)
+
+
+def live_shots(address: str, every: float) -> Iterator[CameraShot]:
+    """Give the newest picture every so many seconds, for ever; a lost camera is told, and comes back by itself."""
+    told: SimpleQueue[CameraEvent] = SimpleQueue()
+    number = 0
+    unmet: tuple[UnmetSetting, ...] = ()
+    lost: CameraLost | None = None
+    world = SimulatedTable()  # the simulated table stays while its camera is opened anew
+    with CameraFeed(lambda: open_camera(address, world=world), told.put) as feed:
+        while True:
+            frame = feed.wait(number, max(every, _PATIENCE_S))
+            for event in _events(told):
+                lost = event if isinstance(event, CameraLost) else None
+                unmet = event.unmet if isinstance(event, CameraOpened) else unmet
+                if lost is not None and frame is not None:
+                    yield CameraShot("camera", lost)  # it is back already
+            if frame is not None:
+                number = frame.number
+                yield CameraShot(str(number), frame.picture, unmet)
+            elif lost is not None:
+                yield CameraShot("camera", lost)
+            Event().wait(every)
+
+
+def _events(told: "SimpleQueue[CameraEvent]") -> Iterator[CameraEvent]:
+    while True:
+        try:
+            yield told.get_nowait()
+        except Empty:
+            return
+
+
+def _name(camera: object, number: int) -> str:
+    return camera.shown.name if isinstance(camera, PicturesCamera) and camera.shown else str(number)
+
+
+@dataclass(frozen=True, slots=True)
+class MountingReport:
+    """One look through the camera: the picture's name or number, what was measured, and what to change."""
+
+    name: str
+    measures: MountingMeasures
+    hints: tuple[MountingHint, ...]
+
+
+def mounting_line(look: MountingReport, setup: MountingSetup, words: MountingTexts) -> dict[str, Any]:
+    """Give the object that `homologue camera --json` prints for one look."""
+    seen, pose = look.measures, look.measures.pose
+    return {
+        "picture": look.name,
+        "size": list(seen.size),
+        "tiles": seen.tiles,
+        "pixels_per_mm": _round(pose.pixels_per_mm if pose else None, 2),
+        "tilt": _round(pose.tilt if pose else None, 1),
+        "distance_mm": _round(pose.distance_mm if pose else None, 0),
+        "edge_px": _round(seen.edge, 2),
+        "focus": judge_focus(seen, setup),
+        "glare": _round(seen.glare.share, 4),
+        "glare_at": [_round(share, 3) for share in seen.glare.at] if seen.glare.at else None,
+        "level": _round(seen.light.level, 0),
+        "noise": _round(seen.light.noise, 2),
+        "fits": {str(places): fits_in_picture(seen, setup, places) for places in (TRAY, CARRIER)},
+        "hints": [{"code": hint.code, "message": words.hint(hint)} for hint in look.hints],
+    }
+
+
+def mounting_error_line(name: str, lost: CameraLost) -> dict[str, Any]:
+    """Give the object that `homologue camera --json` prints where there is no picture."""
+    return {"picture": name, "error": {"code": lost.code, "message": lost.message}}
+
+
+def mounting_text(look: MountingReport, setup: MountingSetup, words: MountingTexts) -> str:
+    """Give a line of figures, and a line for each thing to change."""
+    told = [f"  {hint.code}: {words.hint(hint)}" for hint in look.hints]
+    return "\n".join([f"{look.name}: {mounting_figures(look, setup, words)}", *(told or [f"  {words('good')}"])])
+
+
+def mounting_figures(look: MountingReport, setup: MountingSetup, words: MountingTexts) -> str:
+    """Give all figures in one line; a dash where nothing could be measured."""
+    seen, pose = look.measures, look.measures.pose
+    parts = [
+        f"{pose.pixels_per_mm:.1f} px/mm" if pose else "- px/mm",
+        f"{pose.tilt:.0f}°" if pose else "-°",
+        words(f"focus_{judge_focus(seen, setup) or 'unknown'}") + (f" ({seen.edge:.1f} px)" if seen.edge else ""),
+        words("glare", percent=f"{100 * seen.glare.share:.1f}"),
+        words("light", level=round(seen.light.level), noise=f"{seen.light.noise:.1f}"),
+    ]
+    rooms = [
+        words("fits" if fits_in_picture(seen, setup, places) else "fits_not", places=places)
+        for places in ((TRAY, CARRIER) if pose else ())
+    ]
+    return " | ".join([*parts, *rooms])
+
+
+def fits_in_picture(measures: MountingMeasures, setup: MountingSetup, places: int) -> bool | None:
+    """Tell whether so many places fit into the picture at its scale; None where the scale is not known."""
+    return room_for(places, setup.tile_mm).fits(measures.pose.field_mm) if measures.pose else None
+
+
+def _round(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+_TILE_MM = (5.0, 100.0)  # no mahjong tile has a shorter or a longer side
+_TILE = re.compile(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)")
+
+
+def _tile_size(_context: click.Context, _option: click.Parameter, value: str) -> tuple[float, float]:
+    """Read `22x30`: a tile's sides of 5 to 100 mm, the shorter one first."""
+    found = _TILE.fullmatch(value)
+    sides = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
+    if not _TILE_MM[0] <= sides[0] <= sides[1] <= _TILE_MM[1]:
+        raise click.BadParameter(f"{value} is not a tile's width and height in millimetres, such as 22x30")
+    return sides
+
+
+@click.command(short_help="Help to mount a camera: scale, focus, glare, tilt, and what to change.")
+@click.argument("address")
+@click.option(
+    "--tile",
+    metavar="WIDTHxHEIGHT",
+    default="22x30",
+    show_default=True,
+    callback=_tile_size,
+    help="A tile's size in mm.",
+)
+@click.option(
+    "--mark", type=click.Choice(["label", "digits"]), default="label", show_default=True, help="What is on the backs."
+)
+@click.option(
+    "--places", type=click.Choice([str(TRAY), str(CARRIER)]), default=str(TRAY), show_default=True,
+    help="How many places should be in the picture: a tray's or a carrier's.",
+)  # fmt: skip
+@click.option("--view", type=click.FloatRange(10, 150), help="Horizontal angle of the lens in degrees, if known.")
+@click.option("--language", type=click.Choice(sorted(MOUNTING_TEXTS)), default="en", show_default=True)
+@click.option("--every", type=click.FloatRange(0, 60), default=1.0, show_default=True, help="Seconds between lines.")
+@click.option("--frames", type=click.IntRange(1), help="End after so many lines.")
+@click.option("--once", is_flag=True, help="One picture, and end.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--window", "in_window", is_flag=True, help="Show it in a window; Escape ends.")
+def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
+    address: str, *, tile: tuple[float, float], mark: str, places: str, view: float | None, language: str,
+    every: float, frames: int | None, once: bool, as_json: bool, in_window: bool,
+) -> None:  # fmt: skip
+    """Look through the camera at ADDRESS and say how it stands and what to change, a line a second.
+
+    Lay a full tray under it, backs up. ADDRESS is written as in a table's configuration; a folder of pictures will do.
+
+    \b
+        homologue camera v4l2:/dev/v4l/by-id/usb-camera-index0 --tile 28x38
+        homologue camera pictures:shots --once --json
+    """  # noqa: D301 -- \b is click's sign that lines stay as they are
+    setup = MountingSetup(tile, MarkKind[mark.upper()], int(places), view)
+    try:
+        check_camera_address(address)
+        shots = islice(_shots(address, 0.0 if in_window else every, once=once), frames)
+        if in_window:
+            _in_window(shots, setup, language, every if address.startswith("pictures:") else 0.0)
+        else:
+            for shot in shots:
+                click.echo(_line(shot, setup, MountingTexts(language), as_json=as_json))
+    except VisionError as error:
+        refused = {"error": {"code": error.code, "message": str(error)}}
+        click.echo(json.dumps(refused) if as_json else f"{error.code}: {error}", err=not as_json)
+        raise click.exceptions.Exit(1) from error
+
+
+def _shots(address: str, every: float, *, once: bool) -> Iterator[CameraShot]:
+    if once:
+        yield one_shot(address)
+    elif address.startswith("pictures:"):
+        yield from folder_shots(address)
+    else:
+        yield from live_shots(address, every)
+
+
+def _line(shot: CameraShot, setup: MountingSetup, words: MountingTexts, *, as_json: bool) -> str:
+    if isinstance(shot.picture, CameraLost):
+        lost = shot.picture
+        return (
+            json.dumps(mounting_error_line(shot.name, lost)) if as_json else f"{shot.name}: {lost.code}: {lost.message}"
+        )
+    seen = measure_mounting(shot.picture, tile_outlines(shot.picture), setup)
+    look = MountingReport(shot.name, seen, mounting_hints(seen, setup, shot.unmet))
+    return json.dumps(mounting_line(look, setup, words)) if as_json else mounting_text(look, setup, words)
+
+
+def _in_window(shots: Iterator[CameraShot], setup: MountingSetup, language: str, pause: float) -> None:
+    from vision.mounting.window import MountingWindow  # noqa: PLC0415 -- text mode needs no display, nor what draws on one
+
+    words, window = MountingTexts(language), MountingWindow(language)
+    try:
+        for shot in shots:
+            if isinstance(shot.picture, CameraLost):
+                window.show(None, (), f"{shot.picture.code}: {shot.picture.message}", ())
+            else:
+                quads = tile_outlines(shot.picture)
+                seen = measure_mounting(shot.picture, quads, setup)
+                told = mounting_hints(seen, setup, shot.unmet)
+                line = mounting_figures(MountingReport(shot.name, seen, told), setup, words)
+                window.show(shot.picture, quads, line, [words.hint(hint) for hint in told] or [words("good")])
+            if window.closed(pause):
+                return
+    finally:
+        window.close()

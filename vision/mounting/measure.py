@@ -1,0 +1,305 @@
+"""Measure how a camera is mounted, from one picture and the outlines of the tiles in it: pure functions.
+
+Glare, light and noise, sharpness, and the pose (tilt, distance, scale), fitted to tiles whose size in millimetres is
+known; and what a reader needs of a picture.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+import cv2
+import numpy as np
+
+from vision.geometry import Picture, Points, Quad
+from vision.reading import ROW_LENGTHS
+
+_MOST_PIECES = 48  # tiles that are measured: more tell no more, and cost
+_INSIDE = 0.8  # of an outline's size: beyond it the edge is rounded, and a neighbour's shadow begins
+_LEAST_PIECE = 8  # pixels a side
+
+
+def tile_pieces(picture: Picture, quads: Sequence[Quad]) -> Iterator[tuple[Quad, Picture]]:
+    """Give up to 48 tiles, evenly over the picture: quad and piece; what lies outside of the picture is left out."""
+    height, width = picture.shape[:2]
+    for quad in quads[:: max(1, -(-len(quads) // _MOST_PIECES))]:
+        inner = quad.mean(axis=0) + _INSIDE * (quad - quad.mean(axis=0))
+        left, top = np.floor(np.clip(inner.min(axis=0), 0, None)).astype(int)
+        right, bottom = np.ceil(np.minimum(inner.max(axis=0), [width, height])).astype(int)
+        if right - left >= _LEAST_PIECE and bottom - top >= _LEAST_PIECE:
+            yield quad, picture[top:bottom, left:right]
+
+
+_FULL = 250  # a pixel with all three channels at least this bright shows nothing any more
+
+
+@dataclass(frozen=True, slots=True)
+class Glare:
+    """`share` of the tiles' area that is burnt out, `usual` share of the tile in the middle of the ranking.
+
+    `at` is the middle of what is burnt out, as shares of the picture's width and height; None where nothing is.
+    A lamp's reflection burns out a few tiles: `share` is high and `usual` is not. Too much light burns out all.
+    """
+
+    share: float
+    usual: float
+    at: tuple[float, float] | None
+
+
+def measure_glare(picture: Picture, quads: Sequence[Quad]) -> Glare:
+    """Measure on tiles, quads of shape (4, 2) in pixels; no glare where there is no tile."""
+    burnt, area, middles = [], [], []
+    for quad, piece in tile_pieces(picture, quads):
+        burnt.append(int((piece.min(axis=2) >= _FULL).sum()))
+        area.append(piece.shape[0] * piece.shape[1])
+        middles.append(quad.mean(axis=0) / [picture.shape[1], picture.shape[0]])
+    if not any(burnt):
+        return Glare(0.0, 0.0, None)
+    right, down = np.average(middles, axis=0, weights=burnt)
+    shares = np.array(burnt) / np.array(area)
+    return Glare(sum(burnt) / sum(area), float(np.median(shares)), (float(right), float(down)))
+
+
+# The difference of two Laplacians sees no edges and no slopes, only noise; its gain on noise is 6.
+# J. Immerkaer, "Fast noise variance estimation", Computer Vision and Image Understanding 64 (1996).
+_NOISE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
+_GAIN = 6.0
+_MAD = 1.4826  # median of absolute deviations to standard deviation, of a normal distribution
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """`level` is the tiles' usual grey, 0..255; `noise` the standard deviation of a pixel, in levels."""
+
+    level: float
+    noise: float
+
+
+def measure_light(picture: Picture, quads: Sequence[Quad]) -> Light:
+    """Measure on tiles, quads of shape (4, 2) in pixels, or on the whole picture where there is none."""
+    greys = [_grey(piece) for _, piece in tile_pieces(picture, quads)]
+    greys = greys or [_grey(picture[::2, ::2])]
+    level = float(np.median([np.median(grey) for grey in greys]))
+    return Light(level, float(np.median([_noise(grey) for grey in greys])))
+
+
+def _grey(piece: Picture) -> Picture:
+    return np.asarray(cv2.cvtColor(piece, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+
+
+def _noise(grey: Picture) -> float:
+    seen = np.abs(cv2.filter2D(grey.astype(np.float32), -1, _NOISE))
+    return _MAD * float(np.median(seen)) / _GAIN
+
+
+_STRONG = 0.7  # of the strongest contrast: edges of a mark against its ground, not the grain of the back
+_STEEP = 0.02  # share of a tile's pixels that are looked at: the steepest
+_FEWEST = 8
+_MOST_TILES = 75.0  # percent: a tilted camera is sharp on one row and soft on another
+_LEAST_CONTRAST = 25.0  # levels
+
+
+def edge_width(picture: Picture, quads: Sequence[Quad], reach: int) -> float | None:
+    """Give the width, in pixels, that three quarters of the tiles' sharpest edges keep to; None without any edge.
+
+    The width of an edge is its height in levels over its greatest slope, levels a pixel: for an edge blurred by a
+    Gaussian of deviation s it is s times the square root of 2 pi, nearly its 10-90 % rise (2.56 s). `reach` is how
+    far, in pixels, both sides of an edge are looked for: a little more than the finest line of a mark.
+    """
+    widths = [width for _, piece in tile_pieces(picture, quads) if (width := _edge_width(piece, reach)) is not None]
+    return float(np.percentile(widths, _MOST_TILES)) if widths else None
+
+
+def _edge_width(piece: Picture, reach: int) -> float | None:
+    grey = cv2.cvtColor(piece, cv2.COLOR_BGR2GRAY)
+    window = np.ones((2 * reach + 1, 2 * reach + 1), dtype=np.uint8)
+    contrast = cv2.subtract(cv2.dilate(grey, window), cv2.erode(grey, window)).astype(np.float32)
+    down, right = np.gradient(grey.astype(np.float32))
+    slope = np.hypot(down, right)
+    strong = contrast >= max(_LEAST_CONTRAST, _STRONG * float(contrast.max()))
+    steepest = np.sort(slope[strong])[::-1][: max(_FEWEST, round(_STEEP * slope.size))]
+    if len(steepest) < _FEWEST:
+        return None
+    return float(np.median(contrast[strong])) / float(np.median(steepest))
+
+
+FEWEST_TILES = 3
+_USUAL_FOCAL = 0.95  # of the picture's width: a horizontal view of 55 degrees
+_FOCAL_SPREAD = 0.3  # of its logarithm, over the cameras that are sold for desks and for the Pi
+_CORNER = 0.02  # a side's usual error, as a share of it
+_ROUNDS = 14
+_LEAN = 0.5  # slope, 27 degrees: where a fit begins that leans
+_MOST_FITTED = 40  # tiles: more tell no more
+_STEP = 1e-5
+_STRAY = 3.0  # usual errors: a tile that is off by more counts less and less
+
+
+@dataclass(frozen=True, slots=True)
+class CameraPose:
+    """How the camera stands: degrees from the vertical, millimetres from lens to table along its axis.
+
+    `pixels_per_mm` is the middle one over the tiles, the mean of both directions (a tilt shortens one).
+    `field_mm` is how much of the table is in the picture at that scale, width and height.
+    """
+
+    pixels_per_mm: float
+    tilt: float
+    distance_mm: float
+    field_mm: tuple[float, float]
+
+
+def fit_camera_pose(
+    quads: Sequence[Quad], tile_mm: tuple[float, float], size: tuple[int, int], view: float | None = None
+) -> CameraPose | None:
+    """Fit tilt and distance by least squares over the tiles' sides and diagonals; None for less than three tiles.
+
+    `tile_mm` is a back's width and height, `size` the picture's width and height in pixels, `view` the lens's
+    horizontal angle in degrees where it is known. Where it is not, the tiles tell it as far as they can (little,
+    from straight above), and what cameras usually have tells the rest: distances may then be up to 40 % off.
+    """
+    if len(quads) < FEWEST_TILES:
+        return None
+    corners = np.asarray(quads[:: -(-len(quads) // _MOST_FITTED)], dtype=np.float64) - np.array(size) / 2
+    scale = pixels_per_mm(quads, tile_mm)
+    focal = size[0] / 2 / np.tan(np.radians(view) / 2) if view else _USUAL_FOCAL * size[0]
+    numbers = _fit_slopes(corners, tile_mm, (focal, 0.01 if view else _FOCAL_SPREAD), scale)
+    slope = float(np.hypot(numbers[0], numbers[1]))
+    field = (size[0] / scale, size[1] / scale)
+    return CameraPose(scale, float(np.degrees(np.arctan(slope))), float(np.exp(numbers[2])), field)
+
+
+def pixels_per_mm(quads: Sequence[Quad], tile_mm: tuple[float, float]) -> float:
+    """Give the middle scale of the tiles, from their areas (shoelace formula)."""
+    x, y = np.moveaxis(np.asarray(quads, dtype=np.float64), -1, 0)
+    area = np.abs((x * np.roll(y, -1, axis=1) - y * np.roll(x, -1, axis=1)).sum(axis=1)) / 2
+    return float(np.sqrt(np.median(area) / (tile_mm[0] * tile_mm[1])))
+
+
+def _fit_slopes(corners: Points, tile_mm: tuple[float, float], focal: tuple[float, float], scale: float) -> Points:
+    """Fit the table's two slopes and the logarithms of distance and focal length: the best of several beginnings.
+
+    Foreshortening alone does not tell which side of the table is nearer, so a fit may end leaning the wrong way.
+    """
+    usual = np.array([0.0, 0.0, np.log(focal[0] / scale), np.log(focal[0])])
+    leans = [(0.0, 0.0), (_LEAN, 0.0), (-_LEAN, 0.0), (0.0, _LEAN), (0.0, -_LEAN)]
+    fitted = [_descend(usual + np.array([*lean, 0.0, 0.0]), usual, corners, tile_mm, 1 / focal[1]) for lean in leans]
+    return min(fitted, key=lambda numbers: _pose_cost(numbers, usual, corners, tile_mm, 1 / focal[1]))
+
+
+def _descend(numbers: Points, usual: Points, corners: Points, tile_mm: tuple[float, float], trust: float) -> Points:
+    """Go downhill by Gauss-Newton; strays count less only when the fit is near."""
+    prior = np.array([0.0, 0.0, 0.0, trust])
+    for turn in range(_ROUNDS):
+        miss = _pose_errors(numbers, corners, tile_mm)
+        slope = np.stack(
+            [(_pose_errors(numbers + step, corners, tile_mm) - miss) / _STEP for step in np.eye(4) * _STEP], -1
+        )
+        weight = 1 / (1 + (miss / _STRAY) ** 2) if turn >= _ROUNDS // 2 else np.ones_like(miss)
+        rows = np.vstack([slope * weight[:, None], np.diag(prior)])
+        step, *_ = np.linalg.lstsq(rows, np.concatenate([-miss * weight, prior * (usual - numbers)]), rcond=None)
+        numbers = numbers + np.clip(step, -0.3, 0.3)
+    return numbers
+
+
+def _pose_cost(numbers: Points, usual: Points, corners: Points, tile_mm: tuple[float, float], trust: float) -> float:
+    miss = (_pose_errors(numbers, corners, tile_mm) / _STRAY) ** 2
+    return float(np.log1p(miss).sum() * _STRAY**2 + (trust * (numbers[3] - usual[3])) ** 2)
+
+
+def _pose_errors(numbers: Points, corners: Points, tile_mm: tuple[float, float]) -> Points:
+    """Give by how many usual errors each tile's sides and diagonals miss their lengths, for a table of this pose."""
+    right, down, distance, focal = numbers[0], numbers[1], np.exp(numbers[2]), np.exp(numbers[3])
+    rays = np.concatenate([corners / focal, np.ones((*corners.shape[:2], 1))], axis=-1)
+    deep = np.maximum(rays @ np.array([right, down, 1.0]), 0.05)  # a table does not reach behind the camera
+    points = rays * (distance / deep)[..., None]
+    width, height = tile_mm
+    across = float(np.hypot(width, height))
+    pairs = ((0, 1, width), (2, 3, width), (1, 2, height), (3, 0, height), (0, 2, across), (1, 3, across))
+    misses = [np.linalg.norm(points[:, a] - points[:, b], axis=-1) / length - 1 for a, b, length in pairs]
+    return np.concatenate(misses) / _CORNER
+
+
+_GAP = 0.055  # of a tile's width: what is left free between tiles of a row
+_ROW_GAP = 0.15  # of a tile's height, between rows
+
+
+class MarkKind(Enum):
+    """A kind of mark: its finest line in millimetres, and how many pixels that line needs."""
+
+    DIGITS = (1.0, 2.2)
+    LABEL = (0.7, 3.0)
+
+    @property
+    def fine_mm(self) -> float:
+        """The finest line: a digit's stroke, a DataMatrix's module."""
+        return self.value[0]
+
+    @property
+    def pixels_per_mm(self) -> float:
+        """The least scale at which the mark is read."""
+        return self.value[1] / self.value[0]
+
+
+@dataclass(frozen=True, slots=True)
+class NeededRoom:
+    """How much of a table must be in the picture, in millimetres, the longer side first."""
+
+    long_mm: float
+    short_mm: float
+
+    def fits(self, field_mm: tuple[float, float]) -> bool:
+        """Tell whether it fits into a field, either way round."""
+        return self.long_mm <= max(field_mm) and self.short_mm <= min(field_mm)
+
+    def excess(self, field_mm: tuple[float, float]) -> float:
+        """Give how many times longer the field's sides would have to be; at most 1 where it fits."""
+        return max(self.long_mm / max(field_mm), self.short_mm / min(field_mm))
+
+
+TRAY: Final = 34
+CARRIER: Final = 136
+
+
+def room_for(places: int, tile_mm: tuple[float, float]) -> NeededRoom:
+    """Give the room of a tray's 34 places, or of a carrier's 136: four trays about a square, each beside the next."""
+    width = ROW_LENGTHS[0] * tile_mm[0] * (1 + _GAP)
+    height = len(ROW_LENGTHS) * tile_mm[1] * (1 + _ROW_GAP)
+    return NeededRoom(width, height) if places == TRAY else NeededRoom(width + height, width + height)
+
+
+@dataclass(frozen=True, slots=True)
+class MountingSetup:
+    """What the installer knows: the tiles' width and height in millimetres, their marks, how many places to read.
+
+    `view` is the lens's horizontal angle in degrees, None where it is not known.
+    """
+
+    tile_mm: tuple[float, float] = (22.0, 30.0)
+    mark: MarkKind = MarkKind.LABEL
+    places: int = 34
+    view: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MountingMeasures:
+    """What one picture says of the mounting. `size` is its width and height; `edge` the width of an edge in pixels.
+
+    `pose` is None with less than three tiles, `edge` None where nothing sharp or soft is seen.
+    """
+
+    size: tuple[int, int]
+    tiles: int
+    pose: CameraPose | None
+    edge: float | None
+    glare: Glare
+    light: Light
+
+
+def measure_mounting(picture: Picture, quads: Sequence[Quad], setup: MountingSetup) -> MountingMeasures:
+    """Measure a picture, BGR, shape (height, width, 3), uint8, with tiles' quads, shape (4, 2), in pixels."""
+    size = (picture.shape[1], picture.shape[0])
+    pose = fit_camera_pose(quads, setup.tile_mm, size, setup.view)
+    scale = pose.pixels_per_mm if pose else setup.mark.pixels_per_mm
+    edge = edge_width(picture, quads, reach=int(np.clip(round(1.5 * setup.mark.fine_mm * scale), 3, 40)))
+    return MountingMeasures(size, len(quads), pose, edge, measure_glare(picture, quads), measure_light(picture, quads))

@@ -1,0 +1,88 @@
+"""The live window of `homologue camera`: the picture with the tiles that are seen, the figures, and what to change."""
+
+import os
+from collections.abc import Sequence
+from typing import Final
+
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # nothing of pygame's own in our output
+
+import cv2
+import numpy as np
+import pygame
+
+from vision.errors import WindowMissingError
+from vision.geometry import Picture, Quad
+from vision.overlay import READ, OutlinePen
+
+SIZE: Final = (800, 480)
+_GROUND, _TEXT, _CHANGE = (16, 24, 22), (240, 243, 238), (250, 190, 88)
+_LINE = 22  # pixels
+_CHINESE = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "notosanscjk", "droidsansfallback")
+
+
+class MountingWindow:
+    """One window; `show` draws one look. Escape, q or closing it ends. `close` may be called twice."""
+
+    def __init__(self, language: str) -> None:
+        """Raise WindowMissingError where there is no display."""
+        try:
+            pygame.display.init()
+            self._surface = pygame.display.set_mode(SIZE)
+        except pygame.error as error:
+            raise WindowMissingError(str(error)) from None
+        pygame.font.init()
+        pygame.display.set_caption("Homologue")
+        path = pygame.font.match_font(_CHINESE) if language == "zh" else None
+        self._font = pygame.font.Font(path, 18)
+
+    def closed(self, within: float = 0.0) -> bool:
+        """Wait so many seconds and tell whether somebody wants to end; must be asked often."""
+        events = [pygame.event.wait(max(1, round(1000 * within))), *pygame.event.get()]
+        return any(
+            event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and event.key in {pygame.K_ESCAPE, pygame.K_q})
+            for event in events
+        )
+
+    def show(self, picture: Picture | None, quads: Sequence[Quad], figures: str, told: Sequence[str]) -> None:
+        """Draw a picture with outlines, one line of figures, and a line for each thing to change."""
+        self._surface.fill(_GROUND)
+        lines = [(line, _TEXT) for line in self._wrapped(figures)]
+        lines += [(line, _CHANGE) for one in told for line in self._wrapped(one)]
+        height = SIZE[1] - _LINE * len(lines) - 8
+        if picture is not None and height > _LINE:
+            shown = _outlined(picture, quads, height)
+            self._surface.blit(_surface(shown), ((SIZE[0] - shown.shape[1]) // 2, 0))
+        for number, (line, colour) in enumerate(lines):
+            self._surface.blit(self._font.render(line, True, colour), (8, height + 4 + _LINE * number))  # noqa: FBT003 -- pygame has no name for it
+        pygame.display.flip()
+
+    def _wrapped(self, text: str) -> list[str]:
+        """Cut a text into lines that fit; a language without spaces is cut anywhere."""
+        lines, line = [], ""
+        for word in text.split(" ") if " " in text else list(text):
+            longer = f"{line} {word}" if line and " " in text else line + word
+            if line and self._font.size(longer)[0] > SIZE[0] - 16:
+                lines.append(line)
+                longer = word
+            line = longer
+        return [*lines, line]
+
+    def close(self) -> None:
+        """Close the window."""
+        pygame.display.quit()
+
+
+def _outlined(picture: Picture, quads: Sequence[Quad], height: int) -> Picture:
+    """Shrink a picture to a height, at most as wide as the window, and outline the tiles."""
+    scale = min(height / picture.shape[0], SIZE[0] / picture.shape[1])
+    size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
+    small = np.ascontiguousarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    pen = OutlinePen(small, 2)
+    for quad in quads:
+        pen.outline(quad * scale, READ)
+    return small
+
+
+def _surface(picture: Picture) -> pygame.Surface:
+    rgb = cv2.cvtColor(picture, cv2.COLOR_BGR2RGB)
+    return pygame.image.frombuffer(rgb.tobytes(), (picture.shape[1], picture.shape[0]), "RGB")

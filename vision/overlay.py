@@ -1,0 +1,298 @@
+"""The picture with each tile's verdict drawn into it, for people.
+
+Colour, line and sign each tell verdicts apart alone, so that nobody needs to see colours. Every line has a white edge
+and a black one about it, so that it stands out on any ground.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+
+from vision.cameras.camera import check_frame
+from vision.errors import OverlayError
+from vision.geometry import Picture, Points, Quad, rectangle
+from vision.reading import PictureReading, TileRead, TrayFault
+
+Colour = tuple[int, int, int]  # BGR
+
+BLACK: Final[Colour] = (0, 0, 0)
+WHITE: Final[Colour] = (255, 255, 255)
+ORANGE: Final[Colour] = (0, 159, 230)
+SKY_BLUE: Final[Colour] = (233, 180, 86)
+BLUISH_GREEN: Final[Colour] = (115, 158, 0)
+YELLOW: Final[Colour] = (66, 228, 240)
+VERMILLION: Final[Colour] = (0, 94, 213)
+REDDISH_PURPLE: Final[Colour] = (167, 121, 204)
+
+
+class VerdictSign(StrEnum):
+    """What is drawn on a tile's badge; a shape of lines, for no font is everywhere."""
+
+    TICK = "tick"
+    QUESTION = "question"
+    BANG = "bang"
+    TURN = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictStyle:
+    """How a verdict is drawn. `dash` is how much of the line is drawn, in line widths drawn and left out; () is all.
+
+    `weight` is how thick the line and how large the badge are against the usual.
+    """
+
+    colour: Colour
+    sign: VerdictSign
+    dash: tuple[float, float] | tuple[()] = ()
+    weight: float = 1.0
+    ink: Colour = BLACK  # of the sign
+
+
+READ: Final = VerdictStyle(BLUISH_GREEN, VerdictSign.TICK, weight=0.7)  # quiet: there are many of them
+UNREAD: Final = VerdictStyle(YELLOW, VerdictSign.QUESTION, dash=(3.0, 2.5))
+FACE_UP: Final = VerdictStyle(SKY_BLUE, VerdictSign.TURN, dash=(1.0, 2.0))
+FAULT: Final = VerdictStyle(VERMILLION, VerdictSign.BANG, weight=2.0, ink=WHITE)
+
+_SHIFT = 3  # OpenCV draws at eighths of a pixel
+
+
+class OutlinePen:
+    """Draws into a picture, BGR, shape (height, width, 3), in place; `width` in pixels is that of a plain line."""
+
+    def __init__(self, picture: Picture, width: float) -> None:
+        self._picture = picture
+        self.width = max(1.0, width)
+
+    def outline(self, quad: Quad, look: VerdictStyle) -> None:
+        """Draw a closed line about a quad, shape (4, 2), pixels."""
+        width = self.width * look.weight
+        strokes = list(_dashes(np.vstack([quad, quad[:1]]), [part * width for part in look.dash]))
+        self.strokes(strokes, width, look.colour)
+
+    def strokes(self, strokes: list[Points], width: float, colour: Colour) -> None:
+        """Draw open lines, each of shape (n, 2), all with one edge about them."""
+        edge = max(1.0, 0.4 * width)
+        for extra, ink in ((4 * edge, BLACK), (2 * edge, WHITE), (0.0, colour)):
+            self.plain(strokes, width + extra, ink)
+
+    def plain(self, strokes: list[Points], width: float, colour: Colour) -> None:
+        """Draw open lines without an edge."""
+        paths = [_fixed(stroke) for stroke in strokes]
+        cv2.polylines(
+            self._picture, paths, isClosed=False, color=colour, thickness=max(1, round(width)), lineType=cv2.LINE_AA,
+            shift=_SHIFT,
+        )  # fmt: skip
+
+    def shape(self, corners: Points, colour: Colour) -> None:
+        """Fill a polygon, shape (n, 2), with an edge about it."""
+        self.strokes([np.vstack([corners, corners[:1]])], self.width / 2, colour)
+        cv2.fillPoly(self._picture, [_fixed(corners)], colour, cv2.LINE_AA, _SHIFT)
+
+    def text(self, text: str, centre: Points, width: float, height: float, colour: Colour) -> None:
+        """Write figures and Latin letters into a box, as large as they fit."""
+        font = cv2.FONT_HERSHEY_DUPLEX
+        (wide, high), _ = cv2.getTextSize(text, font, 1.0, 1)
+        scale = max(0.1, min(width / wide, height / high))
+        at = (round(centre[0] - wide * scale / 2), round(centre[1] + high * scale / 2))
+        cv2.putText(self._picture, text, at, font, scale, colour, max(1, round(1.9 * scale)), cv2.LINE_AA)
+
+
+def circle_corners(centre: Points, radius: float, corners: int = 24) -> Points:
+    """Give the corners of a regular polygon about `centre`, the first at the top, shape (corners, 2)."""
+    angle = np.arange(corners) * 2 * np.pi / corners
+    return np.asarray(centre + radius * np.column_stack([np.sin(angle), -np.cos(angle)]))
+
+
+def _fixed(points: Points) -> np.typing.NDArray[np.int32]:
+    # OpenCV counts from the middle of the first pixel, this room from its corner.
+    return np.asarray(np.round((np.clip(points, -1e5, 1e5) - 0.5) * 2**_SHIFT), dtype=np.int32)
+
+
+def _dashes(path: Points, dash: list[float]) -> Iterator[Points]:
+    """Cut a line into dashes; each side begins and ends with one, so that corners stay corners."""
+    if not dash:
+        yield path
+        return
+    on, off = dash
+    for start, end in pairwise(path):
+        length = float(np.linalg.norm(end - start))
+        gaps = max(0, round((length - on) / (on + off)))
+        period = (length - on) / gaps if gaps else 0.0
+        for number in range(gaps + 1):
+            ends = np.array([number * period, number * period + on]) / max(length, 1e-9)
+            yield start + np.clip(ends, 0, 1)[:, None] * (end - start)
+
+
+def _arc(start: float, end: float, radius: float, centre: tuple[float, float] = (0.0, 0.0)) -> Points:
+    """Give an arc in degrees, clockwise on the screen from three o'clock, shape (13, 2)."""
+    angle = np.radians(np.linspace(start, end, 13))
+    return np.asarray(centre) + radius * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+SIGN_LINES: Final[dict[VerdictSign, list[Points]]] = {
+    VerdictSign.TICK: [np.array([[-0.55, 0.05], [-0.12, 0.48], [0.58, -0.45]])],
+    VerdictSign.QUESTION: [
+        np.vstack([_arc(180, 400, 0.36, (0.0, -0.28)), [[0.0, 0.22]]]),
+        np.array([[0.0, 0.62], [0.0, 0.64]]),
+    ],
+    VerdictSign.BANG: [np.array([[0.0, -0.68], [0.0, 0.16]]), np.array([[0.0, 0.60], [0.0, 0.62]])],
+    VerdictSign.TURN: [_arc(-60, 210, 0.48), np.array([[-0.72, -0.02], [-0.42, -0.26], [-0.16, 0.04]])],
+}
+
+SEAT_SHAPES: Final[dict[str, tuple[Colour, Points]]] = {
+    "E": (ORANGE, circle_corners(np.zeros(2), 1.0)),
+    "S": (SKY_BLUE, circle_corners(np.array([0.0, 0.25]), 1.25, 3)),
+    "W": (REDDISH_PURPLE, np.array([[-0.88, -0.88], [0.88, -0.88], [0.88, 0.88], [-0.88, 0.88]])),
+    "N": (YELLOW, circle_corners(np.zeros(2), 1.15, 4)),
+}
+"""Each seat's colour and shape: a circle, a triangle, a square, a square on its corner."""
+
+
+def draw_badge(pen: OutlinePen, centre: Points, radius: float, look: VerdictStyle) -> None:
+    """Draw a round badge with a verdict's sign."""
+    size = radius * (1 + (look.weight - 1) / 2)
+    pen.shape(circle_corners(centre, size), look.colour)
+    pen.plain([centre + size * stroke for stroke in SIGN_LINES[look.sign]], max(1.0, 0.26 * size), look.ink)
+
+
+def draw_seat(pen: OutlinePen, centre: Points, radius: float, seat: str) -> None:
+    """Draw a seat's shape with its letter."""
+    colour, corners = SEAT_SHAPES[seat]
+    pen.shape(centre + radius * corners, colour)
+    lower = np.array([0.0, 0.25 * radius if seat == "S" else 0.0])  # a triangle is wide at its foot
+    pen.text(seat, centre + lower, radius, radius, BLACK)
+
+
+_TilePlace = tuple[str | None, int | None, int | None]  # seat, row, column
+
+_LINE = 0.045  # of a tile's shorter side
+_INSET = 0.93  # of a tile's size: neighbours' lines do not touch
+_BADGE = 0.19
+_USUAL_TILE = 0.05  # of the picture's width, where no tile is seen
+
+
+@dataclass(frozen=True, slots=True)
+class TileDestination:
+    """Where a tile goes: seat E, S, W or N, row 0..2 (0 farthest from the player), column 0.. from the left."""
+
+    seat: str
+    row: int
+    col: int
+
+    def __post_init__(self) -> None:
+        if self.seat not in SEAT_SHAPES:
+            raise ValueError(f"no seat is called {self.seat!r}")
+
+
+def draw_overlay(
+    picture: Picture,
+    reading: PictureReading,
+    faults: Sequence[TrayFault] = (),
+    destinations: Mapping[int, TileDestination] | None = None,
+) -> Picture:
+    """Give a copy of a picture, BGR, shape (height, width, 3), uint8, with each tile's verdict.
+
+    Read: a plain line and a tick; seen but not read: a dashed line and a question mark; face up: a dotted line and a
+    turning arrow; at fault: a thick line and an exclamation mark, also at an empty place. `destinations`, by serial,
+    puts the seat's shape, row and tile, counted from 1, on tiles that are read. Sizes follow the tiles'. Raises
+    PictureError for an array that is no picture.
+    """
+    drawn = np.ascontiguousarray(check_frame(picture)).copy()
+    wrong = {place for fault in faults for place in _places(fault)}
+    size = (drawn.shape[1], drawn.shape[0])
+    tiles = [(np.array(read.quad), read) for read in reading.reads]
+    looks = [(quad, read, _style(read, wrong)) for quad, read in tiles if _is_in(quad, size)]
+    pen = OutlinePen(drawn, _LINE * _usual_side([quad for quad, _, _ in looks], size[0]))
+    for quad, _, look in sorted(looks, key=lambda one: one[2].weight):  # faults last: over their neighbours
+        pen.outline(_shrink(quad), look)
+    for quad, read, look in looks:
+        goes = (destinations or {}).get(read.serial or 0)
+        if goes is None or look is FAULT:
+            draw_badge(pen, *_badge(quad), look)
+        else:
+            _draw_destination(pen, quad, goes)
+    for quad in _empty_places(reading, wrong):
+        pen.outline(quad, FAULT)
+        draw_badge(pen, *_badge(quad), FAULT)
+    return drawn
+
+
+def _places(fault: TrayFault) -> Iterator[_TilePlace]:
+    yield fault.seat, fault.row, fault.col
+    if fault.with_ is not None:
+        yield fault.seat, *fault.with_
+
+
+def _style(read: TileRead, wrong: set[_TilePlace]) -> VerdictStyle:
+    if (read.seat, read.row, read.col) in wrong:
+        return FAULT
+    if read.face_up:
+        return FACE_UP
+    return UNREAD if read.serial is None else READ
+
+
+def _is_in(quad: Quad, size: tuple[int, int]) -> bool:
+    """Tell whether a tile can lie in a picture of this size: its middle does, and it is no larger than that."""
+    middle = quad.mean(axis=0)
+    return bool((middle >= 0).all() and (middle <= size).all() and float(np.ptp(quad, axis=0).max()) <= max(size))
+
+
+def _usual_side(quads: Sequence[Quad], width: int) -> float:
+    sides = [_short_side(quad) for quad in quads]
+    return float(np.median(sides)) if sides else _USUAL_TILE * width
+
+
+def _short_side(quad: Quad) -> float:
+    sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
+    return float(min(sides[0] + sides[2], sides[1] + sides[3]) / 2)
+
+
+def _shrink(quad: Quad) -> Quad:
+    middle = quad.mean(axis=0)
+    return np.asarray(middle + _INSET * (quad - middle))
+
+
+def _badge(quad: Quad) -> tuple[Points, float]:
+    """Give middle and radius of a tile's badge: in its own lower right corner, where marks rarely are."""
+    radius = _BADGE * _short_side(quad)
+    middle = quad.mean(axis=0)
+    corner = quad[2] - middle
+    return np.asarray(middle + corner * max(0.0, 1 - 1.25 * radius / max(1.0, float(np.linalg.norm(corner))))), radius
+
+
+def _draw_destination(pen: OutlinePen, quad: Quad, goes: TileDestination) -> None:
+    """Draw seat above row and tile, upright on the screen whichever way the tile lies."""
+    side, middle = _short_side(quad), quad.mean(axis=0)
+    pen.shape(rectangle(middle, 0.9 * side, 0.9 * side), BLACK)
+    draw_seat(pen, middle - np.array([0.0, 0.18 * side]), 0.22 * side, goes.seat)
+    text = f"{goes.row + 1}-{goes.col + 1}"
+    pen.text(text, middle + np.array([0.0, 0.27 * side]), 0.84 * side, 0.27 * side, WHITE)
+
+
+def _empty_places(reading: PictureReading, wrong: set[_TilePlace]) -> Iterator[Quad]:
+    """Give where a tile should lie and none is seen."""
+    for place in reading.places:
+        if place.read is None and place.quad is not None and (place.seat, place.row, place.col) in wrong:
+            yield np.array(place.quad)
+
+
+def write_overlay(target: Path, image: str, picture: Picture) -> Path:
+    """Write a picture to a file, or into a folder as `IMAGE-overlay.png`, and give where it lies.
+
+    Raises OverlayError where it cannot be written, or the file is to be neither PNG nor JPEG.
+    """
+    path = target / f"{Path(image).stem}-overlay.png" if target.is_dir() else target
+    if path.suffix.lower() not in {".png", ".jpg", ".jpeg"}:
+        raise OverlayError(f"an overlay is written as .png or .jpg, not as {path.name}")
+    _, encoded = cv2.imencode(path.suffix.lower(), picture)
+    try:
+        path.write_bytes(encoded.tobytes())
+    except OSError as error:
+        raise OverlayError(f"the overlay cannot be written: {error.strerror}") from error
+    return path

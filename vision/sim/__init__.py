@@ -1,0 +1,1 @@
+"""A simulated table, and the camera that looks at it."""

@@ -1,0 +1,111 @@
+"""What lies on the simulated table. Somebody else changes it, any thread may, and the camera sees it at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+
+import numpy as np
+
+from vision.payload import LAST_SERIAL, LAST_SET
+from vision.reading import ROW_LENGTHS
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedTile:
+    """A tile as it lies: its set 0..99 and serial 1..136, and how it was put down."""
+
+    set: int
+    serial: int
+    face_up: bool = False
+    upside_down: bool = False
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.set <= LAST_SET and 1 <= self.serial <= LAST_SERIAL):
+            raise ValueError(f"no tile has set {self.set} and serial {self.serial}")
+
+
+@dataclass(frozen=True, slots=True)
+class LooseTile:
+    """A tile that lies in no tray: where its middle is on the table, mm from the left and from the top, and its turn.
+
+    `turn` is in degrees, clockwise.
+    """
+
+    tile: SimulatedTile
+    at: tuple[float, float]
+    turn: float
+
+
+TileRows = tuple[tuple[SimulatedTile | None, ...], ...]
+EMPTY_TRAY: TileRows = tuple((None,) * length for length in ROW_LENGTHS)
+
+
+def deal_tiles(seed: int, number: int = 3) -> list[list[SimulatedTile | None]]:
+    """Give 34 different tiles of a set in three rows, by chance."""
+    serials = iter(np.random.default_rng(seed).permutation(LAST_SERIAL) + 1)
+    return [[SimulatedTile(number, int(next(serials))) for _ in range(length)] for length in ROW_LENGTHS]
+
+
+@dataclass(frozen=True, slots=True)
+class CameraView:
+    """All that a camera can see at one instant: rows of 13, 11 and 10 places, a hand over them, light, the cable.
+
+    Where tiles lie loose there is no tray.
+    """
+
+    rows: TileRows = EMPTY_TRAY
+    loose: tuple[LooseTile, ...] = ()
+    covered: bool = False
+    hand_at: float = 0.5  # where the hand is held when it covers: share of the table's width from the left
+    dark: bool = False
+    unplugged: bool = False
+
+
+class SimulatedTable:
+    """A tray on a table: `lay` tiles in it, or `spread` them without it, cover it, put out the light, unplug."""
+
+    def __init__(self, rows: Sequence[Sequence[SimulatedTile | None]] = EMPTY_TRAY) -> None:
+        self._lock = Lock()
+        self._view = CameraView()
+        self._frames = 0
+        self.lay(rows)
+
+    @property
+    def view(self) -> CameraView:
+        """What can be seen now."""
+        with self._lock:
+            return self._view
+
+    def next_frame(self) -> int:
+        """Count a frame that somebody wants to take, from 0: a camera that is opened anew does not begin anew."""
+        with self._lock:
+            self._frames += 1
+            return self._frames - 1
+
+    def lay(self, rows: Sequence[Sequence[SimulatedTile | None]]) -> None:
+        """Lay three rows of 13, 11 and 10 places, row 0 farthest from the player; None is an empty place."""
+        if [len(row) for row in rows] != list(ROW_LENGTHS):
+            raise ValueError("a tray has rows of 13, 11 and 10 places")
+        laid = tuple(tuple(row) for row in rows)
+        with self._lock:
+            self._view = replace(self._view, rows=laid, loose=())
+
+    def spread(self, loose: Sequence[LooseTile]) -> None:
+        """Take the tray away and lay tiles on the bare table."""
+        with self._lock:
+            self._view = replace(self._view, rows=EMPTY_TRAY, loose=tuple(loose))
+
+    def cover(self, *, covered: bool = True, at: float = 0.5) -> None:
+        """Hold a hand over the tray, `at` a share of the table's width from the left, or take it away."""
+        with self._lock:
+            self._view = replace(self._view, covered=covered, hand_at=at)
+
+    def darken(self, *, dark: bool = True) -> None:
+        """Put the light out, or on: frames are black while it is out."""
+        with self._lock:
+            self._view = replace(self._view, dark=dark)
+
+    def unplug(self, *, unplugged: bool = True) -> None:
+        """Pull the camera's cable, or put it back: frames raise CameraUnpluggedError meanwhile."""
+        with self._lock:
+            self._view = replace(self._view, unplugged=unplugged)

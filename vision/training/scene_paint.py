@@ -1,0 +1,322 @@
+"""Paint a scene in perspective: tiles, rims, rails, floors and cards, hands and forearms.
+
+A pinhole camera looks over a table, in millimetres: x right, y towards the viewer, z up, origin where it looks. Beside
+the picture the canvas keeps what each of its pixels belongs to.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import UNIT_SQUARE, Homography, Picture, Points, Quad
+from vision.training.scene_art import (
+    BackStyle,
+    Colour,
+    any_colour,
+    draw_card,
+    draw_face,
+    ink_on,
+    ivory,
+    near,
+    plastic,
+    skin,
+)
+from vision.training.scene_layout import SceneSlab, SceneTile
+
+Spots = NDArray[np.float64]  # shape (n, 3), millimetres
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pinhole:
+    """A camera that looks at the origin from `distance` millimetres; `turn` is the world's rotation as it sees it."""
+
+    turn: NDArray[np.float64]  # shape (3, 3)
+    distance: float
+    focal: float  # pixels
+    middle: Points  # shape (2,), pixels: where the origin is seen
+
+    def see(self, spots: Spots) -> Points:
+        """Project, to pixels, shape (n, 2)."""
+        seen = spots @ self.turn.T
+        return np.asarray(self.middle + self.focal * seen[:, :2] / (self.distance - seen[:, 2:]))
+
+    def place(self) -> NDArray[np.float64]:
+        """Give where the camera is, shape (3,)."""
+        return np.asarray(self.turn.T @ [0.0, 0.0, self.distance])
+
+    def plane(self, height: float) -> Homography:
+        """Give the homography from millimetres in the plane z = `height` to pixels."""
+        square = 100 * (UNIT_SQUARE - 0.5)
+        seen = self.see(np.column_stack([square, np.full(4, height)]))
+        return np.asarray(cv2.getPerspectiveTransform(square.astype(np.float32), seen.astype(np.float32)))
+
+
+def random_pinhole(rng: np.random.Generator, pixels_per_mm: float, tile_width: float, middle: Points) -> Pinhole:
+    """Draw a camera: 9 to 45 tile widths away, tilted up to 44 degrees, the table often nearly straight."""
+    distance = tile_width * float(np.exp(rng.uniform(np.log(9), np.log(45))))
+    tilt = np.radians(rng.choice([rng.uniform(0, 8), rng.uniform(0, 44), rng.uniform(15, 44)]))
+    azimuth = rng.uniform(0, 2 * np.pi)
+    straight = rng.integers(4) * np.pi / 2 + rng.normal(0, 0.08)
+    roll = (straight if rng.random() < 0.6 else rng.uniform(0, 2 * np.pi)) - azimuth
+    turn = _about_z(roll) @ _about_x(float(tilt)) @ _about_z(azimuth)
+    return Pinhole(turn, distance, pixels_per_mm * distance, middle)
+
+
+def _about_z(angle: float) -> NDArray[np.float64]:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
+
+
+def _about_x(angle: float) -> NDArray[np.float64]:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[1.0, 0, 0], [0, c, -s], [0, s, c]])
+
+
+_SUBPIXEL = 4  # bits of a pixel's fraction that OpenCV draws with
+
+
+class Canvas:
+    """BGR picture, tile numbers (0: none), gloss and hands, all of one size (width, height)."""
+
+    def __init__(self, ground: Picture) -> None:
+        self.picture: Picture = ground
+        self.tiles: Picture = np.zeros(ground.shape[:2], np.uint8)
+        self.cores: Picture = np.zeros(ground.shape[:2], np.uint8)
+        self.gloss: Picture = np.zeros(ground.shape[:2], np.uint8)
+        self.hands: Picture = np.zeros(ground.shape[:2], np.uint8)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height."""
+        return self.picture.shape[1], self.picture.shape[0]
+
+    def fill(self, outline: Points, colour: Colour, gloss: int = 0) -> None:
+        """Paint a convex outline that is no tile's top."""
+        corners = _fixed(outline)
+        cv2.fillConvexPoly(self.picture, corners, colour.tolist(), cv2.LINE_AA, _SUBPIXEL)
+        cv2.fillConvexPoly(self.tiles, corners, 0, cv2.LINE_8, _SUBPIXEL)
+        cv2.fillConvexPoly(self.gloss, corners, gloss, cv2.LINE_8, _SUBPIXEL)
+
+    def paste(self, art: Picture, cover: Picture, quad: Quad, gloss: int = 0) -> None:
+        """Paint flat art, as far as `cover` (0..255) says, into a quad (top-left, top-right, ...)."""
+        left, top = np.maximum(np.floor(quad.min(axis=0)) - 1, 0).astype(int)
+        right, low = np.minimum(np.ceil(quad.max(axis=0)).astype(int) + 1, self.size)
+        if right <= left or low <= top:
+            return
+        height, width = art.shape[:2]
+        corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32) - 0.5
+        way = cv2.getPerspectiveTransform(corners, (quad - [left + 0.5, top + 0.5]).astype(np.float32))
+        room = (int(right - left), int(low - top))
+        seen = cv2.warpPerspective(art, way, room, borderMode=cv2.BORDER_REPLICATE)
+        alpha = cv2.warpPerspective(cover, way, room)[:, :, None].astype(np.uint16)
+        part = self.picture[top:low, left:right]
+        part[:] = (part * (255 - alpha) + seen * alpha + 127) // 255
+        cv2.fillConvexPoly(self.gloss, _fixed(quad), gloss, cv2.LINE_8, _SUBPIXEL)
+
+    def claim(self, number: int, quad: Quad, core: Quad) -> None:
+        """Note that a tile's top lies in a quad, and where its core is."""
+        cv2.fillConvexPoly(self.tiles, _fixed(quad), number, cv2.LINE_8, _SUBPIXEL)
+        cv2.fillConvexPoly(self.cores, _fixed(core), number, cv2.LINE_8, _SUBPIXEL)
+
+
+def _fixed(outline: Points) -> NDArray[np.int32]:
+    # OpenCV draws about the middles of pixels; coordinates count from their corners.
+    return np.round((np.clip(outline, -4000, 4000) - 0.5) * (1 << _SUBPIXEL)).astype(np.int32)
+
+
+Size = tuple[float, float, float]  # width, height, thickness in millimetres
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileAppearance:
+    """How the tiles of a picture are made, and from where light falls on them."""
+
+    size: Size
+    style: BackStyle
+    foreign: BackStyle
+    face: Colour
+    layer: float  # share of the thickness that has the back's colour
+    bevel: float  # share of the width
+    rounding: float  # share of the width
+    light: NDArray[np.float64]  # shape (2,), towards the lamp in the plane
+    dimness: float  # of sides turned away from the lamp, 0..1
+    gloss: int
+
+    def side(self, normal: NDArray[np.float64]) -> float:
+        """Give how bright a side is that looks along `normal`, shape (2,)."""
+        return float(np.clip(self.dimness + (1 - self.dimness) * max(0.0, float(normal @ self.light)), 0, 1.1))
+
+
+def random_appearance(rng: np.random.Generator, size: Size) -> TileAppearance:
+    """Draw a set of tiles and a lamp's direction."""
+    angle = rng.uniform(0, 2 * np.pi)
+    back = plastic(rng)
+    return TileAppearance(
+        size=size,
+        style=BackStyle(rng, back),
+        foreign=BackStyle(rng, plastic(rng)),
+        face=ivory(rng),
+        layer=float(rng.choice([rng.uniform(0.2, 0.75), 1.0])),
+        bevel=float(rng.uniform(0.02, 0.09)),
+        rounding=float(rng.uniform(0.04, 0.18)),
+        light=np.array([np.cos(angle), np.sin(angle)]) * rng.uniform(0.2, 1.0),
+        dimness=float(rng.uniform(0.15, 0.9)),
+        gloss=int(rng.integers(20, 255)),
+    )
+
+
+def outline(x: float, y: float, width: float, depth: float, angle: float) -> Points:
+    """Give the corners of a turned rectangle in the plane, shape (4, 2): its own top-left first, clockwise."""
+    c, s = np.cos(angle), np.sin(angle)
+    corners = (UNIT_SQUARE - 0.5) * [width, depth]
+    return np.asarray(corners @ np.array([[c, s], [-s, c]]) + [x, y])
+
+
+def at_height(corners: Points, height: float) -> NDArray[np.float64]:
+    """Lift corners of the plane, shape (n, 2), to a height."""
+    return np.column_stack([corners, np.full(len(corners), height)])
+
+
+def paint_tile(
+    rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, lie: SceneTile, number: int
+) -> Quad:
+    """Paint one tile and give its top's quad in pixels."""
+    width, height, thick = look.size
+    corners = outline(lie.x, lie.y, width, height, lie.angle)
+    quad = pinhole.see(at_height(corners, thick))
+    style = look.foreign if lie.shows == "foreign" else look.style
+    upper, lower = (look.face, style.ground) if lie.shows == "face" else (style.ground, look.face)
+    split = thick * (look.layer if lie.shows == "face" else 1 - look.layer)
+    for bottom, top, colour in ((0.0, split, lower), (split, thick, upper)):
+        if top > bottom:
+            paint_sides(canvas, pinhole, look, corners, bottom, top, colour)
+    art = _top(rng, look, style, lie, quad)
+    canvas.paste(art, _cover(art.shape, look.rounding), quad, look.gloss)
+    core = pinhole.see(at_height(outline(lie.x, lie.y, 0.55 * width, 0.55 * height, lie.angle), thick))
+    canvas.claim(number, quad, core)
+    return quad
+
+
+def paint_sides(
+    canvas: Canvas, pinhole: Pinhole, look: TileAppearance, corners: Points, bottom: float, top: float, colour: Colour
+) -> None:
+    """Paint those sides of a box that the camera sees, the far ones first."""
+    eye = pinhole.place()[:2]
+    low, high = pinhole.see(at_height(corners, bottom)), pinhole.see(at_height(corners, top))
+    for a in range(4):
+        b = (a + 1) % 4
+        along = corners[b] - corners[a]
+        normal = np.array([along[1], -along[0]]) / (np.hypot(*along) + 1e-9)
+        if float(normal @ (eye - corners[a])) > 0:
+            canvas.fill(np.array([low[a], low[b], high[b], high[a]]), colour * look.side(normal))
+
+
+def paint_slab(
+    rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, slab: SceneSlab, colour: Colour
+) -> None:
+    """Paint a rim, a rail or a card."""
+    corners = outline(slab.x, slab.y, slab.width, slab.depth, slab.angle)
+    top = pinhole.see(at_height(corners, slab.top))
+    if slab.role == "card":
+        pixels = max(24, min(400, int(np.hypot(*(top[1] - top[0])))))
+        art = draw_card(rng, (pixels, max(16, int(pixels * slab.depth / slab.width))))
+        canvas.paste(art, np.full(art.shape[:2], 255, np.uint8), top)
+        return
+    paint_sides(canvas, pinhole, look, corners, slab.bottom, slab.top, colour)
+    canvas.fill(top, colour, look.gloss // 4)
+
+
+def _top(rng: np.random.Generator, look: TileAppearance, style: BackStyle, lie: SceneTile, quad: Quad) -> Picture:
+    pixels = int(np.clip(1.2 * np.hypot(*(quad[1] - quad[0])), 20, 260))
+    size = (pixels, int(pixels * look.size[1] / look.size[0]))
+    art = draw_face(rng, look.face, size) if lie.shows == "face" else style.draw(rng, size)
+    if rng.random() < 0.5:  # the number may stand upside down in the tile
+        art = np.ascontiguousarray(art[::-1, ::-1])
+    return _shade(rng, art, look, lie.angle)
+
+
+def _shade(rng: np.random.Generator, art: Picture, look: TileAppearance, angle: float) -> Picture:
+    """Darken and brighten the rounded edges as the lamp has it, and the whole tile a little."""
+    height, width = art.shape[:2]
+    band = max(1, round(look.bevel * width))
+    shade = np.full((height, width), float(rng.normal(1, 0.03)), np.float32)
+    normals = [outline(0, 0, 0, 2, angle)[0], outline(0, 0, 2, 0, angle)[1]]
+    for normal, near_edge, far_edge in (
+        (normals[0], np.s_[:band, :], np.s_[height - band :, :]),
+        (normals[1], np.s_[:, width - band :], np.s_[:, :band]),
+    ):
+        shade[near_edge] *= 0.5 + 0.5 * look.side(normal) + 0.4 * max(0.0, float(normal @ look.light))
+        shade[far_edge] *= 0.5 + 0.5 * look.side(-normal) + 0.4 * max(0.0, float(-normal @ look.light))
+    soft = cv2.blur(shade, (band, band))
+    return np.asarray(np.clip(art * soft[:, :, None], 0, 255), dtype=np.uint8)
+
+
+def _cover(shape: tuple[int, ...], rounding: float) -> Picture:
+    height, width = shape[:2]
+    radius = max(1, int(rounding * width))
+    cover = np.zeros((height, width), np.uint8)
+    cover[radius : height - radius] = 255
+    cover[:, radius : width - radius] = 255
+    for x in (radius, width - radius - 1):
+        for y in (radius, height - radius - 1):
+            cv2.circle(cover, (x, y), radius, 255, -1)
+    return cover
+
+
+def random_trim(rng: np.random.Generator, look: TileAppearance) -> Colour:
+    """Give a tray's colour: any, or nearly that of the backs."""
+    return near(rng, look.style.ground, 12) if rng.random() < 0.2 else ink_on(rng, look.style.ground)
+
+
+def paint_hand(rng: np.random.Generator, canvas: Canvas, tile_width: float) -> None:
+    """Paint an arm that comes in from a side and ends in a palm and fingers; `tile_width` in pixels."""
+    width, height = canvas.size
+    tip = rng.uniform([0, 0], [width, height])
+    angle = rng.uniform(0, 2 * np.pi)
+    way = np.array([np.cos(angle), np.sin(angle)])
+    broad = tile_width * rng.uniform(1.2, 2.6)
+    wrist = tip + way * broad * rng.uniform(1.2, 2.0)
+    shape = np.zeros((height, width), np.uint8)
+    _limb(shape, wrist, wrist + way * 3000, 0.75 * broad)
+    cv2.ellipse(shape, _box((tip + wrist) / 2, broad * 1.1, broad, angle), 255, -1)
+    for _ in range(int(rng.integers(1, 6))):
+        _finger(rng, shape, tip, -way, broad)
+    _colour(rng, canvas, shape, wrist + way * broad * rng.uniform(0, 3), way)
+    canvas.hands[shape > 0] = 255
+    canvas.tiles[shape > 0] = 0
+    canvas.gloss[shape > 0] = 0
+
+
+def _finger(rng: np.random.Generator, shape: Picture, tip: Points, way: Points, broad: float) -> None:
+    turn = rng.normal(0, 0.5)
+    c, s = np.cos(turn), np.sin(turn)
+    bent = np.array([c * way[0] - s * way[1], s * way[0] + c * way[1]])
+    root = tip + np.array([-way[1], way[0]]) * broad * rng.uniform(-0.4, 0.4)
+    middle = root + bent * broad * rng.uniform(0.2, 0.6)
+    _limb(shape, root, middle, broad * 0.25)
+    _limb(shape, middle, middle + (bent + rng.normal(0, 0.3, 2)) * broad * rng.uniform(0.1, 0.6), broad * 0.22)
+
+
+def _limb(shape: Picture, one: Points, other: Points, thick: float) -> None:
+    cv2.line(shape, one.astype(int).tolist(), other.astype(int).tolist(), 255, max(1, int(thick)), cv2.LINE_AA)
+
+
+def _box(
+    middle: Points, long: float, short: float, angle: float
+) -> tuple[tuple[float, float], tuple[float, float], float]:
+    return (float(middle[0]), float(middle[1])), (float(long), float(short)), float(np.degrees(angle))
+
+
+def _colour(rng: np.random.Generator, canvas: Canvas, shape: Picture, cuff: Points, way: Points) -> None:
+    """Round the shape by shading it from its edge inwards; beyond the cuff is a sleeve."""
+    height, width = shape.shape
+    small = cv2.resize(shape, (width // 4, height // 4), interpolation=cv2.INTER_AREA)
+    depth = cv2.distanceTransform(small, cv2.DIST_L2, 3)
+    shade = (rng.uniform(0.3, 0.8) + 0.5 * np.minimum(depth / (depth.max() + 1e-6) * 2, 1))[:, :, None]
+    across, down = np.meshgrid(np.arange(width // 4) * 4, np.arange(height // 4) * 4)
+    beyond = ((across - cuff[0]) * way[0] + (down - cuff[1]) * way[1] > 0)[:, :, None] & (rng.random() < 0.6)
+    paint = np.clip(np.where(beyond, any_colour(rng), skin(rng)) * shade, 0, 255).astype(np.uint8)
+    paint = cv2.resize(paint, (width, height), interpolation=cv2.INTER_LINEAR)
+    cv2.copyTo(paint, shape, canvas.picture)

@@ -1,1 +1,0 @@
-"""Twins of what lies on a table, and of the camera that looks at it."""
