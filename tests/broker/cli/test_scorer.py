@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
 
+import click
 import httpx
 import pytest
+from click.testing import CliRunner
 from msgspec.structs import replace
 
+from broker.cli.scorer import _elsewhere
+from broker.cli.scorer import scorer as scorer_command
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
 from broker.people import FIRST_LINK_FILE
@@ -81,9 +85,14 @@ def test_a_broker_that_lets_us_not_in_is_told(folder: Path, start: Start, tmp_pa
         assert "ot authorized" in scorer.wait_for(r"^broker_refused: (.*)", SOON_S)
 
 
+def test_an_address_that_is_none_is_refused(start: Start) -> None:
+    assert start("--broker", "host:0").wait(SOON_S) == 2
+
+
 @pytest.mark.parametrize("broker", ["broker..local:1883", "-:x", "host", "host:0", "host:65536", "[1:2:1883"])
-def test_an_address_that_is_none_is_refused(start: Start, broker: str) -> None:
-    assert start("--broker", broker).wait(SOON_S) == 2
+def test_an_address_is_a_host_and_a_port(folder: Path, broker: str) -> None:
+    with pytest.raises(click.UsageError, match="HOST:PORT"):
+        _elsewhere(broker, folder / "credentials.json", None)
 
 
 def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start) -> None:
@@ -102,8 +111,8 @@ def test_a_broker_that_does_not_answer_is_told_with_its_address(start: Start) ->
 
 
 @pytest.mark.parametrize("option", ["--desk-port", "--mqtt-port"])
-def test_a_port_that_there_is_not_is_refused(start: Start, option: str) -> None:
-    assert start(option, "65536").wait(SOON_S) == 2
+def test_a_port_that_there_is_not_is_refused(folder: Path, option: str) -> None:
+    assert CliRunner().invoke(scorer_command, [str(folder), option, "65536"]).exit_code == 2
 
 
 def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
