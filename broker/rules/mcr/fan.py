@@ -79,7 +79,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _file() -> _File:
-    text = (files("broker.rules.fan") / "fan.toml").read_text(encoding="utf-8")
+    text = (files("broker.rules.mcr") / "fan.toml").read_text(encoding="utf-8")
     return msgspec.toml.decode(text, type=_File)
 
 

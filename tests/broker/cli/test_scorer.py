@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
-from broker.cli.scorer import _elsewhere
+from broker.cli.scorer import _other_broker
 from broker.cli.scorer import scorer as scorer_command
 from broker.mqtt.access import Credentials
 from broker.mqtt.brokers import make_broker
@@ -69,7 +69,9 @@ def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_starte
     assert scorer.wait(SOON_S) == 1
 
 
-def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(folder: Path, start: Start) -> None:
+def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(
+    folder: Path, start: Start
+) -> None:
     (folder / "credentials.json").unlink()
     scorer = start("--broker", "127.0.0.1:1883")
     assert scorer.wait(SOON_S) == 1
@@ -92,7 +94,7 @@ def test_an_address_that_is_none_is_refused(start: Start) -> None:
 @pytest.mark.parametrize("broker", ["broker..local:1883", "-:x", "host", "host:0", "host:65536", "[1:2:1883"])
 def test_an_address_is_a_host_and_a_port(folder: Path, broker: str) -> None:
     with pytest.raises(click.UsageError, match="HOST:PORT"):
-        _elsewhere(broker, folder / "credentials.json", None)
+        _other_broker(broker, folder / "credentials.json", None)
 
 
 def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start) -> None:

@@ -319,7 +319,7 @@ def test_a_triple_ron_breaks_the_hand_off_or_the_nearest_wins(
     assert (double.over, len(double.situation)) == ("win", 1 if rules is BASIC else 2)
 
 
-CODES: Final = (Path(__file__).parents[5] / "docs" / "codes.md").read_text(encoding="utf-8")
+CODES: Final = (Path(__file__).parents[4] / "docs" / "codes.md").read_text(encoding="utf-8")
 SECTION: Final = CODES.split("## broker/rules\n")[1].split("\n## ")[0]
 DOCUMENTED: Final = frozenset(re.findall(r"^\| `(\w+)` \|", SECTION, re.MULTILINE))
 
